@@ -1,0 +1,55 @@
+"""Which areas are neighbours, and how long a border they share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
+
+
+@dataclass(frozen=True, eq=False)
+class Adjacency:
+    """The neighbours of n areas, each pair listed from both sides: those of area i are others[starts[i]:starts[i + 1]].
+
+    starts : (n + 1,) int64; others : (2 b,) int64, ascending for each area
+    borders : (2 b,) float, metres of border shared with each; 0 for neighbours that share none
+    """
+
+    starts: np.ndarray
+    others: np.ndarray
+    borders: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def owners(self) -> np.ndarray:
+        """The area each entry belongs to, (2 b,) int64."""
+        return np.repeat(np.arange(len(self)), np.diff(self.starts))
+
+    def pairs(self) -> tuple[np.ndarray, np.ndarray]:
+        """Every pair of neighbours once, the lower number in front: two (b,) int64 arrays."""
+        owners = self.owners
+        once = owners < self.others
+        return owners[once], self.others[once]
+
+    def components(self) -> np.ndarray:
+        """Which connected part of the map each area belongs to, (n,) int64 from 0."""
+        first, second = self.pairs()
+        return connected_parts(first, second, len(self))
+
+
+def adjacency_of_pairs(first: np.ndarray, second: np.ndarray, borders: np.ndarray, n: int) -> Adjacency:
+    """Adjacency of n areas from pairs (b,) that each stand there once, with the border they share (b,) in metres."""
+    owners, others = np.concatenate([first, second]), np.concatenate([second, first])
+    order = np.lexsort([others, owners])
+    starts = np.searchsorted(owners[order], np.arange(n + 1))
+    return Adjacency(starts.astype(np.int64), others[order].astype(np.int64), np.tile(borders, 2)[order].astype(float))
+
+
+def connected_parts(first: np.ndarray, second: np.ndarray, n: int) -> np.ndarray:
+    """The connected part of each of n areas where these pairs (b,) hang together, (n,) int64 from 0."""
+    links = sparse.coo_matrix((np.ones(len(first), np.int8), (first, second)), shape=(n, n))
+    return csgraph.connected_components(links, directed=False)[1].astype(np.int64)

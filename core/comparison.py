@@ -1,0 +1,192 @@
+"""Many configurations and baselines over the same profile, rated side by side."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
+from typing import Callable
+
+import numpy as np
+
+from . import aggregation
+from .aggregation import Aggregation, AggregationOptions
+from .baselines import BASELINES, BaselineOptions
+from .configuration import RECOMMENDED, Configuration, LocatedSites, aggregate, chosen
+from .crosswalk import Crosswalk
+from .errors import Cancelled, VbasError
+from .evaluation import Measures, evaluate
+from .profile import Profile
+from .progress import Progress, part, silent
+from .regions import Regions
+
+# All of them better when less.
+MEASURES = ("suppression_percent", "compactness", "discernibility", "non_uniform_entropy")
+BASELINE = "baseline"
+NO_BASELINES = BaselineOptions()
+# What a trial gives: the regions, the sentences for the report, and the seconds of components 1 to 3.
+Trial = Callable[[Progress], "tuple[Aggregation, tuple[str, ...], float]"]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What one configuration gave; `measures` is None and `problem` a sentence where it failed.
+
+    seconds : of components 1 to 3; combination : number in Croft 2018, Table 4, or None; pareto : whether no other
+    outcome is better in every measure but time
+    """
+
+    configuration: Configuration
+    measures: Measures | None
+    seconds: float
+    notes: tuple[str, ...] = ()
+    problem: str = ""
+    combination: int | None = None
+    pareto: bool = False
+    crosswalk: Crosswalk | None = None
+
+    @property
+    def name(self) -> str:
+        """The configuration in a few words."""
+        return configuration_name(self.configuration)
+
+
+def configuration_name(configuration: Configuration) -> str:
+    """Site number, location and aggregation; the capacity factor where one counts; for a baseline its name."""
+    if configuration.aggregation in aggregation.CAPACITATED:
+        factor = configuration.aggregation_options.capacity_factor
+        limit = f"× {factor:g}" if factor else "no limit"
+        return f"{configuration.site_number} · {configuration.aggregation} ({limit})"
+    parts = (configuration.site_number, configuration.site_location, configuration.aggregation)
+    return " · ".join(part for part in parts if part)
+
+
+def baseline_configuration(name: str) -> Configuration:
+    """The place of a baseline among the configurations: it has no components, only its name."""
+    return Configuration(BASELINE, "", name)
+
+
+def configurations_of(
+    site_numbers: Sequence[str],
+    site_locations: Sequence[str],
+    aggregations: Sequence[str],
+    capacity_factors: Sequence[float],
+    settings: Configuration,
+) -> list[Configuration]:
+    """Every combination of the given approaches, those with capacities once per capacity factor.
+
+    An approach that chooses its own sites has no site location.
+    """
+    found = []
+    for number, how in product(site_numbers, aggregations):
+        if how in aggregation.CAPACITATED:
+            for factor in capacity_factors:
+                options = replace(settings.aggregation_options, capacity_factor=factor)
+                found.append(
+                    replace(
+                        settings, site_number=number, site_location="", aggregation=how, aggregation_options=options
+                    )
+                )
+        else:
+            for location in [""] if how in aggregation.OWN_SITES else site_locations:
+                found.append(
+                    replace(
+                        settings,
+                        site_number=number,
+                        site_location=location,
+                        aggregation=how,
+                        aggregation_options=replace(settings.aggregation_options, capacity_factor=0.0),
+                    )
+                )
+    return found
+
+
+def compare(
+    regions: Regions,
+    profile: Profile,
+    configurations: Sequence[Configuration],
+    k: int,
+    n_unmatched: int = 0,
+    progress: Progress = silent,
+    baselines: Sequence[str] = (),
+    baseline_options: BaselineOptions = NO_BASELINES,
+) -> list[Outcome]:
+    """Run and rate each configuration and each baseline; a failure is told in its outcome and the others go on.
+
+    baselines : names in BASELINES, run with these options at this k. The sites of a location are found once and shared
+    by the aggregations that start from them (their time counts for each). Cancelling ends the comparison with the
+    outcomes so far.
+    """
+    outcomes: list[Outcome] = []
+    located: LocatedSites = {}
+    options = replace(baseline_options, k=k)
+    trials: list[tuple[Configuration, Trial]] = [
+        *((c, partial(_configuration_trial, regions, profile, c, located)) for c in configurations),
+        *((baseline_configuration(b), partial(_baseline_trial, regions, profile, b, options)) for b in baselines),
+    ]
+    for i, (configuration, trial) in enumerate(trials):
+        started = time.perf_counter()
+        try:
+            result, notes, seconds = trial(part(progress, i / len(trials), (i + 1) / len(trials)))
+            measures, _ = evaluate(regions, profile, result.crosswalk, result.sites, k, n_unmatched)
+        except Cancelled:
+            break
+        except (VbasError, ArithmeticError, ValueError, MemoryError) as error:
+            outcomes.append(
+                Outcome(configuration, None, time.perf_counter() - started, problem=str(error) or repr(error))
+            )
+            continue
+        outcomes.append(
+            Outcome(
+                configuration,
+                measures,
+                seconds,
+                notes,
+                combination=_combination(configuration),
+                crosswalk=result.crosswalk,
+            )
+        )
+    return with_pareto(outcomes)
+
+
+def _configuration_trial(
+    regions: Regions, profile: Profile, configuration: Configuration, located: LocatedSites, progress: Progress
+) -> tuple[Aggregation, tuple[str, ...], float]:
+    run = aggregate(regions, profile, configuration, progress, located)
+    return run.aggregation, run.notes, sum(run.seconds.values())
+
+
+def _baseline_trial(
+    regions: Regions, profile: Profile, name: str, options: BaselineOptions, progress: Progress
+) -> tuple[Aggregation, tuple[str, ...], float]:
+    baseline = chosen(BASELINES, name, "BASELINES")
+    started = time.perf_counter()
+    result = baseline(regions, profile, options, progress)
+    return result, result.notes, time.perf_counter() - started
+
+
+def with_pareto(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """The same outcomes, marked where no other is better in every measure but time."""
+    rated = [outcome for outcome in outcomes if outcome.measures is not None]
+    table = np.array([[getattr(outcome.measures, name) for name in MEASURES] for outcome in rated], dtype=float)
+    beaten = (table[None, :, :] < table[:, None, :]).all(axis=2).any(axis=1) if rated else np.empty(0, bool)
+    best = {id(outcome) for outcome, worse in zip(rated, beaten.tolist()) if not worse}
+    return [replace(outcome, pareto=id(outcome) in best) for outcome in outcomes]
+
+
+def _combination(configuration: Configuration) -> int | None:
+    """The number of the recommended combination that a configuration is."""
+    for combination in RECOMMENDED.values():
+        own_sites = combination.aggregation in aggregation.OWN_SITES
+        same_sites = own_sites or combination.site_location == configuration.site_location
+        no_limit = configuration.aggregation_options.capacity_factor == AggregationOptions().capacity_factor
+        if (
+            combination.site_number == configuration.site_number
+            and combination.aggregation == configuration.aggregation
+            and same_sites
+            and (no_limit or not own_sites)
+        ):
+            return combination.number
+    return None

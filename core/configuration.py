@@ -1,0 +1,196 @@
+"""A configuration: one approach for each component, and how a whole one is run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from . import aggregation, site_location, site_number
+from .aggregation import Aggregation, AggregationOptions
+from .errors import InputError
+from .profile import Profile
+from .progress import Progress, part, silent
+from .regions import Regions
+from .site_location import LocationOptions, SiteLocation
+from .site_number import SiteNumber, SiteNumberOptions
+
+Approach = TypeVar("Approach")
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """The approach of each component, by the words the user sees, and the settings of each room."""
+
+    site_number: str = "max combinations"
+    site_location: str = "balanced density"
+    aggregation: str = "iterative Voronoi"
+    number_options: SiteNumberOptions = field(default_factory=SiteNumberOptions)
+    location_options: LocationOptions = field(default_factory=LocationOptions)
+    aggregation_options: AggregationOptions = field(default_factory=AggregationOptions)
+
+
+@dataclass(frozen=True)
+class Combination:
+    """A combination that Croft 2018, Table 4 recommends, and why."""
+
+    number: int
+    site_number: str
+    site_location: str
+    aggregation: str
+    reason: str
+
+    @property
+    def available(self) -> bool:
+        """Whether all its parts stand in their lists."""
+        return (
+            self.site_number in site_number.APPROACHES
+            and (self.aggregation in aggregation.OWN_SITES or self.site_location in site_location.APPROACHES)
+            and self.aggregation in aggregation.APPROACHES
+        )
+
+
+# Croft 2018, Table 4. The transport heuristics stand there without limit (capacity factor 0).
+RECOMMENDED = {
+    "least suppression": Combination(
+        1,
+        "max combinations",
+        "anonymity-driven clustering",
+        "iterative Voronoi",
+        "suppresses the fewest records, at some cost in time and geography",
+    ),
+    "all-rounder": Combination(
+        2,
+        "max combinations",
+        "balanced density",
+        "iterative Voronoi",
+        "little suppression with good geography: the one to start with",
+    ),
+    "all-rounder by transport": Combination(
+        3,
+        "max combinations",
+        "",
+        "transportation-location",
+        "like the all-rounder, often with slightly less information loss",
+    ),
+    "fastest": Combination(
+        4,
+        "entropy",
+        "balanced density",
+        "basic Voronoi",
+        "finer regions in the shortest time, with more suppression",
+    ),
+    "most compact": Combination(
+        5,
+        "entropy",
+        "balanced density",
+        "site optimisation",
+        "the finest and most compact regions, with the most suppression",
+    ),
+    "compact with less suppression": Combination(
+        6,
+        "entropy",
+        "anonymity-driven clustering",
+        "site optimisation",
+        "compact regions, with much less suppression than the most compact",
+    ),
+    "compact by transport": Combination(
+        7,
+        "entropy",
+        "",
+        "transportation-location",
+        "between the all-rounder and the most compact",
+    ),
+}
+CUSTOM = "custom"
+
+
+def combinations() -> dict[str, Combination]:
+    """The recommended combinations whose parts are all there, by the words the user sees."""
+    return {name: combination for name, combination in RECOMMENDED.items() if combination.available}
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What a configuration gave: each component's result and the seconds it took."""
+
+    number: SiteNumber
+    location: SiteLocation | None
+    aggregation: Aggregation
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the components have to say, in order."""
+        location = self.location.notes if self.location else ()
+        return (*self.number.notes, *location, *self.aggregation.notes)
+
+
+# Sites that were found already, with the seconds that took, by what they depend on.
+LocatedSites = dict[tuple[str, int, LocationOptions], tuple[SiteLocation, float]]
+
+
+def aggregate(
+    regions: Regions,
+    profile: Profile,
+    configuration: Configuration,
+    progress: Progress = silent,
+    located: LocatedSites | None = None,
+) -> Run:
+    """Run components 1 to 3: how many sites, where, and which area joins which.
+
+    regions : n areas with the population to balance; profile : of the same areas, in the same order;
+    located : sites of earlier runs over the same regions and profile, used again and added to.
+    Raises InputError for an unknown approach and for settings the approaches refuse.
+    """
+    number_approach = chosen(site_number.APPROACHES, configuration.site_number, "SITE_NUMBER")
+    aggregation_approach = chosen(aggregation.APPROACHES, configuration.aggregation, "AGGREGATION")
+    started = time.perf_counter()
+    number = number_approach(profile, regions.identifiers, configuration.number_options)
+    seconds = {"site number": time.perf_counter() - started, "site location": 0.0}
+    location = None
+    if configuration.aggregation not in aggregation.OWN_SITES:
+        location, seconds["site location"] = _located(
+            regions,
+            profile,
+            number.n_sites,
+            configuration,
+            part(progress, 0.0, 0.5),
+            {} if located is None else located,
+        )
+    started = time.perf_counter()
+    result = aggregation_approach(
+        regions,
+        number.n_sites if location is None else location.sites,
+        configuration.aggregation_options,
+        progress if location is None else part(progress, 0.5, 1.0),
+    )
+    seconds["aggregation"] = time.perf_counter() - started
+    progress(1.0)
+    return Run(number, location, result, seconds)
+
+
+def _located(
+    regions: Regions,
+    profile: Profile,
+    n_sites: int,
+    configuration: Configuration,
+    progress: Progress,
+    located: LocatedSites,
+) -> tuple[SiteLocation, float]:
+    """The sites and the seconds they took, found now or before."""
+    locate = chosen(site_location.APPROACHES, configuration.site_location, "SITE_LOCATION")
+    key = (configuration.site_location, n_sites, configuration.location_options)
+    if key not in located:
+        started = time.perf_counter()
+        location = locate(regions, profile, n_sites, configuration.location_options, progress)
+        located[key] = location, time.perf_counter() - started
+    return located[key]
+
+
+def chosen(approaches: Mapping[str, Approach], name: str, parameter: str) -> Approach:
+    """The approach of that name. Raises InputError that lists the names there are."""
+    if name not in approaches:
+        raise InputError(f"{parameter} “{name}” is unknown: choose one of {', '.join(approaches)}.")
+    return approaches[name]

@@ -1,0 +1,103 @@
+"""The crosswalk: which aggregated region each initial region belongs to. Every method ends in one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from .errors import InputError, first_values
+from .regions import Regions, identifier_text
+
+LEFT_OUT = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Crosswalk:
+    """Aggregated region of each initial region.
+
+    region_of : (n,) int64 array, 0..n_regions - 1, or LEFT_OUT (-1) for an area a method leaves out: all its
+        records are suppressed.
+    n_regions : number of aggregated regions; each has at least one member.
+    given_numbers : (n_regions,) int64, the numbers a table gave its regions; None where they are 1..n_regions.
+    """
+
+    region_of: np.ndarray
+    n_regions: int
+    given_numbers: np.ndarray | None = None
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """The public number `vbas_region` of each aggregated region, (n_regions,) int64."""
+        return np.arange(1, self.n_regions + 1) if self.given_numbers is None else self.given_numbers
+
+    def membership(self) -> sparse.csr_matrix:
+        """(n_regions, n) matrix of 0 and 1: row a marks the members of aggregated region a."""
+        members = np.flatnonzero(self.region_of >= 0)
+        return sparse.csr_matrix(
+            (np.ones(len(members), np.int64), (self.region_of[members], members)),
+            shape=(self.n_regions, len(self.region_of)),
+        )
+
+    def totals(self, values: np.ndarray) -> np.ndarray:
+        """Sum of `values` (n,) over the members of each aggregated region, (n_regions,) float."""
+        inside = self.region_of >= 0
+        return np.bincount(self.region_of[inside], weights=values[inside], minlength=self.n_regions)
+
+    def mean_centres(self, points: np.ndarray) -> np.ndarray:
+        """Unweighted mean of the members' points (n, 2), one row per aggregated region, (n_regions, 2)."""
+        sizes = self.totals(np.ones(len(points)))
+        return np.column_stack([self.totals(points[:, axis]) / sizes for axis in (0, 1)])
+
+
+def number_compactly(region_of: np.ndarray) -> tuple[Crosswalk, np.ndarray]:
+    """A crosswalk from any labels (negative = left out), renumbered without gaps in ascending order of label.
+
+    Returns the crosswalk and the labels in use, (n_regions,): row a of anything kept per label is `kept[labels[a]]`.
+    """
+    labels = np.unique(region_of[region_of >= 0])
+    compact = np.where(region_of >= 0, np.searchsorted(labels, region_of), LEFT_OUT)
+    return Crosswalk(compact.astype(np.int64), len(labels)), labels
+
+
+def crosswalk_from_table(regions: Regions, identifiers: Sequence[object], numbers: Sequence[object]) -> Crosswalk:
+    """Read a crosswalk table: identifiers of areas and their `vbas_region` (None where the area is left out).
+
+    Any whole numbers will do, as numbers or text: the crosswalk keeps them. Raises InputError for areas that are
+    missing, unknown or assigned twice, for a number that is none, and where no area has a region.
+    """
+    texts = np.array([identifier_text(value) for value in identifiers], dtype=object)
+    codes = regions.codes_of(texts)
+    unknown = codes < 0
+    if unknown.any():
+        raise InputError(
+            f"CROSSWALK names {int(unknown.sum())} areas that are not in REGIONS ({first_values(texts[unknown])}): "
+            "use the crosswalk that was made for these areas."
+        )
+    times = np.bincount(codes, minlength=len(regions))
+    if (times > 1).any():
+        raise InputError(
+            f"CROSSWALK assigns {int((times > 1).sum())} areas more than once "
+            f"({first_values(regions.identifiers[times > 1])}): each area belongs to exactly one region."
+        )
+    if (times == 0).any():
+        raise InputError(
+            f"CROSSWALK misses {int((times == 0).sum())} areas of REGIONS "
+            f"({first_values(regions.identifiers[times == 0])}): add them, with an empty vbas_region to leave them out."
+        )
+    labels = np.array([identifier_text(value) for value in numbers], dtype=object)
+    inside = np.array([label is not None for label in labels])
+    if not inside.any():
+        raise InputError("CROSSWALK gives no area a vbas_region: there is nothing to release.")
+    wrong = [label for label in labels[inside] if not label.lstrip("-").isdecimal()]
+    if wrong:
+        raise InputError(
+            f"vbas_region in CROSSWALK is no whole number in {len(wrong)} rows (first: {first_values(wrong)}): number "
+            "the regions."
+        )
+    given, position = np.unique(labels[inside].astype(np.int64), return_inverse=True)
+    region_of = np.full(len(regions), LEFT_OUT, np.int64)
+    region_of[codes[inside]] = position.reshape(-1)
+    return Crosswalk(region_of, len(given), given)

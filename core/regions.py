@@ -1,0 +1,104 @@
+"""The initial regions: small areas, each an identifier, a point and a population."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .adjacency import Adjacency
+from .errors import InputError, first_values
+
+
+@dataclass(frozen=True, eq=False)
+class Regions:
+    """The n initial regions, in the order of the layer they came from.
+
+    identifiers : (n,) object array of str, unique
+    points : (n, 2) float array, planar coordinates in metres
+    population : (n,) float array, not negative
+    neighbours : which areas share a border, None where nobody has looked; see `neighbours.neighbours_of`
+    """
+
+    identifiers: np.ndarray
+    points: np.ndarray
+    population: np.ndarray
+    neighbours: Adjacency | None = None
+
+    def __len__(self) -> int:
+        return len(self.identifiers)
+
+    def with_population(self, population: np.ndarray) -> Regions:
+        """The same regions with another population, (n,)."""
+        return replace(self, population=checked_population(population, self.identifiers))
+
+    def codes_of(self, identifiers: np.ndarray) -> np.ndarray:
+        """Position of each identifier among the regions, (m,) int64; -1 where it is not one of them."""
+        position = {identifier: i for i, identifier in enumerate(self.identifiers.tolist())}
+        return np.fromiter((position.get(i, -1) for i in identifiers.tolist()), np.int64, len(identifiers))
+
+
+def make_regions(
+    identifiers: Sequence[object], points: np.ndarray, population: np.ndarray | None = None, field: str = "REGION_ID"
+) -> Regions:
+    """Regions from plain columns, checked.
+
+    identifiers : n values, compared as text (see `identifier_text`); points : (n, 2), metres;
+    population : (n,), ones where None; field : the identifier's field name, for messages.
+
+    Raises InputError where there are fewer than two areas, an identifier is missing or not unique, a point is
+    missing, or a population is missing or negative.
+    """
+    texts = np.array([identifier_text(value) for value in identifiers], dtype=object)
+    points = np.asarray(points, dtype=float).reshape(-1, 2)
+    if len(texts) == 0:
+        raise InputError("REGIONS is empty: give a layer with at least two areas.")
+    if len(texts) == 1:
+        raise InputError("REGIONS has only one area, there is nothing to merge: give a layer with at least two areas.")
+    missing = sum(text is None for text in texts)
+    if missing:
+        raise InputError(f"Field “{field}” of REGIONS is missing in {missing} areas: give every area an identifier.")
+    unique, counts = np.unique(texts.astype(str), return_counts=True)
+    if len(unique) < len(texts):
+        twice = unique[counts > 1]
+        raise InputError(
+            f"Field “{field}” of REGIONS is not unique: {len(twice)} identifiers occur more than once "
+            f"({first_values(twice)}). Choose another field or dissolve the layer first."
+        )
+    unusable = ~np.isfinite(points).all(axis=1)
+    if unusable.any():
+        raise InputError(
+            f"{int(unusable.sum())} areas of REGIONS have an empty geometry ({first_values(texts[unusable])}): "
+            "repair or remove them."
+        )
+    if population is None:
+        population = np.ones(len(texts))
+    return Regions(texts, points, checked_population(population, texts))
+
+
+def checked_population(population: np.ndarray, identifiers: np.ndarray) -> np.ndarray:
+    """The population as float, (n,). Raises InputError where it is missing, negative, or nobody lives anywhere."""
+    population = np.asarray(population, dtype=float)
+    for wrong, word in ((~np.isfinite(population), "missing"), (population < 0, "negative")):
+        if wrong.any():
+            raise InputError(
+                f"POPULATION is {word} in {int(wrong.sum())} areas (first: {first_values(identifiers[wrong])}): "
+                "correct the field, or leave POPULATION empty to use the number of records."
+            )
+    if not population.any():
+        raise InputError("POPULATION is 0 in every area: choose another field or leave it empty.")
+    return population
+
+
+def identifier_text(value: object) -> str | None:
+    """An identifier as the text it is compared by: 46110001, 46110001.0 and “46110001” are one; None is missing."""
+    if value is None:
+        return None
+    if isinstance(value, (float, np.floating)):
+        if np.isnan(value):
+            return None
+        if float(value).is_integer():
+            return str(int(value))
+    text = str(value)
+    return text if text else None
