@@ -1,0 +1,26 @@
+"""Component 2, where the sites go: a file per approach, `APPROACHES` by the words the user sees.
+
+An approach is called as `approach(regions, profile, n_sites, options, progress)` and returns a `SiteLocation`.
+"""
+
+from __future__ import annotations
+
+from typing import Callable
+
+from .anonymity_driven_clustering import anonymity_driven_clustering
+from .anonymity_driven_clustering_2015 import anonymity_driven_clustering_2015
+from .balanced_density import balanced_density
+from .options import LocationOptions, SiteLocation
+from .random_sites import random_sites
+from .starts import STARTS
+
+__all__ = ["APPROACHES", "LocationOptions", "SiteLocation"]
+
+APPROACHES: dict[str, Callable[..., SiteLocation]] = {
+    "balanced density": balanced_density,
+    "anonymity-driven clustering": anonymity_driven_clustering,
+    "anonymity-driven clustering (2015)": anonymity_driven_clustering_2015,
+    "random": random_sites,
+}
+
+STARTS.update(APPROACHES)  # what a clustering may start from

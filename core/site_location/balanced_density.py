@@ -1,0 +1,112 @@
+"""Balanced density: rows, then cells, of about equal population; a site at the mean centre of each cell."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..profile import Profile
+from ..progress import Progress, silent
+from ..regions import Regions
+from ..rounding import round_half_up
+from .options import LocationOptions, SiteLocation
+
+DEFAULTS = LocationOptions()
+
+
+def balanced_density(
+    regions: Regions,
+    profile: Profile | None,
+    n_sites: int,
+    options: LocationOptions = DEFAULTS,
+    progress: Progress = silent,
+) -> SiteLocation:
+    """Exactly n_sites sites, distributed like the population (Croft 2015, section 3.2.1, Eqs. 7 to 13).
+
+    regions : n areas with points (metres) and population; 1 <= n_sites <= n. The profile is not used.
+    """
+    points, population = regions.points, regions.population
+    rank = np.argsort(np.argsort(regions.identifiers.astype(str), kind="stable"))
+    upwards = np.lexsort((rank, points[:, 0], points[:, 1]))
+    sites = np.empty((n_sites, 2))
+    placed = 0
+    rows = _rows(population[upwards], n_sites)
+    cells = _cells_per_row(rows, population[upwards], n_sites)
+    for row, (start, stop) in enumerate(rows):
+        members = upwards[start:stop]
+        members = members[np.lexsort((rank[members], points[members, 1], points[members, 0]))]
+        for first, last in _cells(population[members], int(cells[row])):
+            sites[placed] = points[members[first:last]].mean(axis=0)
+            placed += 1
+        progress(placed / n_sites)
+    return SiteLocation(sites)
+
+
+Stretch = tuple[int, int]
+
+
+def _rows(population: np.ndarray, n_sites: int) -> list[Stretch]:
+    """Stretches of the points, walked upwards, of about the ideal row population (Eqs. 7 to 9)."""
+    ideal = max(round_half_up(population.sum() / round_half_up(np.sqrt(n_sites))), 1)
+    rows, last_reached = _walk(population, ideal)
+    if len(rows) > 1 and not last_reached:
+        rows[-2:] = [(rows[-2][0], rows[-1][1])]
+    while len(rows) > n_sites:  # only for a handful of sites among very unequal areas
+        totals = np.array([population[start:stop].sum() for start, stop in rows])
+        lower = int(np.argmin(totals[:-1] + totals[1:]))
+        rows[lower : lower + 2] = [(rows[lower][0], rows[lower + 1][1])]
+    return rows
+
+
+def _walk(population: np.ndarray, ideal: float) -> tuple[list[Stretch], bool]:
+    """Cut the points, in order, where the running sum comes nearest to `ideal` (Eq. 9), until they run out.
+
+    Returns the stretches and whether the last one reached the ideal.
+    """
+    total = np.concatenate([[0.0], np.cumsum(population)])
+    wanted = ideal * (1 - 1e-12)  # sums of fractions may fall short by rounding
+    stretches: list[Stretch] = []
+    start, reached = 0, True
+    while start < len(population):
+        last = int(np.searchsorted(total[start + 1 :], total[start] + wanted)) + start
+        reached = last < len(population)
+        if not reached:
+            stop = len(population)
+        else:
+            over, under = total[last + 1] - total[start] - ideal, ideal - (total[last] - total[start])
+            stop = last + 1 if over <= under or last == start else last
+        stretches.append((start, stop))
+        start = stop
+    return stretches, reached
+
+
+def _cells_per_row(rows: list[Stretch], population: np.ndarray, n_sites: int) -> np.ndarray:
+    """Cells of each row by its population: at least 1, at most its points, n_sites in all (Eqs. 10, 11)."""
+    points = np.array([stop - start for start, stop in rows])
+    share = np.array([population[start:stop].sum() for start, stop in rows]) * n_sites / population.sum()
+    cells = np.clip(np.floor(share + 0.5).astype(np.int64), 1, points)
+    while (surplus := int(cells.sum()) - n_sites) != 0:
+        step = 1 if surplus < 0 else -1
+        may_change = cells < points if step == 1 else cells > 1
+        want = np.where(may_change, (share - cells) * step, -np.inf)
+        cells[int(np.argmax(want))] += step
+    return cells
+
+
+def _cells(population: np.ndarray, n_cells: int) -> list[Stretch]:
+    """Cut one row, in order, into exactly n_cells stretches of about equal population, none empty."""
+    cells, _ = _walk(population, population.sum() / n_cells)
+    if len(cells) > n_cells:
+        cells[n_cells - 1 :] = [(cells[n_cells - 1][0], len(population))]
+    while len(cells) < n_cells:
+        totals = [population[a:b].sum() if b - a > 1 else -1.0 for a, b in cells]
+        fullest = int(np.argmax(totals))
+        cells[fullest : fullest + 1] = _halves(population, cells[fullest])
+    return cells
+
+
+def _halves(population: np.ndarray, cell: Stretch) -> list[Stretch]:
+    """The two stretches, neither empty, whose populations differ least."""
+    start, stop = cell
+    running = np.cumsum(population[start:stop])
+    middle = start + 1 + int(np.argmin(np.abs(2 * running[:-1] - running[-1])))
+    return [(start, middle), (middle, stop)]

@@ -1,0 +1,28 @@
+"""What every site location is called with, and what it gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class LocationOptions:
+    """Settings of the site locations; each approach reads those it needs.
+
+    k : the level of anonymity wanted; seed : of every random draw; start : the approach whose sites a clustering
+    starts from.
+    """
+
+    k: int = 5
+    seed: int = 0
+    start: str = "balanced density"
+
+
+@dataclass(frozen=True, eq=False)
+class SiteLocation:
+    """Sites, (S, 2) float array in the units of the points, and sentences for the report."""
+
+    sites: np.ndarray
+    notes: tuple[str, ...] = ()

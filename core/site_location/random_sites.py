@@ -1,0 +1,24 @@
+"""Random sites: distinct areas drawn at random, the least that a site location can do."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..profile import Profile
+from ..progress import Progress, silent
+from ..regions import Regions
+from .options import LocationOptions, SiteLocation
+
+DEFAULTS = LocationOptions()
+
+
+def random_sites(
+    regions: Regions,
+    profile: Profile | None,
+    n_sites: int,
+    options: LocationOptions = DEFAULTS,
+    progress: Progress = silent,
+) -> SiteLocation:
+    """Put the sites on n_sites different areas, each area as likely as any other; `options.seed` decides."""
+    drawn = np.random.default_rng(options.seed).choice(len(regions), size=n_sites, replace=False)
+    return SiteLocation(regions.points[np.sort(drawn)])

@@ -1,0 +1,23 @@
+"""Component 1, how many sites: a file per approach, `APPROACHES` by the words the user sees.
+
+An approach is called as `approach(profile, identifiers, options)` and returns a `SiteNumber`.
+"""
+
+from __future__ import annotations
+
+from typing import Callable
+
+from .entropy import entropy
+from .given_number import given_number
+from .max_combinations import max_combinations
+from .options import SiteNumber, SiteNumberOptions
+from .population_cutoff import population_cutoff
+
+__all__ = ["APPROACHES", "SiteNumber", "SiteNumberOptions"]
+
+APPROACHES: dict[str, Callable[..., SiteNumber]] = {
+    "max combinations": max_combinations,
+    "entropy": entropy,
+    "population cut-off": population_cutoff,
+    "given number": given_number,
+}

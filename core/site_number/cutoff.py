@@ -1,0 +1,43 @@
+"""What the site numbers share: the two properties of the records, and sites from a population cut-off."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..errors import InputError
+from ..profile import Profile
+from ..rounding import round_half_up
+from .options import SiteNumber, SiteNumberOptions
+
+
+def class_entropy(profile: Profile, log_base: float = 0.0) -> float:
+    """- Σ_k t_k (k/N) log(k/N) over the sizes k of the classes (Croft 2018, Eq. 1); log_base 0 is natural."""
+    if log_base != 0 and (log_base < 0 or log_base == 1):
+        raise InputError(f"LOG_BASE is {log_base:g}: give a base above 0 other than 1, or 0 for the natural logarithm.")
+    sizes = profile.class_sizes
+    share = sizes[sizes > 0] / profile.n_records
+    return float(max(-(share * np.log(share)).sum() / (np.log(log_base) if log_base else 1.0), 0.0))
+
+
+def possible_classes(profile: Profile) -> float:
+    """MaxCombs = Π |q|, the product of the numbers of response categories (Croft 2018, Eq. 4).
+
+    A missing value is a category of its own; categories that occur in no known region count too.
+    """
+    return math.prod(float(len(categories)) for categories in profile.categories)
+
+
+def sites_for_cutoff(
+    profile: Profile, n_regions: int, cutoff: float, options: SiteNumberOptions, notes: tuple[str, ...]
+) -> SiteNumber:
+    """Sites = R(N / Cutoff), at least 1, at most n (Croft 2018, Eq. 3)."""
+    wanted = round_half_up(profile.n_records / cutoff)
+    return SiteNumber(
+        min(max(wanted, 1), n_regions),
+        cutoff,
+        class_entropy(profile, options.log_base),
+        possible_classes(profile),
+        notes,
+    )

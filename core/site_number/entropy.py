@@ -1,0 +1,26 @@
+"""Entropy: the cut-off model applied to the entropy of the classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..errors import InputError
+from ..profile import Profile
+from .cutoff import class_entropy, sites_for_cutoff
+from .gaps import gaps_model
+from .options import SiteNumber, SiteNumberOptions
+
+DEFAULTS = SiteNumberOptions()
+
+
+def entropy(profile: Profile, identifiers: Sequence[object], options: SiteNumberOptions = DEFAULTS) -> SiteNumber:
+    """Sites = N / Cutoff(Entropy) (Croft 2018, Eqs. 1 to 3). Raises InputError where the entropy is 0."""
+    name, model = gaps_model(identifiers, options)
+    value = class_entropy(profile, options.log_base)
+    if value <= 0:
+        raise InputError(
+            "All records have the same quasi-identifier values, so their entropy is 0 and gives no cut-off: "
+            "choose another SITE_NUMBER or further QUASI_IDENTIFIERS."
+        )
+    note = f"Cut-off from the entropy model of {name}."
+    return sites_for_cutoff(profile, len(identifiers), model.cutoff(value), options, (note,))

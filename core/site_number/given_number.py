@@ -1,0 +1,26 @@
+"""Given number: the user says how many sites."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..errors import InputError
+from ..profile import Profile
+from .cutoff import sites_for_cutoff
+from .options import SiteNumber, SiteNumberOptions
+
+DEFAULTS = SiteNumberOptions()
+
+
+def given_number(profile: Profile, identifiers: Sequence[object], options: SiteNumberOptions = DEFAULTS) -> SiteNumber:
+    """The number of sites as given. Raises InputError unless 1 <= n_sites <= number of areas."""
+    check_n_sites(options.n_sites, len(identifiers))
+    cutoff = profile.n_records / options.n_sites
+    return replace(sites_for_cutoff(profile, len(identifiers), cutoff, options, ()), n_sites=options.n_sites)
+
+
+def check_n_sites(n_sites: int, n_regions: int) -> None:
+    """Raise InputError unless 1 <= n_sites <= n_regions."""
+    if not 1 <= n_sites <= n_regions:
+        raise InputError(f"N_SITES is {n_sites}, but must be between 1 and the number of areas, {n_regions}.")

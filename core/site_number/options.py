@@ -1,0 +1,33 @@
+"""What every site number is called with, and what it gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class SiteNumberOptions:
+    """Settings of the site numbers; each approach reads those it needs.
+
+    gaps_region : a key of `gaps.GAPS_MODELS`, "from the identifiers" or "custom"; gaps_coefficient, gaps_exponent :
+    e^B0 and B1 of the custom model; log_base : of the entropy's logarithm, 0 is the natural logarithm;
+    cutoff : population per region; n_sites : the given number.
+    """
+
+    gaps_region: str = "from the identifiers"
+    gaps_coefficient: float = 1588.0
+    gaps_exponent: float = 0.42
+    log_base: float = 0.0
+    cutoff: float = 70_000.0
+    n_sites: int = 1
+
+
+@dataclass(frozen=True)
+class SiteNumber:
+    """How many sites, and what that rests on: the population cut-off, the entropy, the number of combinations."""
+
+    n_sites: int
+    cutoff: float
+    entropy: float
+    max_combinations: float
+    notes: tuple[str, ...] = ()

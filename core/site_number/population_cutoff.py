@@ -1,0 +1,28 @@
+"""Population cut-off: a fixed population per region."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..errors import InputError
+from ..profile import Profile
+from .cutoff import sites_for_cutoff
+from .options import SiteNumber, SiteNumberOptions
+
+DEFAULTS = SiteNumberOptions()
+
+# Croft 2015, section 2.2.
+PUBLISHED_CUTOFFS = {
+    "US Census Bureau": 100_000,
+    "British census": 120_000,
+    "Statistics Canada, Canadian Community Health Survey": 70_000,
+}
+
+
+def population_cutoff(
+    profile: Profile, identifiers: Sequence[object], options: SiteNumberOptions = DEFAULTS
+) -> SiteNumber:
+    """Sites = N / cutoff for a cut-off the user names (Croft 2015, section 2.2). Raises InputError unless above 0."""
+    if not options.cutoff > 0:
+        raise InputError(f"CUTOFF is {options.cutoff:g}: give the population a region needs, a number above 0.")
+    return sites_for_cutoff(profile, len(identifiers), options.cutoff, options, ())
