@@ -1,0 +1,121 @@
+"""Moving and exchanging areas between neighbouring regions, so that the regions get more compact."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..adjacency import Adjacency
+from ..progress import Progress, silent
+from ..regions import Regions
+from .contiguity import stays_connected
+
+SWEEPS = 40
+WORTHWHILE = 1e-4  # a sweep that gains less than this share of the distances is the last
+
+
+def exchange(
+    regions: Regions, adjacency: Adjacency, region_of: np.ndarray, floor: float, progress: Progress = silent
+) -> np.ndarray:
+    """Regions (n,) int64 with less distance to the mean centres, each as connected and above the floor as before.
+
+    regions : n areas; region_of : labels from 0. In a sweep each region gives an area to a neighbour, or exchanges one
+    for another, at most once: the best first, by the distances to the centres at the start of the sweep.
+    """
+    best = region_of.copy()
+    least = current = _distances(regions, best).sum()
+    labels = best.tolist()
+    starts, others = adjacency.starts.tolist(), adjacency.others.tolist()
+    beside = [others[a:b] for a, b in zip(starts[:-1], starts[1:])]
+    for sweep in range(SWEEPS):
+        gains, moves = _candidates(regions, adjacency, np.array(labels), floor)
+        touched: set[int] = set()
+        for position in np.argsort(-gains, kind="stable").tolist():
+            area, source, target, back = moves[:, position].tolist()
+            if source in touched or target in touched:
+                continue
+            if _keeps_connected(labels, beside, area, source, target, back):
+                touched |= {source, target}
+        now = _distances(regions, np.array(labels)).sum()
+        if now < least:
+            best, least = np.array(labels), now
+        if not touched or current - now < WORTHWHILE * current:
+            break
+        current = now
+        progress((sweep + 1) / SWEEPS)
+    return best
+
+
+def _keeps_connected(
+    labels: list[int], beside: list[list[int]], area: int, source: int, target: int, back: int
+) -> bool:
+    """Make the move where both regions stay in one piece; back : the area given in exchange, -1 for none."""
+    labels[area] = target
+    if back >= 0:
+        labels[back] = source
+    given = (area,) if back < 0 else (area, back)
+    if stays_connected(labels, beside, source, given) and stays_connected(labels, beside, target, given):
+        return True
+    labels[area] = source
+    if back >= 0:
+        labels[back] = target
+    return False
+
+
+def _distances(regions: Regions, region_of: np.ndarray) -> np.ndarray:
+    """Distance of each area from its region's mean centre, (n,) metres."""
+    return np.hypot(*(regions.points - _centres(regions, region_of)[region_of]).T)
+
+
+def _centres(regions: Regions, region_of: np.ndarray) -> np.ndarray:
+    sizes = np.maximum(np.bincount(region_of), 1)
+    return np.column_stack([np.bincount(region_of, regions.points[:, axis]) / sizes for axis in (0, 1)])
+
+
+def _candidates(
+    regions: Regions, adjacency: Adjacency, region_of: np.ndarray, floor: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """All moves and exchanges that shorten distances and keep the floor: gains (m,), moves (4, m).
+
+    The rows of moves are the area, its region, the region it goes to, and the area that comes back (-1 for none).
+    """
+    centres = _centres(regions, region_of)
+    people = np.bincount(region_of, regions.population)
+    n_regions = len(people)
+    owners, others = adjacency.owners, adjacency.others
+    across = region_of[owners] != region_of[others]
+    area, target = np.divmod(np.unique(owners[across] * n_regions + region_of[others[across]]), n_regions)
+    source = region_of[area]
+    points, weight = regions.points[area], regions.population[area]
+    gain = np.hypot(*(points - centres[source]).T) - np.hypot(*(points - centres[target]).T)
+    single = np.flatnonzero((gain > 0) & (people[source] - weight >= floor))
+    alone = np.bincount(region_of)[source[single]] == 1
+    single = single[~alone]
+    one, other = _opposites(source, target, n_regions)
+    spare = people[source] - floor
+    change = weight[other] - weight[one]
+    fits = (gain[one] + gain[other] > 0) & (spare[one] + change >= 0) & (spare[other] - change >= 0)
+    one, other = one[fits], other[fits]
+    return (
+        np.concatenate([gain[single], gain[one] + gain[other]]),
+        np.vstack(
+            [
+                np.concatenate([area[single], area[one]]),
+                np.concatenate([source[single], source[one]]),
+                np.concatenate([target[single], target[one]]),
+                np.concatenate([np.full(len(single), -1), area[other]]),
+            ]
+        ),
+    )
+
+
+def _opposites(source: np.ndarray, target: np.ndarray, n_regions: int) -> tuple[np.ndarray, np.ndarray]:
+    """Every pair of one entry from region a to b, a < b, and one from b to a: positions (m,) and (m,)."""
+    forth, back = np.flatnonzero(source < target), np.flatnonzero(source > target)
+    forth_key = source[forth] * n_regions + target[forth]
+    back_key = target[back] * n_regions + source[back]
+    order = np.argsort(back_key, kind="stable")
+    low = np.searchsorted(back_key[order], forth_key, side="left")
+    count = np.searchsorted(back_key[order], forth_key, side="right") - low
+    one = np.repeat(forth, count)
+    within = np.arange(len(one)) - np.repeat(np.cumsum(count) - count, count)
+    return one, back[order[np.repeat(low, count) + within]]

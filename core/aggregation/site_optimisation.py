@@ -1,0 +1,126 @@
+"""Site optimisation: sites with few people are removed, sites with many split, as long as the regions get denser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count, islice
+
+import numpy as np
+
+from ..progress import Progress, part, silent
+from ..regions import Regions
+from ..voronoi import nearest_site
+from .iterative_voronoi import relocate
+from .options import Aggregation, AggregationOptions, aggregation_by_site
+
+DEFAULTS = AggregationOptions()
+TOO_FEW, TOO_MANY = 0.5, 1.25  # of the ideal population
+ROUND_LIMIT = 1_000  # some ten rounds are needed
+
+
+def site_optimisation(
+    regions: Regions, sites: np.ndarray, options: AggregationOptions = DEFAULTS, progress: Progress = silent
+) -> Aggregation:
+    """Balance populations by removing and splitting sites while compactness improves (Croft 2018, section 2.3.3).
+
+    regions : n areas with points (metres) and population; sites : (S, 2), the number that sets the ideal population.
+    The result may have more or fewer sites. Compactness is the sum of the areas' distances to their sites.
+
+    First the sites are relocated as in iterative Voronoi. Then those below half the ideal population are removed and
+    the others relocated, until none is removed. Then, round by round, those below half are removed, those above 1.25 of
+    the ideal are split across the principal axis of their areas, and all are relocated; the first round that does not
+    improve compactness is taken back. Should that leave the regions less compact than the first relocation did (few
+    areas to split, many removed), the first relocation is the result.
+    """
+    steps = list(islice(improvements(regions, sites, progress), ROUND_LIMIT + 2))
+    first, best, rounds = steps[0], steps[-1], len(steps) - 2
+    progress(1.0)
+    if best.compactness > first.compactness:
+        note = (
+            "Removing and splitting sites left the regions less compact than relocating them alone: site optimisation "
+            f"kept the relocated ones, {len(first.sites)} of {len(sites)} sites."
+        )
+        return aggregation_by_site(first.site_of, first.sites, (note,))
+    note = (
+        f"Site optimisation went from {len(sites)} sites to {len(best.sites)} in {rounds} "
+        f"{'round' if rounds == 1 else 'rounds'} of removing and splitting that made the regions more compact."
+    )
+    if rounds >= ROUND_LIMIT:
+        note += f" Warning: it was cut short after {ROUND_LIMIT} rounds; further ones might be better."
+    return aggregation_by_site(best.site_of, best.sites, (note,))
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """Sites (S', 2) that are the mean centres of their areas, the site of each area (n,), the sum of distances."""
+
+    site_of: np.ndarray
+    sites: np.ndarray
+    compactness: float
+
+
+def improvements(regions: Regions, sites: np.ndarray, progress: Progress = silent) -> Iterator[Settled]:
+    """The first relocation, what is left when no site has too few people, then every round that improves on that."""
+    ideal = regions.population.sum() / len(sites)
+    stages = _stages(progress)
+    settled = _relocated(regions, sites, next(stages))
+    yield settled
+    while (few := _populations(regions, settled) < TOO_FEW * ideal).any():
+        settled = _relocated(regions, settled.sites[~few], next(stages))
+    yield settled
+    while True:
+        population = _populations(regions, settled)
+        few, many = population < TOO_FEW * ideal, population > TOO_MANY * ideal
+        if not (few | many).any():
+            return
+        changed = _removed_and_split(regions.points, settled, few, many)
+        following = _relocated(regions, changed, next(stages))
+        if following.compactness >= settled.compactness:
+            return
+        settled = following
+        yield settled
+
+
+def _stages(progress: Progress) -> Iterator[Progress]:
+    """The progress of one relocation after another, of which nobody knows how many there will be."""
+    for i in count():
+        yield part(progress, 1.0 - 0.5 ** (i / 4), 1.0 - 0.5 ** ((i + 1) / 4))
+
+
+def _relocated(regions: Regions, sites: np.ndarray, progress: Progress) -> Settled:
+    """Iterative Voronoi from these sites."""
+    site_of, sites, _ = relocate(regions.points, sites, progress)
+    return Settled(site_of, sites, float(np.hypot(*(regions.points - sites[site_of]).T).sum()))
+
+
+def _populations(regions: Regions, settled: Settled) -> np.ndarray:
+    """The population of each site, (S',)."""
+    return np.bincount(settled.site_of, weights=regions.population, minlength=len(settled.sites))
+
+
+def _removed_and_split(points: np.ndarray, settled: Settled, few: np.ndarray, many: np.ndarray) -> np.ndarray:
+    """The mean centres after sites were removed (`few`, (S',) bool) and split (`many`).
+
+    A site is split into two infinitesimally close to it, either side of it on its areas' principal axis. That gives
+    each of them the areas on its side, at whatever distance the two stand; they are placed at the mean centres of
+    these areas at once, which is the first step of their relocation.
+    """
+    axes = _principal_axes(points, settled)
+    kept = np.flatnonzero(~few)
+    site_of = kept[nearest_site(points, settled.sites[kept])]
+    beyond = ((points - settled.sites[site_of]) * axes[site_of]).sum(axis=1) > 0
+    label = 2 * site_of + (many[site_of] & beyond)
+    _, half = np.unique(label, return_inverse=True)
+    half = half.reshape(-1)
+    sizes = np.bincount(half)
+    return np.column_stack([np.bincount(half, points[:, axis]) / sizes for axis in (0, 1)])
+
+
+def _principal_axes(points: np.ndarray, settled: Settled) -> np.ndarray:
+    """The direction, (S', 2) unit vectors, in which the areas of each site spread most."""
+    x, y = (points - settled.sites[settled.site_of]).T
+    n_sites = len(settled.sites)
+    xx, xy, yy = (np.bincount(settled.site_of, weights=w, minlength=n_sites) for w in (x * x, x * y, y * y))
+    angle = 0.5 * np.arctan2(2 * xy, xx - yy)
+    return np.column_stack([np.cos(angle), np.sin(angle)])

@@ -1,0 +1,55 @@
+"""Transportation-location: the nearest site for all, then one area at a time out of the overfull regions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..progress import Progress, part, silent
+from ..regions import Regions
+from ..transport import Allocation, allocate
+from ..transport.capacity import facility_capacity
+from ..transport.single_moves import SingleMoves, settle
+from .options import Aggregation, AggregationOptions, aggregation_by_site
+from .transport_start import load_note, site_mover, start_sites
+
+DEFAULTS = AggregationOptions()
+
+
+def transportation_location(
+    regions: Regions, n_sites: int, options: AggregationOptions = DEFAULTS, progress: Progress = silent
+) -> Aggregation:
+    """Cooper's heuristic for components 2 and 3 together (Cooper 1972; Croft 2018, section 2.4.2).
+
+    regions : n areas, a demand of 1 each; 1 <= n_sites <= n. options : `capacity_factor`, `start_sites`, `centre`.
+    All areas go to the nearest site; while a site is over its limit, the cheapest move of one area from such a site
+    to one with room is made, and after each the sites go to their centres and areas to nearer sites with room, until
+    nothing moves, or with the best seen when, all sites within their limits, a step makes the sum of the distances
+    worse. A site that serves no area is dropped.
+    Raises InputError for a capacity factor that is neither 0 nor at least 1, and for settings that do not fit.
+    """
+    points = regions.points
+    capacity = facility_capacity(len(regions), n_sites, options.capacity_factor)
+    move_sites = site_mover(options.centre)
+    sites = start_sites(points, n_sites, options.start_sites, part(progress, 0.0, 0.1))
+    moves = SingleMoves(points, sites, capacity, move_sites)
+    settled = settle(moves, np.ones(n_sites, bool))
+    total = moves.excess
+    n_moves = 0
+    while moves.excess:
+        settled = settle(moves, moves.move_cheapest())
+        n_moves += 1
+        progress(0.8 - 0.7 * moves.excess / total)
+    optimum = allocate(points, moves.facilities, capacity, None, part(progress, 0.8, 1.0))
+    return aggregation_by_site(moves.facility_of, moves.facilities, _notes(moves, n_moves, settled, optimum))
+
+
+def _notes(moves: SingleMoves, n_moves: int, settled: bool, optimum: Allocation) -> tuple[str, ...]:
+    reason = "nothing moved any more" if settled else "the next step was worse, so that the best seen is kept"
+    longer = 100.0 * (moves.cost / optimum.cost - 1.0) if optimum.cost > 0 else 0.0
+    return (
+        f"Transportation-location ended after {n_moves} move{'' if n_moves == 1 else 's'} out of overfull regions: "
+        f"{reason}.",
+        f"The sum of distances is {max(longer, 0.0):.3g} % above that of the best allocation to the same sites, "
+        f"which is proved with a relative gap of {optimum.gap:.1e}.",
+        load_note(moves.load, moves.capacity),
+    )
