@@ -1,0 +1,144 @@
+"""The transportation problem with whole destinations, solved to optimality, with the proof as part of the result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import InputError, VbasError
+from ..progress import Progress, silent
+from .arcs import Arcs
+from .loads import Loads
+from .prices import raise_prices
+from .refill import Refill
+from .relief import Relief
+
+GAP_ALARM = 1e-9  # far above rounding: a mistake
+REFILL_LIMIT = 8
+WARM_WORTH = 2  # a destination is brought back that many times faster than one is moved out
+
+
+@dataclass(frozen=True, eq=False)
+class Allocation:
+    """Which facility serves which destination, and how far from optimal that can be at most.
+
+    facility_of : (n,) int64; loads : (S,) int64, destinations of each facility; capacity : the limit they keep;
+    prices : (S,) float, dual prices of the capacities, not negative; cost : sum of the distances; gap : (cost - bound)
+    / cost, where the bound, from the prices over ALL n x S arcs, is one that no allocation can undercut;
+    n_chains : chains of moves that were needed.
+    """
+
+    facility_of: np.ndarray
+    loads: np.ndarray
+    capacity: int
+    prices: np.ndarray
+    cost: float
+    gap: float
+    n_chains: int
+
+
+def allocate(
+    points: np.ndarray,
+    facilities: np.ndarray,
+    capacity: int,
+    start: Allocation | None = None,
+    progress: Progress = silent,
+) -> Allocation:
+    """Allocate each destination to one facility, none to serve more than `capacity`, at the least sum of distances.
+
+    points : (n, 2) destinations with a demand of 1 each; facilities : (S, 2), same planar units; capacity : whole
+    number, at least 1; start : the allocation of a similar problem with S facilities, whose prices shorten the work.
+    progress is told the share of the overload that is gone.
+
+    The transportation problem of Croft 2018, section 2.4 (Ford and Fulkerson 1956), by successive shortest paths over
+    lazily listed arcs; memory grows with the arcs listed, not with n x S. Same input, same output.
+    Raises InputError where S x capacity < n, and for input that is empty or not finite.
+    """
+    points, facilities, capacity = _checked(points, facilities, capacity)
+    arcs = Arcs(points, facilities)
+    loads = _cold_start(arcs, capacity)
+    if start is not None:
+        prices = _checked_prices(start, len(facilities))
+        loads = _start(arcs, prices, capacity, WARM_WORTH * loads.excess) or loads
+    relief = Relief(loads)
+    total = loads.excess
+    n_chains = 0
+    for facility in loads.overfull.tolist():
+        while loads.load[facility] > capacity:
+            relief.relieve(facility)
+            n_chains += 1
+            progress(n_chains / total)
+    cost = float(loads.distance.sum())
+    bound = lower_bound(points, facilities, capacity, loads.prices)
+    gap = max(cost - bound, 0.0) / cost if cost > 0 else 0.0
+    if gap > GAP_ALARM:
+        raise VbasError(f"The allocation could not be proved optimal (gap {gap:.1e}): please report these points.")
+    return Allocation(loads.facility_of, loads.load, capacity, loads.prices, cost, gap, n_chains)
+
+
+def _cold_start(arcs: Arcs, capacity: int) -> Loads:
+    """Loads from no prices at all."""
+    free = np.zeros(len(arcs.facilities))
+    raised = raise_prices(arcs, free, capacity)
+    return _start(arcs, raised, capacity, len(arcs.points)) or Loads(arcs, free, arcs.cheapest(free)[0], capacity)
+
+
+def _start(arcs: Arcs, prices: np.ndarray, capacity: int, limit: int) -> Loads | None:
+    """Loads from given prices, refilled so that no facility is short.
+
+    None where that does not pay: with more than `limit` destinations to move, or when rounding would keep it going.
+    """
+    facility_of, least = arcs.cheapest(prices)
+    for _ in range(REFILL_LIMIT):
+        loads = Loads(arcs, prices, facility_of, capacity)
+        if not len(loads.short):
+            return loads
+        if int((capacity - loads.load[loads.short]).sum()) > limit:
+            return None
+        arcs.add(facility_of)
+        refill = Refill(loads)
+        for facility in loads.short.tolist():
+            while loads.load[facility] < capacity and loads.prices[facility] > 0:
+                refill.refill(facility)
+        # Refilled over the listed arcs only: whoever finds a cheaper facility among all of them goes there.
+        prices = loads.prices
+        cheapest, least = arcs.cheapest(prices)
+        own = loads.distance + prices[loads.facility_of]
+        rounding = 8 * np.finfo(float).eps * max(float(own.max()), float(prices.max()))
+        facility_of = np.where(own - least > rounding, cheapest, loads.facility_of)
+    return None
+
+
+def lower_bound(points: np.ndarray, facilities: np.ndarray, capacity: int, prices: np.ndarray) -> float:
+    """The least sum of distances that the prices allow for, over all n x S arcs: weak duality.
+
+    Any prices >= 0, (S,), give a bound; the optimal ones give the optimal cost.
+    """
+    return float(Arcs(points, facilities).cheapest(prices)[1].sum() - capacity * prices.sum())
+
+
+def _checked(points: np.ndarray, facilities: np.ndarray, capacity: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """The input as arrays. Raises InputError where it cannot be used."""
+    points = np.asarray(points, dtype=float).reshape(-1, 2)
+    facilities = np.asarray(facilities, dtype=float).reshape(-1, 2)
+    for given, word in ((points, "destinations"), (facilities, "facilities")):
+        if not len(given):
+            raise InputError(f"There are no {word}: give at least one.")
+        if not np.isfinite(given).all():
+            raise InputError(f"{int((~np.isfinite(given).all(axis=1)).sum())} {word} have no finite coordinates.")
+    if capacity != int(capacity) or capacity < 1:
+        raise InputError(f"The capacity is {capacity}, but must be a whole number, at least 1.")
+    if len(facilities) * int(capacity) < len(points):
+        raise InputError(
+            f"{len(facilities)} facilities of capacity {int(capacity)} cannot serve {len(points)} destinations: "
+            f"raise the capacity to {-(-len(points) // len(facilities))} or add facilities."
+        )
+    return points, facilities, int(capacity)
+
+
+def _checked_prices(start: Allocation, n_facilities: int) -> np.ndarray:
+    """The prices to start from. Raises InputError where they are those of another number of facilities."""
+    if len(start.prices) != n_facilities:
+        raise InputError(f"The start has {len(start.prices)} facilities, but there are {n_facilities}.")
+    return start.prices

@@ -1,0 +1,56 @@
+"""The first facilities: Cooper's alternate location-allocation."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from ..errors import VbasError
+from ..progress import Progress, silent
+from .arcs import distances
+from .centres import mean_centres
+
+ROUND_LIMIT = 10_000
+
+
+def alternate_location_allocation(
+    points: np.ndarray, n_facilities: int, progress: Progress = silent
+) -> tuple[np.ndarray, int]:
+    """Facilities for the transport heuristics, (S, 2), and the rounds it took (Cooper 1972; Croft 2018, section 2.4).
+
+    points : (n, 2); 1 <= n_facilities <= n. The destinations are split into S groups of equal size, but for one, by
+    halving along the longer side; then, in turn, each facility goes to the mean centre of its destinations and each
+    destination to the nearest facility, until none changes. A facility that loses all its destinations stays.
+    """
+    facility_of = equal_groups(points, n_facilities)
+    facilities = mean_centres(points, facility_of, np.zeros((n_facilities, 2)))
+    least_gain = 1e-12 * float(np.abs(points).max())
+    for rounds in range(1, ROUND_LIMIT + 1):
+        nearest = cKDTree(facilities).query(points)[1].astype(np.int64)
+        gain = distances(points, facilities[facility_of]) - distances(points, facilities[nearest])
+        moves = gain > least_gain
+        if not moves.any():
+            return facilities, rounds
+        facility_of = np.where(moves, nearest, facility_of)
+        facilities = mean_centres(points, facility_of, facilities)
+        progress(1.0 - 0.5 ** (rounds / 20))
+    raise VbasError(f"The seeding did not settle within {ROUND_LIMIT} rounds: please report these points.")
+
+
+def equal_groups(points: np.ndarray, n_groups: int) -> np.ndarray:
+    """A first split into groups that lie together, (n,) int64: sizes differ by one at most."""
+    group_of = np.empty(len(points), np.int64)
+    sizes = np.diff(np.arange(n_groups + 1) * len(points) // n_groups)
+    before = np.concatenate([[0], np.cumsum(sizes)])
+    waiting = [(np.arange(len(points)), 0, n_groups)]
+    while waiting:
+        members, first, last = waiting.pop()
+        if last - first == 1:
+            group_of[members] = first
+            continue
+        axis = int(np.argmax(np.ptp(points[members], axis=0)))
+        members = members[np.lexsort((points[members, 1 - axis], points[members, axis]))]
+        middle = (first + last) // 2
+        cut = before[middle] - before[first]
+        waiting += [(members[:cut], first, middle), (members[cut:], middle, last)]
+    return group_of
