@@ -1,0 +1,89 @@
+"""Merging until k-anonymous: regions with classes below k are merged until little is left to suppress."""
+
+from __future__ import annotations
+
+from heapq import heapify, heappop, heappush
+
+import numpy as np
+from scipy import sparse
+
+from ..aggregation import Aggregation
+from ..errors import InputError
+from ..neighbours import neighbours_of
+from ..profile import Profile
+from ..progress import Progress, silent
+from ..regions import Regions
+from .adjacent_merging import merging_notes
+from .merging import Merger
+from .options import BaselineOptions, aggregation_of_labels
+
+DEFAULTS = BaselineOptions()
+
+
+def merging_until_anonymous(
+    regions: Regions, profile: Profile | None, options: BaselineOptions = DEFAULTS, progress: Progress = silent
+) -> Aggregation:
+    """Merge the smallest region that has classes below k with a neighbour, until the budget of suppression is met.
+
+    regions : n areas with their neighbours; profile : of the same areas
+    options : `k`, `budget`, `neighbour`, `islands`, `boundary`, `most`.
+    A region that no neighbour may be merged with stays as it is. Raises InputError without a profile and for a budget
+    that is no percentage.
+    """
+    if profile is None:
+        raise InputError("Merging until k-anonymous needs RECORDS: give them with their quasi-identifiers.")
+    if not 0 <= options.budget <= 100:
+        raise InputError(f"BUDGET is {options.budget:g}: give the records that may be suppressed, from 0 to 100 %.")
+    merger = Merger(regions, neighbours_of(regions), options)
+    classes = RegionClasses(profile.counts, options.k)
+    allowed = options.budget / 100 * profile.n_records
+    first = max(classes.n_suppressed - allowed, 1.0)
+    waiting = [(merger.population[area], area) for area in np.flatnonzero(classes.suppressed).tolist()]
+    heapify(waiting)
+    stuck = set()
+    while waiting and classes.n_suppressed > allowed:
+        population, region = heappop(waiting)
+        if merger.of(region) != region or merger.population[region] != population or not classes.suppressed[region]:
+            continue  # it was merged since
+        partner = merger.partner(region)
+        if partner is None:
+            stuck.add(region)
+            continue
+        kept = merger.merge(region, partner)
+        classes.merge(kept, partner if kept == region else region)
+        if classes.suppressed[kept]:
+            heappush(waiting, (merger.population[kept], kept))
+        progress(min(1.0, max(0.0, 1.0 - (classes.n_suppressed - allowed) / first)))
+    left = sum(merger.of(region) == region and classes.suppressed[region] > 0 for region in stuck)
+    share = 100 * classes.n_suppressed / max(profile.n_records, 1)
+    told = f"{share:.3g} % of the records are in classes below k, {options.budget:g} % were allowed."
+    notes = (*merging_notes(merger, left, "left with classes below k"), told)
+    return aggregation_of_labels(regions, merger.labels(), notes)
+
+
+class RegionClasses:
+    """The classes of each region while regions are merged.
+
+    suppressed : (n,) int64, records in classes below k, 0 for a region that was taken in; n_suppressed : their sum
+    """
+
+    def __init__(self, counts: sparse.csr_matrix, k: int) -> None:
+        self._k = k
+        self._classes = np.split(counts.indices, counts.indptr[1:-1])
+        self._counts = np.split(counts.data, counts.indptr[1:-1])
+        small = np.where(counts.data < k, counts.data, 0)
+        owners = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+        self.suppressed = np.bincount(owners, small, counts.shape[0]).astype(np.int64)
+        self.n_suppressed = int(self.suppressed.sum())
+
+    def merge(self, kept: int, gone: int) -> None:
+        """Add the classes of one region to another's."""
+        both = np.concatenate([self._classes[kept], self._classes[gone]])
+        found, position = np.unique(both, return_inverse=True)
+        weights = np.concatenate([self._counts[kept], self._counts[gone]])
+        counts = np.bincount(position.reshape(-1), weights, len(found)).astype(np.int64)
+        self._classes[kept], self._counts[kept] = found, counts
+        self._classes[gone] = self._counts[gone] = np.empty(0, np.int64)
+        now = int(counts[counts < self._k].sum())
+        self.n_suppressed += now - int(self.suppressed[kept] + self.suppressed[gone])
+        self.suppressed[kept], self.suppressed[gone] = now, 0

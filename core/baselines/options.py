@@ -1,0 +1,60 @@
+"""What every baseline is called with, and how its crosswalk becomes an aggregation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..aggregation import Aggregation
+from ..crosswalk import number_compactly
+from ..records.columns import column_from_values
+from ..regions import Regions, identifier_text
+
+LONGEST_BORDER, NEAREST, SMALLEST = "longest border", "nearest", "smallest population"
+NEIGHBOUR_CHOICES = (LONGEST_BORDER, NEAREST, SMALLEST)
+JOIN, LEAVE = "join the nearest", "leave alone"
+ISLAND_CHOICES = (JOIN, LEAVE)
+
+
+@dataclass(frozen=True)
+class BaselineOptions:
+    """Settings of the baselines; each reads those it needs.
+
+    cutoff : the population a region needs
+    characters : how many characters lead an identifier that is cropped
+    hierarchy : (n,) labels, the larger unit each area lies in; None where nobody knows
+    neighbour : which neighbour a region is merged with, one of NEIGHBOUR_CHOICES
+    islands : what is done with a region that has no neighbour, one of ISLAND_CHOICES
+    boundary : (n,) labels; areas of different labels are never merged; None where there is no such boundary
+    most : the population a merge may not exceed, 0 for no limit
+    k : least size of a class; budget : records that may be suppressed, in per cent: both for merging until k-anonymous
+    """
+
+    cutoff: float = 70_000.0
+    characters: int = 4
+    hierarchy: Sequence[object] | None = field(default=None, compare=False)
+    neighbour: str = LONGEST_BORDER
+    islands: str = JOIN
+    boundary: Sequence[object] | None = field(default=None, compare=False)
+    most: float = 0.0
+    k: int = 5
+    budget: float = 1.0
+
+
+def aggregation_of_labels(regions: Regions, labels: np.ndarray, notes: tuple[str, ...] = ()) -> Aggregation:
+    """The aggregation in which areas of one label (n,) are one region, measured from its mean centre.
+
+    Negative labels are left out; the regions are numbered in ascending order of label.
+    """
+    crosswalk, _ = number_compactly(labels)
+    return Aggregation(crosswalk, crosswalk.mean_centres(regions.points), notes)
+
+
+def codes_of_labels(labels: Sequence[object]) -> np.ndarray:
+    """Labels compared as text, as numbers in ascending order of the text, (n,) int64; -1 where one is missing."""
+    column = column_from_values([identifier_text(label) for label in labels])
+    known = np.array([label is not None for label in column.categories], bool)
+    number = np.where(known, np.cumsum(known) - 1, -1)
+    return number[column.codes].astype(np.int64)

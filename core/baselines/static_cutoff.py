@@ -1,0 +1,36 @@
+"""Static cut-off: areas below a fixed population are at risk, all their records are suppressed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..aggregation import Aggregation
+from ..crosswalk import LEFT_OUT
+from ..errors import InputError
+from ..profile import Profile
+from ..progress import Progress, silent
+from ..regions import Regions
+from .options import BaselineOptions, aggregation_of_labels
+
+DEFAULTS = BaselineOptions()
+
+
+def static_cutoff(
+    regions: Regions, profile: Profile | None, options: BaselineOptions = DEFAULTS, progress: Progress = silent
+) -> Aggregation:
+    """Each area that has the population the cut-off asks for is a region of its own, the others are left out.
+
+    What statistical offices did before areas were merged (Croft 2015, section 2.2). regions : n areas;
+    options : `cutoff`. Raises InputError for a cut-off that is not above 0.
+    """
+    check_cutoff(options.cutoff)
+    below = regions.population < options.cutoff
+    labels = np.where(below, LEFT_OUT, np.arange(len(regions)))
+    note = f"{int(below.sum())} of {len(regions)} areas are below the cut-off of {options.cutoff:g} and are left out."
+    return aggregation_of_labels(regions, labels, (note,))
+
+
+def check_cutoff(cutoff: float) -> None:
+    """Raises InputError for a cut-off that is not above 0."""
+    if not (cutoff > 0 and np.isfinite(cutoff)):
+        raise InputError(f"CUTOFF is {cutoff:g}: give the population a region needs, a number above 0.")
