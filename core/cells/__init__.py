@@ -1,0 +1,23 @@
+"""Cells partitioned into groups that hold their minimums over the years: a file per approach, `APPROACHES` by name.
+
+An approach is called as `approach(area, draws, options, progress)` on one connected set of cells and returns its
+`Grouping`; `partition_cells` does the whole job and ends in a crosswalk (Bjerre-Nielsen & Gandil 2018).
+"""
+
+from __future__ import annotations
+
+from .cells import Cells, Minimum, make_cells
+from .options import PartitionOptions
+from .partition import REASONS, Partition, partition_cells
+from .solving import APPROACHES
+
+__all__ = [
+    "APPROACHES",
+    "REASONS",
+    "Cells",
+    "Minimum",
+    "Partition",
+    "PartitionOptions",
+    "make_cells",
+    "partition_cells",
+]

@@ -1,0 +1,173 @@
+"""A connected set of cells as plain lists, and the groups being built in it.
+
+The builders touch a few cells at a time, millions of times: Python's own lists and integers are then several times
+as fast as numpy arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import hypot
+
+import numpy as np
+
+from .cells import Cells
+from .lanes import Lanes
+from .measures import loss_of
+
+FREE = -1
+Box = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Area:
+    """Cells that are partitioned on their own, numbered 0..n-1.
+
+    neighbours : of each cell; people : packed population (see `lanes`); weight : what each counts for;
+    boxes : bounding box of each; newly_built : cells that turn from empty to inhabited; alone : whether a cell reaches
+    the minimums alone; beta : of the loss; everyone : sum of weights
+    """
+
+    neighbours: list[list[int]]
+    people: list[int]
+    weight: list[float]
+    boxes: list[Box]
+    newly_built: list[int]
+    alone: list[bool]
+    lanes: Lanes
+    beta: float
+    everyone: float
+
+    def __len__(self) -> int:
+        return len(self.people)
+
+
+def make_area(
+    cells: Cells,
+    members: np.ndarray,
+    packed: list[int],
+    weights: np.ndarray,
+    newly: np.ndarray,
+    lanes: Lanes,
+    beta: float,
+) -> Area:
+    """The area of the cells at these ascending positions; borders to other cells are left out."""
+    position = {cell: i for i, cell in enumerate(members.tolist())}
+    starts, others = cells.starts, cells.neighbours
+    neighbours = [
+        [position[other] for other in others[starts[cell] : starts[cell + 1]].tolist() if other in position]
+        for cell in members.tolist()
+    ]
+    boxes = [tuple(box) for box in cells.boxes[members].tolist()]
+    weight = weights[members].tolist()
+    people = [packed[cell] for cell in members.tolist()]
+    return Area(
+        neighbours,
+        people,
+        weight,
+        boxes,
+        np.flatnonzero(newly[members]).tolist(),
+        [lanes.enough(one) for one in people],
+        lanes,
+        beta,
+        float(sum(weight)),
+    )
+
+
+def joined(first: Box, second: Box) -> Box:
+    """The box around two boxes."""
+    a, b, c, d = first
+    e, f, g, h = second
+    return (a if a < e else e, b if b < f else f, c if c > g else g, d if d > h else h)
+
+
+def diagonal(box: Box) -> float:
+    """Length of the diagonal: Eq. 2 of Bjerre-Nielsen & Gandil 2018."""
+    return hypot(box[2] - box[0], box[3] - box[1])
+
+
+class Grouping:
+    """Disjoint groups of an area's cells with their totals, boxes and costs kept up to date.
+
+    group_of : of each cell, FREE where it has none. Of each group: members, people (packed total), weight, box, and
+    cost = weight · diagonal, its share of the numerator of Eq. 3.
+    """
+
+    def __init__(self, area: Area) -> None:
+        self.area = area
+        self.group_of = [FREE] * len(area)
+        self.members: dict[int, list[int]] = {}
+        self.people: dict[int, int] = {}
+        self.weight: dict[int, float] = {}
+        self.box: dict[int, Box] = {}
+        self.cost: dict[int, float] = {}
+        self._next = 0
+
+    def add(self, cells: list[int]) -> int:
+        """Make a group of these cells; its number."""
+        group = self._next
+        self._next += 1
+        self.put(group, cells)
+        return group
+
+    def put(self, group: int, cells: list[int]) -> None:
+        """Set a group's members anew. Cells it loses are the caller's to place."""
+        area = self.area
+        people, weight = 0, 0.0
+        for cell in cells:
+            self.group_of[cell] = group
+            people += area.people[cell]
+            weight += area.weight[cell]
+        self.members[group] = cells
+        self.people[group], self.weight[group] = people, weight
+        self.box[group] = box = self.box_of(cells)
+        self.cost[group] = weight * diagonal(box)
+
+    def remove(self, group: int) -> list[int]:
+        """Undo a group; its cells, now free."""
+        cells = self.members.pop(group)
+        for cell in cells:
+            self.group_of[cell] = FREE
+        del self.people[group], self.weight[group], self.box[group], self.cost[group]
+        return cells
+
+    def box_of(self, cells: Iterable[int]) -> Box:
+        """The box around the cells."""
+        boxes = self.area.boxes
+        west, south, east, north = zip(*[boxes[cell] for cell in cells])
+        return (min(west), min(south), max(east), max(north))
+
+    def connected(self, cells: list[int]) -> bool:
+        """Whether one can walk from any of these cells to any other without leaving them."""
+        inside = set(cells)
+        neighbours = self.area.neighbours
+        stack = [cells[0]]
+        inside.discard(cells[0])
+        while stack and inside:
+            for other in neighbours[stack.pop()]:
+                if other in inside:
+                    inside.discard(other)
+                    stack.append(other)
+        return not inside
+
+    def groups_around(self, cells: Iterable[int], but: int = FREE) -> list[int]:
+        """The groups that border on these cells, in order of first meeting, without group `but`."""
+        group_of, neighbours = self.group_of, self.area.neighbours
+        found = {group_of[other]: None for cell in cells for other in neighbours[cell]}
+        found.pop(FREE, None)
+        found.pop(but, None)
+        return list(found)
+
+    def loss(self) -> float:
+        """The loss of this area on its own: Eq. 4."""
+        return loss_of(sum(self.cost.values()), sum(self.weight.values()), self.area.everyone, self.area.beta)
+
+    def labels(self) -> np.ndarray:
+        """Group of each cell, (n,) int64, numbered 0.. in the order of first cells; FREE (-1) without one."""
+        numbers: dict[int, int] = {}
+        return np.fromiter(
+            (FREE if group == FREE else numbers.setdefault(group, len(numbers)) for group in self.group_of),
+            np.int64,
+            len(self.group_of),
+        )
