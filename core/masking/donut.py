@@ -1,0 +1,163 @@
+"""Donut geomasking: each point moved within a ring, inside its own area (Allshouse 2010, section 2.2)."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+import shapely
+
+from ..errors import InputError
+from ..progress import Progress, part, silent
+from . import DISTANCES
+from .draws import first_good
+from .laws import Law
+from .placing import NO_AREA, inside_own_area
+from .stragglers import mask_stragglers
+
+MASKED, NO_POSITION, OUTSIDE, CATEGORY_MISSING, NOBODY, OUT_OF_REACH, SLIVER = range(7)
+#: What became of a point, by the codes above; all but the first are not released.
+REASONS = (
+    "masked",
+    "no position",
+    "in no area",
+    "category missing",
+    "area without people",
+    "ring does not meet the area",
+    "ring meets the area in a sliver only",
+)
+# Draws for each point still without a place, round by round. Most find one in the first; what the last leaves over is
+# looked at one area at a time.
+PLAIN_DRAWS = (1, 1, 2, 4, 8, 16, 32)
+
+
+@dataclass(frozen=True, eq=False)
+class Masking:
+    """N points and where they went.
+
+    points : (N, 2) masked positions, planar metres, NaN where not masked
+    reason : (N,) int8, position in REASONS; inner, outer : (N,) radii in metres, NaN where there is no ring
+    displacement : (N,) metres; k_est : (N,) estimated anonymity; both NaN where not masked
+    """
+
+    points: np.ndarray
+    reason: np.ndarray
+    inner: np.ndarray
+    outer: np.ndarray
+    displacement: np.ndarray
+    k_est: np.ndarray
+
+    @property
+    def masked(self) -> np.ndarray:
+        """Which points were masked, (N,) bool."""
+        return self.reason == MASKED
+
+    def counts(self) -> dict[str, int]:
+        """Number of points by what became of them, without the reasons that do not occur."""
+        found = np.bincount(self.reason, minlength=len(REASONS)).tolist()
+        return {reason: n for reason, n in zip(REASONS, found) if n}
+
+
+def check_ring(k_inner: float, k_outer: float) -> None:
+    """Refuse a ring that is none. Raises InputError."""
+    if not k_inner > 0:
+        raise InputError(f"K_INNER is {k_inner:g}: choose more than 0, or points could stay where they are.")
+    if not k_outer > k_inner:
+        raise InputError(f"K_OUTER is {k_outer:g}, K_INNER {k_inner:g}: choose a K_OUTER that is larger.")
+
+
+def radii(
+    square_metres: np.ndarray, people: np.ndarray, k_inner: float, k_outer: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Inner and outer radius of each ring, metres (Allshouse 2010, Eqs. 1a and 1b).
+
+    square_metres, people : (N,) of the point's area; NaN where there are no people.
+    """
+    share = np.where(people > 0, square_metres, np.nan) / (np.pi * np.where(people > 0, people, 1.0))
+    return np.sqrt(share * k_inner), np.sqrt(share * k_outer)
+
+
+def generator(seed: int | None, points: np.ndarray) -> np.random.Generator:
+    """The source of the moves: from the seed and the points themselves, or from the system where seed is None.
+
+    Whoever knew the whole source could undo the moves. A seed such as 0 is soon guessed, so the points' true
+    coordinates, which only the custodian has, are mixed in: same points and seed, same moves.
+    """
+    if seed is None:
+        return np.random.default_rng()
+    secret = hashlib.sha256(np.ascontiguousarray(points, dtype="<f8").tobytes()).digest()
+    return np.random.default_rng([seed, *np.frombuffer(secret, "<u4").tolist()])
+
+
+def donut_mask(
+    points: np.ndarray,
+    area_of: np.ndarray,
+    people: np.ndarray,
+    shapes: np.ndarray,
+    k_inner: float,
+    k_outer: float,
+    distance: str,
+    rng: np.random.Generator,
+    progress: Progress = silent,
+) -> Masking:
+    """Move each point in a random direction, by a distance between its radii, so that it stays in its own area.
+
+    points : (N, 2) planar metres, NaN for none; area_of : (N,) position of each point's area, -1 for none;
+    people : (N,) float, people of the point's area (and category), NaN where the category is missing;
+    shapes : (m,) valid polygons; distance : a key of DISTANCES.
+    Directions and distances are drawn again until the point falls inside its area (section 2.2), which gives the law
+    of the distance on the part of the ring that lies in the area. Points for which no draw can succeed stay unmasked
+    and say why. Raises InputError for a ring that is none.
+    """
+    check_ring(k_inner, k_outer)
+    inside = area_of != NO_AREA
+    surface = np.where(inside, shapely.area(shapes)[area_of], np.nan)
+    inner, outer = radii(surface, people, k_inner, k_outer)
+    reason = np.select(
+        [~np.isfinite(points).all(axis=1), ~inside, np.isnan(people), people <= 0],
+        [NO_POSITION, OUTSIDE, CATEGORY_MISSING, NOBODY],
+        OUT_OF_REACH,
+    ).astype(np.int8)
+    moved = np.full((len(points), 2), np.nan)
+    left = np.flatnonzero(reason == OUT_OF_REACH)
+    left = left[np.argsort(area_of[left], kind="stable")]
+    shapely.prepare(shapes)
+    law = DISTANCES[distance]
+    for step, draws in enumerate(PLAIN_DRAWS):
+        moved[left] = _plain_draws(points[left], area_of[left], inner[left], outer[left], shapes, law, draws, rng)
+        left = left[np.isnan(moved[left, 0])]
+        progress(0.5 * (step + 1) / len(PLAIN_DRAWS))
+    reason[np.isfinite(moved[:, 0])] = MASKED
+    moved[left], met = mask_stragglers(
+        points[left], area_of[left], inner[left], outer[left], shapes, law, rng, part(progress, 0.5, 1.0)
+    )
+    reason[left[met]] = SLIVER
+    reason[left[np.isfinite(moved[left, 0])]] = MASKED
+    displacement = np.hypot(*(moved - points).T)
+    return Masking(moved, reason, inner, outer, displacement, estimated_anonymity(displacement, people, surface))
+
+
+def estimated_anonymity(displacement: np.ndarray, people: np.ndarray, square_metres: np.ndarray) -> np.ndarray:
+    """People nearer than the displacement if they were spread evenly (Allshouse 2010, Eq. 2), (N,) float.
+
+    displacement : (N,) metres; people, square_metres : (N,) of each point's area.
+    """
+    return np.pi * displacement**2 * people / square_metres
+
+
+def _plain_draws(
+    points: np.ndarray,
+    area_of: np.ndarray,
+    inner: np.ndarray,
+    outer: np.ndarray,
+    shapes: np.ndarray,
+    law: Law,
+    draws: int,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """A place for each point, (n, 2), NaN where no draw fell inside; area_of : equal ones side by side."""
+    direction = rng.uniform(0.0, 2.0 * np.pi, (len(points), draws))
+    distance = law(rng.random((len(points), draws)), inner[:, None], outer[:, None])
+    area = np.repeat(area_of, draws)
+    return first_good(points, direction, distance, inner, outer, lambda places: inside_own_area(places, area, shapes))

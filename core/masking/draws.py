@@ -1,0 +1,32 @@
+"""Several draws for each point at once, of which the first good one is taken."""
+
+from __future__ import annotations
+
+from typing import Callable
+
+import numpy as np
+
+Inside = Callable[[np.ndarray], np.ndarray]
+
+
+def first_good(
+    points: np.ndarray,
+    direction: np.ndarray,
+    distance: np.ndarray,
+    inner: np.ndarray,
+    outer: np.ndarray,
+    inside: Inside,
+) -> np.ndarray:
+    """The place of the first draw that lies in the ring and inside the area, (n, 2); NaN where none does.
+
+    points : (n, 2); direction, distance : (n, d) radians and metres; inner, outer : (n,) metres; inside : takes places
+    (n * d, 2), those of a point side by side, and says which are inside. The distance is checked as it is in the
+    coordinates, rounding included.
+    """
+    places = points[:, None] + distance[:, :, None] * np.stack([np.cos(direction), np.sin(direction)], axis=2)
+    moved = np.hypot(*np.moveaxis(places - points[:, None], 2, 0))
+    good = (moved > inner[:, None]) & (moved < outer[:, None])
+    good &= inside(places.reshape(-1, 2)).reshape(good.shape)
+    first = good.argmax(axis=1)
+    rows = np.arange(len(points))
+    return np.where(good[rows, first, None], places[rows, first], np.nan)
