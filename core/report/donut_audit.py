@@ -1,0 +1,164 @@
+"""The report of a donut audit: how often masking falls short, where, and what K_INNER would do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..masking.audit import Audit, Smallest
+from ..masking.donut import MASKED, REASONS
+from ..masking.heterogeneity import Heterogeneity, rank_correlation
+from .page import Report, Section, render
+from .pictures import GREENS, REDS, lines, region_map
+
+TRIPLE = 3.0  # the paper's advice
+
+
+def audit_report(
+    grid: Audit,
+    smallest: Sequence[Smallest],
+    wanted_percent: float,
+    uneven: Heterogeneity | None,
+    shapes: np.ndarray,
+    names: Sequence[str],
+    notes: Sequence[str],
+    parameters: Sequence[tuple[str, object]],
+) -> str:
+    """The page as HTML.
+
+    smallest : one per K_MIN of the grid; uneven : where a finer layer was given; shapes : (m,) planar polygons;
+    names : m identifiers; notes : sentences; parameters : label and value of every one.
+    """
+    triple = all(one.k_inner is not None and one.k_inner <= TRIPLE * one.k_min for one in smallest)
+    verdict = (
+        f"At most {wanted_percent:g} % of the masked households fall short of K_MIN with "
+        + "; ".join(_sentence(one) for one in smallest)
+        + ". "
+        + ("Tripling K_MIN is enough here." if triple else "Tripling K_MIN is not enough here.")
+    )
+    sections = [
+        _grid_section(grid, wanted_percent),
+        _smallest_section(smallest),
+        _where_section(grid, shapes, names),
+        *([_uneven_section(grid, uneven, shapes, names)] if uneven is not None else []),
+        _not_masked_section(grid),
+        Section("How it was done", tuple(notes), ("Parameter", "Value"), list(parameters)),
+    ]
+    return render(Report("Donut audit report", verdict, triple, True, sections))
+
+
+def _sentence(one: Smallest) -> str:
+    if one.k_inner is None:
+        return f"no K_INNER that leaves points to mask (K_MIN = {one.k_min:g})"
+    return f"K_INNER = {one.k_inner} for K_MIN = {one.k_min:g}"
+
+
+def _grid_section(grid: Audit, wanted_percent: float) -> Section:
+    """The table of the paper, and the same as a chart."""
+    header = ["K_INNER", "K_OUTER", *(f"% k_act < {k:g}" for k in grid.k_min), "% not masked"]
+    rows = [
+        (float(inner), float(outer), *map(_known, shares), _known(lost))
+        for inner, outer, shares, lost in zip(grid.k_inner, grid.k_outer, grid.percent_below, grid.percent_not_masked)
+    ]
+    curves = {
+        f"K_MIN = {k:g}": (grid.k_inner.tolist(), grid.percent_below[:, j].tolist()) for j, k in enumerate(grid.k_min)
+    }
+    text = (
+        "Share of the masked households with fewer than K_MIN households nearer than they moved (Allshouse et al. "
+        "2010, Table 1). Were households spread evenly, none would fall short where K_INNER is K_MIN. The dashed line "
+        "is the wanted rate."
+    )
+    chart = lines(curves, "Households that fall short", "K_INNER", "per cent", level=wanted_percent)
+    return Section("Households that fall short", (text,), header, rows, (chart,))
+
+
+def _smallest_section(smallest: Sequence[Smallest]) -> Section:
+    rows = [
+        (
+            one.k_min,
+            one.k_inner,
+            None if one.k_inner is None else one.k_inner / one.k_min,
+            _known(one.percent_below),
+            _known(one.percent_not_masked),
+        )
+        for one in smallest
+    ]
+    text = (
+        "The paper found that tripling keeps the failures below 1 % in its county. A larger K_INNER leaves more points "
+        "without a place in their own area; such points cannot be released."
+    )
+    header = ("K_MIN", "Smallest K_INNER", "times K_MIN", "% below", "% not masked")
+    return Section("The smallest K_INNER that meets the wanted rate", (text,), header, rows)
+
+
+def _where_section(grid: Audit, shapes: np.ndarray, names: Sequence[str]) -> Section:
+    """Maps for the smallest K_MIN, with K_INNER about as large and about three times as large."""
+    j = int(grid.k_min.argmin())
+    k_min = grid.k_min[j]
+    chosen = dict.fromkeys(int(np.abs(grid.k_inner - times * k_min).argmin()) for times in (1.0, TRIPLE))
+    maps, texts = [], []
+    for i in chosen:
+        share = grid.percent_below_by_area[i, j]
+        failing = int(np.nansum(share > 0))
+        texts.append(
+            f"With K_INNER = {grid.k_inner[i]:g}, masked households fall short of K_MIN = {k_min:g} in {failing} of "
+            f"{int((grid.households > 0).sum())} areas with households."
+        )
+        labels = [
+            f"{name}: {percent:.1f} % of {int(n)} masked households" if n else f"{name}: no household masked"
+            for name, percent, n in zip(names, share, grid.masked[i])
+        ]
+        caption = (
+            f"K_INNER = {grid.k_inner[i]:g}, K_MIN = {k_min:g}. Darker: a larger share of the area's masked households "
+            "falls short."
+        )
+        maps.append(region_map(shapes, np.nan_to_num(share), labels, caption, REDS))
+    return Section("Where areas fail", tuple(texts), pictures=maps)
+
+
+def _uneven_section(grid: Audit, uneven: Heterogeneity, shapes: np.ndarray, names: Sequence[str]) -> Section:
+    """Whether the variance of density in sub-areas foretells failures."""
+    i, j = int(grid.k_inner.argmin()), int(grid.k_min.argmin())
+    share = grid.percent_below_by_area[i, j]
+    known = np.isfinite(uneven.variation) & np.isfinite(share)
+    rows = []
+    for quarter in np.array_split(np.flatnonzero(known)[np.argsort(uneven.variation[known], kind="stable")], 4):
+        if len(quarter):
+            spread = uneven.variation[quarter]
+            below = 100.0 * grid.below[i, j, quarter].sum() / grid.masked[i, quarter].sum()
+            rows.append((f"{spread.min():.2f} to {spread.max():.2f}", len(quarter), float(below)))
+    text = (
+        "The standard deviation of density among the sub-areas of an area, over its mean: 0 where people are spread "
+        "evenly (the paper suggests the variance, section 4; the audit of areas gives both). Rank correlation with "
+        f"the share that falls short (K_INNER = {grid.k_inner[i]:g}, K_MIN = {grid.k_min[j]:g}): "
+        f"{rank_correlation(uneven.variation[known], share[known]):.2f}."
+    )
+    labels = [f"{name}: {value:.2f}, {n} sub-areas" for name, value, n in zip(names, uneven.variation, uneven.n_parts)]
+    picture = region_map(
+        shapes,
+        np.nan_to_num(uneven.variation),
+        labels,
+        "Darker: people are spread less evenly within the area.",
+        GREENS,
+    )
+    header = ("Variation, a quarter of the areas each", "Areas", "% of households that fall short")
+    return Section("How evenly people are spread", (text,), header, rows, (picture,))
+
+
+def _not_masked_section(grid: Audit) -> Section:
+    """Why households could not be masked."""
+    occurring = [r for r in range(len(REASONS)) if r != MASKED and grid.reasons[:, r].any()]
+    if not occurring:
+        return Section("Households that could not be masked", ("All could be masked.",))
+    rows = [(float(k), *map(float, counts[occurring])) for k, counts in zip(grid.k_inner, grid.reasons)]
+    return Section(
+        "Households that could not be masked",
+        ("They are left out of the shares above; as points of a release they would not be released.",),
+        ("K_INNER", *(REASONS[r] for r in occurring)),
+        rows,
+    )
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

@@ -1,0 +1,201 @@
+"""The report of a partition of cells: verdict, measures, who is left out, the paper's Figures 4 to 6, the map."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..cells.cells import Cells, Minimum, weights_of
+from ..cells.groups import Groups, hull_areas
+from ..cells.partition import REASONS, TAKEN, Partition
+from ..crosswalk import number_compactly
+from ..errors import InputError
+from ..regions import identifier_text
+from .page import Report, Section, render
+from .partition_pictures import cloud, in_hull, sizes, spread
+from .pictures import region_map
+
+BLUES = ((238, 242, 249), (42, 95, 165))
+# Figure 6 of the paper shows groups of these ratios.
+SHOWN_RATIOS = (0.1, 0.2, 0.4, 0.8)
+MUCH_LEFT_OUT = 0.02
+
+
+@dataclass(frozen=True, eq=False)
+class Official:
+    """Areas in use to compare with. sqrt_hull : √(hull area) of each in metres; people : of each; name : their field"""
+
+    sqrt_hull: np.ndarray
+    people: np.ndarray
+    name: str
+
+
+def partition_report(
+    cells: Cells,
+    minimums: Sequence[Minimum],
+    partition: Partition,
+    groups: Groups,
+    shapes: np.ndarray,
+    parameters: Sequence[tuple[str, object]],
+    notes: Sequence[str],
+    seconds: Mapping[str, float],
+    official: Official | None = None,
+) -> str:
+    """The page as HTML. shapes : (n_groups,) planar polygons; parameters : label and value; seconds : by step."""
+    measures = partition.measures
+    short = " and ".join(f"{minimum.k:g} in {_fields(cells, minimum)}" for minimum in minimums)
+    verdict = (
+        f"{measures.n_groups} groups, each connected and with at least {short}, in every year: counted anew from the "
+        f"cells. {100 * measures.non_pop:.2f} % of the people are left out."
+    )
+    sections = [
+        _measures_section(partition),
+        _left_out_section(cells, minimums, partition),
+        Section(
+            "The groups",
+            (),
+            pictures=(
+                region_map(
+                    shapes, groups.least[:, 0], _labels(groups), "Darker: more people in the least year.", BLUES
+                ),
+            ),
+        ),
+        _table_section(groups),
+        _sizes_section(groups),
+        _precision_section(groups, official),
+        _ratios_section(groups, shapes),
+        Section("How it was done", tuple(notes), ("Parameter", "Value"), list(parameters)),
+        Section("Time", (), ("Step", "Seconds"), [(name, float(value)) for name, value in seconds.items()]),
+    ]
+    return render(Report("Partition of cells", verdict, True, True, sections))
+
+
+def _fields(cells: Cells, minimum: Minimum) -> str:
+    names = [cells.fields[column] for column in minimum.columns]
+    return names[0] if len(names) == 1 else f"{names[0]} … {names[-1]}"
+
+
+def _measures_section(partition: Partition) -> Section:
+    measures = partition.measures
+    rows = [
+        ("Groups", measures.n_groups, "The more, the finer the geography."),
+        ("non_pop", f"{measures.non_pop:.5f}", "Share of the people who are in no group."),
+        ("weighted_dist", f"{measures.weighted_dist:.4f}", "Mean diagonal of a person's group, in cells."),
+        ("Loss", f"{measures.loss:.5f}", "-β · non_pop - (1 - β) · weighted_dist. Nearer to 0 is better."),
+    ]
+    return Section("How good it is", (), ("Measure", "Value", "Meaning"), rows)
+
+
+def _left_out_section(cells: Cells, minimums: Sequence[Minimum], partition: Partition) -> Section:
+    """Cells and people by the reason why they are left out; a sentence where they are many."""
+    weights = weights_of(cells, minimums)
+    share = np.bincount(partition.reason, weights=weights, minlength=len(REASONS)) / weights.sum()
+    count = np.bincount(partition.reason, minlength=len(REASONS))
+    rows = [
+        (REASONS[reason], int(count[reason]), f"{100 * share[reason]:.2f} %")
+        for reason in range(len(REASONS))
+        if reason != TAKEN and count[reason]
+    ]
+    if not rows:
+        return Section("Who is left out", ("Nobody: every cell is in a group.",))
+    sentences = []
+    if partition.measures.non_pop > MUCH_LEFT_OUT:
+        reason = int(np.argmax(share[1:])) + 1
+        advice = {
+            1: "Larger cells, a lower K, or neighbours by corner would take them in.",
+            2: "More restarts help a little; “compact growth” leaves out nobody who can be taken.",
+            3: "A larger BETA keeps them, in wide groups.",
+        }[reason]
+        sentences.append(
+            f"More than {100 * MUCH_LEFT_OUT:.0f} % of the people are left out, most of them because "
+            f"{REASONS[reason]}. {advice}"
+        )
+    sentences.append("People are counted as person-years of the first minimum's fields.")
+    return Section("Who is left out", sentences, ("Because", "Cells", "People"), rows)
+
+
+def _labels(groups: Groups) -> list[str]:
+    columns = (groups.cells.tolist(), groups.least[:, 0].tolist(), groups.sqrt_hull.tolist())
+    return [
+        f"Group {i + 1}: {cells} cells, {least:g} people in the least year, √hull {hull:.0f} m"
+        for i, (cells, least, hull) in enumerate(zip(*columns))
+    ]
+
+
+def _table_section(groups: Groups) -> Section:
+    """Table 2 of the paper: what the groups are like."""
+    rows = []
+    for name, values in (
+        ("Cells", groups.cells.astype(float)),
+        ("People in the least year", groups.least[:, 0]),
+        ("People per km²", groups.density),
+        ("Area / hull area", groups.area_hull),
+        ("√(hull area), m", groups.sqrt_hull),
+    ):
+        quarters = np.percentile(values, (0, 25, 50, 75, 100)).tolist()
+        rows.append((name, float(values.mean()), float(values.std()), *quarters))
+    return Section(
+        "The groups in numbers", (), ("", "Mean", "Deviation", "Least", "25 %", "50 %", "75 %", "Most"), rows
+    )
+
+
+def _sizes_section(groups: Groups) -> Section:
+    return Section(
+        "Size and people (Figure 4 of Bjerre-Nielsen & Gandil 2018)",
+        (),
+        pictures=(
+            sizes(groups.cells, "Cells in a group", "cells", "share of groups, %"),
+            cloud(groups.least[:, 0], groups.cells, "People and size", "people in the least year", "cells"),
+        ),
+    )
+
+
+def _precision_section(groups: Groups, official: Official | None) -> Section:
+    people = groups.people
+    series: dict[str, tuple[np.ndarray, np.ndarray]] = {"groups": (groups.sqrt_hull, people)}
+    sentences = ["Spatial precision is the square root of the area of the convex hull of where somebody may live."]
+    mean = float(np.average(groups.sqrt_hull, weights=people))
+    if official is None:
+        sentences.append(f"On average a person's group has {mean:.0f} m.")
+    else:
+        series[official.name] = (official.sqrt_hull, official.people)
+        other = float(np.average(official.sqrt_hull, weights=official.people))
+        sentences.append(
+            f"On average a person's group has {mean:.0f} m, their area by “{official.name}” {other:.0f} m: "
+            f"{other / mean:.1f} times as much."
+        )
+    picture = spread(series, "Spatial precision", "√(hull area), m", "share of people, %")
+    return Section("Spatial precision (Figure 5)", sentences, pictures=(picture,))
+
+
+def _ratios_section(groups: Groups, shapes: np.ndarray) -> Section:
+    """A group for each of the paper's ratios of area to hull area, drawn in its hull."""
+    shown: dict[int, str] = {}
+    for ratio in SHOWN_RATIOS:
+        # Of groups of one ratio the largest shows most.
+        distance = np.abs(groups.area_hull - ratio)
+        near = np.flatnonzero(distance <= max(0.02, float(distance.min())))
+        group = int(near[np.argmax(groups.cells[near])])
+        shown[group] = in_hull(shapes[group], f"area / hull = {groups.area_hull[group]:.2f}")
+    row = f'<div style="display:flex;gap:1.5rem;align-items:flex-end;flex-wrap:wrap">{"".join(shown.values())}</div>'
+    text = (
+        "Groups that branch out have little area in their hull. Where precision matters, leave out groups with a low "
+        "ratio: the paper finds 0.4 a good bound.",
+        f"{int((groups.area_hull < 0.4).sum())} of {len(groups.cells)} groups are below 0.4; they hold "
+        f"{100 * groups.people[groups.area_hull < 0.4].sum() / groups.people.sum():.1f} % of the people.",
+    )
+    return Section("Area and hull (Figure 6)", text, pictures=(row,))
+
+
+def official_areas(
+    cells: Cells, minimums: Sequence[Minimum], names: Sequence[object], shapes: np.ndarray, field: str
+) -> Official:
+    """Areas in use, as far as they have cells. names : n, the area of each cell, None in none; shapes : (n,) planar."""
+    texts = [identifier_text(name) for name in names]
+    number = {text: i for i, text in enumerate(sorted({text for text in texts if text is not None}))}
+    crosswalk, _ = number_compactly(np.array([-1 if text is None else number[text] for text in texts], np.int64))
+    if not crosswalk.n_regions:
+        raise InputError(f"OFFICIAL_AREA: field “{field}” is empty in every cell: choose another or none.")
+    return Official(np.sqrt(hull_areas(shapes, crosswalk)), crosswalk.totals(weights_of(cells, minimums)), field)

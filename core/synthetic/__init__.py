@@ -1,0 +1,6 @@
+"""Test people: records made by a generator, never real ones, for demonstrations, tests and benchmarks.
+
+`distributions` holds the shares of categories by province; `estimate` finds them in microdata; `generator` draws the
+records of each area from them, or whole rows from `microdata`. `canada` (shares by province) and `city` (a whole city
+with its people) are made up by this project.
+"""

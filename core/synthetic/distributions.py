@@ -1,0 +1,209 @@
+"""Distributions: the share of each category of an attribute, province by province."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import InputError, first_values
+from ..records.columns import Column, column_from_values
+from ..regions import identifier_text
+from .sampler import Sampler, sampler_of_shares
+
+# Shares read from a rounded table need not add up to 1 exactly; beyond this something is missing.
+ROUNDING = 0.02
+WORTH_A_NOTE = 1e-6
+
+PerCent = Mapping[str, Mapping[str, Sequence[float]]]
+
+
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """One attribute.
+
+    categories : (m,) object array of distinct values; None is the missing value, a category of its own
+    shares : (P, m) float array, rows in the order of the provinces, each adding up to 1
+    """
+
+    categories: np.ndarray
+    shares: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Distributions:
+    """Shares of categories for each province (or whatever areas of that kind are called: districts will do).
+
+    provinces : (P,) object array of str, unique
+    attributes : shares by attribute name
+    notes : sentences for the user
+    """
+
+    provinces: np.ndarray
+    attributes: Mapping[str, Shares]
+    notes: tuple[str, ...] = ()
+
+    def rows(self) -> list[tuple[str, str, object, float]]:
+        """The table (province, attribute, category, share) of all shares above 0, as `make_distributions` reads it."""
+        return [
+            (province, attribute, category, share)
+            for attribute, found in self.attributes.items()
+            for province, row in zip(self.provinces.tolist(), found.shares.tolist())
+            for category, share in zip(found.categories.tolist(), row)
+            if share > 0
+        ]
+
+    def selection(self, attributes: Sequence[str]) -> Distributions:
+        """The same provinces with these attributes only, in this order. Raises InputError for an unknown name."""
+        unknown = [name for name in attributes if name not in self.attributes]
+        if unknown:
+            raise InputError(
+                f"DISTRIBUTIONS has no attribute {first_values(unknown)}: choose among "
+                f"{first_values(self.attributes, len(self.attributes))}."
+            )
+        return Distributions(self.provinces, {name: self.attributes[name] for name in attributes}, self.notes)
+
+    def rows_of(self, provinces: Sequence[object] | np.ndarray) -> np.ndarray:
+        """Position of each label (n,) among the provinces, (n,) int64; see `province_rows`."""
+        return province_rows(self.provinces, provinces)
+
+    def samplers(self) -> tuple[Sampler, ...]:
+        """A sampler per attribute, rows in the order of the provinces: each attribute is drawn independently."""
+        return tuple(sampler_of_shares(name, found.categories, found.shares) for name, found in self.attributes.items())
+
+
+def province_rows(known: np.ndarray, provinces: Sequence[object] | np.ndarray) -> np.ndarray:
+    """Position of each label (n,) among the known provinces (P,), (n,) int64; labels are compared as text.
+
+    Raises InputError naming the labels that are not known.
+    """
+    labels = column_from_values([identifier_text(label) for label in provinces])
+    position = {province: i for i, province in enumerate(known.tolist())}
+    found = np.array([position.get(label, -1) for label in labels.categories.tolist()], np.int64)
+    lost = found < 0
+    if lost.any():
+        names = ["(missing)" if label is None else label for label in labels.categories[lost]]
+        raise InputError(
+            f"There are no shares for the province of {int(lost[labels.codes].sum())} areas (first: "
+            f"{first_values(names)}; known are {first_values(known)}): add these provinces, or choose another PROVINCE."
+        )
+    return found[labels.codes]
+
+
+def make_distributions(
+    provinces: Sequence[object], attributes: Sequence[object], categories: Sequence[object], shares: Sequence[object]
+) -> Distributions:
+    """Distributions from the columns of a table with a row per province, attribute and category.
+
+    provinces, attributes : compared as text; categories : any values, None is the missing value, a category of its
+    own; shares : not negative, adding up to 1 (or to 100) in each province and attribute. Sums that are off by no more
+    than rounding are scaled to 1, with a note. A category that a province does not list has share 0 there.
+
+    Raises InputError naming the first offenders.
+    """
+    province = _text_column(provinces, "province")
+    attribute = _text_column(attributes, "attribute")
+    category = column_from_values(categories)
+    share = _checked_shares(shares, province, attribute)
+    n_provinces, n_attributes = len(province.categories), len(attribute.categories)
+    group = attribute.codes.astype(np.int64) * n_provinces + province.codes
+    _refuse_doubles(group * len(category.categories) + category.codes, province, attribute, category)
+    sums = np.bincount(group, share, n_attributes * n_provinces)
+    listed = np.bincount(group, minlength=len(sums)) > 0
+    if not listed.all():
+        raise InputError(
+            f"DISTRIBUTIONS lacks {int((~listed).sum())} combinations of province and attribute (first: "
+            f"{first_values(_group_names(~listed, province, attribute))}): give every attribute in every province."
+        )
+    scale, note = _scale(sums, province, attribute)
+    share = share / sums[group]
+    found: dict[str, Shares] = {}
+    # In the order in which the table first names them: a form shows them so.
+    for code in dict.fromkeys(attribute.codes.tolist()):
+        mine = attribute.codes == code
+        used, position = np.unique(category.codes[mine], return_inverse=True)
+        table = np.zeros((n_provinces, len(used)))
+        table[province.codes[mine], position.reshape(-1)] = share[mine]
+        found[attribute.categories[code]] = Shares(category.categories[used], table)
+    return Distributions(province.categories, found, note if scale == 1 else (PER_CENT_NOTE, *note))
+
+
+def distributions_of_table(provinces: Sequence[str], per_cent: PerCent) -> Distributions:
+    """Distributions from per cent by attribute, category and province, the provinces in the order given."""
+    rows = [
+        (province, attribute, category, value / 100)
+        for attribute, categories in per_cent.items()
+        for category, values in categories.items()
+        for province, value in zip(provinces, values)
+    ]
+    return make_distributions(*zip(*rows))
+
+
+PER_CENT_NOTE = "The shares add up to 100: they were read as per cent."
+
+
+def _scale(sums: np.ndarray, province: Column, attribute: Column) -> tuple[int, tuple[str, ...]]:
+    """What the shares of each province and attribute add up to, 1 or 100, and a note where it is not exact."""
+    scale = 100 if (np.abs(sums - 100) <= 100 * ROUNDING).all() else 1
+    off = np.abs(sums / scale - 1)
+    wrong = off > ROUNDING
+    if wrong.any():
+        names = _group_names(wrong, province, attribute)
+        raise InputError(
+            f"The shares of DISTRIBUTIONS do not add up to 1 in {int(wrong.sum())} combinations of province and "
+            f"attribute (first: {first_values(names)}, which adds up to {sums[wrong][0]:g}): a category is missing."
+            if sums[wrong][0] < 1
+            else f"The shares of DISTRIBUTIONS add up to more than 1 in {int(wrong.sum())} combinations of province "
+            f"and attribute (first: {first_values(names)}, which adds up to {sums[wrong][0]:g}): correct them."
+        )
+    inexact = int((off > WORTH_A_NOTE).sum())
+    note = f"The shares of {inexact} combinations of province and attribute were scaled to add up to 1."
+    return scale, (note,) if inexact else ()
+
+
+def _text_column(values: Sequence[object], field: str) -> Column:
+    """A column of texts. Raises InputError where a value is missing or there is none."""
+    texts = [identifier_text(value) for value in values]
+    if not texts:
+        raise InputError("DISTRIBUTIONS is empty: give a table with province, attribute, category and share.")
+    missing = texts.count(None)
+    if missing:
+        raise InputError(f"Field “{field}” of DISTRIBUTIONS is missing in {missing} rows: fill or remove them.")
+    return column_from_values(texts)
+
+
+def _checked_shares(shares: Sequence[object], province: Column, attribute: Column) -> np.ndarray:
+    """The shares as float, (rows,). Raises InputError where one is missing or negative."""
+    try:
+        share = np.asarray([np.nan if value is None else value for value in shares], dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(
+            "Field “share” of DISTRIBUTIONS is not a number in every row: choose a numeric field."
+        ) from None
+    for wrong, word in ((~np.isfinite(share), "missing"), (share < 0, "negative")):
+        if wrong.any():
+            first = int(np.flatnonzero(wrong)[0])
+            where = f"{province.categories[province.codes[first]]}, {attribute.categories[attribute.codes[first]]}"
+            raise InputError(
+                f"Field “share” of DISTRIBUTIONS is {word} in {int(wrong.sum())} rows (first: “{where}”): correct them."
+            )
+    return share
+
+
+def _refuse_doubles(keys: np.ndarray, province: Column, attribute: Column, category: Column) -> None:
+    """Raises InputError where a province lists a category of an attribute more than once."""
+    _, first, times = np.unique(keys, return_index=True, return_counts=True)
+    twice = np.sort(first[times > 1])
+    if len(twice):
+        names = (", ".join(str(c.categories[c.codes[row]]) for c in (province, attribute, category)) for row in twice)
+        raise InputError(
+            f"DISTRIBUTIONS lists {len(twice)} categories more than once in a province (first: {first_values(names)}): "
+            "one row for each province, attribute and category."
+        )
+
+
+def _group_names(marked: np.ndarray, province: Column, attribute: Column) -> list[str]:
+    """“province, attribute” of the marked groups, (attributes * provinces,) bool."""
+    rows, columns = np.divmod(np.flatnonzero(marked), len(province.categories))
+    return [f"{province.categories[p]}, {attribute.categories[a]}" for a, p in zip(rows, columns)]

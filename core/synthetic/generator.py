@@ -1,0 +1,205 @@
+"""The generator: records of people who do not exist, drawn area by area from shares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import InputError, first_values
+from ..progress import Progress, silent
+from ..records.columns import Column, smallest_integers
+from ..records.table import RecordTable
+from ..regions import identifier_text
+from .distributions import Distributions
+from .microdata import MicrodataRows
+from .sampler import Sampler
+from .spatial_tilt import SpatialTilt, tilted_samplers
+from .streams import stream
+
+CHUNK = 500_000
+# Croft 2015, section 4.1: the population that dissemination areas are meant to have.
+POPULATION = (400, 700)
+POPULATION_STREAM = "population of the areas"
+
+
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """One draw for each record.
+
+    sampler : what is drawn; row_of_area : (n,) int64, the sampler's row each area draws from
+    given : another field, drawn before, with g categories: the row is then row * g + its code
+    kept : whether the fields are carried along rather than quasi-identifiers
+    """
+
+    sampler: Sampler
+    row_of_area: np.ndarray
+    given: str | None = None
+    kept: bool = False
+
+    def rows(self, area: np.ndarray, drawn: Mapping[str, Column]) -> np.ndarray:
+        """The sampler's row for records of these areas (m,), (m,) int64."""
+        rows = self.row_of_area[area]
+        if self.given is None:
+            return rows
+        given = drawn[self.given]
+        return rows * len(given.categories) + given.codes
+
+
+@dataclass(frozen=True, eq=False)
+class Dependent:
+    """A field whose shares depend on another field of the same record, beside the province.
+
+    given : the other field, with g categories; sampler : its rows are province * g + code of the other field
+    kept : whether the field is carried along rather than a quasi-identifier
+    """
+
+    given: str
+    sampler: Sampler
+    kept: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class SyntheticRecords:
+    """Records that are drawn when asked for, always the same ones: `table` gives all, `chunks` a part at a time.
+
+    identifiers : (n,) object array of str, the areas; population : (n,) int64, how many records each gets
+    draws : what is drawn for each record, in order; seed : of every draw
+    """
+
+    identifiers: np.ndarray
+    population: np.ndarray
+    draws: tuple[Draw, ...]
+    seed: int
+
+    def __len__(self) -> int:
+        return int(self.population.sum())
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Names of the attributes, in order: quasi-identifiers, then what is carried along."""
+        ordered = sorted(self.draws, key=lambda draw: draw.kept)
+        return tuple(name for draw in ordered for name in draw.sampler.fields)
+
+    def chunks(self, size: int = CHUNK, progress: Progress = silent) -> Iterator[RecordTable]:
+        """The records in order of area, `size` at a time (the last chunk may hold fewer): memory stays constant.
+
+        A chunk's columns have the categories of the whole, so that codes mean the same in every chunk. The size
+        changes nothing but where the cuts are. Raises InputError where it is below 1.
+        """
+        if size < 1:
+            raise InputError(f"The size of a chunk is {size}: it must be at least 1.")
+        return self._chunks(size, progress)
+
+    def _chunks(self, size: int, progress: Progress) -> Iterator[RecordTable]:
+        ends = np.cumsum(self.population)
+        streams = [stream(self.seed, *draw.sampler.fields) for draw in self.draws]
+        for start in range(0, len(self), size):
+            stop = min(start + size, len(self))
+            area = _areas_between(ends, start, stop)
+            drawn: dict[str, Column] = {}
+            kept: dict[str, Column] = {}
+            for draw, rng in zip(self.draws, streams):
+                (kept if draw.kept else drawn).update(draw.sampler.draw(draw.rows(area, drawn), rng))
+            yield RecordTable(Column(smallest_integers(area, len(ends)), self.identifiers), drawn, kept)
+            progress(stop / len(self))
+
+    def table(self, progress: Progress = silent) -> RecordTable:
+        """All records at once."""
+        return _joined(list(self.chunks(progress=progress)))
+
+
+def generate_records(
+    identifiers: Sequence[object] | np.ndarray,
+    provinces: Sequence[object] | np.ndarray,
+    source: Distributions | MicrodataRows,
+    population: np.ndarray | tuple[int, int] = POPULATION,
+    seed: int = 0,
+    *,
+    dependents: Sequence[Dependent] = (),
+    tilt: SpatialTilt | None = None,
+) -> SyntheticRecords:
+    """Records for n areas, drawn by province.
+
+    identifiers : of the areas; provinces : n labels, compared as text with those of the source
+    source : distributions, each attribute drawn independently from its province's shares (Croft 2015, section 4.1);
+        or rows of microdata, drawn whole, so that the attributes of a record fit together
+    population : records of each area, (n,) whole numbers, or (least, most), between which each area's is drawn
+        uniformly, both included
+    dependents : fields that depend on one of those attributes; tilt : how shares vary from area to area
+
+    Raises InputError for a province without shares, for a population that is negative or no whole number, and for a
+    tilt of microdata.
+    """
+    texts = np.array([identifier_text(value) for value in identifiers], dtype=object)
+    if len(texts) == 0:
+        raise InputError("REGIONS is empty: give a layer of the areas to generate people for.")
+    rows = source.rows_of(provinces)
+    counts = _population(population, texts, seed)
+    if tilt is None:
+        draws = [Draw(sampler, rows) for sampler in source.samplers()]
+    elif isinstance(source, Distributions):
+        own_row = np.arange(len(texts))
+        draws = [Draw(sampler, own_row) for sampler in tilted_samplers(source, rows, counts, tilt, seed)]
+    else:
+        raise InputError("Shares can vary from area to area only where attributes are drawn independently.")
+    draws += [Draw(dependent.sampler, rows, dependent.given, dependent.kept) for dependent in dependents]
+    return SyntheticRecords(texts, counts, tuple(draws), seed)
+
+
+def province_from_identifiers(identifiers: Sequence[object] | np.ndarray, characters: int = 2) -> np.ndarray:
+    """The leading characters of each identifier, (n,) object array: Statistics Canada's begin with the province.
+
+    Raises InputError where fewer than one character is asked for.
+    """
+    if characters < 1:
+        raise InputError(f"PROVINCE is to be the leading {characters} characters of the identifier: take at least 1.")
+    texts = [identifier_text(value) for value in identifiers]
+    return np.array([None if text is None else text[:characters] for text in texts], dtype=object)
+
+
+def _population(population: np.ndarray | tuple[int, int], identifiers: np.ndarray, seed: int) -> np.ndarray:
+    """Records of each area, (n,) int64."""
+    if isinstance(population, tuple):
+        least, most = population
+        if not 0 <= least <= most or most < 1:
+            raise InputError(
+                f"The records of an area are to number between {least} and {most}: give the least first, not below 0, "
+                "then the most, at least 1."
+            )
+        return stream(seed, POPULATION_STREAM).integers(least, most, len(identifiers), endpoint=True)
+    values = np.asarray(population, dtype=float)
+    for wrong, word in (
+        (~np.isfinite(values), "missing"),
+        (values < 0, "negative"),
+        (values != np.floor(values), "not a whole number"),
+    ):
+        if wrong.any():
+            raise InputError(
+                f"POPULATION is {word} in {int(wrong.sum())} areas (first: {first_values(identifiers[wrong])}): "
+                "correct the field, or give the least and the most records of an area."
+            )
+    if not values.any():
+        raise InputError("POPULATION is 0 in every area: there is nobody to generate.")
+    return values.astype(np.int64)
+
+
+def _areas_between(ends: np.ndarray, start: int, stop: int) -> np.ndarray:
+    """The area of each of the records start..stop - 1; ends : (n,) running sum of the areas' records."""
+    first, last = np.searchsorted(ends, [start, stop - 1], side="right")
+    inside = np.clip(ends[first : last + 1], start, stop)
+    return np.repeat(np.arange(first, last + 1), np.diff(inside, prepend=start))
+
+
+def _joined(chunks: list[RecordTable]) -> RecordTable:
+    """Chunks of one generator, put together again."""
+
+    def join(fields: list[Mapping[str, Column]]) -> dict[str, Column]:
+        return {
+            name: Column(np.concatenate([columns[name].codes for columns in fields]), first.categories)
+            for name, first in fields[0].items()
+        }
+
+    area = join([{"area": chunk.area} for chunk in chunks])["area"]
+    return RecordTable(area, join([c.quasi_identifiers for c in chunks]), join([c.kept for c in chunks]))

@@ -1,0 +1,181 @@
+"""Public-use microdata as they come: columns, a weight, codes that mean “not stated”; and whole rows to draw from."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Union
+
+import numpy as np
+
+from ..errors import InputError, first_values
+from ..records.columns import Column, column_from_values
+from ..regions import identifier_text
+from .distributions import province_rows
+from .sampler import Sampler, sampler_of_entries
+
+# Codes to leave out: of every attribute, or by attribute name.
+MissingCodes = Union[Collection[object], Mapping[str, Collection[object]]]
+
+
+@dataclass(frozen=True, eq=False)
+class Microdata:
+    """The rows of a microdata file that have a province and a weight above 0, M of them.
+
+    provinces : (P,) object array of str; province : (M,) int64, position of each row's among them
+    columns : a column per attribute; stated : (M,) bool per attribute, False where the value is missing or a code to
+        leave out; weights : (M,) float, above 0; notes : sentences for the user
+    """
+
+    provinces: np.ndarray
+    province: np.ndarray
+    columns: Mapping[str, Column]
+    stated: Mapping[str, np.ndarray]
+    weights: np.ndarray
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class MicrodataRows:
+    """Whole rows to draw from, by province and weight; provinces : (P,) object array of str."""
+
+    provinces: np.ndarray
+    sampler: Sampler
+    notes: tuple[str, ...]
+
+    def rows_of(self, provinces: Sequence[object] | np.ndarray) -> np.ndarray:
+        """Position of each label (n,) among the provinces, (n,) int64; see `distributions.province_rows`."""
+        return province_rows(self.provinces, provinces)
+
+    def samplers(self) -> tuple[Sampler, ...]:
+        """One sampler that gives all attributes of a row together."""
+        return (self.sampler,)
+
+
+def microdata_rows(
+    provinces: Sequence[object],
+    attributes: Mapping[str, Sequence[object]],
+    weights: Sequence[object] | np.ndarray | None = None,
+    missing: MissingCodes = (),
+) -> MicrodataRows:
+    """Rows of microdata to draw from, so that what belongs together in a row stays together.
+
+    provinces, attributes, weights, missing : as for `read_microdata`; a row in which any attribute is not stated is
+    left out. Raises InputError where no row is left.
+    """
+    data = read_microdata(provinces, attributes, weights, missing)
+    whole = np.logical_and.reduce(list(data.stated.values()))
+    if not whole.any():
+        raise InputError(
+            "No row of MICRODATA states all of the attributes: choose fewer ATTRIBUTES or leave out fewer codes."
+        )
+    left_out = int((~whole).sum())
+    note = f"{left_out} of {len(whole)} rows were left out because an attribute is not stated."
+    known, row = np.unique(data.province[whole], return_inverse=True)
+    fields = {name: Column(column.codes[whole], column.categories) for name, column in data.columns.items()}
+    sampler = sampler_of_entries(row.reshape(-1), data.weights[whole], fields)
+    return MicrodataRows(data.provinces[known], sampler, (*data.notes, note) if left_out else data.notes)
+
+
+def missing_codes(text: str, attributes: Collection[str]) -> dict[str, list[str]]:
+    """The codes to leave out, by attribute, from what a user types: “6, 9; age: 96, 99”.
+
+    Codes stand between commas. A part without a name counts for every attribute that has no part of its own: in many
+    files 6 means “not stated” in a field of one digit and is a valid age group in a field of two.
+    Raises InputError for a name that is not among the attributes.
+    """
+    common: list[str] = []
+    own: dict[str, list[str]] = {}
+    for entry in text.split(";"):
+        name, colon, codes = entry.rpartition(":")
+        target = own.setdefault(name.strip(), []) if colon else common
+        target.extend(code.strip() for code in codes.split(",") if code.strip())
+    _refuse_unknown(own, attributes)
+    return {name: own.get(name, common) for name in attributes}
+
+
+def read_microdata(
+    provinces: Sequence[object],
+    attributes: Mapping[str, Sequence[object]],
+    weights: Sequence[object] | np.ndarray | None = None,
+    missing: MissingCodes = (),
+) -> Microdata:
+    """Check and encode microdata.
+
+    provinces : of each row, compared as text; attributes : values of each attribute by name
+    weights : how many people each row stands for, not negative; 1 where None
+    missing : codes that mean “not stated”, compared as text: for all attributes, or by attribute name. An empty value
+        is never stated.
+
+    Rows without a province or with weight 0 are left out, with a note. Raises InputError where there are no
+    attributes or rows, and where a weight is missing, negative or no number.
+    """
+    if not attributes:
+        raise InputError("ATTRIBUTES is empty: choose at least one field of MICRODATA.")
+    province = column_from_values([identifier_text(value) for value in provinces])
+    weight = _checked_weights(weights, len(province))
+    placed = np.array([label is not None for label in province.categories], bool)[province.codes]
+    used = placed & (weight > 0)
+    if not used.any():
+        raise InputError("No row of MICRODATA has a PROVINCE and a weight above 0: choose other fields.")
+    notes = [
+        f"{count} rows of MICRODATA {why} and were left out."
+        for count, why in (
+            (int((~placed).sum()), "have no province"),
+            (int((placed & (weight <= 0)).sum()), "have weight 0"),
+        )
+        if count
+    ]
+    known = np.array([label is not None for label in province.categories])
+    columns = {name: column_from_values(values) for name, values in attributes.items()}
+    codes = _codes_by_attribute(missing, list(attributes))
+    stated = {name: _is_stated(column, codes[name])[used] for name, column in columns.items()}
+    return Microdata(
+        province.categories[known],
+        province.codes[used].astype(np.int64),
+        {name: Column(column.codes[used], column.categories) for name, column in columns.items()},
+        stated,
+        weight[used],
+        tuple(notes),
+    )
+
+
+def _is_stated(column: Column, left_out: set[str | None]) -> np.ndarray:
+    """Whether each value is one to count, (N,) bool."""
+    texts = [identifier_text(value) for value in column.categories]
+    return np.array([text is not None and text not in left_out for text in texts], bool)[column.codes]
+
+
+def _codes_by_attribute(missing: MissingCodes, attributes: list[str]) -> dict[str, set[str | None]]:
+    """The codes to leave out of each attribute, as text."""
+    if isinstance(missing, Mapping):
+        _refuse_unknown(missing, attributes)
+        return {name: {identifier_text(code) for code in missing.get(name, ())} for name in attributes}
+    codes = {identifier_text(code) for code in missing}
+    return dict.fromkeys(attributes, codes)
+
+
+def _refuse_unknown(names: Collection[str], attributes: Collection[str]) -> None:
+    unknown = [name for name in names if name not in attributes]
+    if unknown:
+        raise InputError(
+            f"MISSING names {first_values(unknown)}, which is not among ATTRIBUTES: choose among "
+            f"{first_values(attributes, len(attributes))}."
+        )
+
+
+def _checked_weights(weights: Sequence[object] | np.ndarray | None, n_rows: int) -> np.ndarray:
+    """The weights as float, (n_rows,)."""
+    if weights is None:
+        return np.ones(n_rows)
+    try:
+        values = np.asarray([np.nan if value is None else value for value in weights], dtype=float)
+    except (TypeError, ValueError):
+        raise InputError("WEIGHT is not a number in every row: choose a numeric field.") from None
+    for wrong, word in ((~np.isfinite(values), "missing"), (values < 0, "negative")):
+        if wrong.any():
+            raise InputError(
+                f"WEIGHT is {word} in {int(wrong.sum())} rows of MICRODATA (first: row "
+                f"{int(np.flatnonzero(wrong)[0]) + 1}): correct them, or leave WEIGHT empty to count every row once."
+            )
+    return values
