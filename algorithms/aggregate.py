@@ -1,0 +1,99 @@
+"""Component 3 as a step."""
+
+from __future__ import annotations
+
+from qgis.core import (
+    QgsProcessing,
+    QgsProcessingContext,
+    QgsProcessingFeedback,
+    QgsProcessingParameterFeatureSource,
+    QgsProcessingParameterField,
+)
+
+from . import configuring, inputs, region_outputs
+from . import parameters as shared
+from .base import VbasAlgorithm
+from .layers.feedback import progress_of
+from .layers.outputs import Outputs
+from .layers.sites import read_sites
+
+
+class Aggregate(VbasAlgorithm):
+    """`vbas:aggregate`."""
+
+    ID = "aggregate"
+    TITLE = "Aggregate areas"
+    GROUP = "steps"
+    TAGS = "voronoi,dissolve,regionalization"
+    SUMMARY = "Joins each area to a site and dissolves the areas of each site into a region."
+    HELP = (
+        "<p>The third component: each area joins a site (Croft et al. 2018, section 2.3); the areas of a site become a "
+        "region. The crosswalk says which area is where and goes into “Release records” and “Evaluate regions”.</p>"
+        "<p>Sites may come from “Locate sites” or from anywhere: your own points, such as hospitals, will do.</p>"
+    )
+
+    def declare(self) -> None:
+        for parameter in (
+            *shared.regions(),
+            shared.described(
+                QgsProcessingParameterFeatureSource(
+                    "SITES", "Sites", [QgsProcessing.SourceType.TypeVectorPoint], optional=True
+                ),
+                "Points that draw the regions, in any coordinate reference system. The transport heuristics and "
+                "“population floor” choose their own sites: they take only the number of these, and “population floor” "
+                "none where a floor is given.",
+            ),
+            shared.visible(configuring.aggregation()),
+            shared.described(
+                QgsProcessingParameterFeatureSource(
+                    "RECORDS", "Records", [QgsProcessing.SourceType.TypeVector], optional=True
+                ),
+                "Without a population field: the records, whose number in each area is taken for its population "
+                "(only “site optimisation” looks at it).",
+                advanced=True,
+            ),
+            *(
+                shared.described(
+                    QgsProcessingParameterField(name, label, parentLayerParameterName="RECORDS", optional=True),
+                    text,
+                    advanced=True,
+                )
+                for name, label, text in (
+                    ("RECORD_REGION", "Area of the record", "The field that says which area a person lives in."),
+                    ("RECORD_COUNT", "Records per row", "For a table that is already counted."),
+                )
+            ),
+            configuring.capacity_factor(),
+            configuring.floor(),
+            region_outputs.crosswalk_output(),
+            region_outputs.released_regions(),
+            *region_outputs.site_outputs(),
+        ):
+            self.addParameter(parameter)
+        self.addNumbers(N_SITES="Regions", COMPACTNESS=region_outputs.NUMBERS["COMPACTNESS"])
+
+    def work(
+        self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
+    ) -> dict[str, object]:
+        from ..core.aggregation import APPROACHES, CONTIGUOUS, OWN_SITES
+        from ..core.configuration import chosen
+
+        with Outputs(self, parameters, context, feedback) as outputs:
+            areas = inputs.areas_of(self, parameters, context, feedback)
+            name = self.text(parameters, "AGGREGATION", context)
+            approach = chosen(APPROACHES, name, "AGGREGATION")
+            options = configuring.aggregation_options_of(self, parameters, context)
+            if name in CONTIGUOUS and options.floor and not parameters.get("SITES"):
+                sites: object = 1
+            else:
+                found = read_sites(self.source(parameters, "SITES", context), areas, feedback)
+                sites = len(found) if name in OWN_SITES else found
+            areas = inputs.with_neighbours(areas, [name], feedback)
+            aggregation = approach(
+                inputs.populated_by_records(self, parameters, areas, context, feedback),
+                sites,
+                options,
+                progress_of(feedback, stop=70),
+            )
+            results = region_outputs.add_aggregation(outputs, areas, aggregation, feedback)
+        return results

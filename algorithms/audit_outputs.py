@@ -1,0 +1,128 @@
+"""The outputs of the donut audit: the grid, the smallest K_INNER, the areas, the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from qgis.core import QgsProcessingParameterDefinition
+
+from ..core.masking.audit import Audit, Smallest
+from ..core.masking.donut import OUTSIDE
+from ..core.masking.heterogeneity import Heterogeneity
+from ..core.masking.households import Households
+from .layers.mask_areas import MaskAreas
+from .layers.tables import INTERNAL, Table, number_fields
+from .parameters import report, sink
+from .region_outputs import POLYGONS, TABLE
+
+NUMBERS = {
+    "N_HOUSEHOLDS": "Households",
+    "N_IN_NO_AREA": "Households in no area",
+    "SMALLEST_K_INNER": "Smallest K_INNER that meets the wanted rate for the first K_MIN",
+}
+
+
+def audit_outputs() -> Iterable[QgsProcessingParameterDefinition]:
+    """AUDIT, SMALLEST, AREA_AUDIT, REPORT."""
+    yield sink(
+        "AUDIT",
+        "Donut audit",
+        INTERNAL,
+        "A row for each K_INNER and K_MIN: k_inner, k_outer, k_min, percent_below (share of the masked households "
+        "whose actual anonymity is below K_MIN), percent_not_masked.",
+        TABLE,
+    )
+    yield sink(
+        "SMALLEST",
+        "Smallest K_INNER",
+        INTERNAL,
+        "For each K_MIN the smallest K_INNER that keeps failures to the rate you accept; empty where none does.",
+        TABLE,
+        optional=True,
+    )
+    yield sink(
+        "AREA_AUDIT",
+        "Area audit",
+        INTERNAL,
+        "Each area with its households, the share that falls short of the smallest K_MIN for the first K_INNER "
+        "(percent_below) and for every other (below_…), and, with finer areas, how unevenly people are spread in it.",
+        POLYGONS,
+        optional=True,
+    )
+    yield report("A page with the table, the chart, maps of where areas fail and all parameters.")
+
+
+def notes(households: Households, grid: Audit) -> list[str]:
+    """Sentences for the log and the report."""
+    outside = float(grid.reasons[0, OUTSIDE])
+    found = [
+        f"{households.weights.sum():g} households at {len(households)} points; in the median area with households "
+        f"there are {float(np.median(grid.households[grid.households > 0], axis=0)) if grid.households.any() else 0:g}."
+    ]
+    if outside:
+        found.append(f"{outside:g} households lie in no area: they are counted as neighbours, but not masked.")
+    return found
+
+
+def grid_table(grid: Audit) -> Table:
+    """AUDIT."""
+    n_inner, n_min = grid.percent_below.shape
+    fields = number_fields(
+        k_inner="real", k_outer="real", k_min="real", percent_below="real", percent_not_masked="real"
+    )
+    columns = [
+        np.repeat(grid.k_inner, n_min),
+        np.repeat(grid.k_outer, n_min),
+        np.tile(grid.k_min, n_inner),
+        _or_null(grid.percent_below.ravel()),
+        np.repeat(grid.percent_not_masked, n_min),
+    ]
+    return Table(fields, columns)
+
+
+def smallest_table(smallest: Sequence[Smallest]) -> Table:
+    """SMALLEST."""
+    fields = number_fields(k_min="real", k_inner="integer", percent_below="real", percent_not_masked="real")
+    columns = [
+        [one.k_min for one in smallest],
+        [one.k_inner for one in smallest],
+        _or_null(np.array([one.percent_below for one in smallest])),
+        [one.percent_not_masked for one in smallest],
+    ]
+    return Table(fields, columns)
+
+
+def area_table(areas: MaskAreas, grid: Audit, uneven: Heterogeneity | None) -> Table:
+    """AREA_AUDIT."""
+    share = grid.percent_below_by_area[:, int(grid.k_min.argmin())]
+    fields = [areas.id_field, *number_fields(households="real", not_masked="real", percent_below="real")]
+    columns: list[object] = [
+        areas.identifiers,
+        grid.households,
+        grid.households - grid.masked[0],
+        _or_null(share[0]),
+    ]
+    for k, values in zip(grid.k_inner[1:], share[1:]):
+        fields += number_fields(**{f"below_{k:g}".replace(".", "_"): "real"})
+        columns.append(_or_null(values))
+    if uneven is not None:
+        fields += number_fields(sub_areas="integer", density_variance="real", density_variation="real")
+        columns += [uneven.n_parts, _or_null(uneven.variance), _or_null(uneven.variation)]
+    return Table(fields, columns, "polygons", areas.shapes, areas.crs)
+
+
+def numbers(households: Households, grid: Audit, smallest: Sequence[Smallest]) -> dict[str, object]:
+    """The numeric outputs; those that cannot be told are left out."""
+    found: dict[str, object] = {
+        "N_HOUSEHOLDS": float(households.weights.sum()),
+        "N_IN_NO_AREA": float(grid.reasons[0, OUTSIDE]),
+    }
+    if smallest[0].k_inner is not None:
+        found["SMALLEST_K_INNER"] = smallest[0].k_inner
+    return found
+
+
+def _or_null(values: np.ndarray) -> list[float | None]:
+    """NaN as NULL."""
+    return [None if value != value else value for value in values.tolist()]

@@ -1,0 +1,148 @@
+"""What all algorithms share: names, help, icon, the check for packages, and errors as QGIS shows them."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+from typing import ClassVar
+
+from qgis.core import (
+    Qgis,
+    QgsProcessingAlgorithm,
+    QgsProcessingContext,
+    QgsProcessingException,
+    QgsProcessingFeatureSource,
+    QgsProcessingFeedback,
+    QgsProcessingOutputNumber,
+)
+from qgis.PyQt.QtGui import QIcon
+
+from .dependencies import missing_message
+
+ICONS = Path(__file__).resolve().parent.parent / "icons"
+GROUPS = {
+    "anonymise": "Anonymise",
+    "steps": "Steps",
+    "compare": "Compare",
+    "points": "Points",
+    "cells": "Cells over time",
+    "baselines": "Baselines",
+    "testdata": "Test data",
+}
+
+
+class VbasAlgorithm(QgsProcessingAlgorithm):
+    """A form over core. A subclass names itself, declares its parameters in `declare` and works in `work`."""
+
+    ID: ClassVar[str]
+    TITLE: ClassVar[str]
+    GROUP: ClassVar[str]
+    TAGS: ClassVar[str] = ""
+    SUMMARY: ClassVar[str]
+    """One sentence for the tooltip."""
+    HELP: ClassVar[str]
+    """What it does and when to use it: paragraphs of HTML."""
+
+    def declare(self) -> None:
+        """Add the parameters and outputs."""
+        raise NotImplementedError
+
+    def work(
+        self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
+    ) -> dict[str, object]:
+        """Do the work; VbasError is turned into what QGIS shows."""
+        raise NotImplementedError
+
+    def createInstance(self) -> VbasAlgorithm:
+        return type(self)()
+
+    def name(self) -> str:
+        return self.ID
+
+    def displayName(self) -> str:
+        return self.TITLE
+
+    def groupId(self) -> str:
+        return self.GROUP
+
+    def group(self) -> str:
+        return GROUPS[self.GROUP]
+
+    def tags(self) -> list[str]:
+        return ["vbas", "k-anonymity", "anonymization", "privacy", *self.TAGS.split(",")]
+
+    def icon(self) -> QIcon:
+        return QIcon(str(ICONS / f"{self.ID}.svg"))
+
+    def shortDescription(self) -> str:
+        return self.SUMMARY
+
+    def shortHelpString(self) -> str:
+        """The help panel: the text of the form, then every parameter and output with its own help."""
+        rows = [self.HELP]
+        for heading, destination in (("Parameters", False), ("Outputs", True)):
+            items = [
+                f"<p><b>{escape(p.description())}</b><br>{escape(p.help())}</p>"
+                for p in self.parameterDefinitions()
+                if p.isDestination() == destination
+            ]
+            if items:
+                rows.append(f"<h3>{heading}</h3>" + "".join(items))
+        return "".join(rows)
+
+    def canExecute(self) -> tuple[bool, str]:
+        message = missing_message()
+        return not message, message
+
+    def initAlgorithm(self, configuration: dict[str, object] | None = None) -> None:
+        # Without its packages core cannot be asked for its approaches: the algorithm stays in the list, and says what
+        # is missing when it is run.
+        if not missing_message():
+            self.declare()
+
+    def addNumbers(self, **labels: str) -> None:
+        """Declare numeric outputs by name and label."""
+        for name, label in labels.items():
+            self.addOutput(QgsProcessingOutputNumber(name, label))
+
+    def processAlgorithm(
+        self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
+    ) -> dict[str, object]:
+        # Headless QGIS 3.22 does not ask canExecute.
+        message = missing_message()
+        if message:
+            raise QgsProcessingException(message)
+        from ..core.errors import VbasError
+        from .layers.feedback import cancelled_by_signals
+
+        try:
+            with cancelled_by_signals(feedback):
+                return self.work(parameters, context, feedback)
+        except VbasError as error:
+            raise QgsProcessingException(str(error)) from None
+        except MemoryError:
+            raise QgsProcessingException(
+                "There is not enough memory for this table: close other programs, or count the records by area and "
+                "class in your database first and give the counts as RECORD_COUNT."
+            ) from None
+
+    def source(
+        self, parameters: dict[str, object], name: str, context: QgsProcessingContext
+    ) -> QgsProcessingFeatureSource:
+        """A layer that is there, or one sentence that says it is not."""
+        source = self.parameterAsSource(parameters, name, context)
+        if source is None:
+            raise QgsProcessingException(self.invalidSourceError(parameters, name))
+        return source
+
+    def field_names(self, parameters: dict[str, object], name: str, context: QgsProcessingContext) -> list[str]:
+        """The fields chosen; QGIS 3.40 renamed the method."""
+        read = self.parameterAsStrings if Qgis.QGIS_VERSION_INT >= 34000 else self.parameterAsFields
+        return list(read(parameters, name, context))
+
+    def text(self, parameters: dict[str, object], name: str, context: QgsProcessingContext) -> str:
+        """A choice among words, or the name of a field; empty where it is not given."""
+        definition = self.parameterDefinition(name)
+        if definition.type() == "enum":
+            return self.parameterAsEnumString(parameters, name, context)
+        return self.parameterAsString(parameters, name, context)

@@ -1,0 +1,186 @@
+"""Parameters that the baselines share, and how they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from qgis.core import (
+    QgsProcessing,
+    QgsProcessingContext,
+    QgsProcessingFeedback,
+    QgsProcessingParameterDefinition,
+    QgsProcessingParameterFeatureSource,
+    QgsProcessingParameterField,
+    QgsProcessingParameterNumber,
+)
+
+from . import inputs
+from . import parameters as shared
+from .base import VbasAlgorithm
+from .layers.areas import Areas
+
+OWN_NUMBER = "own number"
+
+
+def published_cutoffs() -> dict[str, int]:
+    """The published cut-offs by names that QGIS takes: it would read a comma as the end of a choice."""
+    from ..core.site_number.population_cutoff import PUBLISHED_CUTOFFS
+
+    return {name.rpartition(", ")[2]: number for name, number in PUBLISHED_CUTOFFS.items()}
+
+
+def cutoff() -> Iterable[QgsProcessingParameterDefinition]:
+    """PUBLISHED and CUTOFF."""
+    published = published_cutoffs()
+    told = "; ".join(f"“{name}” {number}" for name, number in published.items())
+    yield shared.choice(
+        "PUBLISHED",
+        "Cut-off",
+        [OWN_NUMBER, *published],
+        OWN_NUMBER,
+        f"A published cut-off by name ({told}), or “{OWN_NUMBER}” for the one below.",
+    )
+    yield shared.described(
+        QgsProcessingParameterNumber(
+            "CUTOFF", "People a region needs", type=shared.REAL, defaultValue=70_000.0, minValue=0.0
+        ),
+        f"For “{OWN_NUMBER}”: the population below which a region is too small.",
+    )
+
+
+def counted_records(quasi_identifiers: bool = False) -> Iterable[QgsProcessingParameterDefinition]:
+    """RECORDS, RECORD_REGION and RECORD_COUNT, all optional; with QUASI_IDENTIFIERS where classes are looked at."""
+    yield shared.described(
+        QgsProcessingParameterFeatureSource("RECORDS", "Records", [QgsProcessing.SourceType.TypeVector], optional=True),
+        "The person records, or a table of their counts. Without a population field their number in each area is its "
+        "population.",
+        advanced=not quasi_identifiers,
+    )
+    fields = [("RECORD_REGION", "Area of the record", "The field that says which area a person lives in.", False)]
+    if quasi_identifiers:
+        fields.append(("QUASI_IDENTIFIERS", "Quasi-identifiers", "What an outsider could know of a person.", True))
+    fields.append(("RECORD_COUNT", "Records per row", "For a table that is already counted.", False))
+    for name, label, text, several in fields:
+        yield shared.described(
+            QgsProcessingParameterField(
+                name, label, parentLayerParameterName="RECORDS", allowMultiple=several, optional=True
+            ),
+            text,
+            advanced=not quasi_identifiers or name == "RECORD_COUNT",
+        )
+
+
+def merging(advanced: bool = False) -> Iterable[QgsProcessingParameterDefinition]:
+    """BUDGET, NEIGHBOUR, ISLANDS, BOUNDARY and MAXIMUM."""
+    from ..core.baselines import ISLAND_CHOICES, NEIGHBOUR_CHOICES
+
+    yield shared.described(
+        QgsProcessingParameterNumber(
+            "BUDGET", "Budget of suppression, %", type=shared.REAL, defaultValue=1.0, minValue=0.0, maxValue=100.0
+        ),
+        "For merging until k-anonymous: it ends as soon as no more records than this are in classes below k.",
+        advanced,
+    )
+    yield shared.choice(
+        "NEIGHBOUR",
+        "Merge with",
+        NEIGHBOUR_CHOICES,
+        NEIGHBOUR_CHOICES[0],
+        "The neighbour with the longest shared border, with the nearest middle, or with the fewest people.",
+        advanced,
+    )
+    yield shared.choice(
+        "ISLANDS",
+        "Islands",
+        ISLAND_CHOICES,
+        ISLAND_CHOICES[0],
+        "What becomes of a region that is too small and has no neighbour: it joins the region with the nearest middle, "
+        "or is left alone (it keeps its number, and its small classes are suppressed).",
+        advanced=True,
+    )
+    yield shared.described(
+        QgsProcessingParameterField(
+            "BOUNDARY", "Boundary not to be crossed", parentLayerParameterName="REGIONS", optional=True
+        ),
+        "A field, such as the province: areas with different values are never merged.",
+        advanced=True,
+    )
+    yield shared.described(
+        QgsProcessingParameterNumber(
+            "MAXIMUM", "Most people in a merged region", type=shared.REAL, defaultValue=0.0, minValue=0.0
+        ),
+        "A merge that would exceed this is not made; 0 sets no limit.",
+        advanced=True,
+    )
+
+
+def merging_options_of(algorithm: VbasAlgorithm, parameters: dict[str, object], context: QgsProcessingContext):
+    """The settings of merging, read."""
+    from ..core.baselines import BaselineOptions
+
+    return BaselineOptions(
+        neighbour=algorithm.text(parameters, "NEIGHBOUR", context),
+        islands=algorithm.text(parameters, "ISLANDS", context),
+        boundary=_labels(algorithm, parameters, "BOUNDARY", context),
+        most=algorithm.parameterAsDouble(parameters, "MAXIMUM", context),
+        budget=algorithm.parameterAsDouble(parameters, "BUDGET", context),
+    )
+
+
+def compared() -> Iterable[QgsProcessingParameterDefinition]:
+    """What the baselines need beside the cut-off where they stand among configurations."""
+    yield shared.described(
+        QgsProcessingParameterNumber(
+            "CHARACTERS", "Cropping: characters to keep", type=shared.INTEGER, defaultValue=4, minValue=1
+        ),
+        "How many characters of the areas' identifiers lead.",
+        advanced=True,
+    )
+    yield shared.described(
+        QgsProcessingParameterField(
+            "HIERARCHY", "Hierarchy: larger unit", parentLayerParameterName="REGIONS", optional=True
+        ),
+        "The field that names the larger unit each area lies in.",
+        advanced=True,
+    )
+    yield from merging(advanced=True)
+
+
+def compared_options_of(algorithm: VbasAlgorithm, parameters: dict[str, object], context: QgsProcessingContext):
+    """The settings of all baselines, read."""
+    return replace(
+        merging_options_of(algorithm, parameters, context),
+        cutoff=algorithm.parameterAsDouble(parameters, "CUTOFF", context),
+        characters=algorithm.parameterAsInt(parameters, "CHARACTERS", context),
+        hierarchy=_labels(algorithm, parameters, "HIERARCHY", context),
+    )
+
+
+def _labels(
+    algorithm: VbasAlgorithm, parameters: dict[str, object], name: str, context: QgsProcessingContext
+) -> list[object] | None:
+    """The values of a field of REGIONS, None where none is named."""
+    field = algorithm.text(parameters, name, context)
+    return inputs.values_of(algorithm, parameters, "REGIONS", field, context) if field else None
+
+
+def cutoff_of(algorithm: VbasAlgorithm, parameters: dict[str, object], context: QgsProcessingContext) -> float:
+    """The cut-off chosen by name, or the user's own number."""
+    own = algorithm.parameterAsDouble(parameters, "CUTOFF", context)
+    return float(published_cutoffs().get(algorithm.text(parameters, "PUBLISHED", context), own))
+
+
+def populated(
+    algorithm: VbasAlgorithm,
+    parameters: dict[str, object],
+    areas: Areas,
+    context: QgsProcessingContext,
+    feedback: QgsProcessingFeedback,
+):
+    """The regions with the population a cut-off is held against. Raises InputError where nobody tells it."""
+    from ..core.errors import InputError
+
+    if not areas.has_population and algorithm.parameterAsSource(parameters, "RECORDS", context) is None:
+        raise InputError("A cut-off needs to know how many people there are: give POPULATION or RECORDS.")
+    return inputs.populated_by_records(algorithm, parameters, areas, context, feedback)

@@ -1,0 +1,209 @@
+"""The parameters that choose and tune the approaches, shared by the main algorithm and the single steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from qgis.core import QgsProcessingContext, QgsProcessingParameterDefinition, QgsProcessingParameterNumber
+
+from .base import VbasAlgorithm
+from .parameters import INTEGER, REAL, choice, described
+
+
+def combination() -> QgsProcessingParameterDefinition:
+    """COMBINATION."""
+    from ..core.configuration import CUSTOM, combinations
+
+    parts = " ".join(
+        f"“{name}”: {c.site_number}, {f'{c.site_location}, ' if c.site_location else ''}{c.aggregation}; {c.reason}."
+        for name, c in combinations().items()
+    )
+    return choice(
+        "COMBINATION",
+        "What to favour",
+        [*combinations(), CUSTOM],
+        "all-rounder",
+        "The combinations of approaches that Croft et al. (2018, Table 4) recommend, by what each favours. "
+        f"{parts} “custom”: the approaches chosen below among the advanced parameters, which count for “custom” only.",
+    )
+
+
+def site_number() -> Iterable[QgsProcessingParameterDefinition]:
+    """SITE_NUMBER and what its approaches need."""
+    from ..core.site_number import APPROACHES
+    from ..core.site_number.gaps import GAPS_REGIONS
+    from ..core.site_number.population_cutoff import PUBLISHED_CUTOFFS
+
+    published = ", ".join(f"{name} {number}" for name, number in PUBLISHED_CUTOFFS.items())
+    yield choice(
+        "SITE_NUMBER",
+        "Number of regions",
+        APPROACHES,
+        "max combinations",
+        "How many regions to aim at. “max combinations” and “entropy” ask a published model how many people a region "
+        "needs for these quasi-identifiers (entropy gives more and finer regions, max combinations suppresses less); "
+        "“population cut-off” divides the records by a number of people; “given number” takes your own.",
+        advanced=True,
+    )
+    yield choice(
+        "GAPS_REGION",
+        "Cut-off model",
+        GAPS_REGIONS,
+        "from the identifiers",
+        "For max combinations and entropy: which part of Canada the cut-off model was estimated for. "
+        "“from the identifiers” reads Statistics Canada's province code, the first two digits of the areas. Elsewhere "
+        "choose the part most like your areas, or “custom”.",
+        advanced=True,
+    )
+    numbers = (
+        ("GAPS_COEFFICIENT", "Custom model: coefficient", 1588.0, "People per region = coefficient · X ^ exponent."),
+        ("GAPS_EXPONENT", "Custom model: exponent", 0.42, "People per region = coefficient · X ^ exponent."),
+        ("LOG_BASE", "Base of the entropy's logarithm", 0.0, "0 is the natural logarithm, which fits the papers."),
+        ("CUTOFF", "People per region", 70_000.0, f"For population cut-off. Published: {published}."),
+    )
+    for name, label, default, text in numbers:
+        yield described(QgsProcessingParameterNumber(name, label, type=REAL, defaultValue=default), text, advanced=True)
+
+
+def n_sites(optional: bool) -> QgsProcessingParameterDefinition:
+    """N_SITES: among the advanced ones where only `given number` needs it."""
+    return described(
+        QgsProcessingParameterNumber(
+            "N_SITES", "Given number of regions" if optional else "Number of sites", type=INTEGER, defaultValue=10
+        ),
+        "From 1 to the number of areas." + (" For “given number”." if optional else ""),
+        advanced=optional,
+    )
+
+
+def site_location() -> QgsProcessingParameterDefinition:
+    """SITE_LOCATION."""
+    from ..core.site_location import APPROACHES
+
+    texts = {
+        "balanced density": "“balanced density” spreads the sites like the population",
+        "anonymity-driven clustering": "“anonymity-driven clustering” then moves them to save records from suppression",
+        "anonymity-driven clustering (2015)": "“anonymity-driven clustering (2015)” is its first published form",
+        "random": "“random” puts them on areas drawn by the seed, for comparison",
+    }
+    told = "; ".join(texts[name] for name in APPROACHES if name in texts)
+    return choice(
+        "SITE_LOCATION",
+        "Where the sites go",
+        APPROACHES,
+        "balanced density",
+        f"The points that draw the regions: {told}.",
+        advanced=True,
+    )
+
+
+def aggregation() -> QgsProcessingParameterDefinition:
+    """AGGREGATION."""
+    from ..core.aggregation import APPROACHES
+
+    texts = {
+        "basic Voronoi": "“basic Voronoi”: the nearest site",
+        "iterative Voronoi": "“iterative Voronoi”: then each site moves to the middle of its areas, until all rest; "
+        "more compact",
+        "site optimisation": "“site optimisation”: sites are also removed and split to even out the population; the "
+        "most compact",
+        "alternating location-allocation": "“alternating location-allocation” and “transportation-location”: no "
+        "region holds more than its share of areas; these choose their own sites",
+        "population floor": "“population floor”: as many regions as possible, each in one piece and with at least "
+        "the floor's population; it chooses its own sites",
+    }
+    told = "; ".join(texts[name] for name in APPROACHES if name in texts)
+    return choice(
+        "AGGREGATION",
+        "Which area joins which region",
+        APPROACHES,
+        "iterative Voronoi",
+        f"{told[:1].upper()}{told[1:]}.",
+        advanced=True,
+    )
+
+
+def capacity_factor(advanced: bool = True) -> QgsProcessingParameterDefinition:
+    """CAPACITY_FACTOR."""
+    return described(
+        QgsProcessingParameterNumber("CAPACITY_FACTOR", "Capacity factor", type=REAL, defaultValue=0.0, minValue=0.0),
+        "For the transport heuristics: how far a region may exceed an even share of areas; 1 is an even share, 0 sets "
+        "no limit.",
+        advanced=advanced,
+    )
+
+
+def floor() -> QgsProcessingParameterDefinition:
+    """FLOOR."""
+    return described(
+        QgsProcessingParameterNumber("FLOOR", "Population floor", type=REAL, defaultValue=0.0, minValue=0.0),
+        "For the aggregation “population floor”: the people every region needs. 0 takes the whole population divided "
+        "by the number of regions.",
+        advanced=True,
+    )
+
+
+def aggregation_options_of(algorithm: VbasAlgorithm, parameters: dict[str, object], context: QgsProcessingContext):
+    """The settings of the aggregation, read."""
+    from ..core.aggregation import AggregationOptions
+
+    return AggregationOptions(
+        capacity_factor=algorithm.parameterAsDouble(parameters, "CAPACITY_FACTOR", context),
+        floor=algorithm.parameterAsDouble(parameters, "FLOOR", context),
+    )
+
+
+def number_options_of(algorithm: VbasAlgorithm, parameters: dict[str, object], context: QgsProcessingContext):
+    """The settings of the site number, read."""
+    from ..core.site_number import SiteNumberOptions
+
+    return SiteNumberOptions(
+        gaps_region=algorithm.text(parameters, "GAPS_REGION", context),
+        gaps_coefficient=algorithm.parameterAsDouble(parameters, "GAPS_COEFFICIENT", context),
+        gaps_exponent=algorithm.parameterAsDouble(parameters, "GAPS_EXPONENT", context),
+        log_base=algorithm.parameterAsDouble(parameters, "LOG_BASE", context),
+        cutoff=algorithm.parameterAsDouble(parameters, "CUTOFF", context),
+        n_sites=algorithm.parameterAsInt(parameters, "N_SITES", context),
+    )
+
+
+def configuration_of(algorithm: VbasAlgorithm, parameters: dict[str, object], k: int, context: QgsProcessingContext):
+    """The whole configuration: of the combination, or of the single choices for `custom`."""
+    from ..core.aggregation import AggregationOptions
+    from ..core.configuration import CUSTOM, Configuration, combinations
+    from ..core.site_location import LocationOptions
+
+    name = algorithm.text(parameters, "COMBINATION", context)
+    number_options = number_options_of(algorithm, parameters, context)
+    location_options = LocationOptions(k=k, seed=algorithm.parameterAsInt(parameters, "SEED", context))
+    if name != CUSTOM:
+        chosen = combinations()[name]
+        return Configuration(
+            chosen.site_number,
+            chosen.site_location,
+            chosen.aggregation,
+            number_options,
+            location_options,
+            AggregationOptions(),
+        )
+    return Configuration(
+        algorithm.text(parameters, "SITE_NUMBER", context),
+        algorithm.text(parameters, "SITE_LOCATION", context),
+        algorithm.text(parameters, "AGGREGATION", context),
+        number_options,
+        location_options,
+        aggregation_options_of(algorithm, parameters, context),
+    )
+
+
+def numbers_in(text: str, parameter: str) -> list[float]:
+    """The numbers of a list written `1,1.2,2`. Raises InputError."""
+    from ..core.errors import InputError
+
+    try:
+        numbers = [float(part) for part in text.replace(";", ",").split(",") if part.strip()]
+    except ValueError:
+        numbers = []
+    if not numbers:
+        raise InputError(f"{parameter} is “{text}”: write numbers separated by commas, such as 1,1.2,2.")
+    return numbers

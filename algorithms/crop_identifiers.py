@@ -1,0 +1,105 @@
+"""Cropping identifiers, or going up a hierarchy, as a baseline."""
+
+from __future__ import annotations
+
+from qgis.core import (
+    QgsProcessing,
+    QgsProcessingContext,
+    QgsProcessingFeedback,
+    QgsProcessingParameterFeatureSource,
+    QgsProcessingParameterField,
+    QgsProcessingParameterNumber,
+)
+
+from . import inputs, region_outputs
+from . import parameters as shared
+from .base import VbasAlgorithm
+from .layers.hierarchies import read_units
+from .layers.outputs import Outputs
+
+
+class CropIdentifiers(VbasAlgorithm):
+    """`vbas:cropidentifiers`."""
+
+    ID = "cropidentifiers"
+    TITLE = "Crop identifiers"
+    GROUP = "baselines"
+    TAGS = "hierarchy,generalisation,postal code,census division,baseline"
+    SUMMARY = "Joins areas whose identifiers begin alike, or that lie in the same larger unit."
+    HELP = (
+        "<p>The identifier is shortened to its first characters, as postal codes often are, or areas go up to a "
+        "larger unit: from dissemination area to census tract, subdivision, division, province. In Statistics Canada's "
+        "identifiers two digits are the province and four the census division.</p><p>Give the number of characters, or "
+        "a field of the larger unit, either of the areas themselves or of a table of the hierarchy.</p>"
+    )
+
+    def declare(self) -> None:
+        for parameter in (
+            *shared.regions(with_population=False),
+            shared.described(
+                QgsProcessingParameterNumber(
+                    "CHARACTERS", "Characters to keep", type=shared.INTEGER, defaultValue=4, minValue=1
+                ),
+                "How many characters lead. Not used where a hierarchy is given.",
+            ),
+            shared.described(
+                QgsProcessingParameterField(
+                    "HIERARCHY", "Larger unit", parentLayerParameterName="REGIONS", optional=True
+                ),
+                "A field of the areas that names the larger unit each lies in.",
+            ),
+            shared.described(
+                QgsProcessingParameterFeatureSource(
+                    "HIERARCHY_TABLE", "Table of the hierarchy", [QgsProcessing.SourceType.TypeVector], optional=True
+                ),
+                "A table with a row per area: its identifier and the units it lies in. Used in place of a field of the "
+                "areas.",
+                advanced=True,
+            ),
+            *(
+                shared.described(
+                    QgsProcessingParameterField(name, label, parentLayerParameterName="HIERARCHY_TABLE", optional=True),
+                    text,
+                    advanced=True,
+                )
+                for name, label, text in (
+                    ("HIERARCHY_ID", "Identifier of the area in the table", "With the same identifiers as the areas."),
+                    ("HIERARCHY_LEVEL", "Level of the hierarchy", "The field that names the unit to go up to."),
+                )
+            ),
+            region_outputs.crosswalk_output(),
+            region_outputs.released_regions(),
+        ):
+            self.addParameter(parameter)
+        self.addNumbers(
+            N_SITES="Regions", N_LEFT_OUT="Areas left out", COMPACTNESS=region_outputs.NUMBERS["COMPACTNESS"]
+        )
+
+    def work(
+        self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
+    ) -> dict[str, object]:
+        from ..core.baselines import BaselineOptions
+        from ..core.baselines.cropping import cropped_identifiers, cropping
+        from ..core.baselines.hierarchy import hierarchy
+        from ..core.errors import InputError
+
+        unit = self.text(parameters, "HIERARCHY", context)
+        table = self.parameterAsSource(parameters, "HIERARCHY_TABLE", context)
+        if unit and table is not None:
+            raise InputError("HIERARCHY and HIERARCHY_TABLE are both given: choose one of them.")
+        with Outputs(self, parameters, context, feedback) as outputs:
+            areas = inputs.areas_of(self, parameters, context, feedback)
+            if unit or table is not None:
+                if table is None:
+                    units = inputs.values_of(self, parameters, "REGIONS", unit, context)
+                else:
+                    fields = (self.text(parameters, name, context) for name in ("HIERARCHY_ID", "HIERARCHY_LEVEL"))
+                    units = read_units(table, *fields, areas.regions, feedback)
+                aggregation = hierarchy(areas.regions, None, BaselineOptions(hierarchy=units))
+            else:
+                characters = self.parameterAsInt(parameters, "CHARACTERS", context)
+                aggregation = cropping(areas.regions, None, BaselineOptions(characters=characters))
+                units = cropped_identifiers(areas.regions, characters).tolist()
+            names = region_outputs.names_of_regions(aggregation.crosswalk, units)
+            results = region_outputs.add_aggregation(outputs, areas, aggregation, feedback, names)
+        return {**results, "N_LEFT_OUT": int((aggregation.crosswalk.region_of < 0).sum())}

@@ -1,0 +1,71 @@
+"""A made-up city to try everything on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from qgis.core import QgsCoordinateReferenceSystem, QgsProcessingContext, QgsProcessingFeedback
+
+from . import parameters as shared
+from .base import VbasAlgorithm
+from .compat import field
+from .layers.feedback import progress_of
+from .layers.outputs import Outputs
+from .layers.tables import TEST_DATA, StreamedTable, Table, number_fields
+from .region_outputs import POLYGONS, TABLE
+
+
+class DemonstrationCity(VbasAlgorithm):
+    """`vbas:demonstrationcity`."""
+
+    ID = "demonstrationcity"
+    TITLE = "Make the demonstration city"
+    GROUP = "testdata"
+    TAGS = "synthetic,test data,example,demo"
+    SUMMARY = "Makes up a city of about 1 100 areas and 600 000 people to try the other algorithms on."
+    HELP = (
+        "<p>Prairie Junction does not exist: streets, river, areas and people are made up from the seed, on open "
+        "prairie in Manitoba. It has a dense centre, suburbs, rural edges and a river without people. The records have "
+        "six attributes whose shares differ by district, and a diagnosis that depends on age and is no "
+        "quasi-identifier.</p><p>Use it to learn: anonymise RECORDS over AREAS with “area” as the identifier of both, "
+        "age_group, sex, … as quasi-identifiers, and keep diagnosis.</p>"
+    )
+
+    def declare(self) -> None:
+        for parameter in (
+            shared.seed(),
+            shared.sink(
+                "AREAS", "Areas", TEST_DATA, "The areas: identifier, district, population.", POLYGONS, optional=True
+            ),
+            shared.sink("RECORDS", "Records", TEST_DATA, "A row per inhabitant.", TABLE, optional=True),
+        ):
+            self.addParameter(parameter)
+        self.addNumbers(N_AREAS="Areas", N_RECORDS="Records")
+
+    def work(
+        self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
+    ) -> dict[str, object]:
+        from ..core.records.columns import Column
+        from ..core.synthetic.city import CRS, demonstration_city
+
+        with Outputs(self, parameters, context, feedback) as outputs:
+            seed = self.parameterAsInt(parameters, "SEED", context)
+            city = demonstration_city(seed, progress_of(feedback, 0, 40))
+            people = city.people()
+            areas = Table(
+                [field("area", "text"), field("district", "text"), *number_fields(population="integer")],
+                [city.identifiers, city.districts, city.population],
+                "polygons",
+                city.polygons,
+                QgsCoordinateReferenceSystem(CRS),
+            )
+            outputs.add("AREAS", areas)
+
+            def parts() -> Iterator[Sequence[Column]]:
+                for chunk in people.chunks(progress=progress_of(feedback, 40, 100)):
+                    yield [chunk.area, *chunk.quasi_identifiers.values(), *chunk.kept.values()]
+
+            fields = [field(name, "text") for name in ("area", *people.fields)]
+            outputs.add("RECORDS", StreamedTable(fields, (), n_rows=len(people), parts=parts))
+            results = outputs.deliver()
+        return {**results, "N_AREAS": len(city), "N_RECORDS": len(people)}

@@ -1,0 +1,184 @@
+"""Records of people who do not exist, for any areas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from qgis.core import (
+    QgsProcessing,
+    QgsProcessingContext,
+    QgsProcessingFeedback,
+    QgsProcessingParameterDefinition,
+    QgsProcessingParameterFeatureSource,
+    QgsProcessingParameterField,
+    QgsProcessingParameterNumber,
+)
+
+from . import inputs, microdata_inputs
+from . import parameters as shared
+from .base import VbasAlgorithm
+from .compat import field
+from .layers.distributions import read_distributions
+from .layers.feedback import progress_of
+from .layers.outputs import Outputs
+from .layers.tables import TEST_DATA, StreamedTable
+from .region_outputs import TABLE
+
+INDEPENDENT, WHOLE_ROWS = "independent attributes", "whole rows"
+
+
+class GenerateRecords(VbasAlgorithm):
+    """`vbas:generaterecords`."""
+
+    ID = "generaterecords"
+    TITLE = "Generate records"
+    GROUP = "testdata"
+    TAGS = "synthetic,test data,microdata"
+    SUMMARY = "Makes test records for any layer of areas from shares of categories by province."
+    HELP = (
+        "<p>Draws as many people as each area has, each attribute independently from the shares of the area's "
+        "province, as the published comparison of these methods did (Croft et al. 2015, section 4.1). Nobody in the "
+        "result exists.</p><p>The shares come from a table, from microdata, or are made up. From microdata whole rows "
+        "can be drawn too, by their weights: then age, income and tenure fit together as they do among real people. "
+        "Independent shares can vary from neighbourhood to neighbourhood.</p><p>Use it to try settings, to teach, or "
+        "to test before real records may be used.</p>"
+    )
+
+    def declare(self) -> None:
+        for parameter in (
+            *shared.regions(),
+            shared.described(
+                QgsProcessingParameterField("PROVINCE", "Province", parentLayerParameterName="REGIONS", optional=True),
+                "The field that says which shares an area draws from. Without it the leading characters of the "
+                "identifier are used: Statistics Canada's identifiers begin with the province.",
+            ),
+            shared.described(
+                QgsProcessingParameterNumber(
+                    "PROVINCE_CHARACTERS",
+                    "Leading characters that tell the province",
+                    type=shared.INTEGER,
+                    defaultValue=2,
+                    minValue=1,
+                ),
+                "For areas without a field of the province.",
+                advanced=True,
+            ),
+            shared.described(
+                QgsProcessingParameterFeatureSource(
+                    "DISTRIBUTIONS",
+                    "Distributions",
+                    [QgsProcessing.SourceType.TypeVector],
+                    optional=True,
+                ),
+                "A table with the fields province, attribute, category and share, as “Estimate distributions” gives "
+                "it. Without it and without microdata, made-up shares for the provinces of Canada.",
+            ),
+            *_likeness(),
+            *(
+                shared.described(
+                    QgsProcessingParameterNumber(name, label, type=shared.INTEGER, defaultValue=default, minValue=0),
+                    "Without a population field: people in an area are drawn between these, both included.",
+                    advanced=True,
+                )
+                for name, label, default in (("LEAST", "Least people", 400), ("MOST", "Most people", 700))
+            ),
+            shared.seed(),
+            shared.sink(
+                "RECORDS",
+                "Generated records",
+                TEST_DATA,
+                "A row per person: the area's identifier under its own name, and the attributes.",
+                TABLE,
+            ),
+        ):
+            self.addParameter(parameter)
+        self.addNumbers(N_RECORDS="Records")
+
+    def work(
+        self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
+    ) -> dict[str, object]:
+        from ..core.records.columns import Column
+        from ..core.synthetic.generator import generate_records, province_from_identifiers
+        from ..core.synthetic.spatial_tilt import SpatialTilt
+
+        with Outputs(self, parameters, context, feedback) as outputs:
+            areas = inputs.areas_of(self, parameters, context, feedback)
+            identifiers = areas.regions.identifiers
+            province = self.text(parameters, "PROVINCE", context)
+            if province:
+                provinces: Sequence[object] = inputs.values_of(self, parameters, "REGIONS", province, context)
+            else:
+                characters = self.parameterAsInt(parameters, "PROVINCE_CHARACTERS", context)
+                provinces = province_from_identifiers(identifiers, characters)
+            source = self._source(parameters, context, feedback)
+            for note in source.notes:
+                feedback.pushInfo(note)
+            variation = self.parameterAsDouble(parameters, "VARIATION", context)
+            reach = self.parameterAsDouble(parameters, "REACH", context)
+            limits = tuple(self.parameterAsInt(parameters, name, context) for name in ("LEAST", "MOST"))
+            people = generate_records(
+                identifiers,
+                provinces,
+                source,
+                areas.regions.population if areas.has_population else limits,
+                self.parameterAsInt(parameters, "SEED", context),
+                tilt=SpatialTilt(areas.regions.points, variation, reach) if variation else None,
+            )
+
+            def parts() -> Iterator[Sequence[Column]]:
+                for chunk in people.chunks(progress=progress_of(feedback, 0)):
+                    yield [chunk.area, *chunk.quasi_identifiers.values()]
+
+            fields = [field(name, "text") for name in (areas.id_field.name(), *people.fields)]
+            outputs.add("RECORDS", StreamedTable(fields, (), n_rows=len(people), parts=parts))
+            results = outputs.deliver()
+        return {**results, "N_RECORDS": len(people)}
+
+    def _source(self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback):
+        """What people are drawn from: shares, or rows of microdata. Raises InputError where the choices do not fit."""
+        from ..core.errors import InputError
+        from ..core.synthetic.canada import canadian_distributions
+        from ..core.synthetic.estimate import estimate_distributions
+        from ..core.synthetic.microdata import microdata_rows
+
+        table = self.parameterAsSource(parameters, "DISTRIBUTIONS", context)
+        microdata = self.parameterAsSource(parameters, "MICRODATA", context)
+        whole_rows = self.text(parameters, "DRAW", context) == WHOLE_ROWS
+        if table is not None and microdata is not None:
+            raise InputError("DISTRIBUTIONS and MICRODATA are both given: choose one of them.")
+        if whole_rows and microdata is None:
+            raise InputError(f"DRAW is “{WHOLE_ROWS}”, but MICRODATA is not given: give the rows to draw from.")
+        if microdata is not None:
+            columns = microdata_inputs.columns_of(self, parameters, "MICRODATA_PROVINCE", context, feedback)
+            return (microdata_rows if whole_rows else estimate_distributions)(*columns.arguments)
+        return canadian_distributions() if table is None else read_distributions(table, feedback)
+
+
+def _likeness() -> Iterator[QgsProcessingParameterDefinition]:
+    """DRAW and the microdata it may draw from, VARIATION and REACH: what makes the people more like real ones."""
+    yield shared.choice(
+        "DRAW",
+        "How people are drawn",
+        [INDEPENDENT, WHOLE_ROWS],
+        INDEPENDENT,
+        f"“{INDEPENDENT}”: every attribute by itself from the shares; “{WHOLE_ROWS}”: a row of the microdata with all "
+        "its attributes. What a row tells of a person is then in the result: draw only from microdata that are meant "
+        "for the public.",
+        advanced=True,
+    )
+    yield from microdata_inputs.microdata("MICRODATA_PROVINCE", optional=True)
+    for name, label, default, text in (
+        (
+            "VARIATION",
+            "Variation over the map",
+            0.0,
+            "How much shares differ from neighbourhood to neighbourhood: 0 not at all, 0.5 as in a city, 1 much. Each "
+            "province as a whole keeps its shares.",
+        ),
+        ("REACH", "Size of a neighbourhood, metres", 5000.0, "How far the shares stay alike."),
+    ):
+        yield shared.described(
+            QgsProcessingParameterNumber(name, label, type=shared.REAL, defaultValue=default, minValue=0.0),
+            text,
+            advanced=True,
+        )

@@ -1,0 +1,42 @@
+"""Fields by name, and numbers in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from qgis.core import QgsFields
+
+from ...core.errors import InputError, first_values
+
+
+def field_index(fields: QgsFields, name: str, parameter: str, layer: str) -> int:
+    """Position of a field. Raises InputError that lists the fields there are."""
+    index = fields.lookupField(name) if name else -1
+    if index < 0:
+        there = first_values(fields.names(), 12) or "none at all"
+        wrong = f"there is no field “{name}” in {layer}" if name else "no field was chosen"
+        raise InputError(f"{parameter}: {wrong}, which has the fields {there}: choose one of them.")
+    return index
+
+
+def number_or_missing(values: Sequence[object], field: str, parameter: str, identifiers: np.ndarray) -> np.ndarray:
+    """Numbers from a numeric or text field, NaN where missing, (n,) float.
+
+    Raises InputError for text that is no number, naming the first values.
+    """
+    numbers = np.full(len(values), np.nan)
+    wrong = []
+    for i, value in enumerate(values):
+        if value is None or value == "":
+            continue
+        try:
+            numbers[i] = float(value)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            wrong.append(value)
+    if wrong:
+        raise InputError(
+            f"{parameter} field “{field}” is not a number in {len(wrong)} rows (first: {first_values(wrong)}): "
+            "choose a numeric field or correct it."
+        )
+    return numbers

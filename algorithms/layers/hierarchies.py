@@ -1,0 +1,45 @@
+"""Tables of a hierarchy: which larger unit each area lies in."""
+
+from __future__ import annotations
+
+import numpy as np
+from qgis.core import QgsProcessingFeatureSource, QgsProcessingFeedback
+
+from ...core.errors import InputError, first_values
+from ...core.regions import Regions, identifier_text
+from .fields import field_index
+from .records import read_columns
+
+
+def read_units(
+    source: QgsProcessingFeatureSource, id_field: str, level: str, regions: Regions, feedback: QgsProcessingFeedback
+) -> list[object]:
+    """The unit of each area, in the order of the regions; None for areas the table does not name.
+
+    Areas the table names beyond these do no harm: it may hold a whole country. Raises InputError for areas that stand
+    in two units, and where the table names none of the areas.
+    """
+    field_index(source.fields(), id_field, "HIERARCHY_ID", "HIERARCHY_TABLE")
+    field_index(source.fields(), level, "HIERARCHY_LEVEL", "HIERARCHY_TABLE")
+    columns = read_columns(source, None, list(dict.fromkeys([id_field, level])), feedback)
+    identifier, unit = columns[id_field], columns[level]
+    texts = np.array([identifier_text(value) for value in identifier.categories.tolist()], dtype=object)
+    units: list[object] = [None] * len(regions)
+    known = regions.codes_of(texts)[identifier.codes] if len(texts) else np.empty(0, np.int64)
+    # A row for each area and unit once: a table of postal codes names an area many times.
+    once = np.unique(np.column_stack([known, unit.codes]), axis=0)
+    once = once[once[:, 0] >= 0]
+    if not len(once):
+        raise InputError(
+            f"HIERARCHY_TABLE names none of the areas in “{id_field}” (first: {first_values(texts)}; areas: "
+            f"{first_values(regions.identifiers)}): choose the field that holds the areas' identifiers."
+        )
+    times = np.bincount(once[:, 0], minlength=len(regions))
+    if (times > 1).any():
+        raise InputError(
+            f"HIERARCHY_TABLE puts {int((times > 1).sum())} areas into several units of “{level}” "
+            f"({first_values(regions.identifiers[times > 1])}): choose a level in which each area has one unit."
+        )
+    for area, code in once.tolist():
+        units[area] = unit.categories[code]
+    return units

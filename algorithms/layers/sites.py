@@ -1,0 +1,71 @@
+"""Points that draw regions."""
+
+from __future__ import annotations
+
+import numpy as np
+import shapely
+from qgis.core import QgsProcessingFeatureSource, QgsProcessingFeedback
+
+from ...core.crosswalk import Crosswalk
+from ...core.errors import InputError, first_values
+from ...core.regions import identifier_text
+from ..compat import python_value
+from .areas import Areas
+from .feedback import check_cancelled
+
+NUMBER = "vbas_region"
+
+
+def read_sites(source: QgsProcessingFeatureSource, areas: Areas, feedback: QgsProcessingFeedback) -> np.ndarray:
+    """SITES in the areas' planar coordinates, (S, 2). Raises InputError for none, too many, or none near the areas."""
+    sites, _ = _read(source, areas, feedback)
+    n = len(areas.regions)
+    if len(sites) > n:
+        raise InputError(f"SITES has {len(sites)} points for {n} areas: give at most one site per area.")
+    low, high = areas.regions.points.min(axis=0), areas.regions.points.max(axis=0)
+    around = np.maximum(high - low, 1.0)
+    outside = ((sites < low - around) | (sites > high + around)).any(axis=1)
+    if outside.all():
+        raise InputError(
+            "All SITES lie far outside the areas: check the coordinate reference systems of SITES and REGIONS."
+        )
+    if outside.any():
+        feedback.pushWarning(f"{int(outside.sum())} of {len(sites)} sites lie far outside the areas.")
+    return sites
+
+
+def read_numbered_sites(
+    source: QgsProcessingFeatureSource, areas: Areas, crosswalk: Crosswalk, feedback: QgsProcessingFeedback
+) -> np.ndarray:
+    """The site of each region of a crosswalk, (n_regions, 2), by the field vbas_region. Raises InputError."""
+    if source.fields().lookupField(NUMBER) < 0:
+        raise InputError(f"SITES has no field “{NUMBER}” that says which region each belongs to: leave SITES empty.")
+    sites, numbers = _read(source, areas, feedback)
+    position = {number: i for i, number in enumerate(numbers)}
+    wanted = [str(number) for number in crosswalk.numbers.tolist()]
+    lost = [number for number in wanted if number not in position]
+    if lost:
+        raise InputError(
+            f"SITES has no point for {len(lost)} regions of the crosswalk (first: {first_values(lost)}): use the sites "
+            "that were made with it, or leave SITES empty."
+        )
+    return sites[[position[number] for number in wanted]]
+
+
+def _read(
+    source: QgsProcessingFeatureSource, areas: Areas, feedback: QgsProcessingFeedback
+) -> tuple[np.ndarray, list[str | None]]:
+    index = source.fields().lookupField(NUMBER)
+    wkbs, numbers = [], []
+    for feature in source.getFeatures():
+        check_cancelled(feedback)
+        if feature.geometry().isNull() or feature.geometry().isEmpty():
+            raise InputError("SITES has a row without a point: remove it.")
+        wkbs.append(bytes(feature.geometry().asWkb()))
+        numbers.append(identifier_text(python_value(feature[index])) if index >= 0 else None)
+    if not wkbs:
+        raise InputError("SITES is empty: give at least one point.")
+    if not source.sourceCrs().isValid():
+        raise InputError("SITES has no coordinate reference system: assign the layer its CRS first.")
+    shapes = shapely.centroid(shapely.force_2d(shapely.from_wkb(np.array(wkbs, dtype=object))))
+    return shapely.get_coordinates(areas.to_planar(shapes, source.sourceCrs())), numbers

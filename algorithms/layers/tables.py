@@ -1,0 +1,99 @@
+"""What an output holds before it is a layer: fields, columns, shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from qgis.core import QgsCoordinateReferenceSystem, QgsField, QgsFields, QgsWkbTypes
+
+from ...core.records.columns import Column
+from ..compat import field
+
+FOR_RELEASE, INTERNAL, TEST_DATA = "for release", "internal", "test data"
+CHUNK = 50_000
+
+GEOMETRY_TYPES = {
+    "none": QgsWkbTypes.Type.NoGeometry,
+    "points": QgsWkbTypes.Type.Point,
+    "polygons": QgsWkbTypes.Type.MultiPolygon,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rows to be written.
+
+    fields : QGIS fields; columns : one per field, arrays, lists or `Column`s of the same length
+    shapes : shapely geometries, one a row (None where a row has none), None for a table
+    geometry : a key of GEOMETRY_TYPES
+    """
+
+    fields: Sequence[QgsField]
+    columns: Sequence[np.ndarray | Sequence[object] | Column]
+    geometry: str = "none"
+    shapes: np.ndarray | None = None
+    crs: QgsCoordinateReferenceSystem | None = None
+
+    def __len__(self) -> int:
+        return len(self.columns[0]) if self.columns else len(self.shapes)
+
+    @property
+    def qgs_fields(self) -> QgsFields:
+        """The fields as QGIS wants them."""
+        fields = QgsFields()
+        for one in self.fields:
+            fields.append(one)
+        return fields
+
+    def chunks(self) -> Iterator[tuple[int, list[tuple[object, ...]]]]:
+        """Rows in chunks: (position of the first, rows as tuples of Python values)."""
+        for start in range(0, len(self), CHUNK):
+            part = slice(start, start + CHUNK)
+            rows = list(zip(*(_values(column, part) for column in self.columns)))
+            yield start, rows if self.columns else [()] * min(CHUNK, len(self) - start)
+
+
+@dataclass(frozen=True)
+class SecondCount:
+    """What a release is counted by once more: its first n_class_fields fields make a class of at least k records.
+
+    count_field : position of the field that says how many records a row stands for, None where each is one.
+    """
+
+    k: int
+    n_class_fields: int
+    count_field: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedTable(Table):
+    """Rows that are made while they are written: `parts` gives the columns a part at a time, n_rows in all."""
+
+    n_rows: int = 0
+    parts: Callable[[], Iterator[Sequence[Column]]] = lambda: iter(())
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def chunks(self) -> Iterator[tuple[int, list[tuple[object, ...]]]]:
+        """Rows in chunks, as `Table.chunks` gives them."""
+        done = 0
+        for columns in self.parts():
+            for start, rows in Table(self.fields, columns).chunks():
+                yield done + start, rows
+            done += len(columns[0])
+
+
+def number_fields(**kinds: str) -> list[QgsField]:
+    """Fields by name and kind: `number_fields(vbas_region="integer", area_km2="real")`."""
+    return [field(name, kind) for name, kind in kinds.items()]
+
+
+def _values(column: np.ndarray | Sequence[object] | Column, part: slice) -> list[object]:
+    if isinstance(column, Column):
+        return column.categories[column.codes[part]].tolist()
+    if isinstance(column, np.ndarray):
+        return column[part].tolist()
+    return list(column[part])

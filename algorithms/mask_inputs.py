@@ -1,0 +1,231 @@
+"""What the two forms of donut masking share: parameters, and from layers to core."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from qgis.core import (
+    QgsCoordinateReferenceSystem,
+    QgsProcessing,
+    QgsProcessingContext,
+    QgsProcessingFeedback,
+    QgsProcessingParameterDefinition,
+    QgsProcessingParameterFeatureSource,
+    QgsProcessingParameterField,
+)
+
+from ..core.errors import InputError, first_values
+from ..core.masking import DISTANCES
+from ..core.masking.households import Households, make_households
+from ..core.masking.placing import NO_AREA, own_areas
+from ..core.masking.populations import Populations, categories_of, make_populations
+from ..core.masking.release import check_no_coordinates
+from ..core.records.columns import Column
+from ..core.regions import identifier_text
+from .base import VbasAlgorithm
+from .layers.feedback import progress_of
+from .layers.mask_areas import MaskAreas, read_mask_areas
+from .layers.points import Points, moved_coordinates, read_points
+from .parameters import NUMERIC_FIELD, choice, described
+
+POINT_LAYER = [QgsProcessing.SourceType.TypeVectorPoint]
+POLYGON_LAYER = [QgsProcessing.SourceType.TypeVectorPolygon]
+
+
+@dataclass(frozen=True, eq=False)
+class Located:
+    """Points in the areas' planar metres. coordinates : (N, 2), NaN for none; area_of : (N,), -1 for none."""
+
+    layer: Points
+    coordinates: np.ndarray
+    area_of: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """All that vbas:donutmask works on. people : (N,) of each point's area and category; households may be None."""
+
+    points: Located
+    areas: MaskAreas
+    people: np.ndarray
+    households: Households | None
+    kept: dict[str, Column]
+    category: Column | None
+
+
+def given(parameters: dict[str, object], name: str) -> bool:
+    """Whether the user gave an optional parameter."""
+    return parameters.get(name) not in (None, "", [])
+
+
+def areas(population_help: str) -> Iterable[QgsProcessingParameterDefinition]:
+    """AREAS, AREA_ID, POPULATION."""
+    yield described(
+        QgsProcessingParameterFeatureSource("AREAS", "Areas", POLYGON_LAYER),
+        "The areas that points stay in, as polygons: small areas with known population, such as dissemination areas "
+        "or block groups. Any coordinate reference system: a geographic one is projected for measuring.",
+    )
+    yield described(
+        QgsProcessingParameterField(
+            "AREA_ID", "Identifier of the area", parentLayerParameterName="AREAS", optional=True
+        ),
+        "The field that names an area in the internal outputs; without it they are numbered.",
+    )
+    yield described(
+        QgsProcessingParameterField(
+            "POPULATION",
+            "Population",
+            parentLayerParameterName="AREAS",
+            type=NUMERIC_FIELD,
+            optional=True,
+        ),
+        population_help,
+    )
+
+
+def households(optional: bool) -> Iterable[QgsProcessingParameterDefinition]:
+    """HOUSEHOLDS, HOUSEHOLD_COUNT."""
+    yield described(
+        QgsProcessingParameterFeatureSource("HOUSEHOLDS", "Households", POINT_LAYER, optional=optional),
+        "Where households really are, a point each, such as an address or emergency-call register: the actual "
+        "anonymity is counted among them.",
+    )
+    yield described(
+        QgsProcessingParameterField(
+            "HOUSEHOLD_COUNT",
+            "Households per point",
+            parentLayerParameterName="HOUSEHOLDS",
+            type=NUMERIC_FIELD,
+            optional=True,
+        ),
+        "How many households (or people) a point stands for; one each without it.",
+        advanced=True,
+    )
+
+
+def distance() -> QgsProcessingParameterDefinition:
+    """DISTANCE."""
+    return choice(
+        "DISTANCE",
+        "Law of the distance",
+        DISTANCES,
+        next(iter(DISTANCES)),
+        "How far a point moves within its ring: every distance alike (“uniform in distance”, nearer spots are likelier "
+        "than spots farther out), or every spot of the ring alike (“uniform in area”).",
+        advanced=True,
+    )
+
+
+def households_of(
+    algorithm: VbasAlgorithm,
+    parameters: dict[str, object],
+    read: MaskAreas,
+    context: QgsProcessingContext,
+    feedback: QgsProcessingFeedback,
+) -> Households | None:
+    """HOUSEHOLDS in planar metres; None where it is not given."""
+    if not given(parameters, "HOUSEHOLDS"):
+        return None
+    count = algorithm.text(parameters, "HOUSEHOLD_COUNT", context)
+    names = [(count, "HOUSEHOLD_COUNT")] if count else []
+    layer = read_points(algorithm.source(parameters, "HOUSEHOLDS", context), names, "HOUSEHOLDS", feedback)
+    weights = layer.numbers(count, "HOUSEHOLD_COUNT") if count else None
+    return make_households(moved_coordinates(layer.coordinates, layer.crs, read.planar, context), weights, count)
+
+
+def areas_of(
+    algorithm: VbasAlgorithm,
+    parameters: dict[str, object],
+    population_fields: list[tuple[str, str]],
+    context: QgsProcessingContext,
+    feedback: QgsProcessingFeedback,
+) -> MaskAreas:
+    """AREAS with the populations that are asked for."""
+    source = algorithm.source(parameters, "AREAS", context)
+    identifier = algorithm.text(parameters, "AREA_ID", context)
+    return read_mask_areas(source, identifier, population_fields, "AREAS", None, context, feedback)
+
+
+def populations_of(read: MaskAreas, categories: tuple[str, ...], counted: Households | None) -> Populations:
+    """The areas' populations: their fields, or the households in them where no field was named."""
+    if read.people.shape[1]:
+        return make_populations(read.people, read.names, categories)
+    area_of = own_areas(counted.points, read.planar_shapes)
+    inside = area_of != NO_AREA
+    n = len(read.planar_shapes)
+    return Populations(np.bincount(area_of[inside], weights=counted.weights[inside], minlength=n)[:, None])
+
+
+def case_of(
+    algorithm: VbasAlgorithm,
+    parameters: dict[str, object],
+    context: QgsProcessingContext,
+    feedback: QgsProcessingFeedback,
+) -> Case:
+    """POINTS, AREAS, HOUSEHOLDS and their fields, read, checked and projected."""
+    category = algorithm.text(parameters, "CATEGORY_FIELD", context)
+    population = algorithm.text(parameters, "POPULATION", context)
+    kept = algorithm.field_names(parameters, "KEEP_FIELDS", context)
+    named = [(name, "KEEP_FIELDS") for name in kept]
+    if category and category not in kept:
+        named.append((category, "CATEGORY_FIELD"))
+    layer = read_points(algorithm.source(parameters, "POINTS", context), named, "POINTS", feedback)
+    if not len(layer):
+        raise InputError("POINTS is empty: there is nothing to mask.")
+    by_category = _category_fields(algorithm, parameters, layer, category, context)
+    if not category and not population and not given(parameters, "HOUSEHOLDS"):
+        raise InputError(
+            "POPULATION is empty: choose the field of AREAS with their population, or give HOUSEHOLDS to be counted."
+        )
+    if category and population:
+        feedback.pushInfo("POPULATION is not used: each category has a population of its own.")
+    fields = [(name, "CATEGORY_POPULATIONS") for name in by_category.values()] or [(population, "POPULATION")]
+    read = areas_of(algorithm, parameters, fields if fields[0][0] else [], context, feedback)
+    households = households_of(algorithm, parameters, read, context, feedback)
+    coordinates = moved_coordinates(layer.coordinates, layer.crs, read.planar, context)
+    degrees = moved_coordinates(layer.coordinates, layer.crs, QgsCoordinateReferenceSystem("EPSG:4326"), context)
+    columns = {name: layer.columns[name] for name in kept}
+    check_no_coordinates(columns, layer.coordinates, coordinates, degrees)
+    area_of = own_areas(coordinates, read.planar_shapes, progress_of(feedback, 0, 10))
+    populations = populations_of(read, tuple(by_category), households)
+    codes = categories_of(layer.columns[category], tuple(by_category), category) if category else None
+    return Case(
+        Located(layer, coordinates, area_of),
+        read,
+        populations.of_points(area_of, codes),
+        households,
+        columns,
+        layer.columns[category] if category else None,
+    )
+
+
+def _category_fields(
+    algorithm: VbasAlgorithm,
+    parameters: dict[str, object],
+    layer: Points,
+    category: str,
+    context: QgsProcessingContext,
+) -> dict[str, str]:
+    """Field of AREAS by category: as the user says, else the fields that have the categories' names."""
+    name = "CATEGORY_POPULATIONS"
+    values = algorithm.parameterAsMatrix(parameters, name, context) if given(parameters, name) else []
+    pairs = [str(value).strip() for value in values]
+    if len(pairs) % 2:
+        raise InputError("CATEGORY_POPULATIONS has a category without a field: write category and field in turn.")
+    if not category:
+        if pairs:
+            raise InputError("CATEGORY_POPULATIONS needs CATEGORY_FIELD: choose the field of POINTS they belong to.")
+        return {}
+    if pairs:
+        return dict(zip(pairs[::2], pairs[1::2]))
+    there = algorithm.source(parameters, "AREAS", context).fields().names()
+    texts = [identifier_text(value) for value in layer.columns[category].categories.tolist()]
+    found = {text: text for text in texts if text in there}
+    if not found:
+        raise InputError(
+            f"CATEGORY_FIELD “{category}” has the values {first_values(text for text in texts if text)}, but AREAS "
+            "has no fields of these names: say in CATEGORY_POPULATIONS which field belongs to which category."
+        )
+    return found

@@ -1,0 +1,80 @@
+"""Merging neighbours as a baseline."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from qgis.core import QgsProcessingContext, QgsProcessingFeedback
+
+from . import baseline_inputs, inputs, region_outputs
+from . import parameters as shared
+from .base import VbasAlgorithm
+from .layers.feedback import READ, progress_of
+from .layers.outputs import Outputs
+
+CUTOFF, ANONYMOUS = "the population reaches the cut-off", "the records are k-anonymous"
+
+
+class MergeAdjacent(VbasAlgorithm):
+    """`vbas:mergeadjacent`."""
+
+    ID = "mergeadjacent"
+    TITLE = "Merge adjacent areas"
+    GROUP = "baselines"
+    TAGS = "dissolve,neighbours,population threshold,baseline"
+    SUMMARY = "Merges areas that are too small with a neighbour, smallest first, until none is."
+    HELP = (
+        "<p>The smallest region that is too small is merged with one of its neighbours, again and again. A region is "
+        "too small while its population is below the cut-off (after El Emam and Arbuckle's idea as Croft et al. 2015, "
+        "section 2.2 tell it), or, if you choose so, while it has classes of fewer than k records and more records "
+        "would be suppressed than the budget allows.</p><p>Neighbours share a stretch of border; areas given as "
+        "points that of their Voronoi cells. Regions that nothing may be merged with stay, and the log says how "
+        "many.</p>"
+    )
+
+    def declare(self) -> None:
+        for parameter in (
+            *shared.regions(),
+            shared.choice(
+                "UNTIL",
+                "Merge until",
+                [CUTOFF, ANONYMOUS],
+                CUTOFF,
+                f"When merging ends: “{CUTOFF}” in every region, or “{ANONYMOUS}” but for the budget (needs records).",
+            ),
+            *baseline_inputs.cutoff(),
+            *baseline_inputs.counted_records(quasi_identifiers=True),
+            shared.k(),
+            *baseline_inputs.merging(),
+            shared.unmatched(),
+            region_outputs.crosswalk_output(),
+            region_outputs.released_regions(),
+        ):
+            self.addParameter(parameter)
+        self.addNumbers(N_SITES="Regions", COMPACTNESS=region_outputs.NUMBERS["COMPACTNESS"])
+
+    def work(
+        self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
+    ) -> dict[str, object]:
+        from ..core.baselines.adjacent_merging import adjacent_merging
+        from ..core.baselines.merging_until_anonymous import merging_until_anonymous
+        from ..core.errors import InputError
+
+        options = baseline_inputs.merging_options_of(self, parameters, context)
+        with Outputs(self, parameters, context, feedback) as outputs:
+            areas = inputs.areas_of(self, parameters, context, feedback)
+            areas = areas.with_neighbours(progress_of(feedback, 0, READ))
+            progress = progress_of(feedback, stop=70)
+            if self.text(parameters, "UNTIL", context) == CUTOFF:
+                regions = baseline_inputs.populated(self, parameters, areas, context, feedback)
+                cutoff = baseline_inputs.cutoff_of(self, parameters, context)
+                aggregation = adjacent_merging(regions, None, replace(options, cutoff=cutoff), progress)
+            else:
+                if self.parameterAsSource(parameters, "RECORDS", context) is None:
+                    raise InputError("RECORDS is not given: merging until k-anonymous needs the records.")
+                k = self.parameterAsInt(parameters, "K", context)
+                records = inputs.records_of(self, parameters, areas.regions, k, context, feedback)
+                regions = inputs.populated(areas, records)
+                aggregation = merging_until_anonymous(regions, records.profile, replace(options, k=k), progress)
+            results = region_outputs.add_aggregation(outputs, areas, aggregation, feedback)
+        return results

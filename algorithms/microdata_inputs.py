@@ -1,0 +1,105 @@
+"""The parameters that describe a file of microdata, and how they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from qgis.core import (
+    QgsProcessing,
+    QgsProcessingContext,
+    QgsProcessingFeedback,
+    QgsProcessingParameterDefinition,
+    QgsProcessingParameterFeatureSource,
+    QgsProcessingParameterField,
+    QgsProcessingParameterString,
+)
+
+from . import parameters as shared
+from .base import VbasAlgorithm
+from .layers.fields import field_index
+from .layers.records import plain_layer, read_columns
+
+
+@dataclass(frozen=True)
+class MicrodataColumns:
+    """Columns of microdata as core takes them: `estimate_distributions(*columns.arguments)`, `microdata_rows` alike."""
+
+    provinces: list[object]
+    attributes: dict[str, list[object]]
+    weights: list[object] | None
+    missing: dict[str, list[str]]
+
+    @property
+    def arguments(self) -> tuple[object, ...]:
+        """All four in the order core asks for them."""
+        return self.provinces, self.attributes, self.weights, self.missing
+
+
+def microdata(province: str, optional: bool) -> Iterable[QgsProcessingParameterDefinition]:
+    """MICRODATA, its province under the given name, ATTRIBUTES, WEIGHT and MISSING."""
+    yield shared.described(
+        QgsProcessingParameterFeatureSource(
+            "MICRODATA", "Microdata", [QgsProcessing.SourceType.TypeVector], optional=optional
+        ),
+        "A table of persons, such as a public-use microdata file.",
+        advanced=optional,
+    )
+    fields = (
+        (province, "Province of the person", "The field that says which province a row is from.", False, optional),
+        ("ATTRIBUTES", "Attributes", "The fields to take over.", True, optional),
+        ("WEIGHT", "Weight", "How many people a row stands for; without it every row counts once.", False, True),
+    )
+    for name, label, text, several, may_be_empty in fields:
+        yield shared.described(
+            QgsProcessingParameterField(
+                name,
+                label,
+                parentLayerParameterName="MICRODATA",
+                allowMultiple=several,
+                optional=may_be_empty,
+            ),
+            text,
+            advanced=optional,
+        )
+    yield shared.described(
+        QgsProcessingParameterString("MISSING", "Codes for not stated", optional=True),
+        "Codes to leave out, separated by commas, for all attributes; for one attribute after its name and a colon, "
+        "parts separated by semicolons: “6, 9; age: 96, 99” leaves out 6 and 9 everywhere but in age, where 6 and 9 "
+        "are age groups. Empty values are left out in any case.",
+        advanced=optional,
+    )
+
+
+def columns_of(
+    algorithm: VbasAlgorithm,
+    parameters: dict[str, object],
+    province: str,
+    context: QgsProcessingContext,
+    feedback: QgsProcessingFeedback,
+) -> MicrodataColumns:
+    """MICRODATA, read; province : the parameter that names the province's field. Raises InputError."""
+    from ..core.regions import identifier_text
+    from ..core.synthetic.microdata import missing_codes
+
+    source = algorithm.source(parameters, "MICRODATA", context)
+    attributes = algorithm.field_names(parameters, "ATTRIBUTES", context)
+    weight = algorithm.text(parameters, "WEIGHT", context)
+    place = algorithm.text(parameters, province, context)
+    for parameter, names in ((province, [place]), ("ATTRIBUTES", attributes), ("WEIGHT", [weight] if weight else [])):
+        for name in names:
+            field_index(source.fields(), name, parameter, "MICRODATA")
+    missing = missing_codes(algorithm.parameterAsString(parameters, "MISSING", context), attributes)
+    layer = algorithm.parameterAsVectorLayer(parameters, "MICRODATA", context)
+    wanted = list(dict.fromkeys([place, *attributes, *([weight] if weight else [])]))
+    found = read_columns(source, plain_layer(parameters.get("MICRODATA"), layer), wanted, feedback)
+    # Categories are words: what reads 2, 2.0 or “2” is one, and test records hold texts.
+    texts = {
+        name: np.array([identifier_text(value) for value in column.categories.tolist()], object)
+        for name, column in found.items()
+    }
+    values = {name: texts[name][column.codes].tolist() for name, column in found.items()}
+    return MicrodataColumns(
+        values[place], {name: values[name] for name in attributes}, values[weight] if weight else None, missing
+    )

@@ -1,0 +1,242 @@
+"""The outputs that describe regions: crosswalk, released regions, audit, sites, Voronoi diagram."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import shapely
+from qgis.core import QgsProcessing, QgsProcessingFeedback, QgsProcessingParameterDefinition
+
+from ..core.aggregation import Aggregation
+from ..core.crosswalk import Crosswalk
+from ..core.drawing import buffered_hull, cells_of_points, dissolve, pieces
+from ..core.evaluation import Measures, RegionAudit, distances_to_sites
+from ..core.progress import Progress
+from ..core.voronoi import voronoi_cells
+from .layers.areas import Areas
+from .layers.feedback import progress_of
+from .layers.outputs import Outputs
+from .layers.tables import FOR_RELEASE, INTERNAL, Table, number_fields
+from .parameters import sink
+
+TABLE = QgsProcessing.SourceType.TypeVector
+POLYGONS = QgsProcessing.SourceType.TypeVectorPolygon
+POINTS = QgsProcessing.SourceType.TypeVectorPoint
+
+NUMBERS = {
+    "N_SITES": "Regions",
+    "N_RECORDS": "Records",
+    "N_SUPPRESSED": "Records suppressed",
+    "SUPPRESSION_PERCENT": "Records suppressed, per cent",
+    "COMPACTNESS": "Compactness: sum of distances from areas to their site, metres",
+    "DISCERNIBILITY": "Discernibility",
+    "NON_UNIFORM_ENTROPY": "Non-uniform entropy, bits",
+    "RUNNING_TIME": "Running time, seconds",
+}
+
+
+def released_regions(optional: bool = True) -> QgsProcessingParameterDefinition:
+    """RELEASED_REGIONS."""
+    return sink(
+        "RELEASED_REGIONS",
+        "Released regions",
+        FOR_RELEASE,
+        "The aggregated regions as polygons, with their number vbas_region, how many areas each joins, its surface in "
+        "km² and the records released from it. For areas given as points: their Voronoi cells.",
+        POLYGONS,
+        optional=optional,
+    )
+
+
+def crosswalk_output() -> QgsProcessingParameterDefinition:
+    """CROSSWALK."""
+    return sink(
+        "CROSSWALK",
+        "Crosswalk",
+        FOR_RELEASE,
+        "Which region (vbas_region) each area belongs to: to link other statistics of the areas with the release. "
+        "Areas a method leaves out have an empty vbas_region.",
+        TABLE,
+        optional=True,
+    )
+
+
+def region_audit() -> QgsProcessingParameterDefinition:
+    """REGION_AUDIT."""
+    return sink(
+        "REGION_AUDIT",
+        "Region audit",
+        INTERNAL,
+        "The regions with what they cost: population, records, suppressed records, the least class before "
+        "suppression (anonymity), number of classes, compactness, and pieces that do not touch.",
+        POLYGONS,
+        optional=True,
+    )
+
+
+def site_points(optional: bool = True) -> QgsProcessingParameterDefinition:
+    """SITE_POINTS."""
+    return sink(
+        "SITE_POINTS",
+        "Sites",
+        INTERNAL,
+        "The points that draw the regions.",
+        POINTS,
+        optional=optional,
+        by_default=not optional,
+    )
+
+
+def site_outputs() -> Iterable[QgsProcessingParameterDefinition]:
+    """SITE_POINTS and VORONOI."""
+    yield site_points()
+    yield sink(
+        "VORONOI",
+        "Voronoi diagram",
+        INTERNAL,
+        "The cells of the sites. An area joins the site nearest to its point, so regions follow the cells "
+        "along the borders of the areas.",
+        POLYGONS,
+        optional=True,
+        by_default=False,
+    )
+
+
+def region_shapes(areas: Areas, crosswalk: Crosswalk, progress: Progress) -> np.ndarray:
+    """The dissolved regions in the CRS of REGIONS."""
+    if not areas.are_points:
+        return dissolve(areas.shapes, crosswalk, progress)
+    return areas.to_layer(dissolve(cells_of_points(areas.regions.points), crosswalk, progress))
+
+
+def crosswalk_table(areas: Areas, crosswalk: Crosswalk) -> Table:
+    """A row per area, in the order of REGIONS."""
+    of_region = crosswalk.numbers.tolist()
+    numbers = [of_region[region] if region >= 0 else None for region in crosswalk.region_of.tolist()]
+    return Table([areas.id_field, *number_fields(vbas_region="integer")], [areas.identifiers, numbers])
+
+
+def regions_table(
+    areas: Areas,
+    crosswalk: Crosswalk,
+    shapes: np.ndarray,
+    released: np.ndarray | None,
+    names: Sequence[object] | None = None,
+) -> Table:
+    """RELEASED_REGIONS; without `released` where no records were given; with `name` where the regions have names."""
+    kinds = {"vbas_region": "integer", "areas": "integer", "area_km2": "real"}
+    columns = [crosswalk.numbers, *_sizes(areas, crosswalk, shapes)]
+    if released is not None:
+        kinds["released"] = "long"
+        columns.append(released)
+    if names is not None:
+        kinds["name"] = "text"
+        columns.append([str(name) for name in names])
+    return Table(number_fields(**kinds), columns, "polygons", shapes, areas.crs)
+
+
+def names_of_regions(crosswalk: Crosswalk, labels: Sequence[object]) -> list[object]:
+    """The label of each region's first area, n_regions of them; labels : of each area."""
+    regions, first = np.unique(crosswalk.region_of, return_index=True)
+    return [labels[area] for area in first[regions >= 0].tolist()]
+
+
+def audit_table(areas: Areas, crosswalk: Crosswalk, shapes: np.ndarray, audit: RegionAudit) -> Table:
+    """REGION_AUDIT."""
+    fields = number_fields(
+        vbas_region="integer",
+        areas="integer",
+        area_km2="real",
+        released="long",
+        population="real",
+        records="long",
+        suppressed="long",
+        anonymity="long",
+        classes="integer",
+        compactness="real",
+        parts="integer",
+    )
+    columns = [
+        crosswalk.numbers,
+        *_sizes(areas, crosswalk, shapes),
+        audit.released,
+        audit.population,
+        audit.records,
+        audit.suppressed,
+        audit.anonymity,
+        audit.classes,
+        audit.compactness,
+        pieces(shapes),
+    ]
+    return Table(fields, columns, "polygons", shapes, areas.crs)
+
+
+def sites_table(areas: Areas, sites: np.ndarray) -> Table:
+    """SITE_POINTS."""
+    return Table(
+        number_fields(vbas_region="integer"),
+        [np.arange(1, len(sites) + 1)],
+        "points",
+        areas.to_layer(shapely.points(sites)),
+        areas.crs,
+    )
+
+
+def voronoi_table(areas: Areas, aggregation: Aggregation) -> Table:
+    """VORONOI: the cells of the sites, clipped to the areas' surroundings."""
+    around = buffered_hull(np.vstack([areas.regions.points, aggregation.sites]))
+    cells = voronoi_cells(aggregation.sites, around)
+    return Table(
+        number_fields(vbas_region="integer"),
+        [np.arange(1, len(cells) + 1)],
+        "polygons",
+        areas.to_layer(cells),
+        areas.crs,
+    )
+
+
+def add_aggregation(
+    outputs: Outputs,
+    areas: Areas,
+    aggregation: Aggregation,
+    feedback: QgsProcessingFeedback,
+    names: Sequence[object] | None = None,
+) -> dict[str, object]:
+    """Write and deliver what describes an aggregation without records: the results of the algorithm."""
+    for note in aggregation.notes:
+        feedback.pushInfo(note)
+    crosswalk = aggregation.crosswalk
+    outputs.add("CROSSWALK", crosswalk_table(areas, crosswalk))
+    if outputs.wanted("RELEASED_REGIONS"):
+        shapes = region_shapes(areas, crosswalk, progress_of(feedback, 70, 95))
+        outputs.add("RELEASED_REGIONS", regions_table(areas, crosswalk, shapes, None, names))
+    outputs.add("SITE_POINTS", sites_table(areas, aggregation.sites))
+    if outputs.wanted("VORONOI"):
+        outputs.add("VORONOI", voronoi_table(areas, aggregation))
+    compactness = float(distances_to_sites(areas.regions, crosswalk, aggregation.sites).sum())
+    return {**outputs.deliver(), "N_SITES": crosswalk.n_regions, "COMPACTNESS": compactness}
+
+
+def numbers(measures: Measures, seconds: float) -> dict[str, object]:
+    """The numeric outputs."""
+    return {
+        "N_SITES": measures.n_regions,
+        "N_RECORDS": measures.n_records,
+        "N_SUPPRESSED": measures.n_suppressed,
+        "SUPPRESSION_PERCENT": measures.suppression_percent,
+        "COMPACTNESS": measures.compactness,
+        "DISCERNIBILITY": measures.discernibility,
+        "NON_UNIFORM_ENTROPY": measures.non_uniform_entropy,
+        "RUNNING_TIME": seconds,
+    }
+
+
+def _sizes(areas: Areas, crosswalk: Crosswalk, shapes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number of areas and km² of each region."""
+    count = crosswalk.totals(np.ones(len(crosswalk.region_of))).astype(np.int64)
+    if areas.are_points:
+        square_metres = shapely.area(areas.to_planar(shapes, areas.crs))
+    else:
+        square_metres = crosswalk.totals(areas.square_metres)
+    return count, square_metres / 1e6

@@ -1,0 +1,47 @@
+"""RELEASED_RECORDS: declared and filled, for every algorithm that releases."""
+
+from __future__ import annotations
+
+import numpy as np
+from qgis.core import QgsProcessingContext, QgsProcessingParameterDefinition
+
+from ..core.crosswalk import Crosswalk
+from ..core.release import Release
+from .base import VbasAlgorithm
+from .inputs import Records
+from .layers.tables import FOR_RELEASE, SecondCount, Table, number_fields
+from .parameters import sink
+from .region_outputs import TABLE
+
+
+def released_records() -> QgsProcessingParameterDefinition:
+    """RELEASED_RECORDS."""
+    return sink(
+        "RELEASED_RECORDS",
+        "Released records",
+        FOR_RELEASE,
+        "The records with their region (vbas_region) in place of their area, the quasi-identifiers and the further "
+        "fields you named, and nothing else. Rows are sorted by what they show, so that their order tells nothing. "
+        "Where the records came counted, “records” says how many each row stands for.",
+        TABLE,
+    )
+
+
+def release_table(
+    release: Release,
+    crosswalk: Crosswalk,
+    records: Records,
+    algorithm: VbasAlgorithm,
+    parameters: dict[str, object],
+    context: QgsProcessingContext,
+    k: int,
+) -> tuple[Table, SecondCount]:
+    """The table, and what it is counted by a second time: region and quasi-identifiers make a class."""
+    fields = algorithm.source(parameters, "RECORDS", context).fields()
+    shown = [*number_fields(vbas_region="integer"), *(fields.field(name) for name in release.fields)]
+    columns = [crosswalk.numbers[release.region], *release.fields.values()]
+    if release.counts is not None:
+        shown += number_fields(records="long")
+        columns.append(np.asarray(release.counts))
+    count_field = len(shown) - 1 if release.counts is not None else None
+    return Table(shown, columns), SecondCount(k, 1 + len(records.table.quasi_identifiers), count_field)

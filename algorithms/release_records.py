@@ -1,0 +1,72 @@
+"""Suppression and release as a step."""
+
+from __future__ import annotations
+
+from qgis.core import QgsProcessingContext, QgsProcessingFeedback
+
+from . import inputs, region_outputs
+from . import parameters as shared
+from .base import VbasAlgorithm
+from .layers.crosswalks import read_crosswalk
+from .layers.outputs import Outputs
+from .release_output import release_table, released_records
+
+
+class ReleaseRecords(VbasAlgorithm):
+    """`vbas:releaserecords`."""
+
+    ID = "releaserecords"
+    TITLE = "Release records"
+    GROUP = "steps"
+    TAGS = "suppression,k-anonymity"
+    SUMMARY = "Puts the region in the area's place and suppresses every class below k."
+    HELP = (
+        "<p>The records with their region in place of their area, without those that fewer than k share in a region "
+        "(Croft et al. 2015, section 3.3). What is written is counted a second time before it reaches its place.</p>"
+        "<p>Any crosswalk will do: of the steps here, of a baseline, or made by hand with the fields of the areas' "
+        "identifier and vbas_region.</p>"
+    )
+
+    def declare(self) -> None:
+        for parameter in (
+            *shared.records(),
+            *shared.crosswalk(),
+            shared.k(),
+            shared.keep_fields(),
+            shared.unmatched(),
+            released_records(),
+        ):
+            self.addParameter(parameter)
+        names = ("N_RECORDS", "N_SUPPRESSED", "SUPPRESSION_PERCENT", "DISCERNIBILITY", "NON_UNIFORM_ENTROPY")
+        self.addNumbers(**{name: region_outputs.NUMBERS[name] for name in names})
+
+    def work(
+        self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
+    ) -> dict[str, object]:
+        from ..core.evaluation import evaluate
+        from ..core.release import release
+
+        k = self.parameterAsInt(parameters, "K", context)
+        with Outputs(self, parameters, context, feedback) as outputs:
+            regions, crosswalk = read_crosswalk(
+                self.source(parameters, "CROSSWALK", context),
+                self.text(parameters, "CROSSWALK_ID", context),
+                None,
+                feedback,
+            )
+            records = inputs.records_of(self, parameters, regions, k, context, feedback)
+            released = release(records.table, records.region_codes, records.class_codes, records.profile, crosswalk, k)
+            # Without the areas' shapes there are no distances: compactness is left to “Evaluate regions”.
+            measures, _ = evaluate(
+                regions,
+                records.profile,
+                crosswalk,
+                crosswalk.mean_centres(regions.points),
+                k,
+                records.n_unmatched,
+            )
+            outputs.add("RELEASED_RECORDS", *release_table(released, crosswalk, records, self, parameters, context, k))
+            results = outputs.deliver()
+        found = region_outputs.numbers(measures, 0.0)
+        names = ("N_RECORDS", "N_SUPPRESSED", "SUPPRESSION_PERCENT", "DISCERNIBILITY", "NON_UNIFORM_ENTROPY")
+        return {**results, **{name: found[name] for name in names}}

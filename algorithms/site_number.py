@@ -1,0 +1,85 @@
+"""Component 1 as a step."""
+
+from __future__ import annotations
+
+from qgis.core import (
+    QgsProcessing,
+    QgsProcessingContext,
+    QgsProcessingFeedback,
+    QgsProcessingParameterFeatureSource,
+    QgsProcessingParameterField,
+)
+
+from . import configuring, inputs
+from . import parameters as shared
+from .base import VbasAlgorithm
+
+
+class SiteNumber(VbasAlgorithm):
+    """`vbas:sitenumber`."""
+
+    ID = "sitenumber"
+    TITLE = "Number of sites"
+    GROUP = "steps"
+    TAGS = "entropy,max combinations,cut-off"
+    SUMMARY = "Says how many regions the records' quasi-identifiers allow."
+    HELP = (
+        "<p>The first component: from the quasi-identifiers of the records to a population that a region needs, and "
+        "from that to a number of sites (Croft et al. 2018, section 2.1).</p><p>Use it to see what the models make of "
+        "your quasi-identifiers before you choose them, or as the first step of a model. Give the areas too if records "
+        "of unknown areas are not to count.</p>"
+    )
+
+    def declare(self) -> None:
+        for parameter in (
+            *shared.records(),
+            shared.described(
+                QgsProcessingParameterFeatureSource(
+                    "REGIONS",
+                    "Areas",
+                    [QgsProcessing.SourceType.TypeVectorPolygon, QgsProcessing.SourceType.TypeVectorPoint],
+                    optional=True,
+                ),
+                "The areas, if their number bounds the sites and their identifiers name the cut-off model; without "
+                "them the areas that occur in the records.",
+            ),
+            shared.described(
+                QgsProcessingParameterField(
+                    "REGION_ID", "Identifier of the area", parentLayerParameterName="REGIONS", optional=True
+                ),
+                "The field that names each area.",
+            ),
+            shared.unmatched(),
+            *(shared.visible(parameter) for parameter in configuring.site_number()),
+            shared.visible(configuring.n_sites(optional=True)),
+        ):
+            self.addParameter(parameter)
+        self.addNumbers(
+            N_SITES="Sites",
+            CUTOFF="People a region needs",
+            ENTROPY="Entropy of the classes",
+            MAX_COMBINATIONS="Possible classes",
+        )
+
+    def work(
+        self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
+    ) -> dict[str, object]:
+        from ..core.configuration import chosen
+        from ..core.site_number import APPROACHES
+
+        if self.parameterAsSource(parameters, "REGIONS", context) is not None:
+            areas = inputs.areas_of(self, parameters, context, feedback)
+            records = inputs.records_of(self, parameters, areas.regions, None, context, feedback)
+            profile, identifiers = records.profile, areas.regions.identifiers
+        else:
+            profile, identifiers = inputs.profile_of(self, parameters, context, feedback)
+        approach = chosen(APPROACHES, self.text(parameters, "SITE_NUMBER", context), "SITE_NUMBER")
+        number = approach(profile, identifiers, configuring.number_options_of(self, parameters, context))
+        for note in number.notes:
+            feedback.pushInfo(note)
+        return {
+            "N_SITES": number.n_sites,
+            "CUTOFF": number.cutoff,
+            "ENTROPY": number.entropy,
+            "MAX_COMBINATIONS": number.max_combinations,
+        }

@@ -1,0 +1,55 @@
+"""The static cut-off as a baseline."""
+
+from __future__ import annotations
+
+from qgis.core import QgsProcessingContext, QgsProcessingFeedback
+
+from . import baseline_inputs, inputs, region_outputs
+from . import parameters as shared
+from .base import VbasAlgorithm
+from .layers.outputs import Outputs
+
+
+class StaticCutoff(VbasAlgorithm):
+    """`vbas:staticcutoff`."""
+
+    ID = "staticcutoff"
+    TITLE = "Static cut-off"
+    GROUP = "baselines"
+    TAGS = "population threshold,census,baseline"
+    SUMMARY = "Leaves out every area below a fixed population: what VBAS is measured against."
+    HELP = (
+        "<p>Areas with at least the cut-off's population stay as they are; all others are at risk, and all their "
+        "records are suppressed (Croft et al. 2015, section 2.2). Census bureaus worked with 100 000 or 120 000 "
+        "people, Statistics Canada's health survey with 70 000.</p><p>Nothing is merged: over small areas nearly "
+        "everything is left out. The crosswalk goes into “Release records” and “Evaluate regions” like any other.</p>"
+    )
+
+    def declare(self) -> None:
+        for parameter in (
+            *shared.regions(),
+            *baseline_inputs.cutoff(),
+            *baseline_inputs.counted_records(),
+            region_outputs.crosswalk_output(),
+            region_outputs.released_regions(),
+        ):
+            self.addParameter(parameter)
+        self.addNumbers(
+            N_SITES="Regions", N_LEFT_OUT="Areas left out", COMPACTNESS=region_outputs.NUMBERS["COMPACTNESS"]
+        )
+
+    def work(
+        self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
+    ) -> dict[str, object]:
+        from ..core.baselines import BaselineOptions
+        from ..core.baselines.static_cutoff import static_cutoff
+
+        with Outputs(self, parameters, context, feedback) as outputs:
+            areas = inputs.areas_of(self, parameters, context, feedback)
+            regions = baseline_inputs.populated(self, parameters, areas, context, feedback)
+            options = BaselineOptions(cutoff=baseline_inputs.cutoff_of(self, parameters, context))
+            aggregation = static_cutoff(regions, None, options)
+            if not aggregation.crosswalk.n_regions:
+                feedback.pushWarning("Every area is below the cut-off: a release by this crosswalk would be empty.")
+            results = region_outputs.add_aggregation(outputs, areas, aggregation, feedback)
+        return {**results, "N_LEFT_OUT": int((aggregation.crosswalk.region_of < 0).sum())}
