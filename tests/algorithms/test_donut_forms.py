@@ -1,0 +1,328 @@
+"""vbas:donutmask and vbas:donutaudit in the toolbox."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from qgis.core import QgsCoordinateReferenceSystem, QgsCoordinateTransform, QgsProcessingException, QgsProject
+from scipy.spatial.distance import cdist
+
+from .conftest import make_layer
+
+WEST, SOUTH, SIDE = 630_000.0, 5_520_000.0, 1000.0
+REASONS = ["no position", "in no area", "category missing", "area without people", "ring does not meet the area"]
+
+
+def square(col, row):
+    x, y = WEST + col * SIDE, SOUTH + row * SIDE
+    return f"Polygon(({x} {y}, {x + SIDE} {y}, {x + SIDE} {y + SIDE}, {x} {y + SIDE}, {x} {y}))"
+
+
+@pytest.fixture
+def areas():
+    """Three by three areas: 100 people each, but nobody in the last and only 6 in the last but one; two categories."""
+    names = [f"A{i}" for i in range(9)]
+    people = [100] * 7 + [6, None]
+    columns = {"name": names, "people": people, "F": [60] * 7 + [3, 0], "M": [40] * 7 + [3, 0]}
+    return make_layer(columns, [square(i % 3, i // 3) for i in range(9)])
+
+
+def people_in(n, seed=0, crs="EPSG:26914"):
+    """n points in the first seven areas, with a diagnosis, a sex and a number."""
+    rng = np.random.default_rng(seed)
+    xy = np.column_stack([rng.uniform(WEST, WEST + 3 * SIDE, n), rng.uniform(SOUTH, SOUTH + 2 * SIDE, n)])
+    columns = {
+        "id": list(range(n)),
+        "sex": rng.choice(["F", "M"], n).tolist(),
+        "diagnosis": rng.choice(["flu", "cold"], n).tolist(),
+        "x": xy[:, 0].round().tolist(),
+    }
+    if crs != "EPSG:26914":
+        xy = transformed(xy, "EPSG:26914", crs)
+    return make_layer(columns, [f"Point({x} {y})" for x, y in xy.tolist()], crs)
+
+
+def transformed(xy, source, target):
+    source, target = QgsCoordinateReferenceSystem(source), QgsCoordinateReferenceSystem(target)
+    transform = QgsCoordinateTransform(source, target, QgsProject.instance().transformContext())
+    return np.array([(p.x(), p.y()) for p in (transform.transform(x, y) for x, y in xy.tolist())])
+
+
+@pytest.fixture
+def mask(run, areas):
+    def one(points, **changes):
+        parameters = {
+            "POINTS": points,
+            "AREAS": areas,
+            "AREA_ID": "name",
+            "POPULATION": "people",
+            "K_INNER": 10,
+            "SEED": 1,
+            "MASKED": "memory:",
+            "AUDIT": "memory:",
+            **changes,
+        }
+        return run("donutmask", **{name: value for name, value in parameters.items() if value is not None})
+
+    return one
+
+
+def xy(layer):
+    places = [feature.geometry() for feature in layer.getFeatures()]
+    return np.array([[np.nan, np.nan] if g.isNull() else [g.asPoint().x(), g.asPoint().y()] for g in places])
+
+
+@pytest.mark.parametrize("crs", ["EPSG:26914", "EPSG:4326", "EPSG:2960"])
+def test_points_are_released_in_their_ring_and_their_crs_with_the_named_fields_only(mask, crs):
+    points = people_in(300, crs=crs)
+    done = mask(points, KEEP_FIELDS=["diagnosis"])
+    masked = done.layer("MASKED")
+    assert masked.crs().authid() == crs
+    assert masked.fields().names() == ["diagnosis"]
+    assert masked.featureCount() == done.results["N_MASKED"] == 300
+    # Who moved where is known by the audit alone; the set of places is the set of released ones.
+    audit = done.rows("AUDIT")
+    inner, outer = np.sqrt(1e6 / np.pi * 10 / 100), np.sqrt(1e6 / np.pi)
+    moved = np.array([row["displacement"] for row in audit])
+    assert (moved > inner).all()
+    assert (moved < outer).all()
+    assert [row["inner_m"] for row in audit] == pytest.approx([inner] * 300, rel=1e-3)
+    places = transformed(xy(masked), crs, "EPSG:26914")
+    true = transformed(xy(points), crs, "EPSG:26914")
+    assert cdist(true, places).min(axis=1).mean() < moved.mean()
+    in_area = lambda p: np.floor((p - (WEST, SOUTH)) / SIDE) @ (1, 3)  # noqa: E731
+    # Each point stays in its own area, and its fields go with it.
+    before, after = (
+        sorted(zip(in_area(p).tolist(), [f["diagnosis"] for f in layer.getFeatures()]))
+        for p, layer in ((true, points), (places, masked))
+    )
+    assert before == after
+    assert done.results["PERCENT_IN_OWN_AREA"] == 100
+
+
+def test_rows_are_in_an_order_that_follows_from_what_they_show(mask):
+    done = mask(people_in(200), KEEP_FIELDS=["sex", "diagnosis"])
+    places = xy(done.layer("MASKED"))
+    assert np.array_equal(np.lexsort([places[:, 1], places[:, 0]]), np.arange(200))
+    audit = xy(done.layer("AUDIT"))
+    assert not np.array_equal(np.argsort(audit[:, 0]), np.arange(200))
+
+
+def test_a_release_without_fields_shows_nothing_but_places(mask, tmp_path):
+    done = mask(people_in(20), MASKED=str(tmp_path / "m.gpkg"))
+    masked = done.layer("MASKED")
+    assert [name for name in masked.fields().names() if name != "fid"] == []
+    assert masked.featureCount() == 20
+    assert np.isfinite(xy(masked)).all()
+    assert "for release" in masked.name() + masked.metadata().title() + masked.metadata().abstract()
+
+
+def test_what_cannot_be_masked_is_listed_one_by_one_counted_in_a_sentence_and_not_released(mask):
+    centre = (WEST + 0.5 * SIDE, SOUTH + 0.5 * SIDE)
+    spots = [centre, None, (0.0, 0.0), centre, *((centre[0] + SIDE * c, centre[1] + 2 * SIDE) for c in (2, 1))]
+    wkts = [f"Point({p[0]} {p[1]})" if p else None for p in spots]
+    points = make_layer({"id": list(range(6)), "sex": ["F", "F", "F", None, "F", "F"]}, wkts, kind="Point")
+    done = mask(points, CATEGORY_FIELD="sex", POPULATION=None, KEEP_FIELDS=["sex"])
+    audit = done.rows("AUDIT")
+    assert [row["outcome"] for row in audit] == ["masked", *REASONS]
+    assert [row["area"] for row in audit] == ["A0", None, None, "A0", "A8", "A7"]
+    assert [row["point"] for row in audit] == [feature.id() for feature in points.getFeatures()]
+    assert audit[5]["inner_m"] > SIDE
+    assert all(row["displacement"] is None and row["k_est"] is None for row in audit[1:])
+    assert done.layer("MASKED").featureCount() == 1
+    assert (done.results["N_POINTS"], done.results["N_MASKED"], done.results["N_NOT_MASKED"]) == (6, 1, 5)
+    said = [line for line in done.log if "could not be masked" in line]
+    assert len(said) == 1
+    assert said[0].startswith("5 of 6 points could not be masked and are not released")
+    assert all(f"{reason} (1)" in said[0] for reason in REASONS)
+
+
+def test_nothing_but_the_points_that_cannot_be_masked(mask, tmp_path):
+    points = make_layer({"id": [1, 2]}, ["Point(0 0)", "Point(1 1)"])
+    done = mask(points, MASKED=str(tmp_path / "m.gpkg"), REPORT=str(tmp_path / "r.html"))
+    assert done.layer("MASKED").featureCount() == 0
+    assert "0 of 2 points were masked" in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+def test_a_category_hides_among_its_own(mask):
+    points = people_in(100)
+    for how in ({}, {"CATEGORY_POPULATIONS": ["F", "M", "M", "F"]}, {"CATEGORY_POPULATIONS": "F,M,M,F"}):
+        rows = mask(points, CATEGORY_FIELD="sex", POPULATION=None, **how).rows("AUDIT")
+        for row in rows:
+            own = {"F": 60, "M": 40}[row["category"]]
+            people = 100 - own if how else own
+            assert row["people"] == people
+            assert row["inner_m"] == pytest.approx(np.sqrt(1e6 / np.pi * 10 / people), rel=1e-3)
+
+
+def test_actual_anonymity_is_counted_among_households(mask):
+    points = people_in(80)
+    households = people_in(900, seed=3, crs="EPSG:4326")
+    done = mask(points, HOUSEHOLDS=households)
+    apart = cdist(xy(points), transformed(xy(households), "EPSG:4326", "EPSG:26914"))
+    rows = done.rows("AUDIT")
+    assert [r["k_act"] for r in rows] == [(d < r["displacement"]).sum() for d, r in zip(apart, rows)]
+    assert done.results["PERCENT_BELOW_K_INNER"] == pytest.approx(100 * np.mean([r["k_act"] < 10 for r in rows]))
+    assert "k_act" not in mask(points).rows("AUDIT")[0]
+    # Without a population the households in the area are counted.
+    counted = mask(points, HOUSEHOLDS=households, POPULATION=None).rows("AUDIT")
+    corner = [r for r in counted if r["area"] == "A0"]
+    inside = (np.floor((transformed(xy(households), "EPSG:4326", "EPSG:26914") - (WEST, SOUTH)) / SIDE) == 0).all(
+        axis=1
+    )
+    assert {r["people"] for r in corner} == {inside.sum()}
+
+
+def test_a_seed_repeats_and_no_seed_does_not(mask):
+    points = people_in(30)
+    runs = [mask(points, SEED=seed) for seed in (5, 5, 6, None, None)]
+    places = [xy(done.layer("MASKED")).tolist() for done in runs]
+    assert places[0] == places[1]
+    assert places[0] != places[2]
+    assert places[3] != places[4]
+
+
+def test_the_distance_law_and_k_outer_are_the_users(mask):
+    points = people_in(400)
+    far = {}
+    for law in ("uniform in distance", "uniform in area"):
+        rows = mask(points, DISTANCE=law, K_INNER=1, K_OUTER=40).rows("AUDIT")
+        far[law] = np.mean([r["displacement"] / r["outer_m"] for r in rows])
+        assert rows[0]["outer_m"] == pytest.approx(rows[0]["inner_m"] * np.sqrt(40))
+    assert far["uniform in area"] > far["uniform in distance"] + 0.05
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"POPULATION": None}, "POPULATION is empty"),
+        ({"POPULATION": "nowhere"}, "nowhere"),
+        ({"K_INNER": 10, "K_OUTER": 10}, "K_OUTER is 10, K_INNER 10"),
+        ({"KEEP_FIELDS": ["x"]}, "“x” repeats a coordinate"),
+        ({"CATEGORY_FIELD": "diagnosis"}, "“cold”, “flu”"),
+        ({"CATEGORY_FIELD": "sex", "CATEGORY_POPULATIONS": ["F", "F"]}, "without a population field (“M”)"),
+        ({"CATEGORY_FIELD": "sex", "CATEGORY_POPULATIONS": ["F", "F", "M"]}, "without a field"),
+        ({"CATEGORY_POPULATIONS": ["F", "F"]}, "needs CATEGORY_FIELD"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_sentence(mask, changes, words, tmp_path):
+    file = tmp_path / "m.gpkg"
+    with pytest.raises(QgsProcessingException) as error:
+        mask(people_in(30), **{"MASKED": str(file), **changes})
+    assert words in str(error.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_several_points_in_one_feature_are_refused(mask):
+    points = make_layer({"id": [1]}, [f"MultiPoint(({WEST} {SOUTH}), ({WEST} {SOUTH}))"])
+    with pytest.raises(QgsProcessingException, match="1 features of POINTS hold several points"):
+        mask(points)
+
+
+def test_a_field_with_a_value_per_row_is_warned_of(mask):
+    assert any("“id”" in line for line in mask(people_in(30), KEEP_FIELDS=["id"]).log)
+
+
+def test_cancelling_leaves_nothing(run, areas, tmp_path):
+    with pytest.raises(QgsProcessingException, match="Cancelled"):
+        run(
+            "donutmask",
+            stop_at=20,
+            POINTS=people_in(200),
+            AREAS=areas,
+            POPULATION="people",
+            MASKED=str(tmp_path / "m.gpkg"),
+            AUDIT=str(tmp_path / "a.gpkg"),
+        )
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture
+def audit(run, areas, tmp_path):
+    def one(**changes):
+        parameters = {
+            "HOUSEHOLDS": people_in(600, crs="EPSG:4326"),
+            "AREAS": areas,
+            "AREA_ID": "name",
+            "K_INNER": "5,15",
+            "K_MIN": "5,10",
+            "AUDIT": "memory:",
+            "SMALLEST": "memory:",
+            "AREA_AUDIT": "memory:",
+            "REPORT": str(tmp_path / "report.html"),
+            **changes,
+        }
+        return run("donutaudit", **{name: value for name, value in parameters.items() if value is not None})
+
+    return one
+
+
+def test_the_audit_gives_grid_areas_smallest_and_page(audit, tmp_path):
+    done = audit()
+    grid = done.rows("AUDIT")
+    assert [(r["k_inner"], r["k_outer"], r["k_min"]) for r in grid] == [
+        (a, 10 * a, b) for a in (5, 15) for b in (5, 10)
+    ]
+    assert grid[1]["percent_below"] > grid[0]["percent_below"] > grid[2]["percent_below"]
+    smallest = done.rows("SMALLEST")
+    assert [r["k_min"] for r in smallest] == [5, 10]
+    assert all(r["percent_below"] <= 1 and r["k_inner"] > r["k_min"] for r in smallest)
+    assert done.results["SMALLEST_K_INNER"] == smallest[0]["k_inner"]
+    rows = done.rows("AREA_AUDIT")
+    assert [r["name"] for r in rows] == [f"A{i}" for i in range(9)]
+    assert sum(r["households"] for r in rows) == done.results["N_HOUSEHOLDS"] == 600
+    masked = [(r["percent_below"], r["households"] - r["not_masked"]) for r in rows if r["percent_below"] is not None]
+    shares, weights = zip(*masked)
+    assert np.average(shares, weights=weights) == (pytest.approx(grid[0]["percent_below"]))
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert page.count("<figure><svg") == 2
+    assert "Plotly.newPlot" in page
+    assert "Where areas fail" in page
+    assert "How evenly people are spread" not in page
+    assert done.rows("AUDIT") == audit().rows("AUDIT")
+    assert done.rows("AUDIT") != audit(SEED=1).rows("AUDIT")
+
+
+def test_finer_areas_give_the_heterogeneity(audit, tmp_path):
+    halves, people = [], []
+    for i in range(9):
+        x, y = WEST + i % 3 * SIDE, SOUTH + i // 3 * SIDE
+        for half in (0, SIDE / 2):
+            a, b = x + half, x + half + SIDE / 2
+            halves.append(f"Polygon(({a} {y}, {b} {y}, {b} {y + SIDE}, {a} {y + SIDE}, {a} {y}))")
+            people.append(10 + (i * 10 if half else 0))
+    done = audit(FINER_AREAS=make_layer({"n": people}, halves), FINER_POPULATION="n")
+    rows = done.rows("AREA_AUDIT")
+    assert [r["sub_areas"] for r in rows] == [2] * 9
+    # Densities 20 and 20 + 20 i per km²: the variance is the square of half their difference.
+    assert [r["density_variance"] for r in rows] == pytest.approx(
+        [(10.0 * i) ** 2 for i in range(9)], rel=1e-2, abs=1e-6
+    )
+    assert [r["density_variation"] for r in rows] == pytest.approx([i / (2 + i) for i in range(9)], rel=1e-2, abs=1e-6)
+    assert (tmp_path / "report.html").read_text(encoding="utf-8").count("<figure><svg") == 3
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"K_MIN": "five"}, "K_MIN is “five”"),
+        ({"K_INNER": "0,5"}, "K_INNER is “0,5”"),
+        ({"HOUSEHOLD_COUNT": "diagnosis"}, "“diagnosis” is not a number"),
+    ],
+)
+def test_the_audit_says_what_is_wrong(audit, changes, words):
+    with pytest.raises(QgsProcessingException) as error:
+        audit(**changes)
+    assert words in str(error.value)
+
+
+def test_both_have_an_icon_help_and_help_for_every_parameter(provider):
+    for name in ("donutmask", "donutaudit"):
+        algorithm = provider.algorithm(name)
+        assert algorithm.group() == "Points"
+        assert not algorithm.icon().isNull()
+        assert algorithm.icon().pixmap(24, 24).toImage().pixelColor(9, 3).alpha() > 0
+        assert all(p.help() for p in algorithm.parameterDefinitions())
+        assert (Path(__file__).parents[2] / "icons" / f"{name}.svg").is_file()

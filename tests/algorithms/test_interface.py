@@ -1,0 +1,124 @@
+"""The promise to scripts and models: ids, parameters, outputs and choices keep their names."""
+
+from __future__ import annotations
+
+import pytest
+from qgis.core import QgsApplication
+
+from vbas.algorithms.base import ICONS
+
+REGIONS = "REGIONS REGION_ID POPULATION"
+RECORDS = "RECORDS RECORD_REGION QUASI_IDENTIFIERS RECORD_COUNT"
+NUMBER = "SITE_NUMBER GAPS_REGION GAPS_COEFFICIENT GAPS_EXPONENT LOG_BASE CUTOFF N_SITES"
+MEASURES = (
+    "N_SITES N_RECORDS N_SUPPRESSED SUPPRESSION_PERCENT COMPACTNESS DISCERNIBILITY NON_UNIFORM_ENTROPY RUNNING_TIME"
+)
+PROMISED = {
+    "anonymize": (
+        f"{REGIONS} {RECORDS} K KEEP_FIELDS UNMATCHED COMBINATION {NUMBER} SITE_LOCATION AGGREGATION CAPACITY_FACTOR "
+        "SEED",
+        f"RELEASED_RECORDS RELEASED_REGIONS CROSSWALK REGION_AUDIT SITE_POINTS VORONOI REPORT {MEASURES}",
+    ),
+    "profilerecords": (RECORDS, "PROFILE"),
+    "sitenumber": (f"{RECORDS} {NUMBER}", "N_SITES CUTOFF ENTROPY MAX_COMBINATIONS"),
+    "sitelocation": (f"{REGIONS} {RECORDS} N_SITES SITE_LOCATION K SEED", "SITE_POINTS"),
+    "aggregate": (f"{REGIONS} SITES AGGREGATION", "CROSSWALK SITE_POINTS RELEASED_REGIONS VORONOI"),
+    "locateallocate": (
+        "REGIONS REGION_ID N_SITES METHOD CAPACITY_FACTOR",
+        "CROSSWALK SITE_POINTS RELEASED_REGIONS VORONOI",
+    ),
+    "releaserecords": (
+        f"{RECORDS} CROSSWALK K KEEP_FIELDS UNMATCHED",
+        "RELEASED_RECORDS N_RECORDS N_SUPPRESSED SUPPRESSION_PERCENT",
+    ),
+    "evaluate": (f"{REGIONS} {RECORDS} CROSSWALK SITES K", f"REGION_AUDIT REPORT {MEASURES}"),
+    "compare": (f"{REGIONS} {RECORDS} K", "COMPARISON REPORT"),
+    "estimatedistributions": ("MICRODATA PROVINCE ATTRIBUTES WEIGHT MISSING", "DISTRIBUTIONS"),
+    "generaterecords": ("REGIONS REGION_ID PROVINCE DISTRIBUTIONS POPULATION SEED", "RECORDS"),
+    "staticcutoff": (f"{REGIONS} CUTOFF", "CROSSWALK RELEASED_REGIONS"),
+    "mergeadjacent": (f"{REGIONS} CUTOFF", "CROSSWALK RELEASED_REGIONS"),
+    "cropidentifiers": ("REGIONS REGION_ID CHARACTERS HIERARCHY", "CROSSWALK RELEASED_REGIONS"),
+    "partitioncells": (
+        "CELLS CELL_ID POPULATIONS K NEIGHBOURS ATTEMPTS RESTARTS BETA SEED",
+        "CROSSWALK GROUPS REPORT NON_POP WEIGHTED_DIST LOSS N_GROUPS",
+    ),
+    "donutmask": ("POINTS AREAS POPULATION K_INNER K_OUTER DISTANCE SEED", "MASKED AUDIT"),
+    "donutaudit": ("HOUSEHOLDS AREAS POPULATION K_INNER K_MIN SEED", "AUDIT REPORT"),
+}
+CHOICES = {
+    ("anonymize", "COMBINATION"): (
+        "least suppression",
+        "all-rounder",
+        "all-rounder by transport",
+        "fastest",
+        "most compact",
+        "compact with less suppression",
+        "compact by transport",
+        "custom",
+    ),
+    ("anonymize", "UNMATCHED"): ("stop", "suppress"),
+    ("anonymize", "SITE_NUMBER"): ("max combinations", "entropy", "population cut-off", "given number"),
+    ("anonymize", "GAPS_REGION"): (
+        "from the identifiers",
+        "Western Canada",
+        "Central Canada",
+        "Eastern Canada",
+        "custom",
+    ),
+    ("anonymize", "SITE_LOCATION"): (
+        "balanced density",
+        "anonymity-driven clustering",
+        "anonymity-driven clustering (2015)",
+        "random",
+    ),
+    ("anonymize", "AGGREGATION"): (
+        "basic Voronoi",
+        "iterative Voronoi",
+        "site optimisation",
+        "alternating location-allocation",
+        "transportation-location",
+    ),
+    ("locateallocate", "METHOD"): ("alternating location-allocation", "transportation-location"),
+    ("partitioncells", "NEIGHBOURS"): ("edge", "edge or corner"),
+    ("donutmask", "DISTANCE"): ("uniform in distance", "uniform in area"),
+}
+DEFAULTS = {"K": 5, "COMBINATION": "all-rounder", "UNMATCHED": "stop", "SEED": 0, "GAPS_REGION": "from the identifiers"}
+
+
+def algorithm(name):
+    return QgsApplication.processingRegistry().algorithmById(f"vbas:{name}")
+
+
+@pytest.mark.parametrize("name", PROMISED)
+def test_parameters_and_outputs_keep_their_names(provider, name):
+    inputs, outputs = (set(text.split()) for text in PROMISED[name])
+    found = algorithm(name)
+    assert inputs <= {d.name() for d in found.parameterDefinitions() if not d.isDestination()}
+    assert outputs <= {d.name() for d in found.outputDefinitions()}
+
+
+@pytest.mark.parametrize(("name", "parameter"), CHOICES)
+def test_choices_keep_their_words(provider, name, parameter):
+    definition = algorithm(name).parameterDefinition(parameter)
+    assert set(CHOICES[name, parameter]) <= set(definition.options())
+    assert definition.usesStaticStrings()
+
+
+def test_defaults(provider):
+    for parameter, value in DEFAULTS.items():
+        assert algorithm("anonymize").parameterDefinition(parameter).defaultValue() == value
+
+
+def test_every_algorithm_explains_itself(provider):
+    for found in provider.algorithms():
+        icon = ICONS / f"{found.name()}.svg"
+        assert found.name() == "anonymizestepbystep" or icon.is_file(), icon
+        if found.name() == "anonymizestepbystep":
+            continue
+        assert len(found.shortHelpString()) > 300, found.name()
+        for definition in found.parameterDefinitions():
+            assert definition.help(), (found.name(), definition.name())
+            assert "(optional)" not in definition.description()
+            if definition.isDestination() and definition.type() == "sink":
+                label = definition.description()
+                assert any(f"({kind})" in label for kind in ("for release", "internal", "test data")), label

@@ -1,0 +1,60 @@
+"""Basic and iterative Voronoi."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vbas.core.aggregation.basic_voronoi import basic_voronoi
+from vbas.core.aggregation.iterative_voronoi import iterative_voronoi
+from vbas.core.site_location.random_sites import random_sites
+
+from .strategies import regions
+
+
+def distances(points, sites):
+    return np.hypot(*(points[:, None, :] - sites[None, :, :]).transpose(2, 0, 1))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_basic_voronoi_is_the_nearest_site_and_covers_every_area_once(data):
+    areas = data.draw(regions())
+    sites = random_sites(areas, None, data.draw(st.integers(1, len(areas)))).sites
+    result = basic_voronoi(areas, sites)
+    every = distances(areas.points, sites)
+    own = np.hypot(*(areas.points - result.sites[result.crosswalk.region_of]).T)
+    assert np.allclose(own, every.min(axis=1))
+    assert result.crosswalk.region_of.shape == (len(areas),)
+    assert set(result.crosswalk.region_of) == set(range(result.crosswalk.n_regions))
+    assert len(result.sites) == result.crosswalk.n_regions
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_iterative_voronoi_ends_at_a_fixed_point(data):
+    areas = data.draw(regions())
+    start = random_sites(areas, None, data.draw(st.integers(1, len(areas)))).sites
+    result = iterative_voronoi(areas, start)
+    region_of, sites = result.crosswalk.region_of, result.sites
+    assert set(region_of) == set(range(result.crosswalk.n_regions))
+    for region in range(result.crosswalk.n_regions):
+        assert np.allclose(areas.points[region_of == region].mean(axis=0), sites[region])
+    own = np.hypot(*(areas.points - sites[region_of]).T)
+    assert np.allclose(own, distances(areas.points, sites).min(axis=1), atol=1e-6)
+    again = iterative_voronoi(areas, start)
+    assert (again.crosswalk.region_of == region_of).all()
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_iterating_never_lengthens_squared_distances(data):
+    areas = data.draw(regions(coinciding=False))
+    start = random_sites(areas, None, data.draw(st.integers(1, len(areas)))).sites
+    basic, iterated = basic_voronoi(areas, start), iterative_voronoi(areas, start)
+
+    def squares(result):
+        return ((areas.points - result.sites[result.crosswalk.region_of]) ** 2).sum()
+
+    assert squares(iterated) <= squares(basic) * (1 + 1e-12)

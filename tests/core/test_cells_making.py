@@ -1,0 +1,282 @@
+"""Cells from shapes and points, neighbours, packed populations, workers, chunks, descriptions."""
+
+from __future__ import annotations
+
+import io
+import sys
+import time
+
+import numpy as np
+import pytest
+import shapely
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vbas.core.cells import Minimum, PartitionOptions, make_cells, partition_cells
+from vbas.core.cells import workers as workers_module
+from vbas.core.cells.chunks import connected_areas, cut_into_chunks
+from vbas.core.cells.groups import describe_groups
+from vbas.core.cells.lanes import Lanes
+from vbas.core.cells.making import cells_of_points, cells_of_polygons
+from vbas.core.cells.solving import Problem
+from vbas.core.cells.squares import grid_borders, grid_size
+from vbas.core.cells.worker import packed_problem, read_problem
+from vbas.core.crosswalk import Crosswalk
+from vbas.core.errors import InputError, VbasError
+
+
+def box(x, y, size=250.0, across=1, up=1):
+    return shapely.box(x, y, x + across * size, y + up * size)
+
+
+def pairs(cells):
+    owner = np.repeat(np.arange(len(cells)), np.diff(cells.starts))
+    return {(a, b) for a, b in zip(owner.tolist(), cells.neighbours.tolist()) if a < b}
+
+
+def field_of(side, people, size=100.0):
+    positions = np.array([(x, y) for x in range(side) for y in range(side)])
+    people = np.asarray(people, float).reshape(side * side, -1)
+    boxes = size * np.hstack([positions, positions + 1])
+    fields = [f"y{i}" for i in range(people.shape[1])]
+    return make_cells(range(side * side), boxes, people, fields, grid_borders(positions, False), size)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["edge", "edge or corner"]))
+def test_squares_as_polygons_points_and_areas_are_the_same_cells(seed, neighbours):
+    rng = np.random.default_rng(seed)
+    there = np.flatnonzero(rng.random(36) < 0.6)
+    if len(there) < 2:
+        there = np.array([0, 1])
+    low = 250.0 * np.column_stack([there // 6, there % 6]) + (598_000, 6_643_250)
+    shapes = np.array([box(x, y) for x, y in low])
+    population = rng.integers(0, 9, (len(there), 2)).astype(float)
+    names = [f"c{i}" for i in there]
+    polygons = cells_of_polygons(names, shapes, shapes, population, ["a", "b"], neighbours)
+    centres, drawn = cells_of_points(names, low + 125, 250, "centre", population, ["a", "b"], neighbours)
+    corners, also = cells_of_points(names, low, 250, "lower left corner", population, ["a", "b"], neighbours)
+    # One triangle makes the layer one of areas of any shape, far from the others.
+    more = np.append(shapes, shapely.Polygon([(0, 0), (250, 0), (0, 250)]))
+    areas = cells_of_polygons([*names, "x"], more, more, np.vstack([population, [[1, 1]]]), ["a", "b"], neighbours)
+    plain = {
+        (i, j)
+        for i in range(len(shapes))
+        for j in range(i + 1, len(shapes))
+        if (shapes[i].intersection(shapes[j]).length > 0 if neighbours == "edge" else shapes[i].intersects(shapes[j]))
+    }
+    assert pairs(polygons) == pairs(centres) == pairs(corners) == pairs(areas) == plain
+    for cells in (polygons, centres, corners):
+        assert cells.cell_size == 250
+        assert np.allclose(cells.boxes[:, 2:] - cells.boxes[:, :2], 1)
+        assert np.allclose(cells.boxes[:, :2] - cells.boxes[:, :2].min(axis=0), (low - low.min(axis=0)) / 250)
+    for polygon, one, other in zip(shapes, drawn, also):
+        assert polygon.equals(one) and polygon.equals(other)
+
+
+def test_what_is_a_grid_of_squares():
+    assert grid_size(np.array([box(0, 0), box(500, 250)])) == 250
+    assert grid_size(np.array([box(0, 0), box(100, 250)])) is None  # off the grid
+    assert grid_size(np.array([box(0, 0), box(250, 0, across=2)])) is None
+    assert grid_size(np.array([box(0, 0), shapely.Polygon([(250, 0), (500, 0), (250, 250)])])) is None
+
+
+def test_areas_of_any_shape_are_measured_by_their_typical_side():
+    shapes = np.array([box(0, 0, 100, 2, 2), box(200, 0, 100, 2, 2), box(0, 200, 100, 4, 1)])
+    cells = cells_of_polygons("abc", shapes, shapes, np.ones((3, 1)), ["y"], "edge")
+    assert cells.cell_size == 200
+    assert pairs(cells) == {(0, 1), (0, 2), (1, 2)}
+    assert cells.boxes[2].tolist() == [0, 1, 2, 1.5]
+
+
+def test_points_that_are_no_grid_are_refused():
+    ones = np.ones((3, 1))
+    points = np.array([(0, 0), (250, 0), (380, 250)])
+    with pytest.raises(InputError, match="1 points of CELLS are not on a grid of 250 metres"):
+        cells_of_points("abc", points, 250, "centre", ones, ["y"], "edge")
+    with pytest.raises(InputError, match="share a square"):
+        cells_of_points("abc", np.array([(0, 0), (250, 0), (255, 0)]), 250, "centre", ones, ["y"], "edge")
+    with pytest.raises(InputError, match="CELL_SIZE"):
+        cells_of_points("abc", points, 0, "centre", ones, ["y"], "edge")
+
+
+@pytest.mark.parametrize(
+    ("identifiers", "people", "said"),
+    [
+        (["a", "a"], [1, 1], "not unique"),
+        (["a", None], [1, 1], "missing in 1 cells"),
+        (["a", "b"], [1, np.nan], "“y” is missing in 1 cells"),
+        (["a", "b"], [1, -2], "“y” is negative in 1 cells"),
+        (["a", "b"], [1, 1e300], "more people than there are"),
+    ],
+)
+def test_cells_that_cannot_be_used_are_refused(identifiers, people, said):
+    boxes = np.array([(0, 0, 1, 1), (1, 0, 2, 1)])
+    with pytest.raises(InputError, match=said):
+        make_cells(identifiers, boxes, np.array(people, float)[:, None], ["y"], np.array([(0, 1)]), 1.0)
+
+
+def test_fractions_are_rounded_down_to_parts_whose_sums_are_exact():
+    boxes = np.array([(i, 0, i + 1, 1) for i in range(3)])
+    cells = make_cells("abc", boxes, np.array([[33.34], [33.33], [33.33]]), ["y"], np.array([(0, 1), (1, 2)]), 1.0)
+    assert (cells.population[:, 0] <= [33.34, 33.33, 33.33]).all()
+    assert (cells.population * 1024 == np.floor(cells.population * 1024)).all()
+    # 33.34 + 33.33 + 33.33 is 100 on paper; rounded down it is short, and short is not enough.
+    with pytest.raises(InputError, match="No connected set"):
+        partition_cells(cells, [Minimum((0,), 100)])
+    assert partition_cells(cells, [Minimum((0,), 99.9)]).measures.n_groups == 1
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.booleans())
+def test_lanes_are_column_by_column_arithmetic(seed, empty_years):
+    rng = np.random.default_rng(seed)
+    people = rng.integers(0, rng.choice([2, 10, 1_000_000_000]), (6, 5)) * rng.integers(0, 2, (6, 1))
+    people[0, 0] += 1
+    boxes = np.array([(i, 0, i + 1, 1) for i in range(6)])
+    cells = make_cells(range(6), boxes, people.astype(float), list("abcde"), np.empty((0, 2)), 1.0)
+    minimums = [Minimum((0, 1, 2), int(rng.integers(1, 30))), Minimum((4,), float(rng.integers(1, 9)) / 2)]
+    lanes = Lanes(minimums, empty_years)
+    packed = lanes.pack(cells)
+    chosen = rng.random(6) < 0.5
+    total = sum(one for one, there in zip(packed, chosen) if there)
+    sums = people[chosen].sum(axis=0)
+    short = [(sums[c], m.k) for m in minimums for c in m.columns if sums[c] < m.k]
+    used = sums[[0, 1, 2, 4]]
+    if empty_years:
+        assert lanes.enough(total) == (all(people == 0 for people, _ in short) and bool(used.any()))
+    else:
+        assert lanes.enough(total) == (not short)
+
+
+def test_a_problem_survives_the_pipe():
+    cells = field_of(3, np.arange(18))
+    problem = Problem(
+        cells, (Minimum((0, 1), 5, "people"),), np.zeros(9, np.int64), "random growth", PartitionOptions()
+    )
+    again = read_problem(io.BytesIO(packed_problem(problem)))
+    for name in ("boxes", "population", "starts", "neighbours"):
+        assert (getattr(again.cells, name) == getattr(cells, name)).all()
+    assert (again.minimums, again.approach, again.options) == (problem.minimums, problem.approach, problem.options)
+    with pytest.raises(EOFError):
+        read_problem(io.BytesIO(packed_problem(problem)[:-3]))
+
+
+def test_qgis_itself_is_never_started(tmp_path, monkeypatch):
+    qgis = tmp_path / "qgis-bin"
+    qgis.touch()
+    for name in ("executable", "exec_prefix", "base_exec_prefix"):
+        monkeypatch.setattr(sys, name, str(tmp_path if name != "executable" else qgis))
+    assert workers_module.python_program() is None
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python3").touch()
+    assert workers_module.python_program() == str(tmp_path / "bin" / "python3")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell script")
+@pytest.mark.parametrize("program", [None, "exit 1", "cat", "echo '{\"ready\": true}'; sleep 0.2"])
+def test_without_processes_the_work_is_done_here(program, monkeypatch, tmp_path):
+    if program:
+        script = tmp_path / "python3"
+        script.write_text(f"#!/bin/sh\n{program}\n")
+        script.chmod(0o755)
+    monkeypatch.setattr("vbas.core.cells.restarts.WORTH_SHARING_SECONDS", 0.0)
+    monkeypatch.setattr("vbas.core.cells.restarts.python_program", lambda: str(script) if program else None)
+    monkeypatch.setattr(workers_module, "PATIENCE_SECONDS", 0.5)
+    cells, minimums = field_of(8, np.random.default_rng(4).integers(1, 40, 64)), [Minimum((0,), 100)]
+
+    def groups(restarts, workers):
+        done = partition_cells(cells, minimums, "random growth", PartitionOptions(workers=workers, restarts=restarts))
+        assert done.workers == 1
+        return done.crosswalk.region_of.tolist()
+
+    found = groups(3, workers=2)
+    monkeypatch.undo()
+    assert found == groups(3, workers=1)
+    # No task got lost: the last restart, which is tried here first, is not the best one.
+    assert found == groups(2, workers=1)
+
+
+def test_cancelling_ends_the_processes(monkeypatch):
+    monkeypatch.setattr("vbas.core.cells.restarts.WORTH_SHARING_SECONDS", 0.0)
+    started = []
+    real = workers_module._start
+
+    def start(program):
+        started.append(real(program))
+        return started[-1]
+
+    monkeypatch.setattr(workers_module, "_start", start)
+    cells = field_of(25, np.full(625, 20))
+    asked = []
+
+    class Stop(Exception):
+        pass
+
+    def stop(fraction):
+        if started:
+            asked.append(time.monotonic())
+            if asked[-1] - asked[0] > 1.0:
+                raise Stop
+
+    options = PartitionOptions(workers=2, restarts=50, regroupings=200)
+    # The task that is tried first runs here: keep it short.
+    monkeypatch.setattr("vbas.core.cells.solving.BATCH_CELLS", 100)
+    with pytest.raises(Stop):
+        partition_cells(cells, [Minimum((0,), 100)], "compact growth", options, stop)
+    assert len(started) == 2
+    assert time.monotonic() - asked[-1] < 1.0
+    assert all(process.poll() is not None for process in started)
+    assert max(np.diff(asked)) < 1.0
+
+
+def test_chunks_are_connected_and_hold_their_minimum():
+    pytest.importorskip("networkx")
+    rng = np.random.default_rng(2)
+    cells = field_of(30, rng.poisson(10, 900))
+    minimums = [Minimum((0,), 100)]
+    lanes = Lanes(minimums)
+    packed = lanes.pack(cells)
+    whole = connected_areas(cells, packed, lanes)
+    chunks = cut_into_chunks(cells, whole, 200, packed, lanes, seed=0)
+    assert chunks.min() == 0 and chunks.max() > 2
+    assert np.bincount(chunks, cells.population[:, 0]).min() >= 100
+    assert (cut_into_chunks(cells, whole, 900, packed, lanes, seed=0) == whole).all()
+    # Communities of too few people join others.
+    many = Lanes([Minimum((0,), 1500)])
+    larger = cut_into_chunks(cells, whole, 200, packed, many, seed=0)
+    assert np.bincount(larger, cells.population[:, 0]).min() >= 1500
+    assert larger.min() == 0 and 1 < larger.max() + 1 < chunks.max() + 1
+    options = PartitionOptions(restarts=2, workers=1, chunk_cells=200)
+    done = partition_cells(cells, minimums, "random growth", options)
+    assert done.n_areas == chunks.max() + 1
+    for group in range(done.crosswalk.n_regions):
+        assert len(set(chunks[done.crosswalk.region_of == group])) == 1
+
+
+def test_a_missing_library_is_named_where_it_is_needed(monkeypatch):
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    cells = field_of(10, np.full(100, 50))
+    with pytest.raises(VbasError, match="networkx"):
+        partition_cells(cells, [Minimum((0,), 100)], "random growth", PartitionOptions(chunk_cells=50))
+    # No area is that large: it is not needed.
+    partition_cells(cells, [Minimum((0,), 100)], "random growth", PartitionOptions(chunk_cells=100, restarts=1))
+
+
+def test_groups_are_described_as_by_hand():
+    shapes = np.array([box(0, 0), box(250, 0), box(250, 250), box(1000, 0)])
+    people = np.array([[10, 20, 1], [30, 40, 2], [50, 0, 3], [7, 8, 9]], float)
+    cells = cells_of_polygons("abcd", shapes, shapes, people, ["p1", "p2", "h"], "edge")
+    found = describe_groups(
+        cells, [Minimum((0, 1), 1), Minimum((2,), 1)], Crosswalk(np.array([0, 0, 0, -1]), 1), shapes
+    )
+    assert found.cells.tolist() == [3]
+    assert found.population.tolist() == [[90, 60, 6]]
+    assert found.least.tolist() == [[60, 6]]
+    assert found.area_km2[0] == pytest.approx(3 * 0.0625)
+    assert found.people.tolist() == [75]
+    assert found.density[0] == pytest.approx(75 / (3 * 0.0625))
+    hull = 250**2 * 3.5
+    assert found.area_hull[0] == pytest.approx(3 / 3.5)
+    assert found.sqrt_hull[0] == pytest.approx(np.sqrt(hull))
+    assert found.diagonal[0] == pytest.approx(np.hypot(2, 2))

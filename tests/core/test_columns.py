@@ -1,0 +1,66 @@
+"""Columns and codes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vbas.core.records.columns import ColumnBuilder, column_from_array, column_from_values, combine_codes
+from vbas.core.regions import identifier_text
+
+texts = st.lists(st.one_of(st.none(), st.text(max_size=12)), max_size=40)
+
+
+@given(texts, st.integers(1, 7))
+def test_values_come_back_however_they_are_chunked(values, size):
+    builder = ColumnBuilder()
+    for start in range(0, len(values), size):
+        builder.add_values(values[start : start + size])
+    column = builder.column()
+    assert column.categories[column.codes].tolist() == values
+    assert len(set(column.categories.tolist())) == len(column.categories)
+
+
+@given(st.lists(st.one_of(st.none(), st.integers(-5, 5)), min_size=1, max_size=40))
+def test_arrays_and_values_give_the_same_column(values):
+    missing = np.array([value is None for value in values])
+    array = np.array([0 if value is None else value for value in values])
+    one, other = column_from_values(values), column_from_array(array, missing)
+    assert one.categories.tolist() == other.categories.tolist()
+    assert one.codes.tolist() == other.codes.tolist()
+
+
+@given(
+    st.lists(st.text(st.characters(blacklist_characters="\0", blacklist_categories=["Cs"]), max_size=9), max_size=40)
+)
+def test_bytes_are_decoded_and_equal_text(values):
+    array = np.array([value.encode() for value in values], dtype="S")
+    if not values:
+        array = np.empty(0, "S1")
+    one, other = column_from_values(values), column_from_array(array)
+    assert one.categories.tolist() == other.categories.tolist()
+    assert one.codes.tolist() == other.codes.tolist()
+
+
+def test_equal_values_of_different_types_stay_apart():
+    assert column_from_values([1, 1.0, True, "1"]).codes.tolist() != [0, 0, 0, 0]
+    assert len(column_from_values([1, 1.0, True, "1"]).categories) == 4
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 1), st.integers(0, 5)), min_size=1, max_size=50))
+def test_combinations_are_numbered_in_order(rows):
+    columns = [np.array(column) for column in zip(*rows)]
+    for sizes in ([4, 2, 6], [2**40, 2**40, 2**40]):  # the second cannot be packed into 64 bits at once
+        combination, distinct = combine_codes(columns, sizes)
+        assert distinct.tolist() == [list(row) for row in sorted(set(rows))]
+        assert [tuple(distinct[c]) for c in combination] == rows
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(46110001, "46110001"), (46110001.0, "46110001"), ("0123", "0123"), (1.5, "1.5"), (None, None), ("", None)],
+)
+def test_identifiers_are_compared_as_text(value, text):
+    assert identifier_text(value) == text

@@ -1,0 +1,75 @@
+"""Baselines among the configurations of a comparison."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from vbas.core.baselines import BASELINES, BaselineOptions
+from vbas.core.comparison import compare
+from vbas.core.configuration import Configuration
+from vbas.core.errors import Cancelled
+from vbas.core.evaluation import evaluate
+from vbas.core.profile import profile_records
+from vbas.core.records.columns import column_from_array
+from vbas.core.regions import make_regions
+from vbas.core.report.comparison import comparison_report
+from vbas.core.site_number import SiteNumberOptions
+
+
+@pytest.fixture(scope="module")
+def town():
+    """8 x 8 areas of 40 records each, and their profile."""
+    rng = np.random.default_rng(5)
+    points = np.array([(x, y) for y in range(8) for x in range(8)], float) * 500
+    regions = make_regions([f"46{i // 16}{i:02d}" for i in range(64)], points, np.full(64, 40))
+    codes = np.repeat(np.arange(64), 40)
+    columns = {name: column_from_array(rng.integers(0, n, len(codes))) for name, n in (("sex", 2), ("age", 9))}
+    return regions, profile_records(codes, columns, 64)[0]
+
+
+VBAS = Configuration("given number", "balanced density", "iterative Voronoi", SiteNumberOptions(n_sites=8))
+
+
+def test_each_baseline_is_rated_at_the_k_of_the_comparison(town):
+    regions, profile = town
+    options = BaselineOptions(cutoff=200, characters=3, hierarchy=["x", "y"] * 32, budget=5, k=99)
+    outcomes = compare(regions, profile, [VBAS], 5, baselines=list(BASELINES), baseline_options=options)
+    assert [outcome.name for outcome in outcomes[1:]] == [f"baseline · {name}" for name in BASELINES]
+    assert not any(outcome.problem for outcome in outcomes)
+    for outcome in outcomes[1:]:
+        sites = outcome.crosswalk.mean_centres(regions.points)
+        assert evaluate(regions, profile, outcome.crosswalk, sites, 5)[0] == outcome.measures
+    regions_of = {outcome.configuration.aggregation: outcome.measures.n_regions for outcome in outcomes[1:]}
+    assert (regions_of["static cut-off"], regions_of["cropping"], regions_of["hierarchy"]) == (0, 4, 2)
+    budgeted = outcomes[-1].measures
+    assert 0 < budgeted.suppression_percent <= 5
+    page = comparison_report(outcomes, 5, 6, [], [])
+    assert all(f"baseline · {name}" in page for name in BASELINES)
+
+
+def test_a_baseline_that_lacks_something_says_so_and_the_others_go_on(town):
+    regions, profile = town
+    outcomes = compare(
+        regions,
+        profile,
+        [],
+        5,
+        baselines=["hierarchy", "crystal ball", "cropping"],
+        baseline_options=BaselineOptions(characters=3),
+    )
+    assert ["HIERARCHY is not given" in o.problem for o in outcomes] == [True, False, False]
+    assert "BASELINES “crystal ball” is unknown" in outcomes[1].problem
+    assert outcomes[2].measures.n_regions == 4
+    assert outcomes[2].pareto
+
+
+def test_cancelling_keeps_what_is_finished(town):
+    def stop(fraction):
+        if fraction > 0.6:
+            raise Cancelled("Cancelled.")
+
+    regions, profile = town
+    options = BaselineOptions(cutoff=200, characters=3)
+    outcomes = compare(regions, profile, [VBAS], 5, 0, stop, ["cropping", "adjacent merging"], options)
+    assert [outcome.configuration.aggregation for outcome in outcomes] == ["iterative Voronoi", "cropping"]

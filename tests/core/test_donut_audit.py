@@ -1,0 +1,282 @@
+"""Households counted, the audit grid, the smallest K_INNER, heterogeneity, utility, the release."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import shapely
+from scipy.spatial.distance import cdist
+from scipy.stats import spearmanr
+
+from vbas.core.errors import InputError, PrivacyError
+from vbas.core.masking.audit import Masker, audit, numbers_of, smallest_k_inner
+from vbas.core.masking.heterogeneity import heterogeneity, rank_correlation
+from vbas.core.masking.households import Households, make_households
+from vbas.core.masking.placing import own_areas
+from vbas.core.masking.populations import categories_of, make_populations
+from vbas.core.masking.release import (
+    check_no_coordinates,
+    check_released,
+    kept_warnings,
+    release_order,
+    unmasked_sentence,
+)
+from vbas.core.masking.utility import nearest_neighbour, ripley_k, utility
+from vbas.core.records.columns import column_from_values
+
+from .donut_towns import masked_town, ragged_town
+
+
+def masker(seed=0, weights=None, n=2000):
+    cells, points = ragged_town(n)
+    area_of = own_areas(points, cells)
+    households = Households(points, weights)
+    counted = np.bincount(area_of[area_of >= 0], weights=households.weights[area_of >= 0], minlength=len(cells))
+    people = np.where(area_of >= 0, counted[area_of], 0.0)
+    return Masker(households, area_of, people, cells, 10.0, "uniform in distance", seed)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_households_nearer_than_a_distance_against_all_pairs(weighted):
+    # On a grid, so that many households lie exactly at the distance: those do not count.
+    rng = np.random.default_rng(0)
+    points = rng.integers(0, 30, (400, 2)).astype(float)
+    weights = rng.choice([0.5, 1, 2, 7.25], 400) if weighted else None
+    asked, distances = points[:200], rng.integers(0, 14, 200).astype(float)
+    households = Households(points, weights)
+    nearer = cdist(asked, points) < distances[:, None]
+    expected = (nearer * (1.0 if weights is None else weights)).sum(axis=1)
+    assert np.allclose(households.nearer_than(asked, distances), expected)
+    assert (cdist(asked, points) == distances[:, None]).any()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_distance_that_reaches_a_number_tells_who_falls_short(weighted):
+    rng = np.random.default_rng(1)
+    points = rng.integers(0, 40, (300, 2)).astype(float)
+    weights = rng.choice([0.25, 1, 3], 300) if weighted else None
+    households = Households(points, weights)
+    numbers = np.array([5.0, 25.0, households.weights.sum(), households.weights.sum() + 1])
+    needed = households.distance_to_reach(points, numbers)
+    for distances in (rng.integers(1, 40, 300).astype(float), rng.uniform(1, 80, 300)):
+        short = households.nearer_than(points, distances)[:, None] < numbers
+        assert np.array_equal(short, distances[:, None] <= needed)
+    # A search for few widens until light locations add up to them.
+    assert np.array_equal(households.distance_to_reach(points, numbers[:2]), needed[:, :2])
+    assert np.isinf(needed[:, 3]).all()
+    assert np.isfinite(needed[:, 2]).all()
+
+
+def test_the_grid_is_what_counting_every_household_gives():
+    one = masker()
+    grid, _ = audit(one, [5, 15], [5, 10, 25])
+    assert grid.k_outer.tolist() == [50, 150]
+    for i, k_inner in enumerate((5, 15)):
+        masking = one.run(k_inner)
+        rows = np.flatnonzero(masking.masked)
+        k_act = one.households.nearer_than(one.households.points[rows], masking.displacement[rows])
+        for j, k_min in enumerate((5, 10, 25)):
+            assert grid.percent_below[i, j] == pytest.approx(100 * np.mean(k_act < k_min))
+            area = int(one.area_of[rows[0]])
+            own = one.area_of[rows] == area
+            assert grid.percent_below_by_area[i, j, area] == pytest.approx(100 * np.mean(k_act[own] < k_min))
+        assert grid.percent_not_masked[i] == pytest.approx(100 * np.mean(~masking.masked))
+    assert grid.households.sum() == (one.area_of >= 0).sum()
+    # A run depends on its own K_INNER only.
+    alone, _ = audit(one, [15], [10])
+    assert alone.percent_below[0, 0] == grid.percent_below[1, 1]
+
+
+def test_a_location_of_several_households_weighs_as_many():
+    rng = np.random.default_rng(5)
+    one = masker(weights=rng.integers(1, 4, 2000).astype(float))
+    grid, _ = audit(one, [10], [10])
+    masking = one.run(10)
+    rows = np.flatnonzero(masking.masked)
+    short = one.households.nearer_than(one.households.points[rows], masking.displacement[rows]) < 10
+    weights = one.households.weights[rows]
+    assert grid.percent_below[0, 0] == pytest.approx(100 * weights[short].sum() / weights.sum())
+
+
+def test_evenly_spread_households_do_not_fall_short_and_clustered_ones_do():
+    def lattice(n, west, side):
+        steps = west + (np.arange(n) + 0.5) * side / n
+        return np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)
+
+    cells = np.array([shapely.box(0, 0, 4000, 4000)], dtype=object)
+    shares = []
+    for points in (lattice(70, 0, 4000), np.vstack([lattice(35, 0, 4000), lattice(60, 100, 300)])):
+        n = len(points)
+        one = Masker(Households(points), np.zeros(n, int), np.full(n, float(n)), cells, 10.0, "uniform in area", 0)
+        shares.append(float(audit(one, [40], [20])[0].percent_below[0, 0]))
+    assert shares[0] < 0.1
+    assert shares[1] > 1
+
+
+def test_the_smallest_k_inner_meets_the_rate_and_the_one_below_does_not():
+    one = masker()
+    grid, needed = audit(one, [5, 40], [5, 15])
+    found = smallest_k_inner(one, grid, needed, 2.0)
+    assert [s.k_min for s in found] == [5, 15]
+    for j, smallest in enumerate(found):
+
+        def share(k, j=j):
+            masking = one.run(k)
+            return 100 * np.mean((masking.displacement <= needed[:, j])[masking.masked])
+
+        assert 5 <= smallest.k_inner <= 45
+        assert share(smallest.k_inner) == pytest.approx(smallest.percent_below)
+        not_masked = 100 * np.mean(~one.run(smallest.k_inner).masked)
+        assert smallest.percent_not_masked == pytest.approx(not_masked)
+        assert share(smallest.k_inner) <= 2.0 < share(smallest.k_inner - 1)
+    # From nothing but K_INNER = 1 the search has to double.
+    from_one = audit(one, [1], [5, 15])
+    assert all(s.percent_below <= 2.0 for s in smallest_k_inner(one, *from_one, 2.0))
+
+
+def test_no_k_inner_is_claimed_where_none_does():
+    cells = np.array([shapely.box(0, 0, 100, 100)], dtype=object)
+    points = np.random.default_rng(0).uniform(0, 100, (10, 2))
+    one = Masker(Households(points), np.zeros(10, int), np.full(10, 10.0), cells, 10.0, "uniform in area", 0)
+    found = smallest_k_inner(one, *audit(one, [5], [25]), 1.0)
+    assert found[0].k_inner is None
+
+
+@pytest.mark.parametrize("text", ["", "5,x", "0", "-1,5", "nan", "inf"])
+def test_lists_that_are_none_are_refused(text):
+    with pytest.raises(InputError, match="K_MIN"):
+        numbers_of(text, "K_MIN")
+
+
+def test_lists_are_read_as_people_write_them():
+    assert numbers_of("5, 10;15 5", "K_INNER") == [5, 10, 15]
+
+
+def test_heterogeneity_is_the_variance_of_density_in_the_sub_areas():
+    big = np.array([shapely.box(0, 0, 2000, 1000), shapely.box(2000, 0, 4000, 1000), shapely.box(9e3, 0, 9.1e3, 9)])
+    finer = np.array([shapely.box(x, 0, x + 1000, 1000) for x in (0, 1000, 2000, 3000)] + [shapely.box(-99, 0, -9, 9)])
+    found = heterogeneity(big, finer, np.array([10.0, 30.0, 50.0, np.nan, 9.0]))
+    assert found.n_parts.tolist() == [2, 2, 0]
+    assert found.variance[:2] == pytest.approx([100.0, 625.0])
+    assert found.variation[:2] == pytest.approx([0.5, 1.0])
+    assert np.isnan([found.variance[2], found.variation[2]]).all()
+
+
+def test_rank_correlation_agrees_with_scipy():
+    rng = np.random.default_rng(0)
+    first, second = rng.integers(0, 9, (2, 50)).astype(float)
+    assert rank_correlation(first, second + first) == pytest.approx(spearmanr(first, second + first)[0])
+    assert np.isnan(rank_correlation(first, np.ones(50)))
+
+
+def test_neighbours_and_ripley_against_all_pairs():
+    points = np.random.default_rng(2).uniform(0, 1000, (150, 2))
+    apart = cdist(points, points)
+    np.fill_diagonal(apart, np.inf)
+    assert nearest_neighbour(points) == pytest.approx(apart.min(axis=1).mean())
+    for distance in (50.0, 200.0):
+        expected = 1e6 * (apart <= distance).sum() / (150 * 149)
+        assert ripley_k(points, np.array([distance]), 1e6)[0] == pytest.approx(expected)
+
+
+def test_utility_tells_what_masking_does():
+    cells, _ = ragged_town(2)
+    rng = np.random.default_rng(0)
+    clustered = np.repeat(rng.uniform(500, 5500, (40, 2)), 20, axis=0) + rng.normal(0, 15, (800, 2))
+    _, points, area_of, masking = masked_town(town=(cells, clustered))
+    rows = masking.masked
+    found = utility(points[rows], masking.points[rows], area_of[rows], cells, rng)
+    assert found.mean_displacement == pytest.approx(masking.displacement[rows].mean())
+    assert found.percent_in_own_area == 100
+    # Masking spreads clusters out.
+    assert found.neighbour_after > 2 * found.neighbour_before
+    assert found.index_before < 0.5 < found.index_after
+    assert (found.k_after[:5] < 0.5 * found.k_before[:5]).all()
+    elsewhere = utility(points[rows], points[rows] + 1e5, area_of[rows], cells, np.random.default_rng(0))
+    assert elsewhere.percent_in_own_area == 0
+    assert utility(points[:2], points[:2], area_of[:2], cells, np.random.default_rng(0)) is None
+
+
+def test_the_order_of_a_release_follows_from_what_it_shows():
+    rng = np.random.default_rng(0)
+    places = rng.integers(0, 4, (60, 2)).astype(float)
+    values = rng.choice(["a", "b", None], 60)
+    shown = []
+    for shuffle in (np.arange(60), rng.permutation(60)):
+        kept = {"v": column_from_values(values[shuffle].tolist())}
+        order = release_order(places[shuffle], kept)
+        shown.append([(*places[shuffle][i].tolist(), values[shuffle][i]) for i in order])
+    assert shown[0] == shown[1]
+
+
+def test_the_second_check_finds_a_point_that_was_not_moved_or_left_its_area():
+    cells, points, area_of, masking = masked_town()
+    good = masking.points
+    check_released(good, points, masking, area_of, cells)
+    check_released(good + 0.001, points, masking, area_of, cells)
+    first = int(np.flatnonzero(masking.masked)[0])
+    unmasked = int(np.flatnonzero(~masking.masked)[0])
+    for row, place in ((first, points[first]), (first, good[first] + 0.5), (unmasked, good[first])):
+        wrong = good.copy()
+        wrong[row] = place
+        with pytest.raises(PrivacyError, match="1 masked point"):
+            check_released(wrong, points, masking, area_of, cells)
+
+
+@pytest.mark.parametrize("times", [0.1, 30.0])
+def test_the_second_check_does_not_trust_the_masking(times):
+    cells, points, area_of, masking = masked_town(k_inner=3, k_outer=30)
+    centre = int(np.flatnonzero(masking.masked)[0])
+    cells[area_of[centre]] = shapely.box(-1e5, -1e5, 1e5, 1e5)
+    moved = masking.points.copy()
+    moved[centre] = points[centre] + times * (moved[centre] - points[centre])
+    with pytest.raises(PrivacyError, match="1 masked point"):
+        check_released(moved, points, replace(masking, points=moved), area_of, cells)
+
+
+def test_fields_that_repeat_a_coordinate_are_refused():
+    rng = np.random.default_rng(0)
+    metres, degrees = rng.uniform(0, 5000, (50, 2)), rng.uniform(45, 46, (50, 2))
+    age = column_from_values(rng.integers(0, 90, 50).tolist())
+    check_no_coordinates({"age": age, "name": column_from_values(["x"] * 50)}, metres, degrees)
+    for values in (metres[:, 0].round(), degrees[:, 1].round(4), np.char.mod("%.3f", degrees[:, 0])):
+        with pytest.raises(InputError, match="“y”"):
+            check_no_coordinates({"age": age, "y": column_from_values(values.tolist())}, metres, degrees)
+
+
+def test_a_field_with_a_value_per_row_is_warned_of():
+    kept = {"id": column_from_values(list(range(10))), "sex": column_from_values(["F", "M"] * 5)}
+    assert ["“id”" in w for w in kept_warnings(kept)] == [True]
+
+
+def test_what_was_not_masked_is_one_sentence():
+    assert unmasked_sentence({"masked": 5}) == ""
+    assert unmasked_sentence({"masked": 5, "in no area": 2, "no position": 1}) == (
+        "3 of 8 points could not be masked and are not released: in no area (2), no position (1)."
+    )
+
+
+def test_populations_by_category():
+    found = make_populations(np.array([[10, 20], [np.nan, 40]]), np.array(["a", "b"]), ("46", "F"))
+    codes = categories_of(column_from_values([46, "F", None, 46.0]), found.categories, "group")
+    assert codes.tolist() == [0, 1, -1, 0]
+    people = found.of_points(np.array([0, 1, 1, 1]), codes)
+    assert people[[0, 1, 3]].tolist() == [10, 40, 0]
+    assert np.isnan(people[2])
+    with pytest.raises(InputError, match=r"“group”.*“X”"):
+        categories_of(column_from_values(["F", "X"]), found.categories, "group")
+    with pytest.raises(InputError, match="negative in 1"):
+        make_populations(np.array([1.0, -1.0]), np.array(["a", "b"]))
+
+
+def test_household_counts_are_checked():
+    points = np.array([[0.0, 0.0], [np.nan, np.nan], [1.0, 1.0]])
+    assert len(make_households(points, None)) == 2
+    assert len(make_households(points, np.array([1.0, 5.0, 0.0]))) == 1
+    for weights, word in (([1, np.nan, 1], "missing"), ([1, 1, -2], "negative")):
+        with pytest.raises(InputError, match=word):
+            make_households(points, np.array(weights, float), "n")
+    with pytest.raises(InputError, match="no households"):
+        make_households(points[1:2], None)

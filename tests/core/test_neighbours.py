@@ -1,0 +1,74 @@
+"""Neighbours of polygons and points, and the borders they share."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import shapely
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vbas.core.drawing import cells_of_points
+from vbas.core.neighbours import point_neighbours, polygon_neighbours
+
+
+def listed(adjacency):
+    """{(i, j): border} of all entries, both ways."""
+    owners = adjacency.owners.tolist()
+    return dict(zip(zip(owners, adjacency.others.tolist()), adjacency.borders.tolist()))
+
+
+def squares(rows, cols, size=10.0):
+    return np.array(
+        [shapely.box(x * size, y * size, (x + 1) * size, (y + 1) * size) for y in range(rows) for x in range(cols)]
+    )
+
+
+def test_squares_meet_along_edges_and_not_in_corners():
+    found = listed(polygon_neighbours(squares(2, 3)))
+    assert found == {
+        (a, b): 10.0 for pair in [(0, 1), (1, 2), (3, 4), (4, 5), (0, 3), (1, 4), (2, 5)] for a, b in (pair, pair[::-1])
+    }
+
+
+def test_borders_are_measured_in_the_units_asked_for_and_overlaps_count():
+    shapes = np.array([shapely.box(0, 0, 2, 2), shapely.box(2, 1, 4, 2), shapely.box(1, 1.5, 2, 5)])
+    found = listed(polygon_neighbours(shapes, lambda s: shapely.transform(s, lambda c: c * 1000)))
+    assert found[0, 1] == found[1, 0] == 1000
+    assert found[0, 2] == pytest.approx(0.5 * 3000)  # half the outline of what they share, 1 x 0.5
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(4, 40))
+@settings(max_examples=30, deadline=None)
+def test_points_are_neighbours_where_their_drawn_cells_meet(seed, n):
+    rng = np.random.default_rng(seed)
+    points = rng.random((n, 2)) * [1e5, 4e4] + [500_000, 5_000_000]
+    found = listed(point_neighbours(points))
+    cells = cells_of_points(points)
+    for i in range(n):
+        for j in range(i + 1, n):
+            meeting = shapely.intersection(shapely.buffer(cells[i], 1e-3), shapely.buffer(cells[j], 1e-3))
+            border = shapely.length(meeting) / 2
+            if border > 1.0:
+                assert found[i, j] == pytest.approx(border, abs=0.1), (i, j)
+            elif found.get((i, j), 0.0) > 1.0:
+                pytest.fail(f"{i} and {j} do not meet")
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([2, 4, 12]), st.integers(2, 40))
+@settings(max_examples=60, deadline=None)
+def test_points_hang_together_even_where_they_coincide_or_stand_in_line(seed, reach, n):
+    rng = np.random.default_rng(seed)
+    points = rng.integers(0, reach, (n, 2)).astype(float) * [1, rng.integers(0, 2)]
+    adjacency = point_neighbours(points)
+    assert (adjacency.components() == 0).all()
+    found = listed(adjacency)
+    assert all(found[j, i] == border and i != j for (i, j), border in found.items())
+    assert len(found) == len(adjacency.others)
+
+
+def test_a_square_grid_of_points_has_no_diagonal_neighbours():
+    points = np.array([(x, y) for y in range(4) for x in range(5)], float) * 100
+    found = listed(point_neighbours(points))
+    assert len(found) == 2 * (4 * 4 + 5 * 3)
+    assert found[6, 7] == pytest.approx(100)

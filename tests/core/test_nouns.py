@@ -1,0 +1,81 @@
+"""Regions and crosswalks: what they refuse and what they mean."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from vbas.core.crosswalk import crosswalk_from_table, number_compactly
+from vbas.core.errors import InputError
+from vbas.core.regions import make_regions
+
+SQUARE = [[0, 0], [1, 0], [0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("identifiers", "points", "words"),
+    [
+        ([], [], "REGIONS is empty"),
+        (["a"], [[0, 0]], "only one area"),
+        (["a", "b", "a"], SQUARE, "not unique: 1 identifiers.*“a”"),
+        (["a", None, "c"], SQUARE, "missing in 1 areas"),
+        (["a", "b", "c"], [[0, 0], [np.nan, 0], [0, 1]], "1 areas .* empty geometry .*“b”"),
+    ],
+)
+def test_unusable_regions_are_refused(identifiers, points, words):
+    with pytest.raises(InputError, match=words):
+        make_regions(identifiers, np.array(points, dtype=float))
+
+
+@pytest.mark.parametrize(
+    ("population", "words"),
+    [([1, -2, 3], "negative in 1 areas .*“b”"), ([1, np.nan, np.nan], "missing in 2 areas"), ([0, 0, 0], "0 in every")],
+)
+def test_unusable_populations_are_refused(population, words):
+    with pytest.raises(InputError, match=words):
+        make_regions(list("abc"), SQUARE).with_population(np.array(population, dtype=float))
+
+
+@pytest.mark.parametrize(
+    ("identifiers", "numbers", "words"),
+    [
+        (["a", "b"], [1, 1], "misses 1 areas .*“c”"),
+        (["a", "b", "c", "d"], [1, 1, 2, 2], "1 areas that are not in REGIONS .*“d”"),
+        (["a", "b", "c", "a"], [1, 1, 2, 2], "more than once .*“a”"),
+        (["a", "b", "c"], [None, None, None], "no area a vbas_region"),
+        (["a", "b", "c"], [1, "north", 2], "no whole number in 1 rows .*“north”"),
+    ],
+)
+def test_unusable_crosswalks_are_refused(identifiers, numbers, words):
+    with pytest.raises(InputError, match=words):
+        crosswalk_from_table(make_regions(list("abc"), SQUARE), identifiers, numbers)
+
+
+def test_labels_are_numbered_without_gaps():
+    crosswalk, labels = number_compactly(np.array([7, -1, 3, 7]))
+    assert crosswalk.region_of.tolist() == [1, -1, 0, 1]
+    assert labels.tolist() == [3, 7]
+    assert crosswalk.totals(np.array([1.0, 10, 100, 1000])).tolist() == [100, 1001]
+
+
+def test_a_table_of_another_type_and_order_keeps_its_numbers():
+    areas = make_regions([100, 200, 300], SQUARE)
+    crosswalk = crosswalk_from_table(areas, ["300", "100", "200"], ["7", 3.0, None])
+    assert crosswalk.region_of.tolist() == [0, -1, 1]
+    assert crosswalk.numbers.tolist() == [3, 7]
+
+
+def test_core_needs_no_qgis():
+    script = (
+        "import sys; sys.modules.update(dict.fromkeys(('qgis', 'osgeo', 'PyQt5', 'PyQt6')))\n"
+        "import importlib, pkgutil, vbas.core\n"
+        "names = [m.name for m in pkgutil.walk_packages(vbas.core.__path__, 'vbas.core.')]\n"
+        "[importlib.import_module(name) for name in names]\n"
+        "print(len(names))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 20

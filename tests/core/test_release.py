@@ -1,0 +1,148 @@
+"""Suppression and release: k-anonymous always, nobody invented or lost."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vbas.core.aggregation.basic_voronoi import basic_voronoi
+from vbas.core.crosswalk import Crosswalk
+from vbas.core.errors import InputError
+from vbas.core.evaluation import evaluate
+from vbas.core.profile import profile_records
+from vbas.core.records.columns import Column, column_from_array, column_from_values
+from vbas.core.records.table import RecordTable, check_fields, check_no_area_copy, match_areas, release_warnings
+from vbas.core.regions import make_regions
+from vbas.core.release import release
+from vbas.core.site_location.random_sites import random_sites
+
+from .strategies import regions, tables
+
+
+def rows_of(columns, counts, n):
+    """Rows as plain tuples with their number of records, in Python."""
+    rows = zip(*(column.categories[column.codes].tolist() for column in columns))
+    weights = np.ones(n, int).tolist() if counts is None else counts.tolist()
+    return list(zip(rows, weights))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_every_release_is_k_anonymous_and_complete(data):
+    areas = data.draw(regions())
+    table = data.draw(tables(areas, counted=data.draw(st.booleans())))
+    k = data.draw(st.integers(2, 8))
+    codes = match_areas(table, areas, "suppress")
+    profile, classes = profile_records(codes, table.quasi_identifiers, len(areas), table.counts)
+    n_sites = data.draw(st.integers(1, len(areas)))
+    result = basic_voronoi(areas, random_sites(areas, None, n_sites).sites)
+    crosswalk = result.crosswalk
+    if data.draw(st.booleans()):
+        left_out = crosswalk.region_of.copy()
+        left_out[0] = -1
+        crosswalk = Crosswalk(left_out, crosswalk.n_regions)
+    released = release(table, codes, classes, profile, crosswalk, k)
+
+    shown = [Column(released.region, np.arange(crosswalk.n_regions)), *released.fields.values()]
+    written = rows_of(shown, released.counts, len(released))
+    sizes, classes_of_input = Counter(), Counter()
+    for row, weight in written:
+        sizes[row[:3]] += weight
+    assert all(size >= k for size in sizes.values())
+
+    # The oracle: count the input in plain Python, drop what is small, and expect the very rest.
+    own = rows_of([*table.quasi_identifiers.values(), *table.kept.values()], table.counts, len(table))
+    expected = Counter()
+    for (row, weight), code in zip(own, codes):
+        region = crosswalk.region_of[code] if code >= 0 else -1
+        if region >= 0:
+            expected[(int(region), *row)] += weight
+            classes_of_input[(int(region), *row[:2])] += weight
+    expected = Counter({row: n for row, n in expected.items() if n and classes_of_input[row[:3]] >= k})
+    got = Counter()
+    for row, weight in written:
+        got[row] += weight
+    assert got == expected
+
+    measures, _ = evaluate(areas, profile, crosswalk, result.sites, k, table.weights(codes < 0))
+    assert measures.n_records == table.n_records
+    assert released.n_records + measures.n_suppressed == table.n_records
+
+
+def simple_table(order=slice(None), counts=None):
+    areas = np.array(["a", "a", "b", "b", "c", "c"])[order]
+    sex = np.array(["F", "F", "F", "F", "M", "F"])[order]
+    return RecordTable(column_from_array(areas), {"sex": column_from_array(sex)}, {}, counts)
+
+
+def test_order_of_release_does_not_depend_on_order_of_records():
+    areas = make_regions(["a", "b", "c"], [[0, 0], [1, 0], [2, 0]])
+    results = []
+    for order in (np.arange(6), np.array([5, 0, 4, 3, 1, 2])):
+        table = simple_table(order)
+        codes = match_areas(table, areas, "stop")
+        profile, classes = profile_records(codes, table.quasi_identifiers, 3)
+        results.append(release(table, codes, classes, profile, Crosswalk(np.array([0, 0, 1]), 2), 2))
+    assert len(results[0]) == 4
+    for name in ("region",):
+        assert (getattr(results[0], name) == getattr(results[1], name)).all()
+    assert (results[0].fields["sex"].codes == results[1].fields["sex"].codes).all()
+
+
+def test_counted_rows_of_different_areas_are_added_up():
+    areas = make_regions(["a", "b", "c"], [[0, 0], [1, 0], [2, 0]])
+    table = simple_table(counts=np.array([2, 1, 3, 0, 4, 1]))
+    codes = match_areas(table, areas, "stop")
+    profile, classes = profile_records(codes, table.quasi_identifiers, 3, table.counts)
+    result = release(table, codes, classes, profile, Crosswalk(np.array([0, 0, 0]), 1), 4)
+    assert result.counts.tolist() == [7, 4]
+
+
+@pytest.mark.parametrize(
+    ("quasi_identifiers", "kept", "words"),
+    [
+        ([], [], "QUASI_IDENTIFIERS is empty"),
+        (["da"], [], "“da” in QUASI_IDENTIFIERS is the identifier"),
+        (["sex"], ["da"], "“da” in KEEP_FIELDS is the identifier"),
+        (["sex"], ["DAUID"], "“DAUID” in KEEP_FIELDS is the identifier"),
+        (["sex"], ["sex"], "KEEP_FIELDS repeats"),
+        (["n"], [], "“n” is RECORD_COUNT"),
+        (["vbas_region"], [], "a name that the release itself uses"),
+    ],
+)
+def test_fields_that_would_give_the_area_away_are_refused(quasi_identifiers, kept, words):
+    with pytest.raises(InputError, match=words):
+        check_fields("da", quasi_identifiers, kept, "DAUID", "n")
+
+
+def test_a_copy_of_the_area_under_another_name_is_refused():
+    areas = make_regions(["a", "b", "c"], [[0, 0], [1, 0], [2, 0]])
+    table = simple_table()
+    copied = RecordTable(table.area, table.quasi_identifiers, {"home": table.area})
+    codes = match_areas(table, areas, "stop")
+    check_no_area_copy(table, areas, codes)
+    with pytest.raises(InputError, match="“home” holds the identifier"):
+        check_no_area_copy(copied, areas, codes)
+
+
+def test_fields_that_tell_persons_or_areas_apart_are_warned_of():
+    table = simple_table()
+    codes = np.array([0, 0, 1, 1, 2, 2])
+    person = RecordTable(table.area, table.quasi_identifiers, {"name": column_from_values(list("uvwxyz"))})
+    postal = RecordTable(table.area, table.quasi_identifiers, {"postal": column_from_values(list("ppqqrr"))})
+    harmless = RecordTable(table.area, table.quasi_identifiers, {"colour": column_from_values(list("ppqqpq"))})
+    assert "“name”" in release_warnings(person, codes)[0]
+    assert "gives the area away" in release_warnings(postal, codes)[0]
+    assert release_warnings(harmless, codes) == []
+
+
+def test_unknown_and_missing_areas_are_counted_and_named():
+    areas = make_regions(["a", "b"], [[0, 0], [1, 0]])
+    table = RecordTable(column_from_values(["a", "x", None, "x"]), {"sex": column_from_values(list("FFMM"))}, {})
+    with pytest.raises(InputError, match=r"3 records .*“x”, “\(missing\)”"):
+        match_areas(table, areas, "stop")
+    assert match_areas(table, areas, "suppress").tolist() == [0, -1, -1, -1]

@@ -1,0 +1,105 @@
+"""How many sites: the published models."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from vbas.core.errors import InputError
+from vbas.core.profile import profile_records
+from vbas.core.records.columns import column_from_values
+from vbas.core.site_number import APPROACHES, SiteNumberOptions
+from vbas.core.site_number.cutoff import class_entropy
+from vbas.core.site_number.gaps import GAPS_MODELS, gaps_model
+
+
+def profile_of(sex, age, n_regions=10):
+    columns = {"sex": column_from_values(sex), "age": column_from_values(age)}
+    return profile_records(np.arange(len(sex)) % n_regions, columns, n_regions)[0]
+
+
+WEST = [f"46{i:04d}" for i in range(1000)]
+
+
+def people(n=200_000):
+    return profile_of((["F", "M"] * n)[:n], ([1, 2, 3, 4, 4] * n)[:n])
+
+
+def test_max_combinations_by_hand():
+    number = APPROACHES["max combinations"](people(), WEST)
+    assert number.max_combinations == 8
+    assert number.cutoff == pytest.approx(1588 * 8**0.42)
+    assert number.n_sites == math.floor(200_000 / (1588 * 8**0.42) + 0.5)
+
+
+def test_entropy_by_hand():
+    profile = people()
+    share = profile.class_sizes / profile.n_records
+    expected = -sum(p * math.log(p) for p in share)
+    number = APPROACHES["entropy"](profile, WEST)
+    assert number.entropy == pytest.approx(expected)
+    assert number.cutoff == pytest.approx(1588 * expected**0.42)
+    assert class_entropy(profile, 2) == pytest.approx(expected / math.log(2))
+
+
+def test_entropy_gives_more_sites_than_max_combinations():
+    numbers = {name: APPROACHES[name](people(), WEST).n_sites for name in ("entropy", "max combinations")}
+    assert numbers["entropy"] > numbers["max combinations"]
+
+
+def test_bounds_of_the_number():
+    few = profile_of(["F", "M", "F"], [1, 2, 3])
+    assert APPROACHES["max combinations"](few, WEST).n_sites == 1
+    many = SiteNumberOptions(cutoff=1)
+    assert APPROACHES["population cut-off"](people(), WEST, many).n_sites == len(WEST)
+
+
+@pytest.mark.parametrize(
+    ("identifiers", "region"),
+    [
+        (["1001", "1199", "12", "13"], "Eastern Canada"),
+        (["24", "3520"], "Central Canada"),
+        (["46", "47", "48", "59", "60", "61", "62"], "Western Canada"),
+        ([46110001, 59150001], "Western Canada"),
+    ],
+)
+def test_model_is_read_from_the_identifiers(identifiers, region):
+    assert gaps_model(identifiers, SiteNumberOptions()) == (region, GAPS_MODELS[region])
+
+
+@pytest.mark.parametrize(
+    ("identifiers", "words"), [(["46", "35"], "several parts of Canada"), (["06037", "36"], "“06” is no province code")]
+)
+def test_unknown_or_mixed_codes_end_in_the_choices(identifiers, words):
+    with pytest.raises(InputError, match=words) as error:
+        gaps_model(identifiers, SiteNumberOptions())
+    assert all(f"“{name}”" in str(error.value) for name in (*GAPS_MODELS, "custom"))
+
+
+def test_custom_model_and_named_region():
+    custom = SiteNumberOptions(gaps_region="custom", gaps_coefficient=1000, gaps_exponent=0.5)
+    assert APPROACHES["max combinations"](people(), ["x"] * 500, custom).cutoff == pytest.approx(1000 * 8**0.5)
+    east = SiteNumberOptions(gaps_region="Eastern Canada")
+    assert APPROACHES["max combinations"](people(), ["x"] * 500, east).cutoff == pytest.approx(1978 * 8**0.304)
+
+
+@pytest.mark.parametrize(
+    ("approach", "options", "words"),
+    [
+        ("given number", {"n_sites": 0}, "N_SITES is 0"),
+        ("given number", {"n_sites": 1001}, "N_SITES is 1001, but must be between 1 and .* 1000"),
+        ("population cut-off", {"cutoff": 0}, "CUTOFF is 0"),
+        ("entropy", {"log_base": 1}, "LOG_BASE is 1"),
+        ("entropy", {"gaps_region": "custom", "gaps_coefficient": 0}, "GAPS_COEFFICIENT is 0"),
+    ],
+)
+def test_settings_out_of_range_are_refused(approach, options, words):
+    with pytest.raises(InputError, match=words):
+        APPROACHES[approach](people(), WEST, SiteNumberOptions(**options))
+
+
+def test_one_class_has_no_entropy():
+    with pytest.raises(InputError, match="entropy is 0"):
+        APPROACHES["entropy"](profile_of(["F"] * 9, [1] * 9), WEST)

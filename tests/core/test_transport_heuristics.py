@@ -1,0 +1,295 @@
+"""Alternating location-allocation and transportation-location: limits, ends, notes, each step checked by hand."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+
+from vbas.core.aggregation import APPROACHES, CAPACITATED, OWN_SITES, AggregationOptions
+from vbas.core.configuration import combinations
+from vbas.core.errors import Cancelled, InputError
+from vbas.core.regions import make_regions
+from vbas.core.transport import allocate
+from vbas.core.transport.capacity import facility_capacity
+from vbas.core.transport.centres import CENTRES, _weiszfeld_step, geometric_medians, mean_centres
+from vbas.core.transport.seeding import alternate_location_allocation, equal_groups
+from vbas.core.transport.single_moves import SingleMoves, settle
+
+from .strategies import regions as some_regions
+
+NAMES = sorted(CAPACITATED)
+FACTORS = [1.0, 1.2, 2.0, 5.0, 0.0]
+
+
+def clustered(n, seed=0):
+    """Areas of a country: a few towns, and some country between."""
+    rng = np.random.default_rng(seed)
+    towns = rng.random((6, 2)) * 1e6
+    points = np.vstack([towns[rng.integers(0, 6, n - n // 4)], rng.random((n // 4, 2)) * 1e6])
+    return make_regions([f"46{i:06d}" for i in range(n)], points + rng.normal(0, 2e4, (n, 2)))
+
+
+def total_distance(areas, result):
+    return np.hypot(*(areas.points - result.sites[result.crosswalk.region_of]).T).sum()
+
+
+def loads(result):
+    return np.bincount(result.crosswalk.region_of)
+
+
+def test_both_are_offered_and_the_recommended_combinations_with_them():
+    assert {"alternating location-allocation", "transportation-location"} == CAPACITATED
+    assert set(APPROACHES) >= OWN_SITES >= CAPACITATED
+    assert {"all-rounder by transport", "compact by transport"} <= set(combinations())
+
+
+@pytest.mark.parametrize(
+    ("n", "size", "factor", "limit"),
+    [
+        (10, 3, 1.0, 4),
+        (25, 5, 1.2, 6),  # 1.2 x 5 is 6.000... in the mind, 6.0 or more in floating point
+        (17, 4, 1.2, 6),  # 1.2 x 5
+        (15, 5, 1.1, 4),  # 3.3 rounds up
+        (500, 5, 1.1, 110),  # 110.00000000000001 in floating point
+        (10, 3, 2.0, 8),
+        (10, 3, 5.0, 10),  # never more than there are
+        (10, 3, 0.0, 10),
+        (10, 10, 1.0, 1),
+        (10, 1, 1.0, 10),
+    ],
+)
+def test_the_capacity_rounds_up(n, size, factor, limit):
+    assert facility_capacity(n, size, factor) == limit
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("factor", [0.99, -1.0, 0.5, float("nan"), float("inf")])
+def test_other_factors_are_refused_in_one_sentence(name, factor):
+    with pytest.raises(InputError, match=r"^CAPACITY_FACTOR is \S+, but must be at least 1[^.]*\.$"):
+        APPROACHES[name](clustered(20), 4, AggregationOptions(capacity_factor=factor))
+
+
+@settings(max_examples=60, deadline=None)
+@given(some_regions(), st.data())
+def test_every_region_keeps_its_limit(areas, data):
+    n_sites = data.draw(st.integers(1, len(areas)))
+    options = AggregationOptions(
+        capacity_factor=data.draw(st.sampled_from([*FACTORS, 1.37])),
+        centre=data.draw(st.sampled_from(["mean centre", "geometric median"])),
+    )
+    for name in NAMES:
+        result = APPROACHES[name](areas, n_sites, options)
+        assert loads(result).max() <= facility_capacity(len(areas), n_sites, options.capacity_factor)
+        assert loads(result).min() >= 1
+        assert len(result.sites) == result.crosswalk.n_regions <= n_sites
+        assert (result.crosswalk.region_of >= 0).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_notes_tell_the_rounds_the_gap_the_loads_and_the_end(name):
+    areas = clustered(300)
+    result = APPROACHES[name](areas, 40, AggregationOptions(capacity_factor=1.2))
+    text = " ".join(result.notes)
+    assert re.search(r"ended after \d+ (allocations|moves out of overfull regions): \w+", text)
+    gap = float(re.search(r"relative gap of (\S+e[+-]\d+)", text).group(1))
+    assert 0 <= gap <= 1e-12
+    assert f"The largest region has {loads(result).max()} areas, at most 10 were allowed." in result.notes
+    unlimited = APPROACHES[name](areas, 40, AggregationOptions())
+    assert f"The largest region has {loads(unlimited).max()} areas, without a limit." in unlimited.notes
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("factor", [1.0, 1.2, 0.0])
+def test_same_input_same_output(name, factor):
+    options = AggregationOptions(capacity_factor=factor)
+    first, again = (APPROACHES[name](clustered(200), 30, options) for _ in range(2))
+    assert (first.crosswalk.region_of == again.crosswalk.region_of).all()
+    assert (first.sites == again.sites).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_looser_limit_is_more_compact_and_the_two_meet(name):
+    areas = clustered(800, seed=3)
+    by_factor = [total_distance(areas, APPROACHES[name](areas, 100, AggregationOptions(f))) for f in FACTORS]
+    assert by_factor[0] > by_factor[1] > by_factor[2] > 0.99 * by_factor[3]
+    other = APPROACHES[next(n for n in NAMES if n != name)](areas, 100, AggregationOptions(5.0))
+    assert by_factor[3] == pytest.approx(total_distance(areas, other), rel=0.03)
+
+
+def test_tight_limits_cost_transportation_location_more():
+    areas = clustered(800, seed=3)
+    alternating, single = (total_distance(areas, APPROACHES[n](areas, 100, AggregationOptions(1.0))) for n in NAMES)
+    assert alternating < 0.97 * single
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.2])
+def test_the_allocation_of_the_alternating_result_is_optimal(factor):
+    areas = clustered(400, seed=5)
+    result = APPROACHES["alternating location-allocation"](areas, 60, AggregationOptions(factor))
+    best = allocate(areas.points, result.sites, facility_capacity(400, 60, factor))
+    assert total_distance(areas, result) == pytest.approx(best.cost, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_given_sites_are_where_it_starts(name):
+    areas = clustered(120)
+    rng = np.random.default_rng(9)
+    sites = areas.points[rng.choice(120, 15, replace=False)]
+    own, given_ = (APPROACHES[name](areas, 15, AggregationOptions(1.2, start_sites=start)) for start in (None, sites))
+    assert total_distance(areas, own) != total_distance(areas, given_)
+    with pytest.raises(InputError, match="START_SITES has 15 sites, but 16 are wanted"):
+        APPROACHES[name](areas, 16, AggregationOptions(1.2, start_sites=sites))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_does_not_fit_is_refused(name):
+    areas = clustered(20)
+    with pytest.raises(InputError, match="CENTRE “middle” is unknown: choose one of mean centre, geometric median"):
+        APPROACHES[name](areas, 4, AggregationOptions(centre="middle"))
+    for n_sites in (0, 21):
+        with pytest.raises(InputError, match=f"{n_sites} sites, but must be between 1 and the number of areas, 20"):
+            APPROACHES[name](areas, n_sites, AggregationOptions())
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("factor", [1.0, 1.2])
+def test_the_median_is_more_compact(name, factor):
+    areas = clustered(500, seed=7)
+    mean, median = (
+        total_distance(areas, APPROACHES[name](areas, 60, AggregationOptions(factor, centre=centre)))
+        for centre in ("mean centre", "geometric median")
+    )
+    assert median < mean
+
+
+def test_the_loop_ends_with_the_best_seen(monkeypatch):
+    """A move of the sites that makes the sum of the distances worse is taken back."""
+    areas = clustered(200)
+    start = alternate_location_allocation(areas.points, 20)[0]
+    worse = {"moves": 0}
+
+    def away(points, facility_of, facilities):
+        worse["moves"] += 1
+        return mean_centres(points, facility_of, facilities) + (1e5 if worse["moves"] == 3 else 0.0)
+
+    monkeypatch.setitem(CENTRES, "mean centre", away)
+    result = APPROACHES["alternating location-allocation"](areas, 20, AggregationOptions(1.0))
+    assert worse["moves"] == 3
+    assert "ended after 4 allocations: the next one was no better" in result.notes[0]
+    sites = start
+    for _ in range(2):
+        sites = mean_centres(areas.points, allocate(areas.points, sites, 10).facility_of, sites)
+    assert total_distance(areas, result) == pytest.approx(allocate(areas.points, sites, 10).cost, rel=1e-9)
+
+
+def test_single_moves_end_with_the_best_seen():
+    areas = clustered(100)
+    calls = {"n": 0}
+
+    def away(points, facility_of, facilities):
+        calls["n"] += 1
+        centres = mean_centres(points, facility_of, facilities)
+        return centres + (1e6 if calls["n"] == 2 else 0.0)
+
+    moves = SingleMoves(areas.points, areas.points[:10], 100, away)
+    moves.recentre(np.ones(10, bool))
+    changed = moves.move_nearer()
+    before = moves.snapshot()
+    assert changed.any() and settle(moves, changed) is False
+    assert moves.cost == pytest.approx(before.cost, rel=1e-12)
+    assert (moves.facility_of == before.facility_of).all() and (moves.load == np.bincount(before.facility_of)).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(some_regions(least=5), st.data())
+def test_single_moves_know_the_nearest_facility_with_room(areas, data):
+    """After any moves: the nearest with room is the one a search over all facilities finds; none is nearer at rest."""
+    size = data.draw(st.integers(2, min(len(areas), 12)))
+    capacity = -(-len(areas) // size)
+    moves = SingleMoves(areas.points, areas.points[:size] + 0.25, capacity, mean_centres)
+    settle(moves, np.ones(size, bool))
+    while True:
+        costs = cdist(areas.points, moves.facilities)
+        assert np.allclose(moves.distance, costs[np.arange(len(areas)), moves.facility_of])
+        open_ = np.flatnonzero(moves.load < capacity)
+        if len(open_):
+            assert np.allclose(moves.room_distance, costs[:, open_].min(axis=1))
+            assert (moves.load[moves.room_at] < capacity).all()
+            if moves.excess:  # at the very end the best seen may not be at rest
+                assert (costs[:, open_].min(axis=1) >= moves.distance - 1e-6).all()
+        if not moves.excess:
+            break
+        overfull = np.flatnonzero((moves.load > capacity)[moves.facility_of])
+        cheapest = (costs[:, open_].min(axis=1) - moves.distance)[overfull].min()
+        cost_before, excess_before = moves.cost, moves.excess
+        changed = moves.move_cheapest()
+        assert moves.excess == excess_before - 1
+        assert moves.cost - cost_before == pytest.approx(cheapest, abs=1e-6)
+        settle(moves, changed)
+
+
+@pytest.mark.parametrize(("n", "size"), [(100, 7), (100, 100), (100, 1), (64, 13)])
+def test_the_seeding_starts_from_equal_groups_and_ends_at_rest(n, size):
+    points = clustered(n).points
+    sizes = np.bincount(equal_groups(points, size), minlength=size)
+    assert sizes.max() - sizes.min() <= 1
+    facilities, _ = alternate_location_allocation(points, size)
+    nearest = cdist(points, facilities).argmin(axis=1)
+    assert np.allclose(mean_centres(points, nearest, facilities), facilities)
+
+
+def test_the_seeding_bears_coinciding_points():
+    points = np.repeat([[0.0, 0.0], [5.0, 5.0]], 10, axis=0)
+    facilities, _ = alternate_location_allocation(points, 6)
+    assert facilities.shape == (6, 2) and np.isfinite(facilities).all()
+
+
+def test_medians_minimise_and_never_raise_the_sum_of_distances():
+    rng = np.random.default_rng(11)
+    for trial in range(30):
+        n, size = int(rng.integers(1, 40)), int(rng.integers(1, 5))
+        points = rng.random((n, 2)) if trial % 2 else rng.integers(0, 3, (n, 2)) * 1.0
+        facility_of = rng.integers(0, size, n)
+        start = rng.random((size, 2)) if trial % 3 else points[rng.integers(0, n, size)]
+        medians = geometric_medians(points, facility_of, start)
+        for facility in range(size):
+            own = points[facility_of == facility]
+            if not len(own):
+                assert (medians[facility] == start[facility]).all()
+                continue
+
+            def total(place, own=own):
+                return np.hypot(*(own - place).T).sum()
+
+            least = total(medians[facility])
+            assert least <= total(start[facility]) + 1e-12
+            others = [*own, own.mean(axis=0), *(medians[facility] + rng.normal(0, 0.01, (50, 2)))]
+            assert least <= min(total(other) for other in others) + 1e-6
+
+
+def test_a_median_at_a_destination_is_met_exactly_and_kept():
+    cross = np.array([[0.0, 0.0], [1.0, 0.1], [-1.0, 0.0], [0.1, 1.0], [0.0, -1.0]])
+    everyone = np.zeros(5, np.int64)
+    assert (geometric_medians(cross, everyone, np.array([[0.4, 0.3]])) == [[0.0, 0.0]]).all()
+    # A facility that stands on a destination goes on where that is not the best place, and else stays.
+    assert (_weiszfeld_step(cross, everyone, np.array([[0.0, 0.0]])) == [[0.0, 0.0]]).all()
+    assert (_weiszfeld_step(cross, everyone, np.array([[1.0, 0.1]])) < [[1.0, 0.1]]).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_progress_rises_and_may_cancel(name):
+    areas = clustered(300)
+    told = []
+    APPROACHES[name](areas, 40, AggregationOptions(1.0), told.append)
+    assert told == sorted(told) and told[0] >= 0 and told[-1] == 1.0
+
+    def cancel(fraction):
+        raise Cancelled("stopped")
+
+    with pytest.raises(Cancelled):
+        APPROACHES[name](areas, 40, AggregationOptions(1.0), cancel)

@@ -1,0 +1,64 @@
+"""`scripts/qgis_process` as a subprocess, in a profile of the test's own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass
+class Done:
+    """A finished process."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+    @property
+    def results(self):
+        return json.loads(self.stdout)["results"]
+
+
+@pytest.fixture(scope="session")
+def headless_home(tmp_path_factory):
+    return tmp_path_factory.mktemp("headless")
+
+
+@pytest.fixture(scope="session")
+def qgis_process(headless_home):
+    """qgis_process(*arguments) -> Done."""
+
+    def run(*arguments, **environment):
+        done = subprocess.run(
+            [str(ROOT / "scripts" / "qgis_process"), *arguments],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "VBAS_HEADLESS_HOME": str(headless_home), **environment},
+            timeout=300,
+            check=False,
+        )
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def city(qgis_process, tmp_path_factory):
+    """The demonstration city as files: areas.gpkg and records.gpkg."""
+    folder = tmp_path_factory.mktemp("city")
+    done = qgis_process(
+        "run",
+        "vbas:demonstrationcity",
+        "--",
+        f"AREAS={folder / 'areas.gpkg'}",
+        f"RECORDS={folder / 'records.gpkg'}",
+    )
+    assert done.returncode == 0, done.stderr
+    return folder

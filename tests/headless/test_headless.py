@@ -1,0 +1,138 @@
+"""As a server would call it: qgis_process run, its exit codes, its files, its signals."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+
+import pytest
+
+from .conftest import ROOT
+
+QUASI_IDENTIFIERS = "age_group;sex;marital_status;education"
+
+
+def inputs(city):
+    return [
+        f"REGIONS={city / 'areas.gpkg'}",
+        "REGION_ID=area",
+        "POPULATION=population",
+        f"RECORDS={city / 'records.gpkg'}",
+        "RECORD_REGION=area",
+        f"QUASI_IDENTIFIERS={QUASI_IDENTIFIERS}",
+    ]
+
+
+def outputs(folder):
+    return [
+        f"RELEASED_RECORDS={folder / 'released.gpkg'}",
+        f"RELEASED_REGIONS={folder / 'regions.gpkg'}",
+        f"CROSSWALK={folder / 'crosswalk.csv'}",
+        f"REGION_AUDIT={folder / 'audit.gpkg'}",
+        f"REPORT={folder / 'report.html'}",
+    ]
+
+
+def query(file, statement):
+    with closing(sqlite3.connect(file)) as connection:
+        return connection.execute(statement).fetchall()
+
+
+def test_main_job(qgis_process, city, tmp_path):
+    done = qgis_process(
+        "run", "vbas:anonymize", "--json", "--", *inputs(city), "KEEP_FIELDS=diagnosis", *outputs(tmp_path)
+    )
+    assert done.returncode == 0, done.stderr
+    results = done.results  # stdout is JSON and nothing else
+    released = tmp_path / "released.gpkg"
+    assert results["RELEASED_RECORDS"] == str(released)
+    ((least,),) = query(
+        released,
+        "select min(n) from (select count(*) n from released group by vbas_region, age_group, sex, marital_status, "
+        "education)",
+    )
+    assert least >= 5
+    ((rows,),) = query(released, "select count(*) from released")
+    assert rows + results["N_SUPPRESSED"] == results["N_RECORDS"] > 500_000
+    names = [row[1] for row in query(released, "pragma table_info(released)")]
+    assert names == ["fid", "vbas_region", "age_group", "sex", "marital_status", "education", "diagnosis"]
+    ((regions,),) = query(tmp_path / "regions.gpkg", "select count(*) from regions")
+    assert regions == results["N_SITES"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        "audit.gpkg",
+        "crosswalk.csv",
+        "regions.gpkg",
+        "released.gpkg",
+        "report.html",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"RECORD_REGION": "home"}, "RECORD_REGION: there is no field “home” in RECORDS"),
+        ({"QUASI_IDENTIFIERS": "age_group;area"}, "“area” in QUASI_IDENTIFIERS is the identifier of the area"),
+        ({"K": "1000000"}, "K is 1000000, but RECORDS has only"),
+        ({"K": "1"}, "K"),
+        ({"RECORDS": "/nowhere.gpkg"}, "RECORDS"),
+        ({"COMBINATION": "the best"}, "COMBINATION"),
+    ],
+)
+def test_bad_input_ends_with_a_code_and_a_sentence(qgis_process, city, tmp_path, change, words):
+    given = dict(item.split("=", 1) for item in (*inputs(city), *outputs(tmp_path)))
+    done = qgis_process("run", "vbas:anonymize", "--", *(f"{k}={v}" for k, v in {**given, **change}.items()))
+    assert done.returncode != 0
+    assert words in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("after", [1.5, 3.0])
+def test_interrupting_leaves_nothing(headless_home, city, tmp_path, number, after):
+    staging = tmp_path / "staging"
+    final = tmp_path / "final"
+    staging.mkdir()
+    final.mkdir()
+    process = subprocess.Popen(
+        [str(ROOT / "scripts" / "qgis_process"), "run", "vbas:anonymize", "--", *inputs(city), *outputs(final)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "VBAS_HEADLESS_HOME": str(headless_home), "TMPDIR": str(staging)},
+        # A test run in the background has been told to ignore Ctrl-C, and would hand that on.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    time.sleep(after)
+    process.send_signal(number)
+    assert process.wait(timeout=60) != 0
+    assert list(final.iterdir()) == []
+    assert [path for path in staging.iterdir() if path.name.startswith("vbas-")] == []
+
+
+def test_missing_package_is_named(tmp_path):
+    """A QGIS whose shapely is missing lists the algorithms and says what is missing when one is run."""
+    script = tmp_path / "check.py"
+    script.write_text(
+        "import os, sys; sys.modules['shapely'] = None\n"
+        "from qgis.core import QgsApplication, QgsProcessingContext, QgsProcessingFeedback\n"
+        "application = QgsApplication([], False); application.initQgis()\n"
+        "from vbas.vbas_plugin.provider import VbasProvider\n"
+        "provider = VbasProvider(); QgsApplication.processingRegistry().addProvider(provider)\n"
+        "print(len(provider.algorithms()), 'algorithms')\n"
+        "found = provider.algorithm('anonymize')\n"
+        "print(found.displayName(), found.canExecute())\n"
+        "try: found.create().run({}, QgsProcessingContext(), QgsProcessingFeedback(), {}, False)\n"
+        "except Exception as error: print('RAISED', error)\n"
+        "sys.stdout.flush(); os._exit(0)\n"
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=False)
+    assert 'Anonymise records (False, "VBAS needs shapely 2.0 or later' in done.stdout, done.stdout + done.stderr
+    assert "RAISED VBAS needs shapely 2.0 or later" in done.stdout
+    forms = list((ROOT / "algorithms").glob("*.py"))
+    n_algorithms = sum("    ID = " in form.read_text(encoding="utf-8") for form in forms)
+    assert f"{n_algorithms} algorithms" in done.stdout
