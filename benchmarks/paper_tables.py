@@ -1,0 +1,130 @@
+"""The papers' comparisons, run again at their scale: real points of dissemination areas, generated people.
+
+    python benchmarks/paper_tables.py [East] [West]
+
+needs the package vbas on the path (PYTHONPATH=build/package, made by scripts/setup), GDAL's Python module and the
+folder of real data beside the checkout (or where the environment variable VBAS_DATA points). Naming a part of Canada
+runs that part alone. Points: Statistics Canada, open licence. People: made up (`scenarios.py`).
+
+Each table is a function that takes the parts and prints; TABLES lists them.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import NamedTuple
+
+import numpy as np
+
+from vbas.benchmarks import real_data
+from vbas.benchmarks.best_approaches import best_approaches
+from vbas.benchmarks.clustering_findings import compactness_table, suppression_table
+from vbas.benchmarks.scenarios import SELECTIONS, scenario
+from vbas.benchmarks.transport_findings import suppression_by_limit, transport_findings
+from vbas.core.configuration import Configuration, aggregate
+from vbas.core.evaluation import Measures, evaluate
+from vbas.core.profile import Profile
+from vbas.core.regions import Regions
+
+K = 5
+PARTS = ("East", "West")  # Croft 2015, section 4.2
+
+
+class Rated(NamedTuple):
+    """What one configuration gave."""
+
+    n_sites: int
+    measures: Measures
+    seconds: float
+
+
+def rate(regions: Regions, profile: Profile, configuration: Configuration) -> Rated:
+    """Run a configuration and measure it at K."""
+    run = aggregate(regions, profile, configuration)
+    measures, _ = evaluate(regions, profile, run.aggregation.crosswalk, run.aggregation.sites, K)
+    return Rated(run.number.n_sites, measures, sum(run.seconds.values()))
+
+
+# Croft 2015, section 5.1: suppression of max combinations as % of entropy's; the others of entropy as % of max
+# combinations', averaged over twelve scenarios.
+PUBLISHED_RATIOS = {"suppression": 13.2, "compactness": 48.7, "discernibility": 35.8, "non-uniform entropy": 64.2}
+
+
+def site_number_table(parts: tuple[str, ...]) -> None:
+    """Max combinations against entropy, with balanced density and iterative Voronoi (Croft 2015, section 5.1)."""
+    print(f"Site numbers: balanced density, iterative Voronoi, k = {K}, natural logarithm")
+    print(f"{'':37}{'':>9}{'sup-':>10}{'':>9}{'compact-':>12}{'discerni-':>12}{'non-uniform':>13}{'':>9}")
+    print(
+        f"{'scenario':37}{'sites':>9}{'pressed':>10}{'%':>9}{'ness, km':>12}{'bility':>12}{'entropy':>13}{'seconds':>9}"
+    )
+    ratios = []
+    for part in parts:
+        for number, selection in enumerate(SELECTIONS):
+            regions, profile = scenario(part, number)
+            print(
+                f"{part} {number}: {', '.join(selection)} "
+                f"({len(regions)} areas, {profile.n_records} records, {profile.counts.shape[1]} classes)"
+            )
+            combinations, entropy = (
+                rate(regions, profile, Configuration(site_number=name)) for name in ("max combinations", "entropy")
+            )
+            _print_rated("  max combinations", combinations)
+            _print_rated("  entropy", entropy)
+            ratios.append(_site_number_ratios(combinations.measures, entropy.measures))
+    print(f"\n{'average ratio, %':24}{'here':>8}{'published':>12}")
+    for (measure, published), here in zip(PUBLISHED_RATIOS.items(), np.mean(ratios, axis=0)):
+        print(f"{measure:24}{here:8.1f}{published:12.1f}")
+
+
+def _site_number_ratios(combinations: Measures, entropy: Measures) -> list[float]:
+    """The four ratios of one scenario in %, in the order of PUBLISHED_RATIOS."""
+    return [
+        100 * combinations.n_suppressed / entropy.n_suppressed if entropy.n_suppressed else 100.0,
+        100 * entropy.compactness / combinations.compactness,
+        100 * entropy.discernibility / combinations.discernibility,
+        100 * entropy.non_uniform_entropy / combinations.non_uniform_entropy,
+    ]
+
+
+def _print_rated(name: str, rated: Rated) -> None:
+    measures = rated.measures
+    print(
+        f"{name:37}{rated.n_sites:9d}{measures.n_suppressed:10d}{measures.suppression_percent:9.3f}"
+        f"{measures.compactness / 1000:12.0f}{measures.discernibility:12.3e}{measures.non_uniform_entropy:13.3e}"
+        f"{rated.seconds:9.2f}",
+        flush=True,
+    )
+
+
+def best_approaches_table(parts: tuple[str, ...]) -> None:
+    """Croft 2018, Table 3: four selections of quasi-identifiers in each part, every configuration."""
+    print("\nThe best approach in each measure (Croft 2018, Table 3)")
+    best_approaches(parts, (0, 1, 2, 3))
+
+
+def transport_table(parts: tuple[str, ...]) -> None:
+    """Croft 2018, Figure 2: the transport heuristics at every limit, and how suppression follows it."""
+    transport_findings(parts)
+    for part in parts:
+        suppression_by_limit(part)
+
+
+TABLES = (site_number_table, suppression_table, compactness_table, transport_table, best_approaches_table)
+
+
+def main(arguments: list[str]) -> int:
+    """Print every table; 1 where the data are absent or a part is unknown."""
+    unknown = [part for part in arguments if part not in real_data.PARTS_OF_CANADA]
+    if unknown:
+        print(f"Unknown part of Canada: {', '.join(unknown)}. Choose among {', '.join(real_data.PARTS_OF_CANADA)}.")
+        return 1
+    if not real_data.available():
+        print(f"The folder of real data is not at {real_data.DATA}: set VBAS_DATA to where it is.")
+        return 1
+    for table in TABLES:
+        table(tuple(arguments) or PARTS)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,48 @@
+"""Open statistics kept beside the project (never in it), read for tests and benchmarks."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+from osgeo import ogr, osr
+
+from vbas.core.regions import Regions, make_regions
+
+DATA = Path(os.environ.get("VBAS_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
+
+# Leading digits of DAUID: Croft 2015, section 4.1 cuts Canada into these.
+PARTS_OF_CANADA = {
+    "East": ("10", "11", "12", "13"),
+    "Centre": ("24", "35"),
+    "West": ("46", "47", "48", "59"),
+}
+
+
+def available() -> bool:
+    """Whether the folder of real data is there."""
+    return (DATA / "canada_da_points.gpkg").is_file()
+
+
+def canada(part: str) -> Regions:
+    """The DAs of a part of Canada as points in EPSG:3347, population 1 each (Statistics Canada)."""
+    source = ogr.Open(str(DATA / "canada_da_points.gpkg"))
+    layer = source.GetLayer(0)
+    to_lambert = osr.CoordinateTransformation(layer.GetSpatialRef(), _crs(3347))
+    identifiers, points = [], []
+    for feature in layer:
+        identifier = str(feature.GetField("DAUID"))
+        if identifier[:2] in PARTS_OF_CANADA[part]:
+            geometry = feature.GetGeometryRef()
+            geometry.Transform(to_lambert)
+            identifiers.append(identifier)
+            points.append(geometry.GetPoint_2D(0))
+    return make_regions(identifiers, np.array(points))
+
+
+def _crs(code: int) -> osr.SpatialReference:
+    crs = osr.SpatialReference()
+    crs.ImportFromEPSG(code)
+    crs.SetAxisMappingStrategy(osr.OAMS_TRADITIONAL_GIS_ORDER)
+    return crs
