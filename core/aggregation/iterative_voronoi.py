@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.spatial import cKDTree
+from scipy.spatial.distance import cdist
 
 from ..errors import VbasError
 from ..progress import Progress, silent
 from ..regions import Regions
-from ..voronoi import nearest_site
 from .options import Aggregation, AggregationOptions, aggregation_by_site
 
 DEFAULTS = AggregationOptions()
 ROUND_LIMIT = 10_000
+# So many sites are compared with all others directly, which is faster than a tree for so few.
+FEW = 64
 
 
 def iterative_voronoi(
@@ -29,20 +32,43 @@ def relocate(points: np.ndarray, sites: np.ndarray, progress: Progress = silent)
     """Lloyd's loop: (membership (n,), sites that have members, rounds). Every returned site is its members' mean.
 
     points : (n, 2); sites : (S, 2). The sum of squared distances falls in each round, so that the loop ends;
-    the members of the last round are nearest to the returned sites.
+    the members of the last round are nearest to the returned sites. A round asks only for the areas whose nearest site
+    can have changed (the triangle inequality of Hamerly 2010, between sites), and gives what asking for all would.
     """
-    site_of = nearest_site(points, sites)
+    distance, site_of = cKDTree(sites).query(points)
+    # An area changes only for a nearer site: ties and rounding must not keep the loop turning.
+    tolerance = 1e-12 * max(float(np.abs(points).max()), 1.0)
+    columns = np.ascontiguousarray(points.T)
     for rounds in range(1, ROUND_LIMIT + 1):
-        labels, site_of = np.unique(site_of, return_inverse=True)
-        site_of = site_of.reshape(-1)
-        sizes = np.bincount(site_of, minlength=len(labels))
-        sites = np.column_stack([np.bincount(site_of, points[:, axis]) / sizes for axis in (0, 1)])
-        nearest = nearest_site(points, sites)
-        # An area changes only for a nearer site: ties and rounding must not keep the loop turning.
-        gain = np.hypot(*(points - sites[site_of]).T) - np.hypot(*(points - sites[nearest]).T)
-        moves = gain > 1e-12 * np.maximum(np.abs(points).max(), 1.0)
+        sizes = np.bincount(site_of, minlength=len(sites))
+        if not sizes.all():
+            site_of, sites, sizes = (np.cumsum(sizes > 0) - 1)[site_of], sites[sizes > 0], sizes[sizes > 0]
+        means = np.column_stack([np.bincount(site_of, column) / sizes for column in columns])
+        moved, sites = (means != sites).any(axis=1), means
+        changed = np.flatnonzero(moved[site_of])
+        offsets = points[changed] - sites[site_of[changed]]
+        distance[changed] = np.sqrt(np.einsum("ij,ij->i", offsets, offsets))
+        tree = cKDTree(sites)
+        # The half of the way to another site is nearer to the own one; a little less, for rounding.
+        safe = (0.5 - 1e-9) * _way_to_rivals(sites, moved, tree)
+        asked = np.flatnonzero(distance >= safe[site_of])
+        near, nearest = tree.query(points[asked])
+        moves = distance[asked] - near > tolerance
         if not moves.any():
             return site_of, sites, rounds
-        site_of = np.where(moves, nearest, site_of)
+        site_of[asked[moves]], distance[asked[moves]] = nearest[moves], near[moves]
         progress(1.0 - 0.5 ** (rounds / 20))
     raise VbasError(f"Iterative Voronoi did not settle within {ROUND_LIMIT} rounds: please report these areas.")
+
+
+def _way_to_rivals(sites: np.ndarray, moved: np.ndarray, tree: cKDTree) -> np.ndarray:
+    """From each site to the nearest other one that can take its members: of a site that stayed, only one that moved."""
+    way = np.full(len(sites), np.inf)
+    movers, stay = sites[moved], ~moved
+    if len(sites) > 1:
+        way[moved] = tree.query(movers, k=2)[0][:, 1]
+    if len(movers) <= FEW:
+        way[stay] = cdist(sites[stay], movers).min(axis=1, initial=np.inf)
+    else:
+        way[stay] = cKDTree(movers).query(sites[stay])[0]
+    return way

@@ -1,7 +1,7 @@
 """Python runs this first in headless QGIS: until an algorithm runs, Ctrl-C ends the process at once.
 
-Python's own way, a KeyboardInterrupt, would be raised inside whatever QGIS happens to be loading; QGIS prints it, goes on
-without that plugin, and the Ctrl-C is lost.
+Python's own way, a KeyboardInterrupt, would be raised inside whatever QGIS happens to be loading; QGIS prints it, goes
+on without that plugin, and the Ctrl-C is lost.
 """
 
 import signal

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vbas.core.aggregation.basic_voronoi import basic_voronoi
-from vbas.core.aggregation.iterative_voronoi import iterative_voronoi
+from vbas.core.aggregation.iterative_voronoi import iterative_voronoi, relocate
 from vbas.core.site_location.random_sites import random_sites
 
 from .strategies import regions
@@ -58,3 +58,23 @@ def test_iterating_never_lengthens_squared_distances(data):
         return ((areas.points - result.sites[result.crosswalk.region_of]) ** 2).sum()
 
     assert squares(iterated) <= squares(basic) * (1 + 1e-12)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), n_sites=st.integers(2, 300), spread=st.floats(0.1, 3.0))
+def test_asking_only_where_the_nearest_site_can_change_gives_what_asking_for_all_gives(seed, n_sites, spread):
+    rng = np.random.default_rng(seed)
+    # Dense towns and an empty country, as census areas lie: distances to the own site differ a thousandfold.
+    points = 1e5 * rng.standard_normal((600, 2)) * np.exp(spread * rng.standard_normal((600, 1)))
+    start = points[rng.choice(600, n_sites, replace=False)]
+    site_of, sites, _ = relocate(points, start)
+    plain_of, plain = distances(points, start).argmin(axis=1), start
+    for _ in range(1000):
+        used, plain_of = np.unique(plain_of, return_inverse=True)
+        plain = np.array([points[plain_of == s].mean(axis=0) for s in range(len(used))])
+        nearest = distances(points, plain).argmin(axis=1)
+        if (nearest == plain_of).all():
+            break
+        plain_of = nearest
+    assert (site_of == plain_of).all()
+    assert np.allclose(sites, plain)

@@ -109,7 +109,7 @@ def test_interrupting_leaves_nothing(headless_home, city, tmp_path, number, mome
     staging, final, log = tmp_path / "staging", tmp_path / "final", tmp_path / "log.txt"
     staging.mkdir()
     final.mkdir()
-    with open(log, "wb") as stdout:
+    with log.open("wb") as stdout:
         process = subprocess.Popen(
             [str(ROOT / "scripts" / "qgis_process"), "run", "vbas:anonymize", "--", *inputs(city), *outputs(final)],
             stdout=stdout,
