@@ -136,6 +136,11 @@ def search() -> Iterable[QgsProcessingParameterDefinition]:
         "β leaves out who lives in groups too wide to be worth it.",
         advanced=True,
     )
+    yield from _fine_tuning()
+
+
+def _fine_tuning() -> Iterable[QgsProcessingParameterDefinition]:
+    """What few will change: the advanced settings of both approaches."""
     for name, label, value, least, text in (
         (
             "ATTEMPTS",

@@ -32,9 +32,7 @@ def polygon_neighbours(
     measured : turns shapes of those coordinates into metres, for the length of the borders; None if they are metres
     Polygons that overlap are neighbours too; half the outline of what they share counts as border.
     """
-    first, second = shapely.STRtree(shapes).query(shapes, predicate="intersects")
-    once = first < second
-    first, second = first[once], second[once]
+    first, second = touching(shapes)
     borders = np.zeros(len(first))
     for start in range(0, len(first), BATCH):
         part = slice(start, start + BATCH)
@@ -46,6 +44,16 @@ def polygon_neighbours(
         progress(min(1.0, (start + BATCH) / len(first)))
     share = borders > 0
     return adjacency_of_pairs(first[share], second[share], borders[share], len(shapes))
+
+
+def touching(shapes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Every pair of polygons that share at least a point once, the lower number in front: two (b,) int64 arrays.
+
+    shapes : (n,) valid polygons, in coordinates in which borders digitised once match
+    """
+    first, second = shapely.STRtree(shapes).query(shapes, predicate="intersects")
+    once = first < second
+    return first[once], second[once]
 
 
 def point_neighbours(points: np.ndarray) -> Adjacency:

@@ -8,9 +8,9 @@ import numpy as np
 import shapely
 
 from ..errors import InputError
+from ..neighbours import polygon_neighbours, touching
 from ..progress import Progress, silent
 from ..regions import identifier_text
-from .borders import shape_borders
 from .cells import Cells, make_cells
 from .squares import grid_borders, grid_positions, grid_size, squares
 
@@ -39,7 +39,8 @@ def cells_of_polygons(
     bounds = shapely.bounds(planar)
     if size is None:
         size = float(np.sqrt(np.median(shapely.area(planar))))
-        borders = shape_borders(shapes, corners, progress)
+        pairs = touching(shapes) if corners else polygon_neighbours(shapes, progress=progress).pairs()
+        borders = np.column_stack(pairs)
     else:
         texts = np.array([identifier_text(value) for value in identifiers], dtype=object)
         positions = grid_positions(bounds[:, :2], size, texts)

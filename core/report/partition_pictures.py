@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import shapely
 
-from .pictures import _fragment, _graph_objects
+from .pictures import fragment, graph_objects
 
 BINS = 40
 COLOURS = ("#2a5fa5", "#7b3fa0")
@@ -21,7 +21,7 @@ def spread(series: Mapping[str, tuple[np.ndarray, np.ndarray]], title: str, x_ti
 
     series : {legend: (values, weights)}.
     """
-    graph = _graph_objects()
+    graph = graph_objects()
     everything = np.concatenate([values for values, _ in series.values()])
     edges = np.geomspace(everything.min() * 0.999, everything.max() * 1.001, BINS + 1)
     middles = np.sqrt(edges[:-1] * edges[1:]).tolist()
@@ -32,12 +32,12 @@ def spread(series: Mapping[str, tuple[np.ndarray, np.ndarray]], title: str, x_ti
         figure.add_trace(graph.Scatter(name=name, x=middles, y=heights.tolist(), line=line, fill="tozeroy"))
     figure.update_layout(showlegend=len(series) > 1)
     figure.update_xaxes(**_logarithmic(everything))
-    return _fragment(figure, title, x_title, y_title)
+    return fragment(figure, title, x_title, y_title)
 
 
 def sizes(counts: np.ndarray, title: str, x_title: str, y_title: str) -> str:
     """Per cent of the groups by their number of cells, as a plotly fragment; the last bar holds all larger ones."""
-    graph = _graph_objects()
+    graph = graph_objects()
     step = max(1, int(np.ceil(np.percentile(counts, 99.5) / BINS)))
     place = np.minimum((counts - 1) // step, BINS)
     heights = 100.0 * np.bincount(place) / len(counts)
@@ -47,17 +47,17 @@ def sizes(counts: np.ndarray, title: str, x_title: str, y_title: str) -> str:
         names[-1] = f"≥ {first[-1]}"
     figure = graph.Figure(graph.Bar(x=names, y=heights.tolist(), marker_color=COLOURS[0]))
     figure.update_xaxes(type="category")
-    return _fragment(figure, title, x_title, y_title)
+    return fragment(figure, title, x_title, y_title)
 
 
 def cloud(x: np.ndarray, y: np.ndarray, title: str, x_title: str, y_title: str) -> str:
     """A point for each pair of values, both axes logarithmic, as a plotly fragment."""
-    graph = _graph_objects()
+    graph = graph_objects()
     marker = {"color": COLOURS[0], "size": 4, "opacity": 0.35}
     figure = graph.Figure(graph.Scatter(x=x.tolist(), y=y.tolist(), mode="markers", marker=marker, hoverinfo="skip"))
     figure.update_xaxes(**_logarithmic(x))
     figure.update_yaxes(**_logarithmic(y))
-    return _fragment(figure, title, x_title, y_title)
+    return fragment(figure, title, x_title, y_title)
 
 
 def in_hull(shape: shapely.Geometry, caption: str) -> str:

@@ -58,16 +58,16 @@ def region_map(
 
 def histogram(values: np.ndarray, title: str, x_title: str, y_title: str, mark: float | None = None) -> str:
     """How often values occur, as a plotly fragment; `mark` draws a line, such as k."""
-    graph = _graph_objects()
+    graph = graph_objects()
     figure = graph.Figure(graph.Histogram(x=np.asarray(values).tolist(), marker_color="#2f8f6d"))
     if mark is not None:
         figure.add_vline(x=mark, line_dash="dash", line_color="#b3261e")
-    return _fragment(figure, title, x_title, y_title)
+    return fragment(figure, title, x_title, y_title)
 
 
 def bars(groups: dict[str, tuple[Sequence[str], Sequence[float]]], title: str, y_title: str) -> str:
     """Bars, one row of them per group (their heights may differ by orders): {group: (names, heights)}."""
-    _graph_objects()
+    graph_objects()
     from plotly.subplots import make_subplots
 
     figure = make_subplots(
@@ -76,7 +76,7 @@ def bars(groups: dict[str, tuple[Sequence[str], Sequence[float]]], title: str, y
     for row, (names, heights) in enumerate(groups.values(), 1):
         figure.add_bar(x=list(names), y=list(heights), marker_color="#2f8f6d", showlegend=False, row=row, col=1)
         figure.update_yaxes(title_text=y_title, row=row, col=1)
-    return _fragment(figure, title, height=220 * len(groups) + 260)
+    return fragment(figure, title, height=220 * len(groups) + 260)
 
 
 def lines(
@@ -87,7 +87,7 @@ def lines(
     level: float | None = None,
 ) -> str:
     """Lines with a mark at each value: {legend: (x, y)}, as a plotly fragment; `level` draws a dashed line across."""
-    graph = _graph_objects()
+    graph = graph_objects()
     figure = graph.Figure(
         [
             graph.Scatter(name=name, x=list(x), y=list(y), mode="lines+markers", line_color=colour)
@@ -96,17 +96,19 @@ def lines(
     )
     if level is not None:
         figure.add_hline(y=level, line_dash="dash", line_color="#b3261e")
-    return _fragment(figure, title, x_title, y_title)
+    return fragment(figure, title, x_title, y_title)
 
 
-def _fragment(figure: Any, title: str, x_title: str = "", y_title: str = "", height: int = 420) -> str:
+def fragment(figure: Any, title: str, x_title: str = "", y_title: str = "", height: int = 420) -> str:
+    """A plotly figure as HTML to stand in a report; height in pixels."""
     figure.update_layout(title=title, template="plotly_white", height=height, margin={"t": 60})
     if x_title or y_title:
         figure.update_layout(xaxis_title=x_title, yaxis_title=y_title)
     return str(figure.to_html(full_html=False, include_plotlyjs=False))
 
 
-def _graph_objects() -> Any:
+def graph_objects() -> Any:
+    """plotly's graph objects. Raises VbasError where plotly is missing."""
     try:
         from plotly import graph_objects
     except ImportError as error:
@@ -140,7 +142,7 @@ def _path(shape: shapely.Geometry) -> str:
 
 def scatter(points: Sequence[tuple[str, str, float, float, bool]], title: str, x_title: str, y_title: str) -> str:
     """Points (label, name, x, y, marked): the label stands beside a marked point, the name shows on hovering."""
-    graph = _graph_objects()
+    graph = graph_objects()
     figure = graph.Figure()
     looks = (
         (False, "others", {"color": "#8a94a0", "size": 8}),
@@ -160,4 +162,4 @@ def scatter(points: Sequence[tuple[str, str, float, float, bool]], title: str, x
             name=legend,
         )
     figure.update_layout(legend={"orientation": "h", "y": -0.15})
-    return _fragment(figure, title, x_title, y_title, 560)
+    return fragment(figure, title, x_title, y_title, 560)
