@@ -32,6 +32,11 @@ def field(name: str, kind: str) -> QgsField:
     return QgsField(name, _TYPES[kind])
 
 
+def is_text(one: QgsField) -> bool:
+    """Whether a field holds text."""
+    return one.type() == _TYPES["text"]
+
+
 def python_value(value: object) -> object:
     """An attribute as a hashable Python value; None where it is NULL, however this version says NULL."""
     if value is None or type(value) in _SIMPLE:

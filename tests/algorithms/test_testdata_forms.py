@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections import Counter, defaultdict
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -157,3 +159,19 @@ def test_a_public_use_file_from_estimate_to_records(run, real_data, tmp_path):
         RECORDS=str(tmp_path / "people.csv"),
     )
     assert records.layer("RECORDS").featureCount() == 50 * len(provinces)
+
+
+def test_a_geopackage_written_in_bulk_is_one_that_ogr_wrote(run, tmp_path):
+    """The same rows as through QGIS's own sink; OGR's count is right, and goes on counting what is added."""
+    (areas, _), file = make_grid(side=6), tmp_path / "records.gpkg"
+    parameters = {"REGIONS": areas, "REGION_ID": "da", "LEAST": 40, "MOST": 70, "SEED": 4}
+    in_bulk = run("generaterecords", **parameters, RECORDS=str(file))
+    through_sink = run("generaterecords", **parameters, RECORDS="memory:").rows("RECORDS")
+    rows = in_bulk.rows("RECORDS")
+    assert [row.pop("fid") for row in rows] == list(range(1, len(rows) + 1))
+    assert rows == through_sink
+    layer = QgsVectorLayer(str(file), "records", "ogr")
+    assert layer.featureCount() == len(rows) == in_bulk.results["N_RECORDS"]
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("INSERT INTO records (da) VALUES ('added')")
+    assert QgsVectorLayer(str(file), "again", "ogr").featureCount() == len(rows) + 1
