@@ -1,23 +1,31 @@
-"""Print the results of a headless run, from the JSON that qgis_process gives: the measures, then where outputs lie."""
+"""Print the results of a headless run: the measures, then where each output lies and whether it may be published.
+
+    python3 print_result.py RESULT.json HELP.json
+
+RESULT is what `qgis_process run … --json` gives, HELP what `qgis_process help … --json` gives for the same algorithm.
+"""
 
 import json
 import sys
 from pathlib import Path
 
 
-def main(file: str) -> None:
+def main(result: str, help_of_it: str) -> None:
     """Print the table."""
-    results = json.loads(Path(file).read_text(encoding="utf-8"))["results"]
-    numbers = {name: value for name, value in results.items() if isinstance(value, (int, float))}
-    outputs = {name: value for name, value in results.items() if name not in numbers}
-    width = max(map(len, results))
+    results = json.loads(Path(result).read_text(encoding="utf-8"))["results"]
+    outputs = json.loads(Path(help_of_it).read_text(encoding="utf-8"))["outputs"]
+    titles = {name: outputs[name]["description"] for name in outputs if name in results}
+    width = max(map(len, titles.values()))
+    numbers = [name for name in titles if isinstance(results[name], (int, float))]
     print()
-    for name, value in sorted(numbers.items()):
-        print(f"  {name:<{width}}  {value:>18,.2f}" if isinstance(value, float) else f"  {name:<{width}}  {value:>18,}")
+    for name in numbers:
+        decimals = 2 if isinstance(results[name], float) else 0
+        print(f"  {titles[name]:<{width}}  {results[name]:>18,.{decimals}f}")
     print()
-    for name, value in sorted(outputs.items()):
-        print(f"  {name:<{width}}  {value}")
+    for name in titles:
+        if name not in numbers:
+            print(f"  {titles[name]:<{width}}  {results[name]}")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -131,6 +131,23 @@ def test_interrupting_leaves_nothing(headless_home, city, tmp_path, number, mome
     assert [path for path in staging.iterdir() if path.name.startswith("vbas-")] == []
 
 
+def test_demonstration_prints_what_it_made(tmp_path):
+    done = subprocess.run(
+        ["bash", str(ROOT / "scripts" / "demo"), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    told = dict(line.strip().split("  ", 1) for line in done.stdout.splitlines() if line.startswith("  "))
+    ((released,),) = query(tmp_path / "released_records.gpkg", "select count(*) from released_records")
+    records, suppressed = (int(told[name].replace(",", "")) for name in ("Records", "Records suppressed"))
+    assert records == released + suppressed
+    assert told["Released records (for release)"].strip() == str(tmp_path / "released_records.gpkg")
+    assert told["Report (internal)"].strip() == str(tmp_path / "report.html")
+
+
 def test_missing_package_is_named(tmp_path):
     """A QGIS whose shapely is missing lists the algorithms and says what is missing when one is run."""
     script = tmp_path / "check.py"
