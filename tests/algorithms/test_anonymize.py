@@ -65,6 +65,19 @@ def test_outputs_in_memory(anonymize):
     assert type(done.layer("RELEASED_REGIONS").renderer()).__name__ == "QgsGraduatedSymbolRenderer"
 
 
+@pytest.mark.parametrize("k", [16, 20, 24, 26])
+def test_release_and_measures_draw_the_line_at_the_same_k(anonymize, grid, k):
+    """Classes have about 24 records here, so that some have just k."""
+    done = anonymize(K=k)
+    region_of = {row["da"]: row["vbas_region"] for row in done.rows("CROSSWALK")}
+    records = [(region_of[f["home"]], f["sex"], f["age"]) for f in grid[1].getFeatures()]
+    classes = Counter(records)
+    assert k in classes.values()
+    expected = Counter({row: n for row, n in classes.items() if n >= k})
+    assert Counter((r["vbas_region"], r["sex"], r["age"]) for r in done.rows("RELEASED_RECORDS")) == expected
+    assert done.results["N_SUPPRESSED"] == len(records) - sum(expected.values())
+
+
 def test_each_area_lies_in_the_region_that_the_crosswalk_names(anonymize, grid):
     done = anonymize()
     shape_of = {f["vbas_region"]: f.geometry() for f in done.layer("RELEASED_REGIONS").getFeatures()}
@@ -437,6 +450,29 @@ def test_second_count_stops_a_release_that_was_written_wrongly(anonymize, tmp_pa
     with pytest.raises(QgsProcessingException, match="second count"):
         anonymize(RELEASED_RECORDS=target, CROSSWALK=str(tmp_path / "crosswalk.csv"))
     assert files_in(tmp_path) == []
+
+
+@pytest.mark.parametrize("written", [1, 2])
+def test_second_count_of_a_table_in_a_database(anonymize, tmp_path, monkeypatch, written):
+    """The release is written twice, into a file to be counted and into the database; one of them is tampered with."""
+    chunks, database = writing.Table.chunks, tmp_path / "database.gpkg"
+    anonymize(RELEASED_REGIONS=str(database))
+    times = 0
+
+    def tampered(self):
+        nonlocal times
+        times += self.fields[-1].name() == "age"
+        for start, rows in chunks(self):
+            if self.fields[-1].name() == "age" and times == written:
+                rows[0] = (rows[0][0], "only one of this kind", *rows[0][2:])
+            yield start, rows
+
+    monkeypatch.setattr(writing.Table, "chunks", tampered)
+    with pytest.raises(QgsProcessingException, match="second count"):
+        anonymize(RELEASED_RECORDS=f"ogr:dbname='{database}' table=\"released\"")
+    table = QgsVectorLayer(f"{database}|layername=released", "released", "ogr")
+    # What fails in the file never reaches the database; what fails there is removed again.
+    assert table.featureCount() == 0 if written == 2 else not table.isValid()
 
 
 def test_second_count_notices_lost_rows(anonymize, tmp_path, monkeypatch):

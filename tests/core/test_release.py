@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from vbas.core.aggregation.basic_voronoi import basic_voronoi
 from vbas.core.crosswalk import Crosswalk
-from vbas.core.errors import InputError
+from vbas.core.errors import InputError, PrivacyError
 from vbas.core.evaluation import evaluate
 from vbas.core.profile import profile_records
 from vbas.core.records.columns import Column, column_from_array, column_from_values
@@ -73,9 +74,9 @@ def test_every_release_is_k_anonymous_and_complete(data):
     assert released.n_records + measures.n_suppressed == table.n_records
 
 
-def simple_table(order=slice(None), counts=None):
+def simple_table(order=slice(None), counts=None, sex="FFFFMF"):
     areas = np.array(["a", "a", "b", "b", "c", "c"])[order]
-    sex = np.array(["F", "F", "F", "F", "M", "F"])[order]
+    sex = np.array(list(sex))[order]
     return RecordTable(column_from_array(areas), {"sex": column_from_array(sex)}, {}, counts)
 
 
@@ -83,7 +84,7 @@ def test_order_of_release_does_not_depend_on_order_of_records():
     areas = make_regions(["a", "b", "c"], [[0, 0], [1, 0], [2, 0]])
     results = []
     for order in (np.arange(6), np.array([5, 0, 4, 3, 1, 2])):
-        table = simple_table(order)
+        table = simple_table(order, sex="FMFMMF")
         codes = match_areas(table, areas, "stop")
         profile, classes = profile_records(codes, table.quasi_identifiers, 3)
         results.append(release(table, codes, classes, profile, Crosswalk(np.array([0, 0, 1]), 2), 2))
@@ -91,6 +92,29 @@ def test_order_of_release_does_not_depend_on_order_of_records():
     for name in ("region",):
         assert (getattr(results[0], name) == getattr(results[1], name)).all()
     assert (results[0].fields["sex"].codes == results[1].fields["sex"].codes).all()
+
+
+def test_a_release_is_counted_anew():
+    """A profile that claims more records than there are lets small classes through: that is noticed."""
+    areas = make_regions(["a", "b", "c"], [[0, 0], [1, 0], [2, 0]])
+    table = simple_table()
+    codes = match_areas(table, areas, "stop")
+    profile, classes = profile_records(codes, table.quasi_identifiers, 3)
+    wrong = replace(profile, counts=profile.counts * 10)
+    with pytest.raises(PrivacyError, match="a class of fewer than 2 records"):
+        release(table, codes, classes, wrong, Crosswalk(np.array([0, 0, 1]), 2), 2)
+
+
+def test_rows_that_stand_for_nobody_are_not_released():
+    areas = make_regions(["a", "b", "c"], [[0, 0], [1, 0], [2, 0]])
+    table = simple_table(counts=np.array([5, 0, 5, 5, 5, 5]))
+    table = replace(table, kept={"colour": column_from_values(list("pqpppp"))})
+    codes = match_areas(table, areas, "stop")
+    profile, classes = profile_records(codes, table.quasi_identifiers, 3, table.counts)
+    result = release(table, codes, classes, profile, Crosswalk(np.array([0, 0, 0]), 1), 4)
+    colour = result.fields["colour"]
+    assert colour.categories[colour.codes].tolist() == ["p", "p"]
+    assert result.counts.tolist() == [20, 5]
 
 
 def test_counted_rows_of_different_areas_are_added_up():
