@@ -14,6 +14,7 @@ from qgis.core import (
     QgsProcessingFeatureSource,
     QgsProcessingFeedback,
     QgsProcessingOutputNumber,
+    QgsProcessingParameterEnum,
 )
 from qgis.PyQt.QtGui import QIcon
 
@@ -105,6 +106,12 @@ class VbasAlgorithm(QgsProcessingAlgorithm):
         for name, label in labels.items():
             self.addOutput(QgsProcessingOutputNumber(name, label))
 
+    def checkParameterValues(self, parameters: dict[str, object], context: QgsProcessingContext) -> tuple[bool, str]:
+        try:
+            return super().checkParameterValues(in_words(self, parameters), context)
+        except QgsProcessingException as error:
+            return False, str(error)
+
     def processAlgorithm(
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
     ) -> dict[str, object]:
@@ -117,7 +124,7 @@ class VbasAlgorithm(QgsProcessingAlgorithm):
 
         try:
             with cancelled_by_signals(feedback):
-                return self.work(parameters, context, feedback)
+                return self.work(in_words(self, parameters), context, feedback)
         except VbasError as error:
             raise QgsProcessingException(str(error)) from None
         except MemoryError:
@@ -146,3 +153,33 @@ class VbasAlgorithm(QgsProcessingAlgorithm):
         if definition.type() == "enum":
             return self.parameterAsEnumString(parameters, name, context)
         return self.parameterAsString(parameters, name, context)
+
+
+def in_words(algorithm: QgsProcessingAlgorithm, parameters: dict[str, object]) -> dict[str, object]:
+    """The parameters with choices told by their numbers, as headless QGIS lists them, told by their words.
+
+    Raises QgsProcessingException for a word that is no choice, with those that are.
+    """
+    words = dict(parameters)
+    for definition in algorithm.parameterDefinitions():
+        value = words.get(definition.name())
+        if definition.type() != "enum" or not isinstance(value, (str, int, list, tuple)):
+            continue
+        if value in definition.options() or value == "":
+            continue
+        several = definition.allowMultiple()
+        parts = value.split(",") if several and isinstance(value, str) else value if several else [value]
+        chosen = [_choice(definition, part) for part in parts if part != ""]
+        words[definition.name()] = chosen if several else chosen[0]
+    return words
+
+
+def _choice(definition: QgsProcessingParameterEnum, value: object) -> str:
+    options = definition.options()
+    text = str(value).strip()
+    if text in options:
+        return text
+    if text.isdecimal() and int(text) < len(options):
+        return options[int(text)]
+    listed = ", ".join(f"“{option}”" for option in options)
+    raise QgsProcessingException(f"{definition.name()} is “{text}”, which is no choice: choose of {listed}.")

@@ -88,6 +88,20 @@ def test_each_area_lies_in_the_region_that_the_crosswalk_names(anonymize, grid):
         assert shape_of[region_of[area["da"]]].contains(area.geometry().centroid())
 
 
+def test_choices_may_be_told_by_their_numbers(anonymize, provider):
+    """Headless QGIS lists choices with numbers, and offers those as what may be given."""
+    definition = provider.algorithm("anonymize").parameterDefinition("SITE_LOCATION")
+    word = "random"
+    number = definition.options().index(word)
+    crosswalks = [
+        anonymize(COMBINATION="custom", SITE_LOCATION=told, SITE_NUMBER="given number", N_SITES=5).rows("CROSSWALK")
+        for told in (word, number, str(number))
+    ]
+    assert crosswalks[0] == crosswalks[1] == crosswalks[2]
+    other = anonymize(COMBINATION="custom", SITE_LOCATION=0, SITE_NUMBER="given number", N_SITES=5).rows("CROSSWALK")
+    assert other != crosswalks[0]
+
+
 def test_order_of_the_release_tells_nothing(anonymize, grid):
     rows = anonymize(KEEP_FIELDS=["diagnosis"]).rows("RELEASED_RECORDS")
     backwards = list(grid[1].getFeatures())[::-1]

@@ -243,6 +243,26 @@ def test_comparison_rates_every_configuration(run, anonymize, layers, tmp_path):
     assert text.count("plotly-graph-div") == 6
 
 
+@pytest.mark.parametrize("told", [["random", "balanced density"], "random,balanced density", "{},{}", ["{}", "{}"]])
+def test_several_choices_may_be_told_by_words_or_numbers(run, layers, provider, told):
+    options = provider.algorithm("compare").parameterDefinition("SITE_LOCATIONS").options()
+    random, density = (str(options.index(name)) for name in ("random", "balanced density"))
+    told = told.format(random, density) if told == "{},{}" else [random, density] if told == ["{}", "{}"] else told
+    done = run(
+        "compare",
+        **layers["areas"],
+        **layers["records"],
+        SITE_NUMBERS=["given number"],
+        N_SITES=6,
+        SITE_LOCATIONS=told,
+        AGGREGATIONS=["basic Voronoi"],
+        COMPARISON="memory:",
+    )
+    assert {row["site_location"] for row in done.rows("COMPARISON")} == {"random", "balanced density"}
+    with pytest.raises(QgsProcessingException, match=r"SITE_LOCATIONS is “99”, which is no choice: choose of “"):
+        run("compare", **layers["areas"], **layers["records"], SITE_LOCATIONS=[random, 99], COMPARISON="memory:")
+
+
 def test_a_configuration_that_fails_is_told_and_the_others_go_on(run, layers):
     done = run(
         "compare",
