@@ -93,7 +93,10 @@ def _cell_borders(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarra
 
 
 def _ridge_ends(diagram: Voronoi, reach: float) -> np.ndarray:
-    """Both ends of each border between two cells, (b, 2, 2); a border without an end stops `reach` metres away."""
+    """Both ends of each border between two cells, (b, 2, 2); one without an end stops `reach` metres behind the points.
+
+    The end it has may lie far away, on the other side of the points, where they are nearly on a line.
+    """
     vertices = np.sort(np.array(diagram.ridge_vertices), axis=1)  # -1, the end that is missing, comes first
     ends = diagram.vertices[vertices]
     is_open = vertices[:, 0] < 0
@@ -102,5 +105,6 @@ def _ridge_ends(diagram: Voronoi, reach: float) -> np.ndarray:
     outward = np.column_stack([along[:, 1], -along[:, 0]])
     # The points are centred: away from their mean is out of the hull.
     outward *= (np.sign(((first + second) * outward).sum(axis=1)) / np.hypot(*outward.T))[:, None]
-    ends[is_open, 0] = ends[is_open, 1] + reach * outward
+    away = reach + np.hypot(*ends[is_open, 1].T)
+    ends[is_open, 0] = ends[is_open, 1] + away[:, None] * outward
     return ends

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import shapely
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from vbas.core.drawing import cells_of_points
@@ -38,11 +38,13 @@ def test_borders_are_measured_in_the_units_asked_for_and_overlaps_count():
     assert found[0, 2] == pytest.approx(0.5 * 3000)  # half the outline of what they share, 1 x 0.5
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(4, 40))
-@settings(max_examples=30, deadline=None)
-def test_points_are_neighbours_where_their_drawn_cells_meet(seed, n):
+@given(st.integers(0, 2**32 - 1), st.integers(3, 40), st.sampled_from([4e4, 400.0, 4.0]))
+@example(393153090, 3, 4e4)
+@settings(max_examples=60, deadline=None)
+def test_points_are_neighbours_where_their_drawn_cells_meet(seed, n, width):
+    """Also of points nearly on a line, whose cells have corners far away."""
     rng = np.random.default_rng(seed)
-    points = rng.random((n, 2)) * [1e5, 4e4] + [500_000, 5_000_000]
+    points = rng.random((n, 2)) * [1e5, width] + [500_000, 5_000_000]
     found = listed(point_neighbours(points))
     cells = cells_of_points(points)
     for i in range(n):
