@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
+from hypothesis import settings
 
 from vbas.benchmarks.real_data import DATA
+
+# The same examples in every run, so that the verdict on a change does not hang on luck; other ones where asked for.
+settings.register_profile("repeatable", derandomize=True)
+if not os.environ.get("VBAS_EXPLORE"):
+    settings.load_profile("repeatable")
 
 
 @pytest.fixture(scope="session")
