@@ -46,7 +46,7 @@ class LocateAllocate(VbasAlgorithm):
             *region_outputs.site_outputs(),
         ):
             self.addParameter(parameter)
-        self.addNumbers(N_SITES="Regions", COMPACTNESS=region_outputs.NUMBERS["COMPACTNESS"])
+        self.addNumbers(**region_outputs.CROSSWALK_NUMBERS)
 
     def work(
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback

@@ -51,7 +51,7 @@ class MergeAdjacent(VbasAlgorithm):
             region_outputs.released_regions(),
         ):
             self.addParameter(parameter)
-        self.addNumbers(N_SITES="Regions", COMPACTNESS=region_outputs.NUMBERS["COMPACTNESS"])
+        self.addNumbers(**region_outputs.CROSSWALK_NUMBERS)
 
     def work(
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback

@@ -34,6 +34,8 @@ NUMBERS = {
     "NON_UNIFORM_ENTROPY": "Non-uniform entropy, bits",
     "RUNNING_TIME": "Running time, seconds",
 }
+# Of a crosswalk without records.
+CROSSWALK_NUMBERS = {name: NUMBERS[name] for name in ("N_SITES", "COMPACTNESS")}
 
 
 def released_regions(optional: bool = True) -> QgsProcessingParameterDefinition:

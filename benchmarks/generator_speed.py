@@ -42,8 +42,8 @@ def at_once(n_areas: int) -> int:
     return len(people(n_areas).table())
 
 
-def choice_by_area(n_areas: int) -> int:
-    """numpy Generator.choice of codes, an area and an attribute at a time."""
+def choice_by_area(n_areas: int, labels: bool = False) -> int:
+    """numpy Generator.choice of codes, or of the categories themselves, an area and an attribute at a time."""
     drawn = people(n_areas)
     shares = distributions()
     rng = np.random.default_rng(0)
@@ -51,7 +51,7 @@ def choice_by_area(n_areas: int) -> int:
     columns = []
     for found in shares.attributes.values():
         parts = [
-            rng.choice(len(found.categories), size=size, p=found.shares[row])
+            rng.choice(found.categories if labels else len(found.categories), size=size, p=found.shares[row])
             for row, size in zip(rows.tolist(), drawn.population.tolist())
         ]
         columns.append(np.concatenate(parts))
@@ -59,19 +59,7 @@ def choice_by_area(n_areas: int) -> int:
 
 
 def choice_of_labels_by_area(n_areas: int) -> int:
-    """numpy Generator.choice of the categories themselves, an area and an attribute at a time."""
-    drawn = people(n_areas)
-    shares = distributions()
-    rng = np.random.default_rng(0)
-    rows = drawn.draws[0].row_of_area
-    columns = []
-    for found in shares.attributes.values():
-        parts = [
-            rng.choice(found.categories, size=size, p=found.shares[row])
-            for row, size in zip(rows.tolist(), drawn.population.tolist())
-        ]
-        columns.append(np.concatenate(parts))
-    return len(columns[0])
+    return choice_by_area(n_areas, labels=True)
 
 
 def pandas_by_area(n_areas: int) -> int:
