@@ -164,13 +164,6 @@ def _fine_tuning() -> Iterable[QgsProcessingParameterDefinition]:
             "Connected sets of more cells are first cut into communities by the Louvain method, which needs the Python "
             "package networkx. 0: never. “random growth” finds a better best-of-restarts in chunks.",
         ),
-        (
-            "WORKERS",
-            "Processes",
-            SETTINGS.workers,
-            0,
-            "Restarts are shared among so many processes; 0: as many as there are processors. The result is the same.",
-        ),
     ):
         yield described(
             QgsProcessingParameterNumber(name, label, type=INTEGER, defaultValue=value, minValue=least),
@@ -213,7 +206,6 @@ def options_of(
         regroupings=whole("REGROUPINGS"),
         chunk_cells=whole("CHUNK_CELLS"),
         empty_years=algorithm.parameterAsBool(parameters, "EMPTY_YEARS", context),
-        workers=whole("WORKERS"),
     )
 
 

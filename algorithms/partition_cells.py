@@ -68,7 +68,7 @@ class PartitionCells(VbasAlgorithm):
             crosswalk, measures = partition.crosswalk, partition.measures
             note = (
                 f"{measures.n_groups} groups in {partition.n_areas} connected sets of cells; "
-                f"{100 * measures.non_pop:.2f} % of the people left out; {partition.workers} processes."
+                f"{100 * measures.non_pop:.2f} % of the people left out."
             )
             feedback.pushInfo(note)
             partitioned = time.perf_counter()

@@ -74,7 +74,7 @@ def make_row(area: str, approach: str, restarts: int, chunk_cells: int) -> Row:
             _crosswalk(cells, plain_partition(cells, K, PLAIN_ATTEMPTS, seed, True)) for seed in range(restarts)
         ]
     elif approach == SINGLE:
-        one = {"restarts": 1, "workers": 1}
+        one = {"restarts": 1}
         partitions = [_partition(cells, "random growth", seed=seed, **one) for seed in range(restarts)]
     else:
         partitions = [_partition(cells, approach, restarts=restarts, chunk_cells=chunk_cells)]

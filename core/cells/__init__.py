@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from .cells import Cells, Minimum, make_cells
 from .options import PartitionOptions
-from .partition import REASONS, Partition, partition_cells
-from .solving import APPROACHES
+from .partition import APPROACHES, REASONS, Partition, partition_cells
 
 __all__ = [
     "APPROACHES",

@@ -18,7 +18,6 @@ class PartitionOptions:
     regroupings : how often, per group, `compact growth` merges a group with neighbours and splits it anew
     chunk_cells : connected areas of more cells are cut into Louvain communities; 0 never
     empty_years : whether a group may have nobody in a year, as one of newly built cells has before they were built
-    workers : processes that share the restarts; 0 as many as there are processors. It changes no result.
     """
 
     attempts: int = 10_000
@@ -30,4 +29,3 @@ class PartitionOptions:
     regroupings: int = 30
     chunk_cells: int = 0
     empty_years: bool = False
-    workers: int = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Callable
 
 import numpy as np
 from scipy.sparse import csgraph
@@ -14,12 +15,18 @@ from ..errors import InputError, PrivacyError
 from ..progress import Progress, part, silent
 from .cells import Cells, Minimum, checked_minimums, weights_of
 from .chunks import connected_areas, cut_into_chunks
+from .compact_growth import compact_growth
+from .grouping import Grouping
 from .lanes import Lanes
 from .measures import PartitionMeasures, diagonals, loss_of, measure
 from .options import PartitionOptions
+from .random_growth import random_growth
 from .restarts import best_of_restarts
-from .solving import APPROACHES, Problem
 
+APPROACHES: dict[str, Callable[..., Grouping]] = {
+    "random growth": random_growth,
+    "compact growth": compact_growth,
+}
 TAKEN, TOO_FEW, NO_GROUP, TOO_WIDE = 0, 1, 2, 3
 # Why a cell is left out, in words.
 REASONS = (
@@ -37,7 +44,7 @@ class Partition:
     """A partition that was counted anew.
 
     crosswalk : group of each cell; reason : (n,) int8, position in REASONS; measures; n_areas : sets of cells that were
-    partitioned on their own; seconds : running time; workers : processes that worked
+    partitioned on their own; seconds : running time
     """
 
     crosswalk: Crosswalk
@@ -45,7 +52,6 @@ class Partition:
     measures: PartitionMeasures
     n_areas: int
     seconds: float
-    workers: int
 
 
 def partition_cells(
@@ -72,8 +78,8 @@ def partition_cells(
     if options.chunk_cells:
         chunking = part(progress, 0.0, 0.1)
         area_of = cut_into_chunks(cells, area_of, options.chunk_cells, packed, lanes, options.seed, chunking)
-    problem = Problem(cells, tuple(minimums), area_of, approach, options)
-    labels, workers = best_of_restarts(problem, part(progress, 0.1 if options.chunk_cells else 0.0, 1.0))
+    searching = part(progress, 0.1 if options.chunk_cells else 0.0, 1.0)
+    labels = best_of_restarts(cells, minimums, area_of, APPROACHES[approach], options, searching)
     reason = np.where(too_few, TOO_FEW, np.where(labels < 0, NO_GROUP, TAKEN)).astype(np.int8)
     if approach in WEIGHS_GROUPS:
         wide = too_wide(cells.boxes, labels, weights_of(cells, minimums), options.beta)
@@ -83,7 +89,7 @@ def partition_cells(
     recount(cells, minimums, crosswalk, options.empty_years)
     measures = measure(cells, minimums, crosswalk, options.beta)
     n_areas = int(area_of.max()) + 1
-    return Partition(crosswalk, reason, measures, n_areas, time.perf_counter() - started, workers)
+    return Partition(crosswalk, reason, measures, n_areas, time.perf_counter() - started)
 
 
 def too_wide(boxes: np.ndarray, labels: np.ndarray, weights: np.ndarray, beta: float) -> np.ndarray:

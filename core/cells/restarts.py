@@ -1,81 +1,67 @@
-"""All restarts of all areas, shared among processes where that pays; the best of each area is kept."""
+"""All restarts of all areas; the best of each area is kept."""
 
 from __future__ import annotations
 
-import os
-import time
-from collections.abc import Iterator
+from collections.abc import Sequence
+from typing import Callable
 
 import numpy as np
 
 from ..crosswalk import LEFT_OUT
 from ..progress import Progress, part
-from .solving import Problem, Solved, Solver, Task
-from .workers import Workers, python_program
+from .cells import Cells, Minimum, weights_of
+from .draws import Draws
+from .grouping import Grouping, make_area
+from .lanes import Lanes
+from .options import PartitionOptions
 
-# Starting processes takes about half a second: less work than this is done here.
-WORTH_SHARING_SECONDS = 2.0
 
+def best_of_restarts(
+    cells: Cells,
+    minimums: Sequence[Minimum],
+    area_of: np.ndarray,
+    approach: Callable[..., Grouping],
+    options: PartitionOptions,
+    progress: Progress,
+) -> np.ndarray:
+    """Labels of the best restart of each area by its own loss, (n,) int64; LEFT_OUT for cells in no group.
 
-def best_of_restarts(problem: Problem, progress: Progress) -> tuple[np.ndarray, int]:
-    """Labels of the best restart of each area by its own loss, (n,) int64, and the number of processes that worked.
-
-    The first of equals is kept, and every restart of every area has a seed of its own: the result does not depend on
-    how the work was shared.
+    area_of : (n,) int64, the area of each cell, negative for none. The first of equals is kept, and every restart of
+    every area has a seed of its own, so that no area's groups depend on another's.
     """
-    solver = Solver(problem)
-    best: dict[int, tuple[float, int, np.ndarray]] = {}
-    shared = Shared(solver)
-    for task, solved in shared.results(progress):
-        for area, labels, loss in zip(solver.batches[task.batch], solved.labels, solved.losses):
-            if area not in best or (-loss, task.restart) < best[area][:2]:
-                best[area] = (-loss, task.restart, np.asarray(labels, np.int64))
-    label_of = np.full(len(problem.cells), LEFT_OUT, np.int64)
-    used = 0
-    for area, members in enumerate(solver.members):
-        found = best[area][2]
+    lanes = Lanes(minimums, options.empty_years)
+    packed = lanes.pack(cells)
+    weights = weights_of(cells, minimums)
+    newly = newly_built(cells, minimums)
+    label_of = np.full(len(cells), LEFT_OUT, np.int64)
+    used = done = 0
+    everything = max(int((area_of >= 0).sum()), 1) * options.restarts
+    for number, members in enumerate(_members(area_of)):
+        area = make_area(cells, members, packed, weights, newly, lanes, options.beta)
+        best: Grouping | None = None
+        for restart in range(options.restarts):
+            draws = Draws(np.random.default_rng([options.seed, restart, number]))
+            grouping = approach(
+                area, draws, options, part(progress, done / everything, (done + len(area)) / everything)
+            )
+            done += len(area)
+            if best is None or grouping.loss() > best.loss():
+                best = grouping
+        found = np.full(len(members), LEFT_OUT) if best is None else best.labels()
         label_of[members] = np.where(found >= 0, found + used, LEFT_OUT)
         used += int(found.max(initial=-1)) + 1
-    return label_of, shared.workers
+    return label_of
 
 
-class Shared:
-    """The tasks of a problem, solved here or shared. workers : processes that worked, 1 where all was done here."""
+def newly_built(cells: Cells, minimums: Sequence[Minimum]) -> np.ndarray:
+    """Whether a cell turns from empty to inhabited from one year to the next, (n,) bool, by the first minimum."""
+    people = cells.population[:, list(minimums[0].columns)]
+    return ((people[:, :-1] == 0) & (people[:, 1:] > 0)).any(axis=1)
 
-    def __init__(self, solver: Solver) -> None:
-        self._solver = solver
-        self.workers = 1
 
-    def results(self, progress: Progress) -> Iterator[tuple[Task, Solved]]:
-        """Every task with what was found, in any order."""
-        tasks = self._solver.tasks()
-        # The smallest task tells how long the others will take.
-        first = tasks.pop() if tasks else None
-        if first is None:
-            return
-        everything = first.size + sum(task.size for task in tasks)
-        started = time.perf_counter()
-        share = first.size / everything
-        yield first, self._solver.solve(first, part(progress, 0.0, share))
-        rest = part(progress, share, 1.0)
-        expected = (time.perf_counter() - started) * (everything - first.size) / first.size
-        count = min(self._solver.problem.options.workers or os.cpu_count() or 1, len(tasks))
-        program = python_program() if count > 1 and expected > WORTH_SHARING_SECONDS else None
-        if program is None:
-            yield from self._here(tasks, rest)
-            return
-        with Workers(self._solver.problem, tasks, count, program) as workers:
-            solved = 0
-            for task, found in workers.results(rest):
-                solved += 1
-                yield task, found
-            left = list(workers.left)
-        self.workers = count if solved else 1
-        yield from self._here(left, rest)
-
-    def _here(self, tasks: list[Task], progress: Progress) -> Iterator[tuple[Task, Solved]]:
-        everything = sum(task.size for task in tasks)
-        done = 0
-        for task in tasks:
-            yield task, self._solver.solve(task, part(progress, done / everything, (done + task.size) / everything))
-            done += task.size
+def _members(area_of: np.ndarray) -> list[np.ndarray]:
+    """The cells of each area, ascending."""
+    order = np.argsort(area_of, kind="stable")
+    n_areas = int(area_of.max(initial=-1)) + 1
+    bounds = np.searchsorted(area_of[order], np.arange(n_areas + 1))
+    return [order[bounds[area] : bounds[area + 1]] for area in range(n_areas)]

@@ -1,10 +1,8 @@
-"""Cells from shapes and points, neighbours, packed populations, workers, chunks, descriptions."""
+"""Cells from shapes and points, neighbours, packed populations, chunks, descriptions."""
 
 from __future__ import annotations
 
-import io
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -13,14 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vbas.core.cells import Minimum, PartitionOptions, make_cells, partition_cells
-from vbas.core.cells import workers as workers_module
 from vbas.core.cells.chunks import connected_areas, cut_into_chunks
 from vbas.core.cells.groups import describe_groups
 from vbas.core.cells.lanes import Lanes
 from vbas.core.cells.making import cells_of_points, cells_of_polygons
-from vbas.core.cells.solving import Problem
 from vbas.core.cells.squares import grid_borders, grid_size
-from vbas.core.cells.worker import packed_problem, read_problem
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.errors import InputError, VbasError
 
@@ -149,87 +144,6 @@ def test_lanes_are_column_by_column_arithmetic(seed, empty_years):
         assert lanes.enough(total) == (not short)
 
 
-def test_a_problem_survives_the_pipe():
-    cells = field_of(3, np.arange(18))
-    problem = Problem(
-        cells, (Minimum((0, 1), 5, "people"),), np.zeros(9, np.int64), "random growth", PartitionOptions()
-    )
-    again = read_problem(io.BytesIO(packed_problem(problem)))
-    for name in ("boxes", "population", "starts", "neighbours"):
-        assert (getattr(again.cells, name) == getattr(cells, name)).all()
-    assert (again.minimums, again.approach, again.options) == (problem.minimums, problem.approach, problem.options)
-    with pytest.raises(EOFError):
-        read_problem(io.BytesIO(packed_problem(problem)[:-3]))
-
-
-def test_qgis_itself_is_never_started(tmp_path, monkeypatch):
-    qgis = tmp_path / "qgis-bin"
-    qgis.touch()
-    for name in ("executable", "exec_prefix", "base_exec_prefix"):
-        monkeypatch.setattr(sys, name, str(tmp_path if name != "executable" else qgis))
-    assert workers_module.python_program() is None
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "python3").touch()
-    assert workers_module.python_program() == str(tmp_path / "bin" / "python3")
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="a shell script")
-@pytest.mark.parametrize("program", [None, "exit 1", "cat", "echo '{\"ready\": true}'; sleep 0.2"])
-def test_without_processes_the_work_is_done_here(program, monkeypatch, tmp_path):
-    if program:
-        script = tmp_path / "python3"
-        script.write_text(f"#!/bin/sh\n{program}\n")
-        script.chmod(0o755)
-    monkeypatch.setattr("vbas.core.cells.restarts.WORTH_SHARING_SECONDS", 0.0)
-    monkeypatch.setattr("vbas.core.cells.restarts.python_program", lambda: str(script) if program else None)
-    monkeypatch.setattr(workers_module, "PATIENCE_SECONDS", 0.5)
-    cells, minimums = field_of(8, np.random.default_rng(4).integers(1, 40, 64)), [Minimum((0,), 100)]
-
-    def groups(restarts, workers):
-        done = partition_cells(cells, minimums, "random growth", PartitionOptions(workers=workers, restarts=restarts))
-        assert done.workers == 1
-        return done.crosswalk.region_of.tolist()
-
-    found = groups(3, workers=2)
-    monkeypatch.undo()
-    assert found == groups(3, workers=1)
-    # No task got lost: the last restart, which is tried here first, is not the best one.
-    assert found == groups(2, workers=1)
-
-
-def test_cancelling_ends_the_processes(monkeypatch):
-    monkeypatch.setattr("vbas.core.cells.restarts.WORTH_SHARING_SECONDS", 0.0)
-    started = []
-    real = workers_module._start
-
-    def start(program):
-        started.append(real(program))
-        return started[-1]
-
-    monkeypatch.setattr(workers_module, "_start", start)
-    cells = field_of(25, np.full(625, 20))
-    asked = []
-
-    class Stop(Exception):
-        pass
-
-    def stop(fraction):
-        if started:
-            asked.append(time.monotonic())
-            if asked[-1] - asked[0] > 1.0:
-                raise Stop
-
-    options = PartitionOptions(workers=2, restarts=50, regroupings=200)
-    # The task that is tried first runs here: keep it short.
-    monkeypatch.setattr("vbas.core.cells.solving.BATCH_CELLS", 100)
-    with pytest.raises(Stop):
-        partition_cells(cells, [Minimum((0,), 100)], "compact growth", options, stop)
-    assert len(started) == 2
-    assert time.monotonic() - asked[-1] < 1.0
-    assert all(process.poll() is not None for process in started)
-    assert max(np.diff(asked)) < 1.0
-
-
 def test_chunks_are_connected_and_hold_their_minimum():
     pytest.importorskip("networkx")
     rng = np.random.default_rng(2)
@@ -247,7 +161,7 @@ def test_chunks_are_connected_and_hold_their_minimum():
     larger = cut_into_chunks(cells, whole, 200, packed, many, seed=0)
     assert np.bincount(larger, cells.population[:, 0]).min() >= 1500
     assert larger.min() == 0 and 1 < larger.max() + 1 < chunks.max() + 1
-    options = PartitionOptions(restarts=2, workers=1, chunk_cells=200)
+    options = PartitionOptions(restarts=2, chunk_cells=200)
     done = partition_cells(cells, minimums, "random growth", options)
     assert done.n_areas == chunks.max() + 1
     for group in range(done.crosswalk.n_regions):

@@ -81,7 +81,7 @@ def plain_loss(cells, columns, groups, beta):
 
 
 def partitioned(cells, minimums, approach, **settings_):
-    return partition_cells(cells, minimums, approach, PartitionOptions(workers=1, **{"restarts": 2, **settings_}))
+    return partition_cells(cells, minimums, approach, PartitionOptions(**{"restarts": 2, **settings_}))
 
 
 @pytest.mark.parametrize("approach", APPROACHES)
@@ -239,18 +239,16 @@ def test_measures_of_a_partition_by_hand():
 
 
 @pytest.mark.parametrize("approach", APPROACHES)
-def test_same_seed_same_result_whatever_the_number_of_workers(approach, monkeypatch):
+def test_same_seed_same_result(approach):
     rng = np.random.default_rng(3)
     cells = squares([(x, y) for x in range(30) for y in range(30)], rng.poisson(20, (900, 4)))
     minimums = [Minimum((0, 1, 2, 3), 100)]
-    monkeypatch.setattr("vbas.core.cells.restarts.WORTH_SHARING_SECONDS", 0.0)
     options = {"restarts": 4, "seed": 5, "regroupings": 1}
-    alone = partition_cells(cells, minimums, approach, PartitionOptions(workers=1, **options))
-    shared = partition_cells(cells, minimums, approach, PartitionOptions(workers=3, **options))
-    assert (alone.workers, shared.workers) == (1, 3)
-    assert (alone.crosswalk.region_of == shared.crosswalk.region_of).all()
-    other = partition_cells(cells, minimums, approach, PartitionOptions(workers=1, **{**options, "seed": 6}))
-    assert (alone.crosswalk.region_of != other.crosswalk.region_of).any()
+    once = partition_cells(cells, minimums, approach, PartitionOptions(**options))
+    again = partition_cells(cells, minimums, approach, PartitionOptions(**options))
+    assert (once.crosswalk.region_of == again.crosswalk.region_of).all()
+    other = partition_cells(cells, minimums, approach, PartitionOptions(**{**options, "seed": 6}))
+    assert (once.crosswalk.region_of != other.crosswalk.region_of).any()
 
 
 def test_more_restarts_are_never_worse_in_an_area():
@@ -394,7 +392,7 @@ def test_cancelling_stops_at_once():
 
     for approach in APPROACHES:
         with pytest.raises(Stop):
-            partition_cells(cells, [Minimum((0,), 100)], approach, PartitionOptions(workers=1), stop)
+            partition_cells(cells, [Minimum((0,), 100)], approach, PartitionOptions(), stop)
 
 
 @pytest.mark.parametrize(
