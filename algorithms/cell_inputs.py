@@ -255,7 +255,7 @@ def cells_of(
             progress_of(feedback, 0, 5),
         )
     feedback.pushInfo(
-        f"{len(found)} cells of {found.cell_size:g} m, {len(found.neighbours) // 2} borders between neighbours."
+        f"{len(found)} cells of {found.cell_size:g} m, {len(found.adjacency.others) // 2} borders between neighbours."
     )
     return layer, found, shapes, minimums
 

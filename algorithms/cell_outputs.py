@@ -8,7 +8,7 @@ import numpy as np
 from qgis.core import QgsField, QgsProcessingParameterDefinition
 
 from ..core.cells import REASONS, Cells, Partition
-from ..core.cells.groups import Groups
+from ..core.cells.measures import Groups
 from .layers.cells import CellLayer
 from .layers.tables import FOR_RELEASE, INTERNAL, Table, number_fields
 from .parameters import sink

@@ -49,7 +49,7 @@ class PartitionCells(VbasAlgorithm):
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
     ) -> dict[str, object]:
         from ..core.cells import partition_cells
-        from ..core.cells.groups import describe_groups
+        from ..core.cells.measures import describe_groups
         from ..core.drawing import dissolve
         from ..core.report.partition import official_areas, partition_report
 

@@ -24,9 +24,8 @@ import numpy as np
 from vbas.benchmarks.grid_data import GRIDS, every_year, population_grid
 from vbas.benchmarks.published_partition import plain_partition
 from vbas.core.cells import Cells, PartitionOptions, partition_cells
-from vbas.core.cells.groups import describe_groups
-from vbas.core.cells.measures import measure
-from vbas.core.cells.squares import squares
+from vbas.core.cells.making import squares
+from vbas.core.cells.measures import describe_groups, measure
 from vbas.core.crosswalk import Crosswalk
 
 K = 100

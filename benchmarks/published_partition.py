@@ -16,7 +16,8 @@ def plain_partition(cells: Cells, k: float, attempts: int, seed: int, exchanges:
     """One run: the groups as sets of cells. attempts : R of Algorithm 1."""
     rng = np.random.default_rng(seed)
     neighbours = [
-        set(cells.neighbours[cells.starts[cell] : cells.starts[cell + 1]].tolist()) for cell in range(len(cells))
+        set(cells.adjacency.others[cells.adjacency.starts[cell] : cells.adjacency.starts[cell + 1]].tolist())
+        for cell in range(len(cells))
     ]
     people = cells.population
     appeared = ((people[:, :-1] == 0) & (people[:, 1:] > 0)).any(axis=1)

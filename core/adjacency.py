@@ -14,7 +14,7 @@ class Adjacency:
     """The neighbours of n areas, each pair listed from both sides: those of area i are others[starts[i]:starts[i + 1]].
 
     starts : (n + 1,) int64; others : (2 b,) int64, ascending for each area
-    borders : (2 b,) float, metres of border shared with each; 0 for neighbours that share none
+    borders : (2 b,) float, metres of border each shares, 0 where they share none, NaN where nobody measured
     """
 
     starts: np.ndarray
@@ -35,6 +35,10 @@ class Adjacency:
         once = owners < self.others
         return owners[once], self.others[once]
 
+    def matrix(self) -> sparse.csr_matrix:
+        """(n, n) matrix with a 1 for each pair of neighbours, from both sides."""
+        return sparse.csr_matrix((np.ones(len(self.others), np.int8), self.others, self.starts), shape=(len(self),) * 2)
+
     def components(self) -> np.ndarray:
         """Which connected part of the map each area belongs to, (n,) int64 from 0."""
         first, second = self.pairs()
@@ -42,7 +46,10 @@ class Adjacency:
 
 
 def adjacency_of_pairs(first: np.ndarray, second: np.ndarray, borders: np.ndarray, n: int) -> Adjacency:
-    """Adjacency of n areas from pairs (b,) that each stand there once, with the border they share (b,) in metres."""
+    """Adjacency of n areas from pairs (b,) that each stand there once.
+
+    borders : (b,) metres they share, NaN where nobody measured
+    """
     owners, others = np.concatenate([first, second]), np.concatenate([second, first])
     order = np.lexsort([others, owners])
     starts = np.searchsorted(owners[order], np.arange(n + 1))

@@ -50,22 +50,12 @@ def make_regions(
     Raises InputError where there are fewer than two areas, an identifier is missing or not unique, a point is
     missing, or a population is missing or negative.
     """
-    texts = np.array([identifier_text(value) for value in identifiers], dtype=object)
     points = np.asarray(points, dtype=float).reshape(-1, 2)
-    if len(texts) == 0:
+    if len(points) == 0:
         raise InputError("REGIONS is empty: give a layer with at least two areas.")
-    if len(texts) == 1:
+    if len(points) == 1:
         raise InputError("REGIONS has only one area, there is nothing to merge: give a layer with at least two areas.")
-    missing = sum(text is None for text in texts)
-    if missing:
-        raise InputError(f"Field “{field}” of REGIONS is missing in {missing} areas: give every area an identifier.")
-    unique, counts = np.unique(texts.astype(str), return_counts=True)
-    if len(unique) < len(texts):
-        twice = unique[counts > 1]
-        raise InputError(
-            f"Field “{field}” of REGIONS is not unique: {len(twice)} identifiers occur more than once "
-            f"({first_values(twice)}). Choose another field or dissolve the layer first."
-        )
+    texts = checked_identifiers(identifiers, f"Field “{field}” of REGIONS")
     unusable = ~np.isfinite(points).all(axis=1)
     if unusable.any():
         raise InputError(
@@ -75,6 +65,22 @@ def make_regions(
     if population is None:
         population = np.ones(len(texts))
     return Regions(texts, points, checked_population(population, texts))
+
+
+def checked_identifiers(identifiers: Sequence[object], field: str, things: str = "areas") -> np.ndarray:
+    """Identifiers as text, (n,). Raises InputError, naming the field, where one is missing or not unique."""
+    texts = np.array([identifier_text(value) for value in identifiers], dtype=object)
+    missing = sum(text is None for text in texts)
+    if missing:
+        raise InputError(f"{field} is missing in {missing} {things}: give all {things} an identifier.")
+    unique, counts = np.unique(texts.astype(str), return_counts=True)
+    if len(unique) < len(texts):
+        twice = unique[counts > 1]
+        raise InputError(
+            f"{field} is not unique: {len(twice)} identifiers occur more than once ({first_values(twice)}): choose "
+            "another field, or dissolve the layer first."
+        )
+    return texts
 
 
 def checked_population(population: np.ndarray, identifiers: np.ndarray) -> np.ndarray:

@@ -6,8 +6,7 @@ An approach is called as `approach(area, draws, options, progress)` on one conne
 
 from __future__ import annotations
 
-from .cells import Cells, Minimum, make_cells
-from .options import PartitionOptions
+from .cells import Cells, Minimum, PartitionOptions, make_cells
 from .partition import APPROACHES, REASONS, Partition, partition_cells
 
 __all__ = [

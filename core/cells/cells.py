@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
+from ..adjacency import Adjacency, adjacency_of_pairs
 from ..errors import InputError, first_values
-from ..regions import identifier_text
+from ..regions import checked_identifiers
 
 # Populations that are no whole numbers (estimates) are held in these parts, rounded down: sums of them are exact.
 PARTS = 1024
@@ -25,7 +25,7 @@ class Cells:
     boxes : (n, 4) float, least x, least y, greatest x, greatest y of each cell, in `cell_size`: a square has width 1
     population : (n, m) float, people of a field in a cell; whole numbers, or parts of 1/1024 rounded down
     fields : m names, of the columns of `population`
-    starts, neighbours : cell i borders on neighbours[starts[i]:starts[i + 1]]; (n + 1,) and (2 · borders,) int64
+    adjacency : who borders on whom
     cell_size : metres of one unit of `boxes`
     """
 
@@ -33,17 +33,11 @@ class Cells:
     boxes: np.ndarray
     population: np.ndarray
     fields: tuple[str, ...]
-    starts: np.ndarray
-    neighbours: np.ndarray
+    adjacency: Adjacency
     cell_size: float
 
     def __len__(self) -> int:
         return len(self.identifiers)
-
-    def adjacency(self) -> sparse.csr_matrix:
-        """(n, n) matrix with a 1 for each pair of neighbours."""
-        n = len(self)
-        return sparse.csr_matrix((np.ones(len(self.neighbours), np.int8), self.neighbours, self.starts), shape=(n, n))
 
 
 @dataclass(frozen=True)
@@ -69,24 +63,14 @@ def make_cells(
     borders : (b, 2) pairs of positions that are neighbours; cell_size : metres.
     Raises InputError where an identifier is missing or not unique, a population missing or negative.
     """
-    texts = np.array([identifier_text(value) for value in identifiers], dtype=object)
-    missing = sum(text is None for text in texts)
-    if missing:
-        raise InputError(f"CELL_ID is missing in {missing} cells: give every cell an identifier.")
-    unique, counts = np.unique(texts.astype(str), return_counts=True)
-    if len(unique) < len(texts):
-        raise InputError(
-            f"CELL_ID is not unique: {int((counts > 1).sum())} identifiers occur more than once "
-            f"({first_values(unique[counts > 1])}): choose another field."
-        )
+    texts = checked_identifiers(identifiers, "CELL_ID", "cells")
     boxes = np.asarray(boxes, dtype=float)
     boxes = (boxes - np.tile(boxes[:, :2].min(axis=0), 2)) / cell_size
-    borders = np.asarray(borders, np.int64).reshape(-1, 2)
-    both = np.vstack([borders, borders[:, ::-1]])
-    both = np.unique(both[both[:, 0] != both[:, 1]], axis=0)
-    starts = np.searchsorted(both[:, 0], np.arange(len(texts) + 1)).astype(np.int64)
+    borders = np.sort(np.asarray(borders, np.int64).reshape(-1, 2), axis=1)
+    once = np.unique(borders[borders[:, 0] != borders[:, 1]], axis=0)
+    adjacency = adjacency_of_pairs(once[:, 0], once[:, 1], np.full(len(once), np.nan), len(texts))
     checked = checked_population(np.asarray(population, dtype=float), texts, fields)
-    return Cells(texts, boxes, checked, tuple(fields), starts, both[:, 1].copy(), float(cell_size))
+    return Cells(texts, boxes, checked, tuple(fields), adjacency, float(cell_size))
 
 
 def checked_population(population: np.ndarray, identifiers: np.ndarray, fields: Sequence[str]) -> np.ndarray:
@@ -126,3 +110,29 @@ def weights_of(cells: Cells, minimums: Sequence[Minimum]) -> np.ndarray:
     With several years their n_j is a vector; here it is its sum: the person-years of the first minimum's fields.
     """
     return cells.population[:, list(minimums[0].columns)].sum(axis=1)
+
+
+@dataclass(frozen=True)
+class PartitionOptions:
+    """Settings; each approach reads those it needs.
+
+    neighbours_by_corner and the minimums belong to the cells; here are the settings of the search:
+    attempts : growths that may fail before `random growth` gives up (R of Algorithm 1), in each area
+    restarts : runs from different starts, of which the best by the loss is kept, area by area
+    beta : weight of the people left out in the loss; seed : of every random draw
+    newly_built_first : whether `random growth` partitions newly built cells among themselves first
+    exchanges : whether cells are exchanged between groups in the end
+    regroupings : how often, per group, `compact growth` merges a group with neighbours and splits it anew
+    chunk_cells : connected areas of more cells are cut into Louvain communities; 0 never
+    empty_years : whether a group may have nobody in a year, as one of newly built cells has before they were built
+    """
+
+    attempts: int = 10_000
+    restarts: int = 10
+    beta: float = 0.99
+    seed: int = 0
+    newly_built_first: bool = True
+    exchanges: bool = True
+    regroupings: int = 30
+    chunk_cells: int = 0
+    empty_years: bool = False

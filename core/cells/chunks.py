@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse import csgraph
 
 from ..errors import VbasError
 from ..progress import Progress, part, silent
@@ -21,8 +20,7 @@ ASK_EVERY = 0.2
 
 def connected_areas(cells: Cells, packed: list[int], lanes: Lanes) -> np.ndarray:
     """The connected set of cells each belongs to, (n,) int64; NO_AREA where its set has too few people for a group."""
-    _, component = csgraph.connected_components(cells.adjacency(), directed=False)
-    return _numbered_where_possible(component.astype(np.int64), packed, lanes)
+    return _numbered_where_possible(cells.adjacency.components(), packed, lanes)
 
 
 def cut_into_chunks(
@@ -47,7 +45,7 @@ def cut_into_chunks(
     used = len(sizes)
     for done, area in enumerate(large.tolist()):
         members = np.flatnonzero(area_of == area)
-        graph = cells.adjacency()[members][:, members].tocoo()
+        graph = cells.adjacency.matrix()[members][:, members].tocoo()
         community = _communities(graph, seed, part(progress, done / len(large), (done + 1) / len(large)))
         community = _joined_until_possible(community, graph, [packed[cell] for cell in members.tolist()], lanes)
         chunk_of[members] = used + community

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+
 from ..progress import Progress, part, silent
-from .building import build
-from .draws import Draws
-from .exchanges import exchange
-from .grouping import Area, Grouping
-from .options import PartitionOptions
-from .regrouping import regroup
+from .cells import PartitionOptions
+from .exchanges import GAIN, exchange
+from .grouping import FREE, Area, Box, Draws, Grouping, diagonal, joined
+from .measures import loss_of
 
 START_NOISE = 0.5
 
@@ -30,3 +32,203 @@ def compact_growth(area: Area, draws: Draws, options: PartitionOptions, progress
     if options.exchanges:
         exchange(grouping, progress=part(progress, 0.9, 1.0))
     return grouping
+
+
+# A cell that reaches the minimums alone starts last, and is taken by others only if that saves this much diagonal.
+ALONE_LAST = 8.0
+ALONE_DEAR = 1.0
+# Of two cells that lengthen the diagonal alike the one with fewer free neighbours is taken: it is harder to place.
+CROWDED = 0.1
+TELL_EVERY = 64
+
+
+@dataclass
+class Built:
+    """A group being built."""
+
+    members: list[int]
+    people: int
+    weight: float
+    box: Box
+
+    @property
+    def cost(self) -> float:
+        """Its share of the numerator of Eq. 3."""
+        return self.weight * diagonal(self.box)
+
+
+def build(
+    area: Area, cells: Iterable[int], draws: Draws, noise: float, progress: Progress = silent
+) -> tuple[list[Built], list[int]]:
+    """Compact groups of these cells, and the cells that came into none.
+
+    Groups start from the cells that are hardest to place (fewest free neighbours, not enough alone), and take the
+    neighbour that lengthens the diagonal least until they reach the minimums. Cells left over join the group beside
+    them that this costs least. noise : how far chance may change an order of preference, in cells of diagonal.
+    """
+    free = dict.fromkeys(cells)
+    neighbours, alone, enough = area.neighbours, area.alone, area.lanes.enough
+    degree = {cell: sum(other in free for other in neighbours[cell]) for cell in free}
+    queue = [(degree[cell] + (ALONE_LAST if alone[cell] else 0.0) + noise * draws.uniform(), cell) for cell in free]
+    heapify(queue)
+    groups: list[Built] = []
+    left: list[int] = []
+    while queue:
+        _, start = heappop(queue)
+        if start not in free:
+            continue
+        if len(groups) % TELL_EVERY == TELL_EVERY - 1:
+            progress(1.0 - len(free) / len(degree))
+        group = _grown(area, start, free, degree, draws, noise)
+        if enough(group.people):
+            groups.append(group)
+        else:
+            left += group.members
+        for cell in group.members:
+            free.pop(cell, None)
+        for cell in group.members:
+            for other in neighbours[cell]:
+                if other in free:
+                    degree[other] -= 1
+                    heappush(queue, (degree[other] + (ALONE_LAST if alone[other] else 0.0), other))
+    return groups, join(area, groups, left)
+
+
+def _grown(
+    area: Area,
+    start: int,
+    free: dict[int, None],
+    degree: dict[int, int],
+    draws: Draws,
+    noise: float,
+) -> Built:
+    """A group from this cell, by the neighbour that lengthens the diagonal least, until it reaches the minimums."""
+    neighbours, people, boxes, alone, enough = area.neighbours, area.people, area.boxes, area.alone, area.lanes.enough
+    group = Built([start], people[start], area.weight[start], boxes[start])
+    frontier: dict[int, float] = {}
+    newest = start
+    seen = {start}
+    while not enough(group.people):
+        for other in neighbours[newest]:
+            if other in free and other not in seen:
+                seen.add(other)
+                dear = ALONE_DEAR if alone[other] else 0.0
+                frontier[other] = dear + CROWDED * degree[other] + noise * draws.uniform()
+        if not frontier:
+            break
+        box = group.box
+        best, newest = float("inf"), -1
+        for other, preference in frontier.items():
+            score = diagonal(joined(box, boxes[other])) + preference
+            if score < best:
+                best, newest = score, other
+        del frontier[newest]
+        group.members.append(newest)
+        group.people += people[newest]
+        group.weight += area.weight[newest]
+        group.box = joined(box, boxes[newest])
+    return group
+
+
+def join(area: Area, groups: list[Built], left: list[int]) -> list[int]:
+    """Let cells left over join the groups beside them, each where it adds least to the cost; those still left."""
+    owner = {cell: group for group in groups for cell in group.members}
+    waiting = left
+    while waiting:
+        still = []
+        for cell in waiting:
+            group = _cheapest(area, cell, owner)
+            if group is None:
+                still.append(cell)
+                continue
+            group.members.append(cell)
+            group.people += area.people[cell]
+            group.weight += area.weight[cell]
+            group.box = joined(group.box, area.boxes[cell])
+            owner[cell] = group
+        if len(still) == len(waiting):
+            break
+        waiting = still
+    return waiting
+
+
+def _cheapest(area: Area, cell: int, owner: dict[int, Built]) -> Built | None:
+    """The group beside a cell that it costs least to join and that keeps its minimums."""
+    best, cheapest = float("inf"), None
+    for other in area.neighbours[cell]:
+        group = owner.get(other)
+        if group is None:
+            continue
+        cost = (group.weight + area.weight[cell]) * diagonal(joined(group.box, area.boxes[cell])) - group.cost
+        if cost < best and area.lanes.enough(group.people + area.people[cell]):
+            best, cheapest = cost, group
+    return cheapest
+
+
+MOST_MERGED = 6
+REGROUPING_NOISE = 2.0
+
+
+def regroup(grouping: Grouping, draws: Draws, rounds: int, progress: Progress = silent) -> int:
+    """Merge some neighbouring groups, and the free cells beside them, and split them anew; how often that was kept.
+
+    Each try takes a random group of several cells with up to MOST_MERGED - 1 more, each a neighbour of one before; what
+    is built of their cells, with some chance, is kept if the area's loss does not get worse.
+    rounds : tries per group of several cells.
+    """
+    area = grouping.area
+    cost, taken = sum(grouping.cost.values()), sum(grouping.weight.values())
+    kept = 0
+    several = _of_several_cells(grouping)
+    tries = rounds * len(several)
+    for done in range(tries):
+        if done % TELL_EVERY == 0:
+            progress(done / tries)
+            several = _of_several_cells(grouping)
+            if not several:
+                break
+        group = several[draws.below(len(several))]
+        if group not in grouping.members:
+            continue
+        merged = _neighbourhood(grouping, group, draws)
+        cells = [cell for one in merged for cell in grouping.members[one]]
+        cells += dict.fromkeys(
+            other for cell in cells for other in area.neighbours[cell] if grouping.group_of[other] == FREE
+        )
+        if len(cells) <= len(merged):
+            continue
+        built, _ = build(area, cells, draws, REGROUPING_NOISE * draws.uniform())
+        new_cost = cost + sum(one.cost for one in built) - sum(grouping.cost[one] for one in merged)
+        new_taken = taken + sum(one.weight for one in built) - sum(grouping.weight[one] for one in merged)
+        gain = loss_of(new_cost, new_taken, area.everyone, area.beta) - loss_of(cost, taken, area.everyone, area.beta)
+        if gain < -1e-12 or not built:
+            continue
+        _replace(grouping, merged, built)
+        cost, taken = new_cost, new_taken
+        kept += gain > GAIN
+    return kept
+
+
+def _of_several_cells(grouping: Grouping) -> list[int]:
+    return [group for group, cells in grouping.members.items() if len(cells) > 1]
+
+
+def _neighbourhood(grouping: Grouping, group: int, draws: Draws) -> list[int]:
+    """A group and up to MOST_MERGED - 1 more, each a random neighbour of one before."""
+    merged = [group]
+    for _ in range(draws.below(MOST_MERGED)):
+        around = [
+            one
+            for one in grouping.groups_around(grouping.members[merged[draws.below(len(merged))]])
+            if one not in merged
+        ]
+        if around:
+            merged.append(around[draws.below(len(around))])
+    return merged
+
+
+def _replace(grouping: Grouping, merged: list[int], built: list[Built]) -> None:
+    for group in merged:
+        grouping.remove(group)
+    for one in built:
+        grouping.add(one.members)

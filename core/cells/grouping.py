@@ -54,7 +54,7 @@ def make_area(
 ) -> Area:
     """The area of the cells at these ascending positions; borders to other cells are left out."""
     position = {cell: i for i, cell in enumerate(members.tolist())}
-    starts, others = cells.starts, cells.neighbours
+    starts, others = cells.adjacency.starts, cells.adjacency.others
     neighbours = [
         [position[other] for other in others[starts[cell] : starts[cell + 1]].tolist() if other in position]
         for cell in members.tolist()
@@ -171,3 +171,28 @@ class Grouping:
             np.int64,
             len(self.group_of),
         )
+
+
+BLOCK = 4096
+
+
+class Draws:
+    """Numbers from one Generator, in a fixed order: the same seed gives the same draws."""
+
+    def __init__(self, generator: np.random.Generator) -> None:
+        self._generator = generator
+        self._left: list[float] = []
+
+    def uniform(self) -> float:
+        """A number in [0, 1)."""
+        if not self._left:
+            self._left = self._generator.random(BLOCK).tolist()
+        return self._left.pop()
+
+    def below(self, n: int) -> int:
+        """A whole number in 0..n-1."""
+        return int(self.uniform() * n)
+
+    def shuffled(self, values: list[int]) -> list[int]:
+        """The values in a random order."""
+        return [values[i] for i in self._generator.permutation(len(values)).tolist()]

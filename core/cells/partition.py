@@ -8,20 +8,18 @@ from dataclasses import dataclass
 from typing import Callable
 
 import numpy as np
-from scipy.sparse import csgraph
 
+from ..adjacency import connected_parts
 from ..crosswalk import LEFT_OUT, Crosswalk, number_compactly
 from ..errors import InputError, PrivacyError
 from ..progress import Progress, part, silent
-from .cells import Cells, Minimum, checked_minimums, weights_of
+from .cells import Cells, Minimum, PartitionOptions, checked_minimums, weights_of
 from .chunks import connected_areas, cut_into_chunks
 from .compact_growth import compact_growth
-from .grouping import Grouping
+from .grouping import Draws, Grouping, make_area
 from .lanes import Lanes
 from .measures import PartitionMeasures, diagonals, loss_of, measure
-from .options import PartitionOptions
 from .random_growth import random_growth
-from .restarts import best_of_restarts
 
 APPROACHES: dict[str, Callable[..., Grouping]] = {
     "random growth": random_growth,
@@ -92,6 +90,57 @@ def partition_cells(
     return Partition(crosswalk, reason, measures, n_areas, time.perf_counter() - started)
 
 
+def best_of_restarts(
+    cells: Cells,
+    minimums: Sequence[Minimum],
+    area_of: np.ndarray,
+    approach: Callable[..., Grouping],
+    options: PartitionOptions,
+    progress: Progress,
+) -> np.ndarray:
+    """Labels of the best restart of each area by its own loss, (n,) int64; LEFT_OUT for cells in no group.
+
+    area_of : (n,) int64, the area of each cell, negative for none. The first of equals is kept, and every restart of
+    every area has a seed of its own, so that no area's groups depend on another's.
+    """
+    lanes = Lanes(minimums, options.empty_years)
+    packed = lanes.pack(cells)
+    weights = weights_of(cells, minimums)
+    newly = newly_built(cells, minimums)
+    label_of = np.full(len(cells), LEFT_OUT, np.int64)
+    used = done = 0
+    everything = max(int((area_of >= 0).sum()), 1) * options.restarts
+    for number, members in enumerate(_members(area_of)):
+        area = make_area(cells, members, packed, weights, newly, lanes, options.beta)
+        best: Grouping | None = None
+        for restart in range(options.restarts):
+            draws = Draws(np.random.default_rng([options.seed, restart, number]))
+            grouping = approach(
+                area, draws, options, part(progress, done / everything, (done + len(area)) / everything)
+            )
+            done += len(area)
+            if best is None or grouping.loss() > best.loss():
+                best = grouping
+        found = np.full(len(members), LEFT_OUT) if best is None else best.labels()
+        label_of[members] = np.where(found >= 0, found + used, LEFT_OUT)
+        used += int(found.max(initial=-1)) + 1
+    return label_of
+
+
+def newly_built(cells: Cells, minimums: Sequence[Minimum]) -> np.ndarray:
+    """Whether a cell turns from empty to inhabited from one year to the next, (n,) bool, by the first minimum."""
+    people = cells.population[:, list(minimums[0].columns)]
+    return ((people[:, :-1] == 0) & (people[:, 1:] > 0)).any(axis=1)
+
+
+def _members(area_of: np.ndarray) -> list[np.ndarray]:
+    """The cells of each area, ascending."""
+    order = np.argsort(area_of, kind="stable")
+    n_areas = int(area_of.max(initial=-1)) + 1
+    bounds = np.searchsorted(area_of[order], np.arange(n_areas + 1))
+    return [order[bounds[area] : bounds[area + 1]] for area in range(n_areas)]
+
+
 def too_wide(boxes: np.ndarray, labels: np.ndarray, weights: np.ndarray, beta: float) -> np.ndarray:
     """Cells, (n,) bool, of groups whose diagonal costs more than leaving their people out.
 
@@ -126,12 +175,9 @@ def recount(cells: Cells, minimums: Sequence[Minimum], crosswalk: Crosswalk, emp
                     f"The recount found {int(short.sum())} groups below the minimum of {minimum.k:g} in "
                     f"“{cells.fields[column]}”: nothing was written."
                 )
-    inside = np.repeat(np.arange(len(cells)), np.diff(cells.starts))
-    same = (crosswalk.region_of[inside] == crosswalk.region_of[cells.neighbours]) & (crosswalk.region_of[inside] >= 0)
-    links = cells.adjacency().tocoo()
-    links.data = links.data * same
-    links.eliminate_zeros()
-    pieces = csgraph.connected_components(links, directed=False)[1][crosswalk.region_of >= 0]
+    first, second = cells.adjacency.pairs()
+    same = crosswalk.region_of[first] == crosswalk.region_of[second]
+    pieces = connected_parts(first[same], second[same], len(cells))[crosswalk.region_of >= 0]
     if len(np.unique(pieces)) != crosswalk.n_regions:
         raise PrivacyError("The recount found a group in several pieces: nothing was written.")
 
@@ -148,7 +194,7 @@ def _check(cells: Cells, minimums: Sequence[Minimum], approach: str, options: Pa
 
 def _nowhere(cells: Cells, minimums: Sequence[Minimum]) -> str:
     """The sentence for cells that no group can be made of."""
-    _, component = csgraph.connected_components(cells.adjacency(), directed=False)
+    component = cells.adjacency.components()
     worst = min(
         (
             (np.bincount(component, cells.population[:, column]).max() / minimum.k, minimum, column)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from ..progress import Progress, part, silent
-from .draws import Draws
+from .cells import PartitionOptions
 from .exchanges import exchange
-from .grouping import FREE, Area, Grouping
-from .options import PartitionOptions
+from .grouping import FREE, Area, Draws, Grouping
 
 TELL_EVERY = 256
 

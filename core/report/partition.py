@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..cells.cells import Cells, Minimum, weights_of
-from ..cells.groups import Groups, hull_areas
+from ..cells.measures import Groups, hull_areas
 from ..cells.partition import REASONS, TAKEN, Partition
 from ..crosswalk import number_compactly
 from ..errors import InputError

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from vbas.core.cells import Minimum, PartitionOptions, make_cells, partition_cells
 from vbas.core.cells.chunks import connected_areas, cut_into_chunks
-from vbas.core.cells.groups import describe_groups
 from vbas.core.cells.lanes import Lanes
-from vbas.core.cells.making import cells_of_points, cells_of_polygons
-from vbas.core.cells.squares import grid_borders, grid_size
+from vbas.core.cells.making import cells_of_points, cells_of_polygons, grid_borders, grid_size
+from vbas.core.cells.measures import describe_groups
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.errors import InputError, VbasError
 
@@ -25,8 +24,7 @@ def box(x, y, size=250.0, across=1, up=1):
 
 
 def pairs(cells):
-    owner = np.repeat(np.arange(len(cells)), np.diff(cells.starts))
-    return {(a, b) for a, b in zip(owner.tolist(), cells.neighbours.tolist()) if a < b}
+    return set(zip(*map(np.ndarray.tolist, cells.adjacency.pairs())))
 
 
 def field_of(side, people, size=100.0):

@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 
 from vbas.benchmarks.published_partition import plain_partition
 from vbas.core.cells import APPROACHES, Minimum, PartitionOptions, make_cells, partition_cells
-from vbas.core.cells.draws import Draws
 from vbas.core.cells.exchanges import exchange
-from vbas.core.cells.grouping import Grouping, make_area
+from vbas.core.cells.grouping import Draws, Grouping, make_area
 from vbas.core.cells.lanes import Lanes
+from vbas.core.cells.making import grid_borders
 from vbas.core.cells.measures import loss_of, measure
 from vbas.core.cells.partition import NO_GROUP, TOO_FEW, TOO_WIDE, recount, too_wide
 from vbas.core.cells.random_growth import random_growth
-from vbas.core.cells.squares import grid_borders
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.errors import InputError, PrivacyError
 
@@ -54,7 +53,8 @@ def grids(draw, years=3):
 
 
 def neighbours_of(cells, cell):
-    return cells.neighbours[cells.starts[cell] : cells.starts[cell + 1]].tolist()
+    adjacency = cells.adjacency
+    return adjacency.others[adjacency.starts[cell] : adjacency.starts[cell + 1]].tolist()
 
 
 def reached(cells, start, inside):
