@@ -65,7 +65,7 @@ def ours(problem: Problem) -> Answer:
 
 def ours_alternating(problem: Problem) -> Answer:
     areas = make_regions(range(len(problem.points)), problem.points)
-    options = AggregationOptions(problem.factor, start_sites=problem.facilities)
+    options = AggregationOptions(problem.factor)
     result = APPROACHES["alternating location-allocation"](areas, len(problem.facilities), options)
     cost = np.hypot(*(areas.points - result.sites[result.crosswalk.region_of]).T).sum()
     gap = float(result.notes[1].split("relative gap of ")[1].split()[0])

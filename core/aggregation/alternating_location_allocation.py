@@ -6,8 +6,9 @@ from ..progress import Progress, part, silent
 from ..regions import Regions
 from ..transport import Allocation, allocate
 from ..transport.capacity import facility_capacity
+from ..transport.seeding import mean_centres
 from .options import Aggregation, AggregationOptions, aggregation_by_site
-from .transport_start import load_note, site_mover, start_sites
+from .transport_start import load_note, start_sites
 
 DEFAULTS = AggregationOptions()
 SAME = 1e-12  # relative difference of costs that rounding may make
@@ -19,23 +20,22 @@ def alternating_location_allocation(
 ) -> Aggregation:
     """Goodchild and Massam's heuristic for components 2 and 3 together (Croft 2018, section 2.4.1).
 
-    regions : n areas, a demand of 1 each; 1 <= n_sites <= n. options : `capacity_factor`, `start_sites`, `centre`.
+    regions : n areas, a demand of 1 each; 1 <= n_sites <= n. options : `capacity_factor`.
     Each allocation is optimal over all n x S arcs, proved by its prices, and starts from the prices of the one before.
     The loop ends when no site moves, or with the best allocation seen when a step makes the sum of the distances
     no better. A site that serves no area is dropped.
-    Raises InputError for a capacity factor that is neither 0 nor at least 1, and for settings that do not fit.
+    Raises InputError for a capacity factor that is neither 0 nor at least 1.
     """
     points = regions.points
     capacity = facility_capacity(len(regions), n_sites, options.capacity_factor)
-    move_sites = site_mover(options.centre)
-    sites = start_sites(points, n_sites, options.start_sites, part(progress, 0.0, 0.1))
+    sites = start_sites(points, n_sites, part(progress, 0.0, 0.1))
     best, best_sites = allocate(points, sites, capacity, None, part(progress, 0.1, 0.3)), sites
     gap = best.gap
     reason = f"the limit of {ROUND_LIMIT} rounds was reached"
     rounds = 1
     while rounds < ROUND_LIMIT:
         done = 1.0 - 0.7 * 0.9**rounds
-        sites = move_sites(points, best.facility_of, best_sites)
+        sites = mean_centres(points, best.facility_of, best_sites)
         if (sites == best_sites).all():
             reason = "no site moved any more"
             break

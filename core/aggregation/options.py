@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,15 +14,10 @@ class AggregationOptions:
     """Settings of the aggregations; each approach reads those it needs.
 
     capacity_factor : how far a transport heuristic may load a facility beyond an even share; 0 is unlimited.
-    start_sites : (S, 2) the sites a transport heuristic starts from, None for those of its own seeding
-    centre : where a transport heuristic moves a site, to the "mean centre" of its areas as the paper does, or to their
-        "geometric median", which does minimise the sum of the distances.
     floor : the population every region of `population floor` needs; 0 is an even share of the whole.
     """
 
     capacity_factor: float = 0.0
-    start_sites: np.ndarray | None = field(default=None, compare=False)
-    centre: str = "mean centre"
     floor: float = 0.0
 
 

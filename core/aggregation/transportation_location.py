@@ -10,7 +10,7 @@ from ..transport import Allocation, allocate
 from ..transport.capacity import facility_capacity
 from ..transport.single_moves import SingleMoves, settle
 from .options import Aggregation, AggregationOptions, aggregation_by_site
-from .transport_start import load_note, site_mover, start_sites
+from .transport_start import load_note, start_sites
 
 DEFAULTS = AggregationOptions()
 
@@ -20,18 +20,17 @@ def transportation_location(
 ) -> Aggregation:
     """Cooper's heuristic for components 2 and 3 together (Cooper 1972; Croft 2018, section 2.4.2).
 
-    regions : n areas, a demand of 1 each; 1 <= n_sites <= n. options : `capacity_factor`, `start_sites`, `centre`.
+    regions : n areas, a demand of 1 each; 1 <= n_sites <= n. options : `capacity_factor`.
     All areas go to the nearest site; while a site is over its limit, the cheapest move of one area from such a site
     to one with room is made, and after each the sites go to their centres and areas to nearer sites with room, until
     nothing moves, or with the best seen when, all sites within their limits, a step makes the sum of the distances
     worse. A site that serves no area is dropped.
-    Raises InputError for a capacity factor that is neither 0 nor at least 1, and for settings that do not fit.
+    Raises InputError for a capacity factor that is neither 0 nor at least 1.
     """
     points = regions.points
     capacity = facility_capacity(len(regions), n_sites, options.capacity_factor)
-    move_sites = site_mover(options.centre)
-    sites = start_sites(points, n_sites, options.start_sites, part(progress, 0.0, 0.1))
-    moves = SingleMoves(points, sites, capacity, move_sites)
+    sites = start_sites(points, n_sites, part(progress, 0.0, 0.1))
+    moves = SingleMoves(points, sites, capacity)
     settled = settle(moves, np.ones(n_sites, bool))
     total = moves.excess
     n_moves = 0

@@ -192,7 +192,3 @@ class Draws:
     def below(self, n: int) -> int:
         """A whole number in 0..n-1."""
         return int(self.uniform() * n)
-
-    def shuffled(self, values: list[int]) -> list[int]:
-        """The values in a random order."""
-        return [values[i] for i in self._generator.permutation(len(values)).tolist()]

@@ -1,4 +1,4 @@
-"""The first facilities: Cooper's alternate location-allocation."""
+"""The first facilities: Cooper's alternate location-allocation, which moves each to its mean centre."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from scipy.spatial import cKDTree
 from ..errors import VbasError
 from ..progress import Progress, silent
 from .arcs import distances
-from .centres import mean_centres
 
 ROUND_LIMIT = 10_000
 
@@ -54,3 +53,18 @@ def equal_groups(points: np.ndarray, n_groups: int) -> np.ndarray:
         cut = before[middle] - before[first]
         waiting += [(members[:cut], first, middle), (members[cut:], middle, last)]
     return group_of
+
+
+def mean_centres(points: np.ndarray, facility_of: np.ndarray, facilities: np.ndarray) -> np.ndarray:
+    """The facilities, (S, 2), each at the unweighted mean of its destinations; where there are none it stays.
+
+    points : (n, 2); facility_of : (n,). What Croft 2018, section 2.4.1 calls the median; it minimises the sum of the
+    squared distances, so that the sum of the distances may rise.
+    """
+    size = np.bincount(facility_of, minlength=len(facilities))
+    used = size > 0
+    centres = facilities.copy()
+    for axis in (0, 1):
+        total = np.bincount(facility_of, points[:, axis], minlength=len(facilities))
+        centres[used, axis] = total[used] / size[used]
+    return centres

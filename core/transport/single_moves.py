@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Callable, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
 from .arcs import CHUNK, distances
+from .seeding import mean_centres
 
 LEAST_GAIN = 1e-12  # of the largest coordinate: less is rounding
 FEW = 16  # changed facilities looked at one by one; beyond that all destinations search anew
@@ -29,20 +30,12 @@ class SingleMoves:
 
     points : (n, 2); facilities : (S, 2); facility_of, distance : (n,) the present facility and how far it is;
     load : (S,); room_at, room_distance : (n,) the nearest facility with room, NOWHERE and inf where there is none.
-    move_facilities : one of `centres.CENTRES`.
     """
 
-    def __init__(
-        self,
-        points: np.ndarray,
-        facilities: np.ndarray,
-        capacity: int,
-        move_facilities: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray],
-    ) -> None:
+    def __init__(self, points: np.ndarray, facilities: np.ndarray, capacity: int) -> None:
         self.points = points
         self.facilities = facilities.copy()
         self.capacity = capacity
-        self.move_facilities = move_facilities
         self.facility_of = cKDTree(facilities).query(points)[1].astype(np.int64)
         self.distance = distances(points, facilities[self.facility_of])
         self.load = np.bincount(self.facility_of, minlength=len(facilities))
@@ -82,7 +75,7 @@ class SingleMoves:
         """Move the facilities whose destinations changed, (S,) bool, to their centres."""
         members = np.flatnonzero(changed[self.facility_of])
         before = self.facilities
-        self.facilities = self.move_facilities(self.points[members], self.facility_of[members], before)
+        self.facilities = mean_centres(self.points[members], self.facility_of[members], before)
         self.distance[members] = distances(self.points[members], self.facilities[self.facility_of[members]])
         self._update_room((self.facilities != before).any(axis=1))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -16,8 +17,7 @@ from vbas.core.errors import Cancelled, InputError
 from vbas.core.regions import make_regions
 from vbas.core.transport import allocate
 from vbas.core.transport.capacity import facility_capacity
-from vbas.core.transport.centres import CENTRES, _weiszfeld_step, geometric_medians, mean_centres
-from vbas.core.transport.seeding import alternate_location_allocation, equal_groups
+from vbas.core.transport.seeding import alternate_location_allocation, equal_groups, mean_centres
 from vbas.core.transport.single_moves import SingleMoves, settle
 
 from .strategies import regions as some_regions
@@ -80,7 +80,6 @@ def test_every_region_keeps_its_limit(areas, data):
     n_sites = data.draw(st.integers(1, len(areas)))
     options = AggregationOptions(
         capacity_factor=data.draw(st.sampled_from([*FACTORS, 1.37])),
-        centre=data.draw(st.sampled_from(["mean centre", "geometric median"])),
     )
     for name in NAMES:
         result = APPROACHES[name](areas, n_sites, options)
@@ -136,35 +135,11 @@ def test_the_allocation_of_the_alternating_result_is_optimal(factor):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_given_sites_are_where_it_starts(name):
-    areas = clustered(120)
-    rng = np.random.default_rng(9)
-    sites = areas.points[rng.choice(120, 15, replace=False)]
-    own, given_ = (APPROACHES[name](areas, 15, AggregationOptions(1.2, start_sites=start)) for start in (None, sites))
-    assert total_distance(areas, own) != total_distance(areas, given_)
-    with pytest.raises(InputError, match="START_SITES has 15 sites, but 16 are wanted"):
-        APPROACHES[name](areas, 16, AggregationOptions(1.2, start_sites=sites))
-
-
-@pytest.mark.parametrize("name", NAMES)
 def test_what_does_not_fit_is_refused(name):
     areas = clustered(20)
-    with pytest.raises(InputError, match="CENTRE “middle” is unknown: choose one of mean centre, geometric median"):
-        APPROACHES[name](areas, 4, AggregationOptions(centre="middle"))
     for n_sites in (0, 21):
         with pytest.raises(InputError, match=f"{n_sites} sites, but must be between 1 and the number of areas, 20"):
             APPROACHES[name](areas, n_sites, AggregationOptions())
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("factor", [1.0, 1.2])
-def test_the_median_is_more_compact(name, factor):
-    areas = clustered(500, seed=7)
-    mean, median = (
-        total_distance(areas, APPROACHES[name](areas, 60, AggregationOptions(factor, centre=centre)))
-        for centre in ("mean centre", "geometric median")
-    )
-    assert median < mean
 
 
 def test_the_loop_ends_with_the_best_seen(monkeypatch):
@@ -177,7 +152,8 @@ def test_the_loop_ends_with_the_best_seen(monkeypatch):
         worse["moves"] += 1
         return mean_centres(points, facility_of, facilities) + (1e5 if worse["moves"] == 3 else 0.0)
 
-    monkeypatch.setitem(CENTRES, "mean centre", away)
+    module = import_module("vbas.core.aggregation.alternating_location_allocation")
+    monkeypatch.setattr(module, "mean_centres", away)
     result = APPROACHES["alternating location-allocation"](areas, 20, AggregationOptions(1.0))
     assert worse["moves"] == 3
     assert "ended after 4 allocations: the next one was no better" in result.notes[0]
@@ -187,7 +163,7 @@ def test_the_loop_ends_with_the_best_seen(monkeypatch):
     assert total_distance(areas, result) == pytest.approx(allocate(areas.points, sites, 10).cost, rel=1e-9)
 
 
-def test_single_moves_end_with_the_best_seen():
+def test_single_moves_end_with_the_best_seen(monkeypatch):
     areas = clustered(100)
     calls = {"n": 0}
 
@@ -196,7 +172,8 @@ def test_single_moves_end_with_the_best_seen():
         centres = mean_centres(points, facility_of, facilities)
         return centres + (1e6 if calls["n"] == 2 else 0.0)
 
-    moves = SingleMoves(areas.points, areas.points[:10], 100, away)
+    monkeypatch.setattr("vbas.core.transport.single_moves.mean_centres", away)
+    moves = SingleMoves(areas.points, areas.points[:10], 100)
     moves.recentre(np.ones(10, bool))
     changed = moves.move_nearer()
     before = moves.snapshot()
@@ -211,7 +188,7 @@ def test_single_moves_know_the_nearest_facility_with_room(areas, data):
     """After any moves: the nearest with room is the one a search over all facilities finds; none is nearer at rest."""
     size = data.draw(st.integers(2, min(len(areas), 12)))
     capacity = -(-len(areas) // size)
-    moves = SingleMoves(areas.points, areas.points[:size] + 0.25, capacity, mean_centres)
+    moves = SingleMoves(areas.points, areas.points[:size] + 0.25, capacity)
     settle(moves, np.ones(size, bool))
     while True:
         costs = cdist(areas.points, moves.facilities)
@@ -247,38 +224,6 @@ def test_the_seeding_bears_coinciding_points():
     points = np.repeat([[0.0, 0.0], [5.0, 5.0]], 10, axis=0)
     facilities, _ = alternate_location_allocation(points, 6)
     assert facilities.shape == (6, 2) and np.isfinite(facilities).all()
-
-
-def test_medians_minimise_and_never_raise_the_sum_of_distances():
-    rng = np.random.default_rng(11)
-    for trial in range(30):
-        n, size = int(rng.integers(1, 40)), int(rng.integers(1, 5))
-        points = rng.random((n, 2)) if trial % 2 else rng.integers(0, 3, (n, 2)) * 1.0
-        facility_of = rng.integers(0, size, n)
-        start = rng.random((size, 2)) if trial % 3 else points[rng.integers(0, n, size)]
-        medians = geometric_medians(points, facility_of, start)
-        for facility in range(size):
-            own = points[facility_of == facility]
-            if not len(own):
-                assert (medians[facility] == start[facility]).all()
-                continue
-
-            def total(place, own=own):
-                return np.hypot(*(own - place).T).sum()
-
-            least = total(medians[facility])
-            assert least <= total(start[facility]) + 1e-12
-            others = [*own, own.mean(axis=0), *(medians[facility] + rng.normal(0, 0.01, (50, 2)))]
-            assert least <= min(total(other) for other in others) + 1e-6
-
-
-def test_a_median_at_a_destination_is_met_exactly_and_kept():
-    cross = np.array([[0.0, 0.0], [1.0, 0.1], [-1.0, 0.0], [0.1, 1.0], [0.0, -1.0]])
-    everyone = np.zeros(5, np.int64)
-    assert (geometric_medians(cross, everyone, np.array([[0.4, 0.3]])) == [[0.0, 0.0]]).all()
-    # A facility that stands on a destination goes on where that is not the best place, and else stays.
-    assert (_weiszfeld_step(cross, everyone, np.array([[0.0, 0.0]])) == [[0.0, 0.0]]).all()
-    assert (_weiszfeld_step(cross, everyone, np.array([[1.0, 0.1]])) < [[1.0, 0.1]]).all()
 
 
 @pytest.mark.parametrize("name", NAMES)
