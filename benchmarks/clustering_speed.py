@@ -31,9 +31,9 @@ from vbas.core.profile import Profile
 from vbas.core.regions import Regions
 from vbas.core.site_location import APPROACHES as LOCATIONS
 from vbas.core.site_location import LocationOptions
-from vbas.core.site_location.anonymity_driven_clustering import VARIANT, propose
-from vbas.core.site_location.climbing import Climb, climb
-from vbas.core.site_location.clustering_state import ClusteringState
+from vbas.core.site_location.clustering.anonymity_driven_clustering import VARIANT, propose
+from vbas.core.site_location.clustering.climbing import Climb, climb
+from vbas.core.site_location.clustering.state import ClusteringState
 from vbas.core.site_number import APPROACHES as SITE_NUMBERS
 from vbas.core.voronoi import nearest_site
 

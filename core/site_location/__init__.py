@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from typing import Callable
 
-from .anonymity_driven_clustering import anonymity_driven_clustering
-from .anonymity_driven_clustering_2015 import anonymity_driven_clustering_2015
 from .balanced_density import balanced_density
+from .clustering.anonymity_driven_clustering import anonymity_driven_clustering
+from .clustering.anonymity_driven_clustering_2015 import anonymity_driven_clustering_2015
 from .options import LocationOptions, SiteLocation
 from .random_sites import random_sites
-from .starts import STARTS
 
 __all__ = ["APPROACHES", "LocationOptions", "SiteLocation"]
 
@@ -22,5 +21,3 @@ APPROACHES: dict[str, Callable[..., SiteLocation]] = {
     "anonymity-driven clustering (2015)": anonymity_driven_clustering_2015,
     "random": random_sites,
 }
-
-STARTS.update(APPROACHES)  # what a clustering may start from

@@ -11,13 +11,11 @@ import numpy as np
 class LocationOptions:
     """Settings of the site locations; each approach reads those it needs.
 
-    k : the level of anonymity wanted; seed : of every random draw; start : the approach whose sites a clustering
-    starts from.
+    k : the level of anonymity wanted; seed : of every random draw.
     """
 
     k: int = 5
     seed: int = 0
-    start: str = "balanced density"
 
 
 @dataclass(frozen=True, eq=False)

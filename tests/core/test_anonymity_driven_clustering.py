@@ -12,17 +12,19 @@ from scipy import sparse
 from scipy.spatial import Delaunay, cKDTree
 
 from vbas.core.configuration import Configuration, aggregate
-from vbas.core.errors import Cancelled, InputError
+from vbas.core.errors import Cancelled
 from vbas.core.profile import Profile
 from vbas.core.regions import make_regions
-from vbas.core.site_location import APPROACHES, LocationOptions, clustering_state, dense_counts, sparse_counts
-from vbas.core.site_location import climbing as climbing_module
-from vbas.core.site_location.adjacent_sites import adjacent_sites
-from vbas.core.site_location.anonymity_driven_clustering import VARIANT as VARIANT_2018
-from vbas.core.site_location.anonymity_driven_clustering_2015 import VARIANT as VARIANT_2015
-from vbas.core.site_location.climbing import Climb, climb
-from vbas.core.site_location.clustering_state import ClusteringState
-from vbas.core.site_location.outcomes import Outcome
+from vbas.core.site_location import APPROACHES, LocationOptions
+from vbas.core.site_location.clustering import climbing as climbing_module
+from vbas.core.site_location.clustering import dense_counts, sparse_counts
+from vbas.core.site_location.clustering import state as clustering_state
+from vbas.core.site_location.clustering.adjacent_sites import adjacent_sites
+from vbas.core.site_location.clustering.anonymity_driven_clustering import VARIANT as VARIANT_2018
+from vbas.core.site_location.clustering.anonymity_driven_clustering_2015 import VARIANT as VARIANT_2015
+from vbas.core.site_location.clustering.climbing import Climb, climb
+from vbas.core.site_location.clustering.outcomes import Outcome
+from vbas.core.site_location.clustering.state import ClusteringState
 from vbas.core.site_number import SiteNumberOptions
 from vbas.core.voronoi import nearest_site
 
@@ -366,20 +368,6 @@ def test_nobody_anywhere_is_no_reason_to_move(variant):
 
 
 # --- the start, the notes, progress ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_starts_from_any_other_approach_but_not_from_itself(name):
-    regions, profile = clustered_town()
-    for start_name in APPROACHES:
-        if start_name == name:
-            with pytest.raises(InputError, match="cannot start from itself"):
-                APPROACHES[name](regions, profile, 10, LocationOptions(start=start_name))
-        else:
-            result = APPROACHES[name](regions, profile, 10, LocationOptions(start=start_name, seed=3))
-            assert f"started from {start_name}," in result.notes[-1]
-    with pytest.raises(InputError, match="“nowhere” is unknown: choose one of “balanced density”"):
-        APPROACHES[name](regions, profile, 10, LocationOptions(start="nowhere"))
 
 
 def test_notes_tell_rounds_moves_and_why_it_stopped():

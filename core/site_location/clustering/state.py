@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial import cKDTree
 
-from ..voronoi import nearest_site
+from ...voronoi import nearest_site
 from .adjacent_sites import adjacent_sites
 from .dense_counts import DenseCounts
 from .outcomes import Outcome, as_they_are, outcomes

@@ -8,9 +8,9 @@ from typing import Callable
 
 import numpy as np
 
-from ..progress import Progress, silent
-from .clustering_state import Change, ClusteringState, Trial
+from ...progress import Progress, silent
 from .outcomes import Outcome
+from .state import Change, ClusteringState, Trial
 
 FEW, MANY = 16, 512  # proposals counted at a time: more where few are made, to waste little after one that is
 MOVES_PER_SITE = 1_000  # a climb needs a handful of moves per site; see `Climb.reason` for what happens beyond

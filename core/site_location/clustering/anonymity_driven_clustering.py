@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..profile import Profile
-from ..progress import Progress, part, silent
-from ..regions import Regions
+from ...profile import Profile
+from ...progress import Progress, part, silent
+from ...regions import Regions
+from ..balanced_density import balanced_density
+from ..options import LocationOptions, SiteLocation
 from .climbing import Climb, Variant, climb
-from .clustering_state import ClusteringState
-from .options import LocationOptions, SiteLocation
 from .outcomes import Outcome
-from .starts import starting_sites
+from .state import ClusteringState
 
 DEFAULTS = LocationOptions()
 NAME = "anonymity-driven clustering"
@@ -28,8 +28,7 @@ def anonymity_driven_clustering(
     """Raise the anonymity of the regions by moving the sites of the lowest (Croft 2018, section 2.2.2, Eq. 5).
 
     regions : n areas with points (metres); profile : of the same areas, in the same order; 1 <= n_sites <= n.
-    options.start : the approach whose sites are moved; options.k : the level at which a region is left alone.
-    Raises InputError where the start is unknown or this approach itself.
+    options.k : the level at which a region is left alone. It starts from the sites of balanced density.
 
     The objective is the sum of the levels of the regions plus 1 - |E_alpha| / |E|. A region at the lowest level alpha
     proposes, for each class of which it has alpha records, the mean centre of the adjacent sites weighted by the square
@@ -52,21 +51,22 @@ def clustered(
     options: LocationOptions,
     progress: Progress,
 ) -> SiteLocation:
-    """Start from the sites of `options.start` and climb; the notes tell how that went."""
-    start = starting_sites(name, regions, profile, n_sites, options, part(progress, 0.0, 0.05))
+    """Start from the sites of balanced density and climb; the notes tell how that went."""
+    start = balanced_density(regions, profile, n_sites, options, part(progress, 0.0, 0.05))
     state = ClusteringState(regions.points, profile.counts, start.sites)
     record = Climb()
     for _ in climb(state, variant, options.k, record, part(progress, 0.05, 1.0)):
         pass
     progress(1.0)
-    return SiteLocation(state.sites, (*start.notes, *_notes(name, options.start, record)))
+    return SiteLocation(state.sites, (*start.notes, *_notes(name, record)))
 
 
-def _notes(name: str, start: str, record: Climb) -> tuple[str, ...]:
+def _notes(name: str, record: Climb) -> tuple[str, ...]:
     """Sentences for the report: rounds (listings of the lowest regions), moves and why it stopped."""
+    rounds = f"{record.rounds} {'round' if record.rounds == 1 else 'rounds'}"
     told = (
-        f"{name[0].upper()}{name[1:]}, started from {start}, made {record.moves} of {record.proposals} proposed moves "
-        f"in {record.rounds} {'round' if record.rounds == 1 else 'rounds'} and stopped because {record.reason}."
+        f"{name[0].upper()}{name[1:]}, started from balanced density, made {record.moves} of {record.proposals} "
+        f"proposed moves in {rounds} and stopped because {record.reason}."
     )
     if record.limited:
         return (told, f"Warning: {name} was cut short. The regions are valid, but may suppress more than they need to.")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import shapely
 
-from ..profile import Profile
-from ..progress import Progress, silent
-from ..regions import Regions
+from ...profile import Profile
+from ...progress import Progress, silent
+from ...regions import Regions
+from ..options import LocationOptions, SiteLocation
 from .anonymity_driven_clustering import clustered
 from .climbing import Variant
-from .clustering_state import ClusteringState
-from .options import LocationOptions, SiteLocation
 from .outcomes import Outcome
+from .state import ClusteringState
 
 DEFAULTS = LocationOptions()
 NAME = "anonymity-driven clustering (2015)"
@@ -28,8 +28,7 @@ def anonymity_driven_clustering_2015(
     """Raise the least anonymity by moving the sites of the lowest regions (Croft 2015, 3.2.2, Eqs. 14, 18, 19).
 
     regions : n areas with points (metres); profile : of the same areas, in the same order; 1 <= n_sites <= n.
-    options.start : the approach whose sites are moved; options.k : the level at which a region is left alone.
-    Raises InputError where the start is unknown or this approach itself.
+    options.k : the level at which a region is left alone. It starts from the sites of balanced density.
 
     The objective is alpha |R| - |R_alpha|. A region at the lowest level alpha proposes, for each class of which it has
     alpha records, the mean centre of that class's records in the region's neighbourhood: its own areas and those inside
