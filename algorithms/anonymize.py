@@ -66,7 +66,8 @@ class Anonymize(VbasAlgorithm):
     ) -> dict[str, object]:
         from ..core.configuration import aggregate
         from ..core.evaluation import evaluate
-        from ..core.release import least_class, release
+        from ..core.plan import suppress
+        from ..core.release import apply, least_class
         from ..core.report.anonymisation import anonymisation_report
 
         started = time.perf_counter()
@@ -83,10 +84,9 @@ class Anonymize(VbasAlgorithm):
             for note in run.notes:
                 feedback.pushInfo(note)
             suppressing = time.perf_counter()
-            released = release(records.table, records.region_codes, records.class_codes, records.profile, crosswalk, k)
-            measures, audit = evaluate(
-                regions, records.profile, crosswalk, run.aggregation.sites, k, records.n_unmatched
-            )
+            plan = suppress(records.profile, crosswalk, k)
+            released = apply(plan, records)
+            measures, audit = evaluate(regions, plan, run.aggregation.sites, records.n_unmatched)
             evaluated = time.perf_counter()
             shapes = region_outputs.region_shapes(areas, crosswalk, progress_of(feedback, 60, 80))
             outputs.add("RELEASED_RECORDS", *release_table(released, crosswalk, records, self, parameters, context, k))

@@ -59,6 +59,7 @@ class Evaluate(VbasAlgorithm):
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
     ) -> dict[str, object]:
         from ..core.evaluation import evaluate
+        from ..core.plan import suppress
         from ..core.report.anonymisation import evaluation_report
 
         started = time.perf_counter()
@@ -78,7 +79,7 @@ class Evaluate(VbasAlgorithm):
                 sites = crosswalk.mean_centres(regions.points)
             else:
                 sites = read_numbered_sites(source, areas, crosswalk, feedback)
-            measures, audit = evaluate(regions, records.profile, crosswalk, sites, k, records.n_unmatched)
+            measures, audit = evaluate(regions, suppress(records.profile, crosswalk, k), sites, records.n_unmatched)
             shapes = region_outputs.region_shapes(areas, crosswalk, progress_of(feedback, 30, 90))
             outputs.add("REGION_AUDIT", region_outputs.audit_table(areas, crosswalk, shapes, audit))
             outputs.add_text(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 from qgis.core import QgsFeatureRequest, QgsProcessingContext, QgsProcessingFeatureSource, QgsProcessingFeedback
 
 from ..core.profile import Profile, profile_records
-from ..core.records.table import RecordTable, check_no_area_copy, check_table, match_areas, release_warnings
+from ..core.records.matching import STOP, SUPPRESS, Records, match_areas, match_records
+from ..core.records.table import RecordTable, check_table
 from ..core.regions import Regions
 from .base import VbasAlgorithm
 from .compat import python_value
@@ -17,27 +17,10 @@ from .layers.areas import CENTROID, Areas, read_areas
 from .layers.feedback import READ, progress_of
 from .layers.fields import field_index
 from .layers.records import plain_layer, read_area_counts, read_records
-from .parameters import STOP, SUPPRESS
 
 LEAST_K = 2
 # Invalid polygons are repaired where they matter; QGIS's own check would stop at the first of them.
 SKIP_CHECK = QgsProcessingFeatureSource.Flag.FlagSkipGeometryValidityChecks
-
-
-@dataclass(frozen=True, eq=False)
-class Records:
-    """The records, matched with the areas.
-
-    table : the columns; region_codes, class_codes : (N,) of each row; profile : counts by region and class
-    n_unmatched : records of no known area; warnings : sentences for the log and the report
-    """
-
-    table: RecordTable
-    region_codes: np.ndarray
-    class_codes: np.ndarray
-    profile: Profile
-    n_unmatched: int
-    warnings: tuple[str, ...] = ()
 
 
 def areas_of(
@@ -89,24 +72,17 @@ def records_of(
 ) -> Records:
     """The table matched with the areas and counted; k is None for steps that do not suppress."""
     table = table_of(algorithm, parameters, context, feedback)
-    check_table(table, LEAST_K if k is None else k)
     has_choice = algorithm.parameterDefinition("UNMATCHED")
     unmatched = algorithm.text(parameters, "UNMATCHED", context) if has_choice else STOP
     field = algorithm.text(parameters, "RECORD_REGION", context)
-    region_codes = match_areas(table, regions, unmatched, field)
-    check_no_area_copy(table, regions, region_codes)
-    profile, class_codes = profile_records(region_codes, table.quasi_identifiers, len(regions), table.counts)
-    n_unmatched = table.weights(region_codes < 0)
+    records = match_records(table, regions, unmatched, LEAST_K if k is None else k, field)
     feedback.pushInfo(
-        f"{table.n_records} records in {int((profile.region_sizes > 0).sum())} of {len(regions)} areas, "
-        f"{len(profile.classes)} classes of quasi-identifiers."
+        f"{table.n_records} records in {int((records.profile.region_sizes > 0).sum())} of {len(regions)} areas, "
+        f"{len(records.profile.classes)} classes of quasi-identifiers."
     )
-    warnings = release_warnings(table, region_codes)
-    if n_unmatched:
-        warnings.append(f"{n_unmatched} records have no known area and are suppressed.")
-    for warning in warnings:
+    for warning in records.warnings:
         feedback.pushWarning(warning)
-    return Records(table, region_codes, class_codes, profile, n_unmatched, tuple(warnings))
+    return records
 
 
 def profile_of(

@@ -15,10 +15,10 @@ from qgis.core import (
     QgsProcessingParameterNumber,
 )
 
+from ..core.records.matching import STOP, UNMATCHED
 from .layers.areas import AREA_POINTS, CENTROID
 from .layers.tables import FOR_RELEASE, INTERNAL, TEST_DATA
 
-STOP, SUPPRESS = "stop", "suppress"
 ADVANCED = QgsProcessingParameterDefinition.Flag.FlagAdvanced
 INTEGER = QgsProcessingParameterNumber.Type.Integer
 REAL = QgsProcessingParameterNumber.Type.Double
@@ -160,7 +160,7 @@ def unmatched() -> QgsProcessingParameterDefinition:
         QgsProcessingParameterEnum(
             "UNMATCHED",
             "Records of an unknown area",
-            [STOP, SUPPRESS],
+            list(UNMATCHED),
             defaultValue=STOP,
             usesStaticStrings=True,
         ),

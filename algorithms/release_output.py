@@ -6,9 +6,9 @@ import numpy as np
 from qgis.core import QgsProcessingContext, QgsProcessingParameterDefinition
 
 from ..core.crosswalk import Crosswalk
+from ..core.records.matching import Records
 from ..core.release import Release
 from .base import VbasAlgorithm
-from .inputs import Records
 from .layers.tables import FOR_RELEASE, SecondCount, Table, number_fields
 from .parameters import sink
 from .region_outputs import TABLE

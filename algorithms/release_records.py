@@ -44,7 +44,8 @@ class ReleaseRecords(VbasAlgorithm):
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
     ) -> dict[str, object]:
         from ..core.evaluation import evaluate
-        from ..core.release import release
+        from ..core.plan import suppress
+        from ..core.release import apply
 
         k = self.parameterAsInt(parameters, "K", context)
         with Outputs(self, parameters, context, feedback) as outputs:
@@ -55,16 +56,10 @@ class ReleaseRecords(VbasAlgorithm):
                 feedback,
             )
             records = inputs.records_of(self, parameters, regions, k, context, feedback)
-            released = release(records.table, records.region_codes, records.class_codes, records.profile, crosswalk, k)
+            plan = suppress(records.profile, crosswalk, k)
+            released = apply(plan, records)
             # Without the areas' shapes there are no distances: compactness is left to “Evaluate regions”.
-            measures, _ = evaluate(
-                regions,
-                records.profile,
-                crosswalk,
-                crosswalk.mean_centres(regions.points),
-                k,
-                records.n_unmatched,
-            )
+            measures, _ = evaluate(regions, plan, crosswalk.mean_centres(regions.points), records.n_unmatched)
             outputs.add("RELEASED_RECORDS", *release_table(released, crosswalk, records, self, parameters, context, k))
             results = outputs.deliver()
         found = region_outputs.numbers(measures, 0.0)

@@ -13,6 +13,7 @@ import numpy as np
 from vbas.benchmarks.scenarios import SELECTIONS, scenario
 from vbas.core.aggregation import APPROACHES as AGGREGATIONS
 from vbas.core.evaluation import evaluate
+from vbas.core.plan import suppress
 from vbas.core.profile import Profile
 from vbas.core.regions import Regions
 from vbas.core.site_location import APPROACHES as LOCATIONS
@@ -40,7 +41,7 @@ def located(regions: Regions, profile: Profile, name: str, n_sites: int) -> Loca
     result = LOCATIONS[name](regions, profile, n_sites, LocationOptions(k=K))
     seconds = time.process_time() - started
     joined = (AGGREGATIONS[aggregation](regions, result.sites) for aggregation in JOINED_BY)
-    rated = (evaluate(regions, profile, each.crosswalk, each.sites, K)[0] for each in joined)
+    rated = (evaluate(regions, suppress(profile, each.crosswalk, K), each.sites)[0] for each in joined)
     return Located(tuple(measures.n_suppressed for measures in rated), seconds, result.notes)
 
 
@@ -103,7 +104,7 @@ def compactness_table(parts: tuple[str, ...]) -> None:
                     started = time.process_time()
                     result = AGGREGATIONS[name](regions, sites)
                     seconds = time.process_time() - started
-                    rated.append(evaluate(regions, profile, result.crosswalk, result.sites, K)[0])
+                    rated.append(evaluate(regions, suppress(profile, result.crosswalk, K), result.sites)[0])
                 basic, iterative, optimised = rated
                 cases += 1
                 ordered += optimised.compactness <= iterative.compactness < basic.compactness

@@ -23,6 +23,7 @@ from vbas.benchmarks.scenarios import SELECTIONS, scenario
 from vbas.benchmarks.transport_findings import suppression_by_limit, transport_findings
 from vbas.core.configuration import Configuration, aggregate
 from vbas.core.evaluation import Measures, evaluate
+from vbas.core.plan import suppress
 from vbas.core.profile import Profile
 from vbas.core.regions import Regions
 
@@ -41,7 +42,7 @@ class Rated(NamedTuple):
 def rate(regions: Regions, profile: Profile, configuration: Configuration) -> Rated:
     """Run a configuration and measure it at K."""
     run = aggregate(regions, profile, configuration)
-    measures, _ = evaluate(regions, profile, run.aggregation.crosswalk, run.aggregation.sites, K)
+    measures, _ = evaluate(regions, suppress(profile, run.aggregation.crosswalk, K), run.aggregation.sites)
     return Rated(run.number.n_sites, measures, sum(run.seconds.values()))
 
 

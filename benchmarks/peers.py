@@ -32,6 +32,7 @@ from vbas.core.baselines import BASELINES, BaselineOptions
 from vbas.core.crosswalk import number_compactly
 from vbas.core.evaluation import evaluate
 from vbas.core.neighbours import point_neighbours
+from vbas.core.plan import suppress
 from vbas.core.profile import Profile, profile_records
 from vbas.core.regions import Regions
 from vbas.core.site_location import APPROACHES as LOCATIONS
@@ -66,7 +67,7 @@ def _columns(regions: Regions):
 def row(name: str, regions: Regions, profile: Profile, region_of: np.ndarray, seconds: float):
     """A line of the table; compactness from the mean centres for all, so that it is the same measure."""
     crosswalk, _ = number_compactly(region_of)
-    measures, audit = evaluate(regions, profile, crosswalk, crosswalk.mean_centres(regions.points), K)
+    measures, audit = evaluate(regions, suppress(profile, crosswalk, K), crosswalk.mean_centres(regions.points))
     first, second = regions.neighbours.pairs()
     same = (region_of[first] == region_of[second]) & (region_of[first] >= 0)
     piece = connected_parts(first[same], second[same], len(regions))

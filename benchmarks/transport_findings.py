@@ -20,6 +20,7 @@ from vbas.benchmarks import real_data
 from vbas.benchmarks.scenarios import LARGE_SELECTION, SELECTIONS, scenario
 from vbas.core.aggregation import APPROACHES, AggregationOptions
 from vbas.core.evaluation import Measures, evaluate
+from vbas.core.plan import suppress
 from vbas.core.profile import Profile
 from vbas.core.regions import Regions
 from vbas.core.site_number import APPROACHES as SITE_NUMBERS
@@ -48,7 +49,7 @@ def rate(regions: Regions, profile: Profile, heuristic: str, n_sites: int, facto
     started = time.process_time()
     result = APPROACHES[heuristic](regions, n_sites, AggregationOptions(capacity_factor=factor))
     seconds = time.process_time() - started
-    measures, _ = evaluate(regions, profile, result.crosswalk, result.sites, K)
+    measures, _ = evaluate(regions, suppress(profile, result.crosswalk, K), result.sites)
     gap = float(result.notes[1].split("relative gap of ")[1].split()[0].rstrip("."))
     return Rated(measures, seconds, gap, result.notes[0].split(" ended after ")[1].rstrip("."))
 

@@ -18,6 +18,7 @@ from .configuration import RECOMMENDED, Configuration, LocatedSites, aggregate, 
 from .crosswalk import Crosswalk
 from .errors import Cancelled, VbasError
 from .evaluation import Measures, evaluate
+from .plan import suppress
 from .profile import Profile
 from .progress import Progress, part, silent
 from .regions import Regions
@@ -130,7 +131,7 @@ def compare(
         started = time.perf_counter()
         try:
             result, notes, seconds = trial(part(progress, i / len(trials), (i + 1) / len(trials)))
-            measures, _ = evaluate(regions, profile, result.crosswalk, result.sites, k, n_unmatched)
+            measures, _ = evaluate(regions, suppress(profile, result.crosswalk, k), result.sites, n_unmatched)
         except Cancelled:
             break
         except (VbasError, ArithmeticError, ValueError, MemoryError) as error:

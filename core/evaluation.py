@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from .crosswalk import Crosswalk
+from .plan import Plan
 from .profile import Profile
 from .regions import Regions
 
@@ -32,7 +32,7 @@ class Measures:
 class RegionAudit:
     """The same by aggregated region, arrays (n_regions,). Internal: suppressed counts follow from it.
 
-    anonymity : the least class before suppression, 0 where nobody is recorded; compactness in metres
+    anonymity : the smallest class before suppression, 0 where nobody is recorded; compactness in metres
     """
 
     areas: np.ndarray
@@ -49,11 +49,6 @@ class RegionAudit:
         return self.records - self.suppressed
 
 
-def grouped_counts(profile: Profile, crosswalk: Crosswalk) -> sparse.csr_matrix:
-    """G[a, c]: records of each class in each aggregated region, (n_regions, C) sparse int64."""
-    return (crosswalk.membership() @ profile.counts).tocsr()
-
-
 def distances_to_sites(regions: Regions, crosswalk: Crosswalk, sites: np.ndarray) -> np.ndarray:
     """Distance from each area's point to its region's site, (n,) metres; 0 for areas that are left out."""
     inside = crosswalk.region_of >= 0
@@ -62,56 +57,52 @@ def distances_to_sites(regions: Regions, crosswalk: Crosswalk, sites: np.ndarray
     return distances
 
 
-def evaluate(
-    regions: Regions,
-    profile: Profile,
-    crosswalk: Crosswalk,
-    sites: np.ndarray,
-    k: int,
-    n_unmatched: int = 0,
-) -> tuple[Measures, RegionAudit]:
-    """Rate a crosswalk at k (Croft 2015, Eqs. 20 to 23).
+def evaluate(regions: Regions, plan: Plan, sites: np.ndarray, n_unmatched: int = 0) -> tuple[Measures, RegionAudit]:
+    """Rate a plan of release (Croft 2015, Eqs. 20 to 23).
 
-    sites : (n_regions, 2), where compactness is measured from; n_unmatched : records of no known area, which count
-    as suppressed. Records of areas that are left out count as suppressed and have no part in the entropy.
+    regions : the areas of the plan's profile; sites : (n_regions, 2), where compactness is measured from; n_unmatched :
+    records of no known area, which count as suppressed. Records of areas that are left out count as suppressed and have
+    no part in the entropy.
     """
-    grouped = grouped_counts(profile, crosswalk)
-    small = grouped.copy()
-    small.data = np.where(small.data < k, small.data, 0)
-    kept = np.where(grouped.data >= k, grouped.data, 0).astype(float)
-    suppressed = np.asarray(small.sum(axis=1)).ravel().astype(np.int64)
-    records = np.asarray(grouped.sum(axis=1)).ravel().astype(np.int64)
+    crosswalk, profile = plan.crosswalk, plan.profile
+    records = _by_region(plan, plan.records)
     distances = distances_to_sites(regions, crosswalk, sites)
     audit = RegionAudit(
         areas=crosswalk.totals(np.ones(len(regions))).astype(np.int64),
         population=crosswalk.totals(regions.population),
         records=records,
-        suppressed=suppressed,
-        anonymity=_least_classes(grouped),
-        classes=np.diff(grouped.indptr),
+        suppressed=_by_region(plan, np.where(plan.shown, 0, plan.records)),
+        anonymity=_smallest_classes(plan),
+        classes=np.bincount(plan.region, minlength=crosswalk.n_regions),
         compactness=crosswalk.totals(distances),
     )
     n_records = profile.n_records + n_unmatched
-    n_suppressed = n_records - int(audit.released.sum())
+    n_suppressed = n_records - plan.n_released
     measures = Measures(
         n_regions=crosswalk.n_regions,
         n_records=n_records,
         n_suppressed=n_suppressed,
         suppression_percent=100.0 * n_suppressed / n_records if n_records else 0.0,
         compactness=float(distances.sum()),
-        discernibility=float((kept**2).sum()),
+        discernibility=float((plan.records[plan.shown].astype(float) ** 2).sum()),
         non_uniform_entropy=_non_uniform_entropy(profile, crosswalk, records),
     )
     return measures, audit
 
 
-def _least_classes(grouped: sparse.csr_matrix) -> np.ndarray:
-    """Least positive count in each row, 0 for an empty row."""
-    least = np.zeros(grouped.shape[0], np.int64)
-    filled = np.diff(grouped.indptr) > 0
-    if filled.any():
-        least[filled] = np.minimum.reduceat(grouped.data, grouped.indptr[:-1][filled])
-    return least
+def _by_region(plan: Plan, values: np.ndarray) -> np.ndarray:
+    """Sums of whole numbers by region, (n_regions,) int64; values : (L,) of the equivalence classes."""
+    # bincount adds in floating point: exact up to 2**53 records.
+    return np.bincount(plan.region, values, plan.crosswalk.n_regions).astype(np.int64)
+
+
+def _smallest_classes(plan: Plan) -> np.ndarray:
+    """Records in the smallest equivalence class of each region, 0 where nobody is recorded, (n_regions,) int64."""
+    smallest = np.zeros(plan.crosswalk.n_regions, np.int64)
+    used, first = np.unique(plan.region, return_index=True)
+    if len(used):
+        smallest[used] = np.minimum.reduceat(plan.records, first)
+    return smallest
 
 
 def _non_uniform_entropy(profile: Profile, crosswalk: Crosswalk, records: np.ndarray) -> float:

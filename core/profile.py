@@ -53,19 +53,23 @@ def profile_records(
     region_codes : (N,) position of each record's region, -1 for records of no known region (not counted)
     record_counts : (N,) how many records each row stands for; ones where None
 
-    Returns the profile and the class of each row, (N,) int64. Vectorised: O(N log N).
+    Returns the profile and the cell that each row counts in, (N,) int64: its position among those that `counts` stores;
+    -1 for rows that are not counted. Vectorised: O(N log N).
     """
     columns = list(quasi_identifiers.values())
     class_codes, classes = combine_codes([c.codes for c in columns], [len(c.categories) for c in columns])
     inside = region_codes >= 0
-    weights = np.ones(len(class_codes), np.int64) if record_counts is None else record_counts
     n_classes = len(classes)
     key = region_codes[inside].astype(np.int64) * n_classes + class_codes[inside]
     cells, position = np.unique(key, return_inverse=True)
+    position = position.reshape(-1)
     # bincount adds in floating point: exact up to 2**53 records.
-    totals = np.bincount(position.reshape(-1), weights=weights[inside], minlength=len(cells)).astype(np.int64)
+    weights = None if record_counts is None else record_counts[inside]
+    totals = np.bincount(position, weights=weights, minlength=len(cells)).astype(np.int64)
     kept = totals > 0
     rows, cols = np.divmod(cells[kept], max(n_classes, 1))
     counts = sparse.csr_matrix((totals[kept], (rows, cols)), shape=(n_regions, n_classes))
-    profile = Profile(counts, classes, tuple(c.categories for c in columns), tuple(quasi_identifiers))
-    return profile, class_codes
+    number = np.where(kept, np.cumsum(kept) - 1, -1)
+    cell_of = np.full(len(inside), -1, np.int64)
+    cell_of[inside] = number[position]
+    return Profile(counts, classes, tuple(c.categories for c in columns), tuple(quasi_identifiers)), cell_of

@@ -1,4 +1,4 @@
-"""Suppression and release: small classes out, the area replaced by its region, nothing finer left."""
+"""Release: the records as a plan shows them, the area replaced by its region, nothing finer left."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .crosswalk import Crosswalk
 from .errors import PrivacyError
-from .profile import Profile
+from .plan import SUPPRESSED, Plan
 from .records.columns import Column, combine_codes
-from .records.table import RecordTable
+from .records.matching import Records
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,49 +34,25 @@ class Release:
         return len(self) if self.counts is None else int(self.counts.sum())
 
 
-def released_rows(
-    region_codes: np.ndarray, class_codes: np.ndarray, profile: Profile, crosswalk: Crosswalk, k: int
-) -> np.ndarray:
-    """Which rows stay: those whose equivalence class (region, class) has at least k records, (N,) bool.
-
-    region_codes : (N,) position of each row's area, -1 for none; class_codes : (N,) class of each row in the profile.
-    """
-    grouped = crosswalk.membership() @ profile.counts
-    grouped = grouped.tocoo()
-    large = grouped.data >= k
-    keys = np.sort(grouped.row[large].astype(np.int64) * profile.counts.shape[1] + grouped.col[large])
-    region = np.where(region_codes >= 0, crosswalk.region_of[region_codes], -1)
-    own = region * profile.counts.shape[1] + class_codes
-    if not len(keys):
-        return np.zeros(len(own), bool)
-    position = np.minimum(np.searchsorted(keys, own), len(keys) - 1)
-    return (keys[position] == own) & (region >= 0)
-
-
-def release(
-    table: RecordTable,
-    region_codes: np.ndarray,
-    class_codes: np.ndarray,
-    profile: Profile,
-    crosswalk: Crosswalk,
-    k: int,
-) -> Release:
-    """Suppress every equivalence class below k and put the region in the area's place (Croft 2015, section 3.3).
+def apply(plan: Plan, records: Records) -> Release:
+    """Release the records as the plan says: each shows its label, and what it leaves out is suppressed.
 
     The rows are sorted by what they show: the order they came in, often area by area, would give the areas away.
     Rows with counts that show the same are added up, for the same reason. Raises PrivacyError if a class of the result
-    is below k, counted anew.
+    is below k, recounted from the rows themselves.
     """
-    rows = np.flatnonzero(released_rows(region_codes, class_codes, profile, crosswalk, k))
+    table, k = records.table, plan.k
+    label = np.append(plan.label_of, SUPPRESSED)[records.cell_of]  # the last place is that of rows in no cell
+    rows = np.flatnonzero(label != SUPPRESSED)
     if table.counts is not None:
         rows = rows[table.counts[rows] > 0]
-    region = crosswalk.region_of[region_codes[rows]]
+    region = plan.region[label[rows]]
     shown = {**table.quasi_identifiers, **table.kept}
     fields = {name: Column(c.codes[rows], c.categories) for name, c in shown.items()}
     # Codes follow the sorted categories, so that their order is that of the values shown.
     alike, distinct = combine_codes(
         [region, *(column.codes for column in fields.values())],
-        [crosswalk.n_regions, *(len(column.categories) for column in fields.values())],
+        [plan.crosswalk.n_regions, *(len(column.categories) for column in fields.values())],
     )
     if table.counts is None:
         order = np.argsort(alike, kind="stable")

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InputError, first_values
-from ..regions import Regions, identifier_text
 from .columns import Column
 
 
@@ -88,77 +87,6 @@ def check_table(table: RecordTable, k: int) -> None:
         raise InputError(
             f"K is {k}, but RECORDS has only {table.n_records} records, so none could be released: choose a smaller K."
         )
-
-
-def match_areas(table: RecordTable, regions: Regions, unmatched: str, field: str = "RECORD_REGION") -> np.ndarray:
-    """Position of each row's area among the regions, (N,) int64; -1 for rows in no known area.
-
-    unmatched : "stop" refuses such rows, "suppress" leaves them at -1, so that they count as suppressed.
-    Raises InputError naming how many records and the first values.
-    """
-    texts = np.array([identifier_text(value) for value in table.area.categories], dtype=object)
-    position = regions.codes_of(texts)
-    codes = position[table.area.codes] if len(texts) else np.empty(0, np.int64)
-    lost = codes < 0
-    if lost.any() and unmatched == "stop":
-        used = np.unique(table.area.codes[lost])
-        values = ["(missing)" if texts[i] is None else texts[i] for i in used]
-        raise InputError(
-            f"{table.weights(lost)} records have an area in “{field}” that is not in REGIONS (first: "
-            f"{first_values(values)}): correct them, or set UNMATCHED to “suppress” to leave these records out."
-        )
-    if lost.all():
-        raise InputError(
-            f"No record's “{field}” is found in REGIONS (records have {first_values(texts)}, areas "
-            f"{first_values(regions.identifiers)}): choose the fields that hold the same identifiers."
-        )
-    return codes
-
-
-def check_no_area_copy(table: RecordTable, regions: Regions, region_codes: np.ndarray) -> None:
-    """Refuse a released field that repeats the record's area under another name. Raises InputError.
-
-    region_codes : (N,) position of each row's area, -1 for none.
-    """
-    inside = region_codes >= 0
-    for name, column in (*table.quasi_identifiers.items(), *table.kept.items()):
-        texts = np.array([identifier_text(value) for value in column.categories], dtype=object)
-        position = regions.codes_of(texts)
-        if (position >= 0).any() and np.mean(position[column.codes[inside]] == region_codes[inside]) > 0.5:
-            raise InputError(
-                f"Field “{name}” holds the identifier of the record's area: the release would show the very areas it "
-                "is meant to hide. Take it out."
-            )
-
-
-def release_warnings(table: RecordTable, region_codes: np.ndarray) -> list[str]:
-    """Sentences about fields that k does not protect: those that tell single persons or single areas apart.
-
-    region_codes : (N,) position of each row's area, -1 for none.
-    """
-    warnings = []
-    inside = region_codes >= 0
-    n_areas = len(np.unique(region_codes[inside]))
-    for name, column in table.kept.items():
-        n_values = len(column.categories)
-        if len(table) > 1 and n_values > 0.5 * len(table):
-            warnings.append(
-                f"KEEP_FIELDS: “{name}” has {n_values} different values in {len(table)} rows: if it is a number or a "
-                "name of a person, do not release it."
-            )
-        elif n_values > max(1, n_areas // 2) and _tells_the_area(column.codes[inside], region_codes[inside], n_values):
-            warnings.append(
-                f"KEEP_FIELDS: each value of “{name}” occurs in one area only, so that it gives the area away: do not "
-                "release it."
-            )
-    return warnings
-
-
-def _tells_the_area(codes: np.ndarray, region_codes: np.ndarray, n_values: int) -> bool:
-    """Whether no value occurs in two areas."""
-    area = np.full(n_values, -1, np.int64)
-    area[codes] = region_codes
-    return bool((area[codes] == region_codes).all())
 
 
 def checked_counts(values: np.ndarray, field: str) -> np.ndarray:

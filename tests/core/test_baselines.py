@@ -18,6 +18,7 @@ from vbas.core.baselines.merging_until_anonymous import merging_until_anonymous
 from vbas.core.errors import InputError
 from vbas.core.evaluation import evaluate
 from vbas.core.neighbours import neighbours_of, polygon_neighbours
+from vbas.core.plan import suppress
 from vbas.core.profile import Profile
 from vbas.core.regions import Regions, make_regions
 
@@ -60,9 +61,8 @@ def test_the_static_cutoff_leaves_out_what_is_below_it():
     assert found.crosswalk.region_of.tolist() == [-1, 0, 1, -1]
     assert "2 of 4 areas" in found.notes[0]
     nobody = BASELINES["static cut-off"](areas_of(row_of([10] * 2), [9, 8]), None, BaselineOptions(cutoff=100))
-    measures, _ = evaluate(
-        areas_of(row_of([10] * 2), [9, 8]), profile_of([[9], [8]]), nobody.crosswalk, nobody.sites, 2
-    )
+    plan = suppress(profile_of([[9], [8]]), nobody.crosswalk, 2)
+    measures, _ = evaluate(areas_of(row_of([10] * 2), [9, 8]), plan, nobody.sites)
     assert (measures.n_regions, measures.n_suppressed, measures.suppression_percent) == (0, 17, 100)
 
 
@@ -193,7 +193,7 @@ def test_merging_until_anonymous_meets_the_budget_and_stops_there(data):
     profile = profile_of(counts)
     k, budget = data.draw(st.integers(2, 9)), float(data.draw(st.sampled_from([0, 1, 20, 60])))
     found = merging_until_anonymous(made, profile, BaselineOptions(k=k, budget=budget))
-    measures, _ = evaluate(made, profile, found.crosswalk, found.sites, k)
+    measures, _ = evaluate(made, suppress(profile, found.crosswalk, k), found.sites)
     assert measures.suppression_percent <= budget + 1e-9 or found.crosswalk.n_regions == 1
     told = [note for note in found.notes if "in classes below k" in note and "records" in note]
     assert told[0].startswith(f"{measures.suppression_percent:.3g} %")

@@ -10,6 +10,7 @@ from vbas.core.comparison import compare
 from vbas.core.configuration import Configuration
 from vbas.core.errors import Cancelled
 from vbas.core.evaluation import evaluate
+from vbas.core.plan import suppress
 from vbas.core.profile import profile_records
 from vbas.core.records.columns import column_from_array
 from vbas.core.regions import make_regions
@@ -39,7 +40,7 @@ def test_each_baseline_is_rated_at_the_k_of_the_comparison(town):
     assert not any(outcome.problem for outcome in outcomes)
     for outcome in outcomes[1:]:
         sites = outcome.crosswalk.mean_centres(regions.points)
-        assert evaluate(regions, profile, outcome.crosswalk, sites, 5)[0] == outcome.measures
+        assert evaluate(regions, suppress(profile, outcome.crosswalk, 5), sites)[0] == outcome.measures
     regions_of = {outcome.configuration.aggregation: outcome.measures.n_regions for outcome in outcomes[1:]}
     assert (regions_of["static cut-off"], regions_of["cropping"], regions_of["hierarchy"]) == (0, 4, 2)
     budgeted = outcomes[-1].measures

@@ -10,7 +10,7 @@ import shapely
 from scipy import stats
 
 from vbas.core.crosswalk import number_compactly
-from vbas.core.records.table import match_areas
+from vbas.core.records.matching import match_areas
 from vbas.core.site_number import SiteNumberOptions
 from vbas.core.site_number.gaps import gaps_model
 from vbas.core.synthetic.city import ATTRIBUTES, N_AREAS, RIVER, demonstration_city

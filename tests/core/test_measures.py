@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from vbas.core.aggregation.iterative_voronoi import iterative_voronoi
 from vbas.core.evaluation import evaluate
+from vbas.core.plan import suppress
 from vbas.core.profile import profile_records
-from vbas.core.records.table import match_areas
+from vbas.core.records.matching import match_areas
 from vbas.core.site_location.random_sites import random_sites
 
 from .strategies import regions, tables
@@ -26,7 +27,7 @@ def test_measures_equal_a_recount(data):
     profile, _ = profile_records(codes, table.quasi_identifiers, len(areas))
     result = iterative_voronoi(areas, random_sites(areas, None, data.draw(st.integers(1, len(areas)))).sites)
     region_of = result.crosswalk.region_of
-    measures, audit = evaluate(areas, profile, result.crosswalk, result.sites, k, int((codes < 0).sum()))
+    measures, audit = evaluate(areas, suppress(profile, result.crosswalk, k), result.sites, int((codes < 0).sum()))
 
     frame = pd.DataFrame(
         {"area": codes, **{name: column.codes for name, column in table.quasi_identifiers.items()}}

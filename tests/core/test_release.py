@@ -14,11 +14,12 @@ from vbas.core.aggregation.basic_voronoi import basic_voronoi
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.errors import InputError, PrivacyError
 from vbas.core.evaluation import evaluate
-from vbas.core.profile import profile_records
+from vbas.core.plan import suppress
 from vbas.core.records.columns import Column, column_from_array, column_from_values
-from vbas.core.records.table import RecordTable, check_fields, check_no_area_copy, match_areas, release_warnings
+from vbas.core.records.matching import check_no_area_copy, match_areas, match_records, release_warnings
+from vbas.core.records.table import RecordTable, check_fields
 from vbas.core.regions import make_regions
-from vbas.core.release import release
+from vbas.core.release import apply
 from vbas.core.site_location.random_sites import random_sites
 
 from .strategies import regions, tables
@@ -38,7 +39,7 @@ def test_every_release_is_k_anonymous_and_complete(data):
     table = data.draw(tables(areas, counted=data.draw(st.booleans())))
     k = data.draw(st.integers(2, 8))
     codes = match_areas(table, areas, "suppress")
-    profile, classes = profile_records(codes, table.quasi_identifiers, len(areas), table.counts)
+    records = match_records(table, areas, "suppress")
     n_sites = data.draw(st.integers(1, len(areas)))
     result = basic_voronoi(areas, random_sites(areas, None, n_sites).sites)
     crosswalk = result.crosswalk
@@ -46,7 +47,8 @@ def test_every_release_is_k_anonymous_and_complete(data):
         left_out = crosswalk.region_of.copy()
         left_out[0] = -1
         crosswalk = Crosswalk(left_out, crosswalk.n_regions)
-    released = release(table, codes, classes, profile, crosswalk, k)
+    plan = suppress(records.profile, crosswalk, k)
+    released = apply(plan, records)
 
     shown = [Column(released.region, np.arange(crosswalk.n_regions)), *released.fields.values()]
     written = rows_of(shown, released.counts, len(released))
@@ -69,7 +71,7 @@ def test_every_release_is_k_anonymous_and_complete(data):
         got[row] += weight
     assert got == expected
 
-    measures, _ = evaluate(areas, profile, crosswalk, result.sites, k, table.weights(codes < 0))
+    measures, _ = evaluate(areas, plan, result.sites, records.n_unmatched)
     assert measures.n_records == table.n_records
     assert released.n_records + measures.n_suppressed == table.n_records
 
@@ -85,9 +87,8 @@ def test_order_of_release_does_not_depend_on_order_of_records():
     results = []
     for order in (np.arange(6), np.array([5, 0, 4, 3, 1, 2])):
         table = simple_table(order, sex="FMFMMF")
-        codes = match_areas(table, areas, "stop")
-        profile, classes = profile_records(codes, table.quasi_identifiers, 3)
-        results.append(release(table, codes, classes, profile, Crosswalk(np.array([0, 0, 1]), 2), 2))
+        records = match_records(table, areas)
+        results.append(apply(suppress(records.profile, Crosswalk(np.array([0, 0, 1]), 2), 2), records))
     assert len(results[0]) == 4
     for name in ("region",):
         assert (getattr(results[0], name) == getattr(results[1], name)).all()
@@ -98,20 +99,18 @@ def test_a_release_is_counted_anew():
     """A profile that claims more records than there are lets small classes through: that is noticed."""
     areas = make_regions(["a", "b", "c"], [[0, 0], [1, 0], [2, 0]])
     table = simple_table()
-    codes = match_areas(table, areas, "stop")
-    profile, classes = profile_records(codes, table.quasi_identifiers, 3)
-    wrong = replace(profile, counts=profile.counts * 10)
+    records = match_records(table, areas)
+    wrong = replace(records.profile, counts=records.profile.counts * 10)
     with pytest.raises(PrivacyError, match="a class of fewer than 2 records"):
-        release(table, codes, classes, wrong, Crosswalk(np.array([0, 0, 1]), 2), 2)
+        apply(suppress(wrong, Crosswalk(np.array([0, 0, 1]), 2), 2), records)
 
 
 def test_rows_that_stand_for_nobody_are_not_released():
     areas = make_regions(["a", "b", "c"], [[0, 0], [1, 0], [2, 0]])
     table = simple_table(counts=np.array([5, 0, 5, 5, 5, 5]))
     table = replace(table, kept={"colour": column_from_values(list("pqpppp"))})
-    codes = match_areas(table, areas, "stop")
-    profile, classes = profile_records(codes, table.quasi_identifiers, 3, table.counts)
-    result = release(table, codes, classes, profile, Crosswalk(np.array([0, 0, 0]), 1), 4)
+    records = match_records(table, areas)
+    result = apply(suppress(records.profile, Crosswalk(np.array([0, 0, 0]), 1), 4), records)
     colour = result.fields["colour"]
     assert colour.categories[colour.codes].tolist() == ["p", "p"]
     assert result.counts.tolist() == [20, 5]
@@ -120,9 +119,8 @@ def test_rows_that_stand_for_nobody_are_not_released():
 def test_counted_rows_of_different_areas_are_added_up():
     areas = make_regions(["a", "b", "c"], [[0, 0], [1, 0], [2, 0]])
     table = simple_table(counts=np.array([2, 1, 3, 0, 4, 1]))
-    codes = match_areas(table, areas, "stop")
-    profile, classes = profile_records(codes, table.quasi_identifiers, 3, table.counts)
-    result = release(table, codes, classes, profile, Crosswalk(np.array([0, 0, 0]), 1), 4)
+    records = match_records(table, areas)
+    result = apply(suppress(records.profile, Crosswalk(np.array([0, 0, 0]), 1), 4), records)
     assert result.counts.tolist() == [7, 4]
 
 

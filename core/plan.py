@@ -1,0 +1,71 @@
+"""The plan of a release: which label every cell of the profile is shown under, or that it is suppressed.
+
+A cell is an area and a class that some record has; a label is what a record shows of both: a region and its class. The
+plan is all that is needed to release records, to rate what that costs and to report it, and small beside the records:
+whoever holds them, arrays or a database, applies it by one join.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from .crosswalk import Crosswalk
+from .profile import Profile
+
+SUPPRESSED = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The equivalence classes of a profile under a crosswalk, and which of them are shown.
+
+    profile, crosswalk : what the plan was made of; k : records that a label in use has at least
+    region, class_of, records : (L,) int64, of each equivalence class, in the order of region, then class: its region
+    (0-based), its class in the profile, and how many records it has
+    """
+
+    profile: Profile
+    crosswalk: Crosswalk
+    k: int
+    region: np.ndarray
+    class_of: np.ndarray
+    records: np.ndarray
+
+    @property
+    def shown(self) -> np.ndarray:
+        """Whether an equivalence class is released, (L,) bool: it has at least k records."""
+        return self.records >= self.k
+
+    @property
+    def n_released(self) -> int:
+        """Number of records that are released."""
+        return int(self.records[self.shown].sum())
+
+    @cached_property
+    def label_of(self) -> np.ndarray:
+        """The label of each cell, (m,) int64: the position of its equivalence class; SUPPRESSED where it is not shown.
+
+        The cells are those that `Profile.counts` stores, in its order.
+        """
+        counts = self.profile.counts
+        area = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+        region = self.crosswalk.region_of[area]
+        n_classes = max(counts.shape[1], 1)
+        label = np.searchsorted(self.region * n_classes + self.class_of, region * n_classes + counts.indices)
+        label = np.where(region >= 0, label, SUPPRESSED)
+        label[~np.append(self.shown, False)[label]] = SUPPRESSED  # the last place is that of SUPPRESSED
+        return label
+
+
+def suppress(profile: Profile, crosswalk: Crosswalk, k: int) -> Plan:
+    """The plan that shows every equivalence class of at least k records and suppresses the rest (Croft 2015, 3.3).
+
+    profile, crosswalk : of the same areas, in the same order.
+    """
+    grouped = (crosswalk.membership() @ profile.counts).tocsr()
+    grouped.sort_indices()
+    region = np.repeat(np.arange(crosswalk.n_regions), np.diff(grouped.indptr))
+    return Plan(profile, crosswalk, k, region, grouped.indices.astype(np.int64), grouped.data.astype(np.int64))

@@ -1,0 +1,124 @@
+"""Records matched with the areas they live in: checked, counted, ready for a release."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import InputError, first_values
+from ..profile import Profile, profile_records
+from ..regions import Regions, identifier_text
+from .table import RecordTable, check_table
+
+STOP, SUPPRESS = "stop", "suppress"
+UNMATCHED = (STOP, SUPPRESS)
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """Records whose areas are known.
+
+    table : the N rows; profile : their counts by area and class
+    cell_of : (N,) int64, the cell of the profile that each row counts in, in the order of `Profile.counts`; -1 for rows
+    of no known area and rows that stand for nobody
+    n_unmatched : records of no known area; warnings : sentences for whoever releases them
+    """
+
+    table: RecordTable
+    profile: Profile
+    cell_of: np.ndarray
+    n_unmatched: int
+    warnings: tuple[str, ...] = ()
+
+
+def match_records(
+    table: RecordTable, areas: Regions, unmatched: str = STOP, k: int = 2, field: str = "RECORD_REGION"
+) -> Records:
+    """Match each row with its area and count the records by area and class.
+
+    unmatched : what becomes of rows in no known area, STOP or SUPPRESS, which leaves them out and counts them as
+    suppressed; k : what the records are to be released at; field : the area's field, for messages.
+    Raises InputError for an empty table, a k that nothing could be released at, unknown areas, and for a released field
+    that repeats the area. What k does not protect but nobody can decide from here is told in `warnings`.
+    """
+    check_table(table, k)
+    area_codes = match_areas(table, areas, unmatched, field)
+    check_no_area_copy(table, areas, area_codes)
+    profile, cell_of = profile_records(area_codes, table.quasi_identifiers, len(areas), table.counts)
+    n_unmatched = table.weights(area_codes < 0)
+    warnings = release_warnings(table, area_codes)
+    if n_unmatched:
+        warnings.append(f"{n_unmatched} records have no known area and are suppressed.")
+    return Records(table, profile, cell_of, n_unmatched, tuple(warnings))
+
+
+def match_areas(table: RecordTable, areas: Regions, unmatched: str, field: str = "RECORD_REGION") -> np.ndarray:
+    """Position of each row's area among the areas, (N,) int64; -1 for rows in no known area.
+
+    unmatched : STOP refuses such rows, SUPPRESS leaves them at -1, so that they count as suppressed.
+    Raises InputError naming how many records and the first values.
+    """
+    texts = np.array([identifier_text(value) for value in table.area.categories], dtype=object)
+    position = areas.codes_of(texts)
+    codes = position[table.area.codes] if len(texts) else np.empty(0, np.int64)
+    lost = codes < 0
+    if lost.any() and unmatched == STOP:
+        used = np.unique(table.area.codes[lost])
+        values = ["(missing)" if texts[i] is None else texts[i] for i in used]
+        raise InputError(
+            f"{table.weights(lost)} records have an area in “{field}” that is not in REGIONS (first: "
+            f"{first_values(values)}): correct them, or set UNMATCHED to “suppress” to leave these records out."
+        )
+    if lost.all():
+        raise InputError(
+            f"No record's “{field}” is found in REGIONS (records have {first_values(texts)}, areas "
+            f"{first_values(areas.identifiers)}): choose the fields that hold the same identifiers."
+        )
+    return codes
+
+
+def check_no_area_copy(table: RecordTable, areas: Regions, area_codes: np.ndarray) -> None:
+    """Refuse a released field that repeats the record's area under another name. Raises InputError.
+
+    area_codes : (N,) position of each row's area, -1 for none.
+    """
+    inside = area_codes >= 0
+    for name, column in (*table.quasi_identifiers.items(), *table.kept.items()):
+        texts = np.array([identifier_text(value) for value in column.categories], dtype=object)
+        position = areas.codes_of(texts)
+        if (position >= 0).any() and np.mean(position[column.codes[inside]] == area_codes[inside]) > 0.5:
+            raise InputError(
+                f"Field “{name}” holds the identifier of the record's area: the release would show the very areas it "
+                "is meant to hide. Take it out."
+            )
+
+
+def release_warnings(table: RecordTable, area_codes: np.ndarray) -> list[str]:
+    """Sentences about fields that k does not protect: those that tell single persons or single areas apart.
+
+    area_codes : (N,) position of each row's area, -1 for none.
+    """
+    warnings = []
+    inside = area_codes >= 0
+    n_areas = len(np.unique(area_codes[inside]))
+    for name, column in table.kept.items():
+        n_values = len(column.categories)
+        if len(table) > 1 and n_values > 0.5 * len(table):
+            warnings.append(
+                f"KEEP_FIELDS: “{name}” has {n_values} different values in {len(table)} rows: if it is a number or a "
+                "name of a person, do not release it."
+            )
+        elif n_values > max(1, n_areas // 2) and _tells_the_area(column.codes[inside], area_codes[inside], n_values):
+            warnings.append(
+                f"KEEP_FIELDS: each value of “{name}” occurs in one area only, so that it gives the area away: do not "
+                "release it."
+            )
+    return warnings
+
+
+def _tells_the_area(codes: np.ndarray, area_codes: np.ndarray, n_values: int) -> bool:
+    """Whether no value occurs in two areas."""
+    area = np.full(n_values, -1, np.int64)
+    area[codes] = area_codes
+    return bool((area[codes] == area_codes).all())

@@ -1,0 +1,43 @@
+"""The plan: a label for every cell of the profile, found again in plain Python."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from vbas.core.crosswalk import number_compactly
+from vbas.core.plan import SUPPRESSED, suppress
+from vbas.core.profile import Profile
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_every_cell_has_the_label_of_its_region_and_class_or_is_suppressed(data):
+    n, n_classes = data.draw(st.integers(1, 8)), data.draw(st.integers(1, 5))
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    counts = rng.integers(0, 4, (n, n_classes))
+    region_of = rng.integers(-1, 3, n)
+    crosswalk, _ = number_compactly(region_of)
+    k = data.draw(st.integers(2, 6))
+    profile = Profile(sparse.csr_matrix(counts), np.arange(n_classes)[:, None], (np.arange(n_classes),), ("q",))
+    plan = suppress(profile, crosswalk, k)
+    sizes = {}
+    for area, one in np.ndindex(counts.shape):
+        if crosswalk.region_of[area] >= 0 and counts[area, one]:
+            key = (int(crosswalk.region_of[area]), one)
+            sizes[key] = sizes.get(key, 0) + int(counts[area, one])
+    found = zip(plan.region.tolist(), plan.class_of.tolist(), plan.records.tolist())
+    assert {(region, one): records for region, one, records in found} == sizes
+    assert len(plan.region) == len(sizes)
+    labels = iter(plan.label_of.tolist())
+    for area, one in np.ndindex(counts.shape):
+        if counts[area, one]:
+            label, key = next(labels), (int(crosswalk.region_of[area]), one)
+            if sizes.get(key, 0) < k:
+                assert label == SUPPRESSED
+            else:
+                assert (plan.region[label], plan.class_of[label]) == key
+    assert next(labels, None) is None
+    assert plan.n_released == sum(size for size in sizes.values() if size >= k)
