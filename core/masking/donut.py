@@ -11,8 +11,7 @@ import shapely
 from ..errors import InputError
 from ..progress import Progress, part, silent
 from . import DISTANCES
-from .draws import first_good
-from .laws import Law
+from .draws import Law, first_good
 from .placing import NO_AREA, inside_own_area
 from .stragglers import mask_stragglers
 

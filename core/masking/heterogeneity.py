@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import shapely
-from scipy.stats import rankdata
+from scipy.stats import spearmanr
 
 from .placing import NO_AREA, own_areas
 
@@ -48,7 +48,6 @@ def heterogeneity(shapes: np.ndarray, finer_shapes: np.ndarray, finer_people: np
 
 def rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
     """Spearman's rank correlation of two arrays (n,), NaN where one of them does not vary."""
-    ranks = [rankdata(values) for values in (first, second)]
-    if len(first) < 2 or min(np.ptp(rank) for rank in ranks) == 0:
+    if len(first) < 2 or min(np.ptp(first), np.ptp(second)) == 0:
         return float("nan")
-    return float(np.corrcoef(*ranks)[0, 1])
+    return float(spearmanr(first, second)[0])

@@ -21,8 +21,7 @@ from vbas.core.masking.donut import (
     radii,
 )
 from vbas.core.masking.placing import own_areas
-from vbas.core.masking.reach import open_directions, reach
-from vbas.core.masking.stragglers import mask_stragglers
+from vbas.core.masking.stragglers import mask_stragglers, open_directions, reach
 
 from .donut_towns import masked_town, ragged_town
 
