@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..arrays import to_list
+
 BLOCK = 4096
 
 
@@ -17,7 +19,7 @@ class Draws:
     def uniform(self) -> float:
         """A number in [0, 1)."""
         if not self._left:
-            self._left = self._generator.random(BLOCK).tolist()
+            self._left = to_list(self._generator.random(BLOCK))
         return self._left.pop()
 
     def below(self, n: int) -> int:
@@ -26,4 +28,4 @@ class Draws:
 
     def shuffled(self, values: list[int]) -> list[int]:
         """The values in a random order."""
-        return [values[i] for i in self._generator.permutation(len(values)).tolist()]
+        return [values[i] for i in to_list(self._generator.permutation(len(values)))]

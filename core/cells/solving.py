@@ -8,6 +8,7 @@ from typing import Callable
 
 import numpy as np
 
+from ..arrays import to_list
 from ..progress import Progress, part, silent
 from .cells import Cells, Minimum, weights_of
 from .compact_growth import compact_growth
@@ -88,7 +89,7 @@ class Solver:
             draws = Draws(np.random.default_rng([problem.options.seed, task.restart, area_number]))
             whole = part(progress, done / task.size, (done + len(area)) / task.size)
             grouping = approach(area, draws, problem.options, whole)
-            labels.append(grouping.labels().tolist())
+            labels.append(to_list(grouping.labels()))
             losses.append(grouping.loss())
             done += len(area)
         progress(1.0)
