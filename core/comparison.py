@@ -13,6 +13,7 @@ import numpy as np
 
 from . import aggregation
 from .aggregation import Aggregation, AggregationOptions
+from .arrays import to_list
 from .baselines import BASELINES, BaselineOptions
 from .configuration import RECOMMENDED, Configuration, LocatedSites, aggregate, chosen
 from .crosswalk import Crosswalk
@@ -172,8 +173,9 @@ def with_pareto(outcomes: Sequence[Outcome]) -> list[Outcome]:
     """The same outcomes, marked where no other is better in every measure but time."""
     rated = [outcome for outcome in outcomes if outcome.measures is not None]
     table = np.array([[getattr(outcome.measures, name) for name in MEASURES] for outcome in rated], dtype=float)
-    beaten = (table[None, :, :] < table[:, None, :]).all(axis=2).any(axis=1) if rated else np.empty(0, bool)
-    best = {id(outcome) for outcome, worse in zip(rated, beaten.tolist()) if not worse}
+    lower: np.ndarray = table[None, :, :] < table[:, None, :] if rated else np.empty((0, 0, 0), bool)
+    beaten = np.any(np.all(lower, axis=2), axis=1)
+    best = {id(outcome) for outcome, worse in zip(rated, to_list(beaten)) if not worse}
     return [replace(outcome, pareto=id(outcome) in best) for outcome in outcomes]
 
 

@@ -1,7 +1,8 @@
 """Write models/vbas_step_by_step.model3: the steps chained, with the inputs of the main algorithm.
 
-Run it again when an algorithm's parameters or the recommended combinations change:
+Run it again when an algorithm's parameters or the recommended combinations change, with QGIS 3.22 (Debian 12):
     PYTHONPATH=build/package QT_QPA_PLATFORM=offscreen .venv/bin/python scripts/make_model.py
+Later versions read what 3.22 writes and keep its names; what they write themselves names the outputs otherwise.
 """
 
 from __future__ import annotations
@@ -10,18 +11,22 @@ import sys
 from pathlib import Path
 
 from qgis.core import (
+    Qgis,
     QgsApplication,
     QgsProcessingModelAlgorithm,
     QgsProcessingModelChildAlgorithm,
     QgsProcessingModelChildParameterSource,
     QgsProcessingModelOutput,
     QgsProcessingModelParameter,
+    QgsProcessingProvider,
 )
 from qgis.PyQt.QtCore import QPointF, QSizeF
 
 from vbas.core.configuration import CUSTOM, combinations
 
 FILE = Path(__file__).resolve().parent.parent / "models" / "vbas_step_by_step.model3"
+# The oldest QGIS that the plugin runs in: what it writes, all of them read.
+WRITTEN_BY = "3.22"
 REGIONS = ("REGIONS", "REGION_ID", "POPULATION", "AREA_POINT")
 RECORDS = ("RECORDS", "RECORD_REGION", "QUASI_IDENTIFIERS", "RECORD_COUNT")
 NUMBER = ("GAPS_REGION", "GAPS_COEFFICIENT", "GAPS_EXPONENT", "LOG_BASE", "CUTOFF", "N_SITES")
@@ -132,16 +137,26 @@ def make_model() -> QgsProcessingModelAlgorithm:
     return model
 
 
-def main() -> int:
-    """Write the file."""
+def start_qgis() -> tuple[QgsApplication, QgsProcessingProvider]:
+    """QGIS without windows and this checkout's provider: both live as long as what is returned is kept."""
     application = QgsApplication([], False)
     application.initQgis()
     from vbas.vbas_plugin.provider import VbasProvider
 
     provider = VbasProvider()
     QgsApplication.processingRegistry().addProvider(provider)
+    return application, provider
+
+
+def main() -> int:
+    """Write the file."""
+    if not Qgis.QGIS_VERSION.startswith(f"{WRITTEN_BY}."):
+        print(f"QGIS {Qgis.QGIS_VERSION} would name the outputs of {FILE} otherwise: write it with QGIS {WRITTEN_BY}.")
+        return 1
+    kept = start_qgis()
     written = make_model().toFile(str(FILE))
     print(FILE if written else f"{FILE} could not be written")
+    del kept
     return 0 if written else 1
 
 

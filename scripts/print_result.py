@@ -1,8 +1,8 @@
 """Print the results of a headless run: the measures, then where each output lies and whether it may be published.
 
-    python3 print_result.py RESULT.json HELP.json
+    scripts/qgis_process help ALGORITHM --json | python3 print_result.py RESULT.json
 
-RESULT is what `qgis_process run … --json` gives, HELP what `qgis_process help … --json` gives for the same algorithm.
+RESULT is what `qgis_process run … --json` gives for the same algorithm.
 """
 
 import json
@@ -10,10 +10,10 @@ import sys
 from pathlib import Path
 
 
-def main(result: str, help_of_it: str) -> None:
+def main(result: str) -> None:
     """Print the table."""
     results = json.loads(Path(result).read_text(encoding="utf-8"))["results"]
-    outputs = json.loads(Path(help_of_it).read_text(encoding="utf-8"))["outputs"]
+    outputs = json.loads(sys.stdin.buffer.read())["outputs"]
     titles = {name: outputs[name]["description"] for name in outputs if name in results}
     width = max(map(len, titles.values()))
     numbers = [name for name in titles if isinstance(results[name], (int, float))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..adjacency import Adjacency
+from ..arrays import to_list
 from ..progress import Progress, silent
 from ..regions import Regions
 from .contiguity import stays_connected
@@ -23,14 +24,14 @@ def exchange(
     """
     best = region_of.copy()
     least = current = _distances(regions, best).sum()
-    labels = best.tolist()
-    starts, others = adjacency.starts.tolist(), adjacency.others.tolist()
+    labels = to_list(best)
+    starts, others = to_list(adjacency.starts), to_list(adjacency.others)
     beside = [others[a:b] for a, b in zip(starts[:-1], starts[1:])]
     for sweep in range(SWEEPS):
         gains, moves = _candidates(regions, adjacency, np.array(labels), floor)
         touched: set[int] = set()
-        for position in np.argsort(-gains, kind="stable").tolist():
-            area, source, target, back = moves[:, position].tolist()
+        for position in to_list(np.argsort(-gains, kind="stable")):
+            area, source, target, back = to_list(moves[:, position])
             if source in touched or target in touched:
                 continue
             if _keeps_connected(labels, beside, area, source, target, back):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..adjacency import Adjacency
+from ..arrays import to_list
 from ..errors import InputError
 from ..regions import Regions
 from .options import ISLAND_CHOICES, JOIN, LONGEST_BORDER, NEIGHBOUR_CHOICES, SMALLEST, BaselineOptions, codes_of_labels
@@ -19,7 +20,7 @@ class Merger:
     def __init__(self, regions: Regions, adjacency: Adjacency, options: BaselineOptions) -> None:
         check_choices(options)
         n = len(regions)
-        self.population: list[float] = regions.population.tolist()
+        self.population: list[float] = to_list(regions.population)
         self.n_alive, self.n_joined = n, 0
         self._options = options
         self._most = options.most if options.most > 0 else np.inf
@@ -28,7 +29,7 @@ class Merger:
         self._size = np.ones(n)
         self._sum = regions.points.astype(float)
         self._side = np.zeros(n, np.int64) if options.boundary is None else codes_of_labels(options.boundary)
-        starts, others, borders = adjacency.starts.tolist(), adjacency.others.tolist(), adjacency.borders.tolist()
+        starts, others, borders = to_list(adjacency.starts), to_list(adjacency.others), to_list(adjacency.borders)
         self._borders = [dict(zip(others[a:b], borders[a:b])) for a, b in zip(starts[:-1], starts[1:])]
 
     def of(self, area: int) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ..aggregation import Aggregation
+from ..arrays import to_list
 from ..errors import InputError
 from ..neighbours import neighbours_of
 from ..profile import Profile
@@ -38,7 +39,7 @@ def merging_until_anonymous(
     classes = RegionClasses(profile.counts, options.k)
     allowed = options.budget / 100 * profile.n_records
     first = max(classes.n_suppressed - allowed, 1.0)
-    waiting = [(merger.population[area], area) for area in np.flatnonzero(classes.suppressed).tolist()]
+    waiting = [(merger.population[area], area) for area in to_list(np.flatnonzero(classes.suppressed))]
     heapify(waiting)
     stuck = set()
     while waiting and classes.n_suppressed > allowed:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..arrays import to_list
 from ..errors import VbasError
 from ..progress import Progress, part, silent
 from .cells import Cells
@@ -43,11 +44,11 @@ def cut_into_chunks(
         return area_of
     chunk_of = area_of.copy()
     used = len(sizes)
-    for done, area in enumerate(large.tolist()):
+    for done, area in enumerate(to_list(large)):
         members = np.flatnonzero(area_of == area)
         graph = cells.adjacency.matrix()[members][:, members].tocoo()
         community = _communities(graph, seed, part(progress, done / len(large), (done + 1) / len(large)))
-        community = _joined_until_possible(community, graph, [packed[cell] for cell in members.tolist()], lanes)
+        community = _joined_until_possible(community, graph, [packed[cell] for cell in to_list(members)], lanes)
         chunk_of[members] = used + community
         used += int(community.max()) + 1
     return _numbered_where_possible(chunk_of, packed, lanes)
@@ -56,12 +57,12 @@ def cut_into_chunks(
 def _numbered_where_possible(labels: np.ndarray, packed: list[int], lanes: Lanes) -> np.ndarray:
     """Labels renumbered in the order of their first cells; NO_AREA for those that cannot hold a group."""
     totals: dict[int, int] = {}
-    for label, people in zip(labels.tolist(), packed):
+    for label, people in zip(to_list(labels), packed):
         totals[label] = totals.get(label, 0) + people
     totals.pop(NO_AREA, None)
     able = [label for label, total in totals.items() if lanes.may_hold_group(total)]
     number = {label: i for i, label in enumerate(able)}
-    return np.fromiter((number.get(label, NO_AREA) for label in labels.tolist()), np.int64, len(labels))
+    return np.fromiter((number.get(label, NO_AREA) for label in to_list(labels)), np.int64, len(labels))
 
 
 def _communities(graph: sparse.coo_matrix, seed: int, progress: Progress) -> np.ndarray:
@@ -101,7 +102,7 @@ def _joined_until_possible(
         labels, community = np.unique(community, return_inverse=True)
         community = community.reshape(-1)
         totals = [0] * len(labels)
-        for label, people in zip(community.tolist(), packed):
+        for label, people in zip(to_list(community), packed):
             totals[label] += people
         short = [label for label, total in enumerate(totals) if not lanes.may_hold_group(total)]
         if not short or len(labels) == 1:

@@ -12,6 +12,7 @@ from math import hypot
 
 import numpy as np
 
+from ..arrays import to_list
 from .cells import Cells
 from .lanes import Lanes
 from .measures import loss_of
@@ -53,21 +54,21 @@ def make_area(
     beta: float,
 ) -> Area:
     """The area of the cells at these ascending positions; borders to other cells are left out."""
-    position = {cell: i for i, cell in enumerate(members.tolist())}
+    position = {cell: i for i, cell in enumerate(to_list(members))}
     starts, others = cells.adjacency.starts, cells.adjacency.others
     neighbours = [
-        [position[other] for other in others[starts[cell] : starts[cell + 1]].tolist() if other in position]
-        for cell in members.tolist()
+        [position[other] for other in to_list(others[starts[cell] : starts[cell + 1]]) if other in position]
+        for cell in to_list(members)
     ]
-    boxes = [tuple(box) for box in cells.boxes[members].tolist()]
-    weight = weights[members].tolist()
-    people = [packed[cell] for cell in members.tolist()]
+    boxes = [tuple(box) for box in to_list(cells.boxes[members])]
+    weight = to_list(weights[members])
+    people = [packed[cell] for cell in to_list(members)]
     return Area(
         neighbours,
         people,
         weight,
         boxes,
-        np.flatnonzero(newly[members]).tolist(),
+        to_list(np.flatnonzero(newly[members])),
         [lanes.enough(one) for one in people],
         lanes,
         beta,
@@ -186,7 +187,7 @@ class Draws:
     def uniform(self) -> float:
         """A number in [0, 1)."""
         if not self._left:
-            self._left = self._generator.random(BLOCK).tolist()
+            self._left = to_list(self._generator.random(BLOCK))
         return self._left.pop()
 
     def below(self, n: int) -> int:

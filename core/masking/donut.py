@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import shapely
 
+from ..arrays import to_list
 from ..errors import InputError
 from ..progress import Progress, part, silent
 from . import DISTANCES
@@ -54,7 +55,7 @@ class Masking:
 
     def counts(self) -> dict[str, int]:
         """Number of points by what became of them, without the reasons that do not occur."""
-        found = np.bincount(self.reason, minlength=len(REASONS)).tolist()
+        found = to_list(np.bincount(self.reason, minlength=len(REASONS)))
         return {reason: n for reason, n in zip(REASONS, found) if n}
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..arrays import to_list
 from ..errors import InputError, first_values
 from ..records.columns import Column
 from ..regions import identifier_text
@@ -59,10 +60,10 @@ def categories_of(column: Column, categories: tuple[str, ...], field: str) -> np
     Raises InputError for values that no population was named for.
     """
     position: dict[str | None, int] = {name: i for i, name in enumerate(categories)}
-    values = column.categories.tolist()
+    values = to_list(column.categories)
     texts = [identifier_text(value) for value in values]
     codes = np.array([position.get(text, NO_CATEGORY) for text in texts], np.int64)
-    unknown = [text for text, code in zip(texts, codes.tolist()) if text is not None and code == NO_CATEGORY]
+    unknown = [text for text, code in zip(texts, to_list(codes)) if text is not None and code == NO_CATEGORY]
     if unknown:
         raise InputError(
             f"CATEGORY_FIELD “{field}” has values without a population field ({first_values(unknown)}): name one for "

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..arrays import to_list
 from ..masking.audit import Audit, Smallest
 from ..masking.donut import MASKED, REASONS
 from ..masking.heterogeneity import Heterogeneity, rank_correlation
@@ -62,7 +63,7 @@ def _grid_section(grid: Audit, wanted_percent: float) -> Section:
         for inner, outer, shares, lost in zip(grid.k_inner, grid.k_outer, grid.percent_below, grid.percent_not_masked)
     ]
     curves = {
-        f"K_MIN = {k:g}": (grid.k_inner.tolist(), grid.percent_below[:, j].tolist()) for j, k in enumerate(grid.k_min)
+        f"K_MIN = {k:g}": (to_list(grid.k_inner), to_list(grid.percent_below[:, j])) for j, k in enumerate(grid.k_min)
     }
     text = (
         "Share of the masked households with fewer than K_MIN households nearer than they moved (Allshouse et al. "

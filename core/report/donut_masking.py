@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..arrays import to_list
 from ..masking.donut import Masking
 from ..masking.utility import Utility
 from .page import Report, Section, render
@@ -81,9 +82,9 @@ def _pattern(pattern: Utility) -> Section:
         "random and above it where they cluster. Where the two lines part, masking has blurred the pattern; where they "
         "meet, clusters of that size can still be found.",
     )
-    reach = pattern.distances.tolist()
+    reach = to_list(pattern.distances)
     curves = {
-        name: (reach, (np.sqrt(k / np.pi) - pattern.distances).tolist())
+        name: (reach, to_list(np.sqrt(k / np.pi) - pattern.distances))
         for name, k in (("before", pattern.k_before), ("after", pattern.k_after))
     }
     picture = lines(curves, "Clustering before and after: L(t) − t", "distance t, metres", "L(t) − t, metres")

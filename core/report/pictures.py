@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from itertools import cycle
 from typing import Any
@@ -80,7 +80,7 @@ def bars(groups: dict[str, tuple[Sequence[str], Sequence[float]]], title: str, y
 
 
 def lines(
-    series: dict[str, tuple[Sequence[float], Sequence[float]]],
+    series: Mapping[str, tuple[Sequence[float], Sequence[float]]],
     title: str,
     x_title: str,
     y_title: str,

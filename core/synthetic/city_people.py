@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ..arrays import to_list
 from .distributions import Distributions, PerCent, distributions_of_table
 from .generator import Dependent
 from .sampler import sampler_of_shares
@@ -109,8 +110,8 @@ def _given_age(
 ) -> Dependent:
     """Shares of each category by district and age group, rows in that order."""
     categories = np.array(sorted(by_age), dtype=object)
-    age_shares = np.array([by_age[category] for category in categories.tolist()]).T
-    district_factors = np.array([factors[category] for category in categories.tolist()]).T
+    age_shares = np.array([by_age[category] for category in to_list(categories)]).T
+    district_factors = np.array([factors[category] for category in to_list(categories)]).T
     shares = district_factors[:, None, :] * age_shares
     shares = shares.reshape(-1, len(categories))
     sampler = sampler_of_shares(name, categories, shares / shares.sum(axis=1, keepdims=True))

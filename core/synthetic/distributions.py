@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..arrays import to_list
 from ..errors import InputError, first_values
 from ..records.columns import Column, column_from_values
 from ..regions import identifier_text
@@ -49,8 +50,8 @@ class Distributions:
         return [
             (province, attribute, category, share)
             for attribute, found in self.attributes.items()
-            for province, row in zip(self.provinces.tolist(), found.shares.tolist())
-            for category, share in zip(found.categories.tolist(), row)
+            for province, row in zip(to_list(self.provinces), to_list(found.shares))
+            for category, share in zip(to_list(found.categories), row)
             if share > 0
         ]
 
@@ -120,7 +121,7 @@ def make_distributions(
     share = share / sums[group]
     found: dict[str, Shares] = {}
     # In the order in which the table first names them: a form shows them so.
-    for code in dict.fromkeys(attribute.codes.tolist()):
+    for code in dict.fromkeys(to_list(attribute.codes)):
         mine = attribute.codes == code
         used, position = np.unique(category.codes[mine], return_inverse=True)
         table = np.zeros((n_provinces, len(used)))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..arrays import to_list
 from ..errors import InputError, VbasError
 from ..progress import Progress, silent
 from .arcs import Arcs
@@ -64,7 +65,7 @@ def allocate(
     relief = Relief(loads)
     total = loads.excess
     n_chains = 0
-    for facility in loads.overfull.tolist():
+    for facility in to_list(loads.overfull):
         while loads.load[facility] > capacity:
             relief.relieve(facility)
             n_chains += 1
@@ -98,7 +99,7 @@ def _start(arcs: Arcs, prices: np.ndarray, capacity: int, limit: int) -> Loads |
             return None
         arcs.add(facility_of)
         refill = Refill(loads)
-        for facility in loads.short.tolist():
+        for facility in to_list(loads.short):
             while loads.load[facility] < capacity and loads.prices[facility] > 0:
                 refill.refill(facility)
         # Refilled over the listed arcs only: whoever finds a cheaper facility among all of them goes there.

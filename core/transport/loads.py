@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from ..arrays import to_list
 from .arcs import Arcs, distances
 
 Move = tuple[int, int, int]  # destination, from facility, to facility
@@ -26,7 +27,7 @@ class Loads:
         self.distance = distances(arcs.points, arcs.facilities[facility_of])
         self.load = np.bincount(facility_of, minlength=len(prices))
         by_facility = np.argsort(facility_of, kind="stable")
-        self.members = [part.tolist() for part in np.split(by_facility, np.cumsum(self.load)[:-1])]
+        self.members = [to_list(part) for part in np.split(by_facility, np.cumsum(self.load)[:-1])]
 
     @property
     def overfull(self) -> np.ndarray:

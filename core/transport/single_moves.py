@@ -8,6 +8,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
+from ..arrays import to_list
 from .arcs import CHUNK, distances
 from .seeding import mean_centres
 
@@ -117,7 +118,7 @@ class SingleMoves:
             return
         stale = (self.room_at == NOWHERE) | changed[self.room_at]
         self._search_room(np.flatnonzero(stale), open_)
-        for facility in newly_open.tolist():
+        for facility in to_list(newly_open):
             there = distances(self.points, self.facilities[facility])
             nearer = there < self.room_distance
             self.room_at[nearer] = facility

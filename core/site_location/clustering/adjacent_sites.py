@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import cKDTree
 
+from ..arrays import to_list
+
 SURROUNDINGS = 24
 TOLERANCE = 1e-12  # relative to the nearest site: below it, cells meet in a corner and not along a border
 ORIGIN = -1
@@ -62,7 +64,7 @@ def _ring(sites: np.ndarray, own: int, candidates: np.ndarray) -> tuple[np.ndarr
 
 def _hull(polar: np.ndarray, chosen: np.ndarray) -> list[int]:
     """Corners, counterclockwise, of the convex hull of the origin and the chosen points (Andrew's monotone chain)."""
-    corners = [(0.0, 0.0, ORIGIN), *((x, y, i) for (x, y), i in zip(polar[chosen].tolist(), chosen.tolist()))]
+    corners = [(0.0, 0.0, ORIGIN), *((x, y, i) for (x, y), i in zip(to_list(polar[chosen]), to_list(chosen)))]
     corners.sort()
     ring: list[int] = []
     for walk in (corners, corners[::-1]):

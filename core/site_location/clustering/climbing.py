@@ -8,6 +8,7 @@ from typing import Callable
 
 import numpy as np
 
+from ...arrays import to_list
 from ...progress import Progress, silent
 from .outcomes import Outcome
 from .state import Change, ClusteringState, Trial
@@ -196,7 +197,7 @@ class Refused:
         self._radius[region] = np.hypot(*(positions - self._centre[region]).T).max()
         for other in self._rests_on[region]:
             self._resting[other].discard(region)
-        on = np.unique(np.concatenate([*seen.touched, self._state.adjacent(region), [region]])).tolist()
+        on = to_list(np.unique(np.concatenate([*seen.touched, self._state.adjacent(region), [region]])))
         self._rests_on[region] = on
         for other in on:
             self._resting[other].add(region)
@@ -208,7 +209,7 @@ class Refused:
 
     def forget_near(self, change: Change) -> None:
         """Forget the refusals that rest on what a move has changed."""
-        for region in change.regions.tolist():
+        for region in to_list(change.regions):
             self._known[list(self._resting[region])] = False
         areas = self._state.points[change.areas]
         reach = self._state.distances[change.areas]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from ..arrays import to_list
 from .region_counts import LocalCounts, RegionCounts, levels_of_groups
 
 ENTRIES_AT_ONCE = 2**22  # of counts that change, summed at a time: bounds the memory of a trial
@@ -16,7 +17,7 @@ class SparseCounts(RegionCounts):
 
     def __init__(self, counts: sparse.csr_matrix, grouped: sparse.csr_matrix) -> None:
         self.areas = counts.astype(np.int64)
-        stretches = zip(grouped.indptr[:-1].tolist(), grouped.indptr[1:].tolist())
+        stretches = zip(to_list(grouped.indptr[:-1]), to_list(grouped.indptr[1:]))
         self.rows = [
             (grouped.indices[start:stop].astype(np.int64), grouped.data[start:stop].astype(np.int64))
             for start, stop in stretches
@@ -28,7 +29,7 @@ class SparseCounts(RegionCounts):
 
     def of(self, regions: np.ndarray, classes: np.ndarray) -> np.ndarray:  # noqa: D102
         found = np.zeros((len(regions), len(classes)))
-        for out, region in zip(found, regions.tolist()):
+        for out, region in zip(found, to_list(regions)):
             used, values = self.rows[region]
             position = np.searchsorted(used, classes)
             inside = position < len(used)
@@ -52,7 +53,7 @@ class _SparseLocal(LocalCounts):
         shape = (len(areas), len(self._classes))
         self._areas = sparse.csr_matrix((picked.data, local_classes.reshape(-1), picked.indptr), shape)
         self._before = counts.of(regions, self._classes).astype(np.int64)
-        self._levels_before = levels_of_groups(_as_matrix([counts.rows[region][1] for region in regions.tolist()]))
+        self._levels_before = levels_of_groups(_as_matrix([counts.rows[region][1] for region in to_list(regions)]))
 
     def levels(self, slot: np.ndarray, signs: np.ndarray) -> np.ndarray:
         per_area = max(self._areas.nnz // max(self._areas.shape[0], 1), 1)
@@ -83,7 +84,7 @@ class _SparseLocal(LocalCounts):
         least = _least_positive(after, change.indptr)
         # Where none of the unchanged classes is at the old level any more, they are all above it.
         rest, rest_at = level.copy(), unchanged_at_level
-        for p in np.flatnonzero((unchanged_at_level == 0) & (least > level)).tolist():
+        for p in to_list(np.flatnonzero((unchanged_at_level == 0) & (least > level))):
             touched = self._classes[change.indices[change.indptr[p] : change.indptr[p + 1]]]
             rest[p], rest_at[p] = self._rest(int(slot[p]), touched)
         new = np.where(rest_at > 0, np.minimum(rest, least), least)

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial import cKDTree
 
+from ...arrays import to_list
 from ...voronoi import nearest_site
 from .adjacent_sites import adjacent_sites
 from .dense_counts import DenseCounts
@@ -164,7 +165,7 @@ class ClusteringState:
         """Make one of the moves of a trial of the sites as they are."""
         pairs = np.flatnonzero(trial.pair_case == trial.case_of[proposal])
         regions = trial.pair_region[pairs]
-        for slot, pair in zip(np.searchsorted(trial.touched, regions).tolist(), pairs.tolist()):
+        for slot, pair in zip(to_list(np.searchsorted(trial.touched, regions)), to_list(pairs)):
             trial.local.transfer(slot, trial.signs[pair])
         self._regions[:, regions] = trial.pair_state[:, pairs]
         self._now = None
@@ -174,7 +175,7 @@ class ClusteringState:
         rivals, areas = self._follow(moved)
         self._adjacent[moved] = None
         neighbours = np.union1d(neighbours, self.adjacent(moved))
-        for site in neighbours.tolist():
+        for site in to_list(neighbours):
             self._adjacent[site] = None
         return Change(np.unique(np.concatenate([[moved], regions, neighbours, rivals])), areas)
 
@@ -225,7 +226,7 @@ class ClusteringState:
         owners = np.where(away < limit, region, rival)
         several = np.where(own, distances[2] <= limit * (1 + TIE), tied)
         doubtful = several | (np.abs(away - limit) <= TIE * limit)
-        for proposal in np.flatnonzero(doubtful.any(axis=1)).tolist():
+        for proposal in to_list(np.flatnonzero(doubtful.any(axis=1))):
             sites = self.sites.copy()
             sites[region] = positions[proposal]
             unsure = doubtful[proposal]

@@ -1,0 +1,16 @@
+"""What all of core asks of numpy's arrays."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+
+
+def to_list(values: np.ndarray) -> list[Any]:
+    """The values of an array of one axis or more as Python's own: a list, of lists where there are more axes.
+
+    `values.tolist()` itself, whose type differs: the stubs of numpy 1 say nothing of it, those of numpy 2 that it may
+    be a single value or nested to any depth, whatever is known of the array.
+    """
+    return cast("list[Any]", values.tolist())

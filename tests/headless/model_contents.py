@@ -1,0 +1,69 @@
+"""What a model says, whichever QGIS wrote it: run by test_model.py in its own process, as QGIS may crash at its end.
+
+`python model_contents.py KEPT AGAIN` makes the model again into the file AGAIN and prints what both say as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+import make_model
+from qgis.core import Qgis, QgsProcessingModelAlgorithm
+
+
+def place(component):
+    """Where the designer draws it."""
+    return [component.position().x(), component.position().y(), component.size().width(), component.size().height()]
+
+
+def step(child):
+    """One step: its algorithm, where each input comes from, what becomes an output of the model."""
+    return {
+        "algorithm": child.algorithmId(),
+        "title": child.description(),
+        "active": child.isActive(),
+        "place": place(child),
+        "inputs": {
+            name: [source.toVariant() for source in sources] for name, sources in child.parameterSources().items()
+        },
+        "outputs": {
+            name: [
+                output.childId(),
+                output.childOutputName(),
+                output.description(),
+                output.isMandatory(),
+                place(output),
+            ]
+            for name, output in child.modelOutputs().items()
+        },
+        "after": [str(one.childId) for one in child.dependencies()],
+    }
+
+
+def contents(file):
+    """All that the model in a file says, as this QGIS reads it."""
+    model = QgsProcessingModelAlgorithm()
+    if not model.fromFile(file):
+        raise SystemExit(f"{file} is not a model.")
+    definitions = model.parameterDefinitions()
+    return {
+        "names": [model.name(), model.displayName(), model.group(), model.helpContent()],
+        "inputs": [one.toVariantMap() for one in definitions if not one.isDestination()],
+        "places": {name: place(component) for name, component in model.parameterComponents().items()},
+        "steps": {name: step(child) for name, child in model.childAlgorithms().items()},
+        "output names": sorted(one.name() for one in definitions if one.isDestination()),
+    }
+
+
+if __name__ == "__main__":
+    kept, again = sys.argv[1:]
+    started = make_model.start_qgis()
+    if not make_model.make_model().toFile(again):
+        raise SystemExit(f"{again} could not be written.")
+    found = {"QGIS": Qgis.QGIS_VERSION, "written by": make_model.WRITTEN_BY}
+    found |= {"kept": contents(kept), "again": contents(again)}
+    print(json.dumps(found, default=str))
+    sys.stdout.flush()
+    os._exit(0)
