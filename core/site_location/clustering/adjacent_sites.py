@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import cKDTree
 
-from ..arrays import to_list
+from ...arrays import to_list
 
 SURROUNDINGS = 24
 TOLERANCE = 1e-12  # relative to the nearest site: below it, cells meet in a corner and not along a border

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from ..arrays import to_list
+from ...arrays import to_list
 from .region_counts import LocalCounts, RegionCounts, levels_of_groups
 
 ENTRIES_AT_ONCE = 2**22  # of counts that change, summed at a time: bounds the memory of a trial
