@@ -68,7 +68,7 @@ class Compare(VbasAlgorithm):
                 "Baselines",
                 list(BASELINES),
                 [],
-                "What to hold them against: areas below the cut-off left out or merged with neighbours, identifiers "
+                "What to hold them against: areas that do not exceed the cut-off left out, areas below it merged with neighbours, identifiers "
                 "cropped, a larger unit, merging until few records need suppressing. Their cut-off is “People per "
                 "region”. One that lacks something, such as the field of the larger unit, says so in its row.",
             ),
