@@ -124,7 +124,7 @@ def test_sites_are_those_of_the_plain_version(seed, n, most, reach):
         # S = 7 asks for R(√7) = 3 rows, of 18 people for 6 each. 4 + 4 is 2 over and 4 is 2 under: a tie, kept. The
         # last area would be a row of 2: it joins the row before.
         ([4, 4, 4, 4, 2], [(0, 2), (2, 5)]),
-        # Of 16 people for R(5.33) = 5 each: 4 + 3 is 2 over, 4 is 1 under. Then 3 + 4 is as far from 5 as 3. Then 3 + 2.
+        # Of 16 people for R(5.33) = 5 each: 4 + 3 is 2 over, 4 is 1 under. 3 + 4 is as far from 5 as 3 is.
         ([4, 3, 4, 3, 2], [(0, 1), (1, 3), (3, 5)]),
         # Of 31 people for R(10.33) = 10 each: 6 is nearer than 15, 9 than 15, 6 than 16, and a fourth row reaches 10.
         ([6, 9, 6, 10], [(0, 1), (1, 2), (2, 3), (3, 4)]),
