@@ -7,8 +7,15 @@ import re
 import numpy as np
 import pytest
 import shapely
-from qgis.core import QgsCoordinateReferenceSystem, QgsCoordinateTransform, QgsProcessingFeedback, QgsProject
+from qgis.core import (
+    QgsCoordinateReferenceSystem,
+    QgsCoordinateTransform,
+    QgsProcessingFeedback,
+    QgsProject,
+    QgsVectorLayer,
+)
 
+from vbas.algorithms.layers.canada import in_canada
 from vbas.algorithms.layers.projection import CANADA, WIDE_KM, drawn, planar_crs, transformed, unit_vectors
 
 from .conftest import make_layer
@@ -173,3 +180,36 @@ def test_metres_that_are_no_metres_on_the_ground_are_warned_of_and_not_used(anon
 def test_a_layer_in_metres_is_measured_as_it_is():
     planar, heard = asked([(9, 50), (9.1, 50.1)], "EPSG:32632")
     assert planar.authid() == "EPSG:32632" and not heard.info and not heard.warnings
+
+
+NOT_CANADA = {
+    "Seattle": (-122.3, 47.6),
+    "Bellingham": (-122.48, 48.75),
+    "Grand Forks": (-97.03, 47.9),
+    "Duluth": (-92.1, 46.8),
+    "Isle Royale": (-88.8, 48.0),
+    "Detroit": (-83.2, 42.35),
+    "Buffalo": (-78.8, 42.9),
+    "Watertown": (-75.9, 43.97),
+    "Burlington": (-73.2, 44.5),
+    "Bangor": (-68.8, 44.8),
+    "Boston": (-71.0, 42.3),
+    "Anchorage": (-149.9, 61.2),
+    "Juneau": (-134.4, 58.3),
+    "Nuuk": (-51.7, 64.2),
+    "Thule": (-69.0, 77.5),
+}
+
+
+@pytest.mark.parametrize("town", NOT_CANADA)
+def test_canadas_neighbours_are_not_canada(town):
+    assert not in_canada(np.array([NOT_CANADA[town]]))
+
+
+def test_every_dissemination_area_of_canada_is_in_canada(real_data):
+    points = [
+        feature.geometry().asPoint()
+        for feature in QgsVectorLayer(str(real_data / "canada_da_points.gpkg"), "areas", "ogr").getFeatures()
+    ]
+    assert len(points) > 50_000
+    assert in_canada(np.array([(point.x(), point.y()) for point in points]))
