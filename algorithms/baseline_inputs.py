@@ -45,7 +45,8 @@ def cutoff() -> Iterable[QgsProcessingParameterDefinition]:
         QgsProcessingParameterNumber(
             "CUTOFF", "People a region needs", type=shared.REAL, defaultValue=70_000.0, minValue=0.0
         ),
-        f"For “{OWN_NUMBER}”: the population below which a region is too small.",
+        f"For “{OWN_NUMBER}”: the population below which a region is too small; the static cut-off keeps areas "
+        "that exceed it.",
     )
 
 

@@ -68,9 +68,10 @@ class Compare(VbasAlgorithm):
                 "Baselines",
                 list(BASELINES),
                 [],
-                "What to hold them against: areas below the cut-off left out or merged with neighbours, identifiers "
-                "cropped, a larger unit, merging until few records need suppressing. Their cut-off is “People per "
-                "region”. One that lacks something, such as the field of the larger unit, says so in its row.",
+                "What to hold them against: areas that do not exceed the cut-off left out, areas below it merged with "
+                "neighbours, identifiers cropped, a larger unit, merging until few records need suppressing. Their "
+                "cut-off is “People per region”. One that lacks something, such as the field of the larger unit, "
+                "says so in its row.",
             ),
             *baseline_inputs.compared(),
             shared.unmatched(),

@@ -41,8 +41,10 @@ def site_number() -> Iterable[QgsProcessingParameterDefinition]:
         APPROACHES,
         "max combinations",
         "How many regions to aim at. “max combinations” and “entropy” ask a published model how many people a region "
-        "needs for these quasi-identifiers (entropy gives more and finer regions, max combinations suppresses less); "
-        "“population cut-off” divides the records by a number of people; “given number” takes your own.",
+        "needs for these quasi-identifiers (entropy gives more and finer regions, max combinations suppresses less). "
+        "“max combinations” counts the categories that at least k records have, so that the number of regions does not "
+        "tell of a rarer one, which is never released; “max combinations (2018)” counts all, as published, and does "
+        "tell. “population cut-off” divides the records by a number of people; “given number” takes your own.",
         advanced=True,
     )
     yield choice(
@@ -105,8 +107,8 @@ def aggregation() -> QgsProcessingParameterDefinition:
         "basic Voronoi": "“basic Voronoi”: the nearest site",
         "iterative Voronoi": "“iterative Voronoi”: then each site moves to the middle of its areas, until all rest; "
         "more compact",
-        "site optimisation": "“site optimisation”: sites are also removed and split to even out the population; the "
-        "most compact",
+        "site optimisation": "“site optimisation”: sites are also removed and split to even out the population; mostly "
+        "the most compact",
         "alternating location-allocation": "“alternating location-allocation” and “transportation-location”: no "
         "region holds more than its share of areas; these choose their own sites",
         "population floor": "“population floor”: as many regions as possible, each in one piece and with at least "
@@ -164,6 +166,7 @@ def number_options_of(algorithm: VbasAlgorithm, parameters: dict[str, object], c
         log_base=algorithm.parameterAsDouble(parameters, "LOG_BASE", context),
         cutoff=algorithm.parameterAsDouble(parameters, "CUTOFF", context),
         n_sites=algorithm.parameterAsInt(parameters, "N_SITES", context),
+        k=algorithm.parameterAsInt(parameters, "K", context),
     )
 
 

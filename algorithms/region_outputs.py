@@ -237,8 +237,5 @@ def numbers(measures: Measures, seconds: float) -> dict[str, object]:
 def _sizes(areas: Areas, crosswalk: Crosswalk, shapes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Number of areas and km² of each region."""
     count = crosswalk.totals(np.ones(len(crosswalk.region_of))).astype(np.int64)
-    if areas.are_points:
-        square_metres = shapely.area(areas.to_planar(shapes, areas.crs))
-    else:
-        square_metres = crosswalk.totals(areas.square_metres)
+    square_metres = areas.square_metres_of(shapes) if areas.are_points else crosswalk.totals(areas.square_metres)
     return count, square_metres / 1e6

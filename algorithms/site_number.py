@@ -50,6 +50,7 @@ class SiteNumber(VbasAlgorithm):
                 "The field that names each area.",
             ),
             shared.unmatched(),
+            shared.k(),
             *(shared.visible(parameter) for parameter in configuring.site_number()),
             shared.visible(configuring.n_sites(optional=True)),
         ):

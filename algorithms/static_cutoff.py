@@ -17,9 +17,9 @@ class StaticCutoff(VbasAlgorithm):
     TITLE = "Static cut-off"
     GROUP = "baselines"
     TAGS = "population threshold,census,baseline"
-    SUMMARY = "Leaves out every area below a fixed population: what VBAS is measured against."
+    SUMMARY = "Leaves out every area that does not exceed a fixed population: what VBAS is measured against."
     HELP = (
-        "<p>Areas with at least the cut-off's population stay as they are; all others are at risk, and all their "
+        "<p>Areas whose population exceeds the cut-off stay as they are; all others are at risk, and all their "
         "records are suppressed (Croft et al. 2015, section 2.2). Census bureaus worked with 100 000 or 120 000 "
         "people, Statistics Canada's health survey with 70 000.</p><p>Nothing is merged: over small areas nearly "
         "everything is left out. The crosswalk goes into “Release records” and “Evaluate regions” like any other.</p>"
@@ -50,6 +50,6 @@ class StaticCutoff(VbasAlgorithm):
             options = BaselineOptions(cutoff=baseline_inputs.cutoff_of(self, parameters, context))
             aggregation = static_cutoff(regions, None, options)
             if not aggregation.crosswalk.n_regions:
-                feedback.pushWarning("Every area is below the cut-off: a release by this crosswalk would be empty.")
+                feedback.pushWarning("No area exceeds the cut-off: a release by this crosswalk would be empty.")
             results = region_outputs.add_aggregation(outputs, areas, aggregation, feedback)
         return {**results, "N_LEFT_OUT": int((aggregation.crosswalk.region_of < 0).sum())}

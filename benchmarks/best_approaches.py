@@ -16,7 +16,7 @@ from vbas.core.comparison import Outcome, compare, configurations_of
 from vbas.core.configuration import Configuration
 
 K = 5
-SITE_NUMBERS = ("max combinations", "entropy")
+SITE_NUMBERS = ("max combinations (2018)", "entropy")
 SITE_LOCATIONS = ("balanced density", "anonymity-driven clustering")
 AGGREGATIONS = (
     "basic Voronoi",
@@ -30,7 +30,7 @@ MEASURES = ("suppression_percent", "compactness", "discernibility", "seconds")
 TITLES = ("suppression", "compactness", "information loss", "running time")
 # Croft 2018, Table 3; where several are tied or it is inconclusive, all that may stand there.
 PUBLISHED = {
-    "site number": ("max combinations", "entropy", "entropy", "max combinations"),
+    "site number": ("max combinations (2018)", "entropy", "entropy", "max combinations (2018)"),
     "site location": ("anonymity-driven clustering", "balanced density", "balanced density", "balanced density"),
     "aggregation": (
         "inconclusive",

@@ -24,7 +24,7 @@ K = 5
 VARIANTS = ("anonymity-driven clustering (2015)", "anonymity-driven clustering")
 JOINED_BY = ("basic Voronoi", "iterative Voronoi")
 COMPACTNESS = ("basic Voronoi", "iterative Voronoi", "site optimisation")
-NUMBERS = ("max combinations", "entropy")
+NUMBERS = ("max combinations (2018)", "entropy")
 
 
 class Located(NamedTuple):

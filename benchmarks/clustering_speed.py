@@ -40,7 +40,7 @@ from vbas.core.voronoi import nearest_site
 K = 5
 PARTS = ("East", "West")
 CLUSTERINGS = ("anonymity-driven clustering", "anonymity-driven clustering (2015)")
-NUMBERS = ("max combinations", "entropy")
+NUMBERS = ("max combinations (2018)", "entropy")
 MOVES, PROPOSALS = 150, 40
 MOST = {"East": 30.0, "West": 300.0}  # CPU seconds we want a clustering to stay within
 

@@ -67,7 +67,8 @@ def site_number_table(parts: tuple[str, ...]) -> None:
                 f"({len(regions)} areas, {profile.n_records} records, {profile.counts.shape[1]} classes)"
             )
             combinations, entropy = (
-                rate(regions, profile, Configuration(site_number=name)) for name in ("max combinations", "entropy")
+                rate(regions, profile, Configuration(site_number=name))
+                for name in ("max combinations (2018)", "entropy")
             )
             _print_rated("  max combinations", combinations)
             _print_rated("  entropy", entropy)

@@ -62,7 +62,7 @@ def transport_findings(parts: tuple[str, ...] = PARTS, selection: int = LARGE_SE
             f"\n{part}: {len(regions)} areas, {profile.n_records} records, {profile.counts.shape[1]} classes, k = {K}",
             flush=True,
         )
-        for number in ("max combinations", "entropy"):
+        for number in ("max combinations (2018)", "entropy"):
             n_sites = SITE_NUMBERS[number](profile, regions.identifiers, SiteNumberOptions()).n_sites
             print(f"{number}, {n_sites} sites")
             table = {
@@ -80,7 +80,7 @@ def suppression_by_limit(part: str = "East") -> None:
     print(f"\n{part}, alternating location-allocation: % suppressed at factor " + ", ".join(map(_limit, FACTORS)))
     for selection, names in enumerate(SELECTIONS):
         regions, profile = scenario(part, selection)
-        for number in ("max combinations", "entropy"):
+        for number in ("max combinations (2018)", "entropy"):
             n_sites = SITE_NUMBERS[number](profile, regions.identifiers, SiteNumberOptions()).n_sites
             rated = [rate(regions, profile, HEURISTICS[0], n_sites, factor).measures for factor in FACTORS]
             lost = [measures.n_suppressed for measures in rated]

@@ -27,6 +27,7 @@ from .regions import Regions
 # All of them better when less.
 MEASURES = ("suppression_percent", "compactness", "discernibility", "non_uniform_entropy")
 BASELINE = "baseline"
+PUBLISHED = "max combinations (2018)"
 NO_BASELINES = BaselineOptions()
 # What a trial gives: the regions, the sentences for the report, and the seconds of components 1 to 3.
 Trial = Callable[[Progress], "tuple[Aggregation, tuple[str, ...], float]"]
@@ -180,13 +181,14 @@ def with_pareto(outcomes: Sequence[Outcome]) -> list[Outcome]:
 
 
 def _combination(configuration: Configuration) -> int | None:
-    """The number of the recommended combination that a configuration is."""
+    """The number of the recommended combination that a configuration is, by whichever count of combinations."""
+    number = "max combinations" if configuration.site_number == PUBLISHED else configuration.site_number
     for combination in RECOMMENDED.values():
         own_sites = combination.aggregation in aggregation.OWN_SITES
         same_sites = own_sites or combination.site_location == configuration.site_location
         no_limit = configuration.aggregation_options.capacity_factor == AggregationOptions().capacity_factor
         if (
-            combination.site_number == configuration.site_number
+            combination.site_number == number
             and combination.aggregation == configuration.aggregation
             and same_sites
             and (no_limit or not own_sites)

@@ -86,7 +86,7 @@ RECOMMENDED = {
         "entropy",
         "balanced density",
         "site optimisation",
-        "the finest and most compact regions, with the most suppression",
+        "the finest and mostly the most compact regions, with the most suppression",
     ),
     "compact with less suppression": Combination(
         6,

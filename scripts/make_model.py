@@ -35,7 +35,7 @@ STEPS = (
     (
         "sitenumber",
         "1 How many sites",
-        ("REGIONS", "REGION_ID", *RECORDS, "UNMATCHED", *NUMBER),
+        ("REGIONS", "REGION_ID", *RECORDS, "K", "UNMATCHED", *NUMBER),
         {},
         ("SITE_NUMBER",),
         (),

@@ -10,14 +10,11 @@ import shapely
 from qgis.core import (
     QgsCoordinateReferenceSystem,
     QgsCoordinateTransform,
-    QgsCsException,
     QgsFeatureRequest,
     QgsField,
-    QgsGeometry,
     QgsProcessingContext,
     QgsProcessingFeatureSource,
     QgsProcessingFeedback,
-    QgsUnitTypes,
     QgsWkbTypes,
 )
 
@@ -28,6 +25,7 @@ from ...core.regions import Regions, identifier_text, make_regions
 from ..compat import python_value
 from .feedback import check_cancelled
 from .fields import field_index, number_or_missing
+from .projection import drawn, equal_area_crs, planar_crs, transformed
 
 CENTROID, POINT_ON_SURFACE = "centroid", "point on surface"
 AREA_POINTS = (CENTROID, POINT_ON_SURFACE)
@@ -39,7 +37,7 @@ class Areas:
 
     regions : points in metres in `planar`; population as the user's field has it, ones without a field
     shapes : (n,) shapely polygons or points in the layer's own CRS, repaired
-    square_metres : (n,) planar area, 0 for points
+    square_metres : (n,) area, 0 for points
     identifiers : n values as the layer has them, for the crosswalk
     """
 
@@ -58,13 +56,17 @@ class Areas:
         """Shapes from planar coordinates to the layer's CRS, (m,) array."""
         if self.planar == self.crs:
             return shapes
-        return transformed(shapes, QgsCoordinateTransform(self.planar, self.crs, self.context.transformContext()))
+        return drawn(shapes, QgsCoordinateTransform(self.planar, self.crs, self.context.transformContext()))
 
     def to_planar(self, shapes: np.ndarray, crs: QgsCoordinateReferenceSystem) -> np.ndarray:
         """Shapes of any CRS in planar coordinates, (m,) array."""
         if crs == self.planar:
             return shapes
         return transformed(shapes, QgsCoordinateTransform(crs, self.planar, self.context.transformContext()))
+
+    def square_metres_of(self, shapes: np.ndarray) -> np.ndarray:
+        """Areas of shapes in the layer's own CRS, (m,) square metres."""
+        return surfaces(shapes, self.crs, equal_area_crs(self.crs, self.planar, self.shapes), self.context)
 
     def with_neighbours(self, progress: Progress = silent) -> Areas:
         """The same areas, whose regions know which polygons share a border; core asks points itself."""
@@ -121,7 +123,9 @@ def read_areas(
         regions,
         population_index is not None,
         shapes,
-        shapely.area(measured),
+        shapely.area(measured)
+        if (equal_area := equal_area_crs(crs, planar, shapes)) == planar
+        else surfaces(shapes, crs, equal_area, context),
         identifiers,
         fields[id_index],
         are_points,
@@ -131,33 +135,16 @@ def read_areas(
     )
 
 
-def planar_crs(
-    crs: QgsCoordinateReferenceSystem, shapes: np.ndarray, feedback: QgsProcessingFeedback, layer: str = "REGIONS"
-) -> QgsCoordinateReferenceSystem:
-    """The CRS distances are measured in: the layer's own if it is planar in metres, else one centred on the layer."""
-    metres = QgsUnitTypes.DistanceUnit.DistanceMeters
-    # Mercator, the projection of web maps, counts in metres that are not metres on the ground.
-    mercator = crs.projectionAcronym() == "merc"
-    if (not crs.isGeographic() and not mercator and crs.mapUnits() == metres) or not len(shapes):
-        return crs
-    west, south, east, north = shapely.total_bounds(shapes)
-    to_degrees = QgsCoordinateTransform(
-        crs, QgsCoordinateReferenceSystem("EPSG:4326"), QgsProcessingContext().transformContext()
-    )
-    centre = shapely.get_coordinates(
-        transformed(np.array([shapely.Point((west + east) / 2, (south + north) / 2)]), to_degrees)
-    )[0]
-    definition = (
-        f"+proj=laea +lat_0={centre[1]:.4f} +lon_0={centre[0]:.4f} +x_0=0 +y_0=0 +datum=WGS84 +units=m +no_defs"
-    )
-    planar = QgsCoordinateReferenceSystem()
-    planar.createFromProj(definition)
-    reason = "geographic" if crs.isGeographic() else "Mercator's" if mercator else "not in metres"
-    feedback.pushInfo(
-        f"{layer} is in {crs.authid() or 'a CRS of its own'}, which is {reason}: distances and areas are measured in "
-        f"the Lambert azimuthal equal-area projection centred on the layer ({definition})."
-    )
-    return planar
+def surfaces(
+    shapes: np.ndarray,
+    crs: QgsCoordinateReferenceSystem,
+    equal_area: QgsCoordinateReferenceSystem,
+    context: QgsProcessingContext,
+) -> np.ndarray:
+    """Square metres of shapes, (m,), measured in another CRS."""
+    if equal_area == crs:
+        return shapely.area(shapes)
+    return shapely.area(transformed(shapes, QgsCoordinateTransform(crs, equal_area, context.transformContext())))
 
 
 def _read_features(
@@ -213,26 +200,3 @@ def _surface(shape: shapely.Geometry) -> shapely.Geometry:
     """The polygons in what make_valid gives, without the lines and points it may leave."""
     parts = shapely.get_parts(shapely.get_parts(shape))
     return shapely.union_all(parts[shapely.get_dimensions(parts) == 2])
-
-
-def transformed(shapes: np.ndarray, transform: QgsCoordinateTransform) -> np.ndarray:
-    """The shapes in the other CRS. Raises InputError for coordinates that it cannot hold."""
-    moved = []
-    for wkb in shapely.to_wkb(shapes):
-        geometry = QgsGeometry()
-        geometry.fromWkb(wkb)
-        try:
-            geometry.transform(transform)
-        except QgsCsException as error:
-            raise InputError(
-                f"Coordinates cannot be converted from {transform.sourceCrs().authid()}: check that the layer has the "
-                "right coordinate reference system."
-            ) from error
-        moved.append(bytes(geometry.asWkb()))
-    result = shapely.from_wkb(np.array(moved, dtype=object))
-    if not np.isfinite(shapely.get_coordinates(result)).all():
-        raise InputError(
-            f"Coordinates are outside what {transform.sourceCrs().authid()} can hold: check that the layer has the "
-            "right coordinate reference system."
-        )
-    return result

@@ -21,9 +21,10 @@ from qgis.core import (
 from ...core.errors import InputError, first_values
 from ...core.regions import identifier_text
 from ..compat import python_value
-from .areas import planar_crs, repaired, transformed, wkb_of
+from .areas import repaired, wkb_of
 from .feedback import check_cancelled
 from .fields import field_index, number_or_missing
+from .projection import planar_crs, transformed
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +84,9 @@ def read_cells(
         shapes = repaired(shapes, texts, feedback, "CELLS")
         planar = _measurable(shapes, texts, crs, context, feedback)
     elif planar_crs(crs, shapes, feedback, "CELLS") != crs:
-        raise InputError("CELLS are points in a CRS that is not in metres: reproject them to the CRS of their grid.")
+        raise InputError(
+            "CELLS are points in a CRS that is not in metres on the ground: reproject them to the CRS of their grid."
+        )
     people = [
         number_or_missing(column, name, parameter, texts)
         for (name, parameter), column in zip(population_fields, columns[1:])

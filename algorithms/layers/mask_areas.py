@@ -20,9 +20,10 @@ from qgis.core import (
 
 from ...core.errors import InputError, first_values
 from ..compat import field, python_value
-from .areas import planar_crs, repaired, transformed, wkb_of
+from .areas import repaired, wkb_of
 from .feedback import check_cancelled
 from .fields import field_index, number_or_missing
+from .projection import planar_crs, transformed
 
 
 @dataclass(frozen=True, eq=False)

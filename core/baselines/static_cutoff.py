@@ -1,4 +1,4 @@
-"""Static cut-off: areas below a fixed population are at risk, all their records are suppressed."""
+"""Static cut-off: areas whose population does not exceed a fixed one are at risk, all their records are suppressed."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ DEFAULTS = BaselineOptions()
 def static_cutoff(
     regions: Regions, profile: Profile | None, options: BaselineOptions = DEFAULTS, progress: Progress = silent
 ) -> Aggregation:
-    """Each area that has the population the cut-off asks for is a region of its own, the others are left out.
+    """Each area whose population exceeds the cut-off is a region of its own, the others are left out.
 
     What statistical offices did before areas were merged (Croft 2015, section 2.2). regions : n areas;
     options : `cutoff`. Raises InputError for a cut-off that is not above 0.
     """
     check_cutoff(options.cutoff)
-    below = regions.population < options.cutoff
-    labels = np.where(below, LEFT_OUT, np.arange(len(regions)))
-    note = f"{int(below.sum())} of {len(regions)} areas are below the cut-off of {options.cutoff:g} and are left out."
+    at_risk = ~(regions.population > options.cutoff)
+    labels = np.where(at_risk, LEFT_OUT, np.arange(len(regions)))
+    note = f"{int(at_risk.sum())} of {len(regions)} areas do not exceed the cut-off of {options.cutoff:g}: left out."
     return aggregation_of_labels(regions, labels, (note,))
 
 

@@ -80,14 +80,19 @@ def _walk(population: np.ndarray, ideal: float) -> tuple[list[Stretch], bool]:
 
 
 def _cells_per_row(rows: list[Stretch], population: np.ndarray, n_sites: int) -> np.ndarray:
-    """Cells of each row by its population: at least 1, at most its points, n_sites in all (Eqs. 10, 11)."""
+    """Cells of each row by its population: at least 1, at most its points, n_sites in all (Eqs. 10, 11).
+
+    The largest remainders decide who gets one more or gives one up; of equals the lower row.
+    """
     points = np.array([stop - start for start, stop in rows])
-    share = np.array([population[start:stop].sum() for start, stop in rows]) * n_sites / population.sum()
-    cells = np.clip(np.floor(share + 0.5).astype(np.int64), 1, points)
+    everyone = population.sum()
+    # Times the whole population, so that remainders of whole numbers that are equal compare as equal.
+    share = np.array([population[start:stop].sum() for start, stop in rows]) * n_sites
+    cells = np.clip(np.floor(share / everyone + 0.5).astype(np.int64), 1, points)
     while (surplus := int(cells.sum()) - n_sites) != 0:
         step = 1 if surplus < 0 else -1
         may_change = cells < points if step == 1 else cells > 1
-        want = np.where(may_change, (share - cells) * step, -np.inf)
+        want = np.where(may_change, (share - cells * everyone) * step, -np.inf)
         cells[int(np.argmax(want))] += step
     return cells
 

@@ -10,6 +10,7 @@ from typing import Callable
 from .entropy import entropy
 from .given_number import given_number
 from .max_combinations import max_combinations
+from .max_combinations_2018 import max_combinations_2018
 from .options import SiteNumber, SiteNumberOptions
 from .population_cutoff import population_cutoff
 
@@ -20,4 +21,5 @@ APPROACHES: dict[str, Callable[..., SiteNumber]] = {
     "entropy": entropy,
     "population cut-off": population_cutoff,
     "given number": given_number,
+    "max combinations (2018)": max_combinations_2018,
 }

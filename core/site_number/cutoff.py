@@ -29,15 +29,37 @@ def possible_classes(profile: Profile) -> float:
     return math.prod(float(len(categories)) for categories in profile.categories)
 
 
+def releasable_combinations(profile: Profile, k: int) -> float:
+    """Π |q| over the categories that at least k records of the known regions have, at least one of each q.
+
+    Departs from Croft 2018, Eq. 4, which counts every category. A record with a category that fewer than k records have
+    is suppressed whatever the regions are: were its category counted, the number of regions would tell that it exists.
+    """
+    sizes = profile.class_sizes
+    combinations = 1.0
+    for codes, categories in zip(profile.classes.T, profile.categories):
+        records = np.bincount(codes, sizes, len(categories))
+        combinations *= max(int((records >= k).sum()), 1)
+    return combinations
+
+
 def sites_for_cutoff(
-    profile: Profile, n_regions: int, cutoff: float, options: SiteNumberOptions, notes: tuple[str, ...]
+    profile: Profile,
+    n_regions: int,
+    cutoff: float,
+    options: SiteNumberOptions,
+    notes: tuple[str, ...],
+    combinations: float | None = None,
 ) -> SiteNumber:
-    """Sites = R(N / Cutoff), at least 1, at most n (Croft 2018, Eq. 3)."""
+    """Sites = R(N / Cutoff), at least 1, at most n (Croft 2018, Eq. 3).
+
+    combinations : those the cut-off was computed from, to be told; of categories that k records have where None
+    """
     wanted = round_half_up(profile.n_records / cutoff)
     return SiteNumber(
         min(max(wanted, 1), n_regions),
         cutoff,
         class_entropy(profile, options.log_base),
-        possible_classes(profile),
+        releasable_combinations(profile, options.k) if combinations is None else combinations,
         notes,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..profile import Profile
-from .cutoff import possible_classes, sites_for_cutoff
+from .cutoff import releasable_combinations, sites_for_cutoff
 from .gaps import gaps_model
 from .options import SiteNumber, SiteNumberOptions
 
@@ -15,8 +15,20 @@ DEFAULTS = SiteNumberOptions()
 def max_combinations(
     profile: Profile, identifiers: Sequence[object], options: SiteNumberOptions = DEFAULTS
 ) -> SiteNumber:
-    """Sites = N / Cutoff(MaxCombs) (Croft 2018, Eqs. 2 to 4)."""
-    name, model = gaps_model(identifiers, options)
-    cutoff = model.cutoff(possible_classes(profile))
-    note = f"Cut-off from the max combinations model of {name}."
-    return sites_for_cutoff(profile, len(identifiers), cutoff, options, (note,))
+    """Sites = N / Cutoff(MaxCombs), MaxCombs of the categories that at least k records have (Croft 2018, Eqs. 2, 3).
+
+    The paper counts every category (Eq. 4), as `max_combinations_2018` does. A category of fewer than k records is
+    never released, and must not show in the number of regions either.
+    """
+    return sites_for_combinations(
+        profile, identifiers, options, releasable_combinations(profile, options.k), "the max combinations model"
+    )
+
+
+def sites_for_combinations(
+    profile: Profile, identifiers: Sequence[object], options: SiteNumberOptions, combinations: float, model: str
+) -> SiteNumber:
+    """Sites = N / Cutoff(combinations); model : what the cut-off is said to come from."""
+    name, gaps = gaps_model(identifiers, options)
+    note = f"Cut-off from {model} of {name}."
+    return sites_for_cutoff(profile, len(identifiers), gaps.cutoff(combinations), options, (note,), combinations)

@@ -11,7 +11,7 @@ class SiteNumberOptions:
 
     gaps_region : a key of `gaps.GAPS_MODELS`, "from the identifiers" or "custom"; gaps_coefficient, gaps_exponent :
     e^B0 and B1 of the custom model; log_base : of the entropy's logarithm, 0 is the natural logarithm;
-    cutoff : population per region; n_sites : the given number.
+    cutoff : population per region; n_sites : the given number; k : of the release, for max combinations.
     """
 
     gaps_region: str = "from the identifiers"
@@ -20,11 +20,15 @@ class SiteNumberOptions:
     log_base: float = 0.0
     cutoff: float = 70_000.0
     n_sites: int = 1
+    k: int = 5
 
 
 @dataclass(frozen=True)
 class SiteNumber:
-    """How many sites, and what that rests on: the population cut-off, the entropy, the number of combinations."""
+    """How many sites, and what that rests on: the population cut-off, the entropy, the number of combinations.
+
+    max_combinations : as the approach counts them; of categories that at least k records have where it counts none
+    """
 
     n_sites: int
     cutoff: float

@@ -20,7 +20,7 @@ PROMISED = {
         f"RELEASED_RECORDS RELEASED_REGIONS CROSSWALK REGION_AUDIT SITE_POINTS VORONOI REPORT {MEASURES}",
     ),
     "profilerecords": (RECORDS, "PROFILE"),
-    "sitenumber": (f"{RECORDS} {NUMBER}", "N_SITES CUTOFF ENTROPY MAX_COMBINATIONS"),
+    "sitenumber": (f"{RECORDS} {NUMBER} K", "N_SITES CUTOFF ENTROPY MAX_COMBINATIONS"),
     "sitelocation": (f"{REGIONS} {RECORDS} N_SITES SITE_LOCATION K SEED", "SITE_POINTS"),
     "aggregate": (f"{REGIONS} SITES AGGREGATION", "CROSSWALK SITE_POINTS RELEASED_REGIONS VORONOI"),
     "locateallocate": (
@@ -57,7 +57,13 @@ CHOICES = {
         "custom",
     ),
     ("anonymize", "UNMATCHED"): ("stop", "suppress"),
-    ("anonymize", "SITE_NUMBER"): ("max combinations", "entropy", "population cut-off", "given number"),
+    ("anonymize", "SITE_NUMBER"): (
+        "max combinations",
+        "entropy",
+        "population cut-off",
+        "given number",
+        "max combinations (2018)",
+    ),
     ("anonymize", "GAPS_REGION"): (
         "from the identifiers",
         "Western Canada",

@@ -54,11 +54,12 @@ def groups(aggregation):
     return {frozenset(np.flatnonzero(np.array(region) == r).tolist()) for r in set(region) - {-1}}
 
 
-def test_the_static_cutoff_leaves_out_what_is_below_it():
+def test_the_static_cutoff_leaves_out_what_does_not_exceed_it():
     found = BASELINES["static cut-off"](
-        areas_of(row_of([10] * 4), [99, 100, 500, 3]), None, BaselineOptions(cutoff=100)
+        areas_of(row_of([10] * 4), [101, 100, 500, 3]), None, BaselineOptions(cutoff=100)
     )
-    assert found.crosswalk.region_of.tolist() == [-1, 0, 1, -1]
+    # "Any regions which do not have a population that exceeds the cutoff size" (Croft 2015, 2.2): 100 does not.
+    assert found.crosswalk.region_of.tolist() == [0, -1, 1, -1]
     assert "2 of 4 areas" in found.notes[0]
     nobody = BASELINES["static cut-off"](areas_of(row_of([10] * 2), [9, 8]), None, BaselineOptions(cutoff=100))
     plan = suppress(profile_of([[9], [8]]), nobody.crosswalk, 2)

@@ -1,0 +1,162 @@
+"""The plane that distances are measured in, for layers whose own coordinates are not metres on the ground."""
+
+from __future__ import annotations
+
+import numpy as np
+import shapely
+from qgis.core import (
+    QgsCoordinateReferenceSystem,
+    QgsCoordinateTransform,
+    QgsCsException,
+    QgsGeometry,
+    QgsProcessingContext,
+    QgsProcessingFeedback,
+    QgsUnitTypes,
+)
+
+from ...core.antimeridian import split_at_antimeridian
+from ...core.errors import InputError
+from .canada import in_canada
+
+# Statistics Canada's own projection: conformal, so that which site is nearest holds over the width of the country.
+CANADA = "EPSG:3347"
+# From here on more than one area in a hundred has another nearest site than on the globe (benchmarks/plane_width.py).
+WIDE_KM = 6_000.0
+EARTH_KM = 6_371.0
+# Projections that count in metres which are not metres on the ground, by PROJ's name.
+WARPED = {"merc": "Mercator's", "eqc": "a plate carrée"}
+
+
+def planar_crs(
+    crs: QgsCoordinateReferenceSystem, shapes: np.ndarray, feedback: QgsProcessingFeedback, layer: str = "REGIONS"
+) -> QgsCoordinateReferenceSystem:
+    """The CRS distances are measured in: the layer's own if it is planar in metres, else one for where the layer lies.
+
+    That is EPSG:3347 where all shapes lie in Canada, and elsewhere the Lambert azimuthal equal-area projection around
+    the mean of the unit vectors that point to the shapes. Tells which and why; warns of extents that no plane holds.
+    """
+    warped = WARPED.get(crs.projectionAcronym(), "")
+    metres = crs.mapUnits() == QgsUnitTypes.DistanceUnit.DistanceMeters
+    if (not crs.isGeographic() and not warped and metres) or not len(shapes):
+        return crs
+    vectors = unit_vectors(shapes, crs)
+    centre = _mean_direction(vectors)
+    reason = "geographic" if crs.isGeographic() else warped or "not in metres"
+    told = f"{layer} is in {crs.authid() or 'a CRS of its own'}, which is {reason}: "
+    if in_canada(_degrees(vectors)):
+        planar = QgsCoordinateReferenceSystem(CANADA)
+        told += (
+            f"distances are measured in Statistics Canada's Lambert projection ({CANADA}), in which they are "
+            f"{_longer(planar, centre)} than on the ground in the middle of the layer; areas in an equal-area "
+            "projection."
+        )
+    else:
+        planar = _equal_area(centre)
+        told += (
+            "distances and areas are measured in the Lambert azimuthal equal-area projection centred on the layer "
+            f"({planar.toProj()})."
+        )
+    if warped:
+        feedback.pushWarning(f"{told} Its own metres are not metres on the ground.")
+    else:
+        feedback.pushInfo(told)
+    width = 2 * EARTH_KM * float(np.arccos(np.clip(vectors @ centre, -1, 1)).max())
+    if width > WIDE_KM:
+        feedback.pushWarning(
+            f"{layer} is about {width:,.0f} km wide: over more than {WIDE_KM:,.0f} km no plane keeps distances well "
+            "enough, and more than one area in a hundred may join a region that is not its nearest. Anonymise its "
+            "parts one by one."
+        )
+    return planar
+
+
+def equal_area_crs(
+    crs: QgsCoordinateReferenceSystem, planar: QgsCoordinateReferenceSystem, shapes: np.ndarray
+) -> QgsCoordinateReferenceSystem:
+    """The CRS that surfaces are measured in: `planar`, unless that was chosen for its distances and distorts areas."""
+    if planar == crs or planar.authid() != CANADA or not len(shapes):
+        return planar
+    return _equal_area(_mean_direction(unit_vectors(shapes, crs)))
+
+
+def unit_vectors(shapes: np.ndarray, crs: QgsCoordinateReferenceSystem) -> np.ndarray:
+    """For each shape, (n, 3), the direction from the middle of a globe to its middle: the mean over its vertices.
+
+    Directions, and not longitudes, so that a shape in two pieces beside the antimeridian has its middle there.
+    """
+    coordinates, owner = shapely.get_coordinates(shapes, return_index=True)
+    if crs.authid() != "EPSG:4326":
+        coordinates = _to_degrees(coordinates, crs)
+    longitude, latitude = np.radians(coordinates).T
+    each = (np.cos(latitude) * np.cos(longitude), np.cos(latitude) * np.sin(longitude), np.sin(latitude))
+    sums = np.column_stack([np.bincount(owner, part, len(shapes)) for part in each])
+    return sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12)
+
+
+def transformed(shapes: np.ndarray, transform: QgsCoordinateTransform) -> np.ndarray:
+    """The shapes in the other CRS. Raises InputError for coordinates that it cannot hold."""
+    moved = []
+    for wkb in shapely.to_wkb(shapes):
+        geometry = QgsGeometry()
+        geometry.fromWkb(wkb)
+        try:
+            geometry.transform(transform)
+        except QgsCsException as error:
+            raise InputError(
+                f"Coordinates cannot be converted from {transform.sourceCrs().authid()}: check that the layer has the "
+                "right coordinate reference system."
+            ) from error
+        moved.append(bytes(geometry.asWkb()))
+    result = shapely.from_wkb(np.array(moved, dtype=object))
+    if not np.isfinite(shapely.get_coordinates(result)).all():
+        raise InputError(
+            f"Coordinates are outside what {transform.sourceCrs().authid()} can hold: check that the layer has the "
+            "right coordinate reference system."
+        )
+    return result
+
+
+def drawn(shapes: np.ndarray, transform: QgsCoordinateTransform) -> np.ndarray:
+    """Shapes of a plane in the other CRS, to be drawn: in degrees they are cut where they cross the antimeridian."""
+    moved = transformed(shapes, transform)
+    return split_at_antimeridian(moved) if transform.destinationCrs().isGeographic() else moved
+
+
+def _to_degrees(coordinates: np.ndarray, crs: QgsCoordinateReferenceSystem) -> np.ndarray:
+    """Coordinates, (m, 2), as longitudes and latitudes."""
+    turn = QgsCoordinateTransform(
+        crs, QgsCoordinateReferenceSystem("EPSG:4326"), QgsProcessingContext().transformContext()
+    )
+    return shapely.get_coordinates(transformed(np.array([shapely.multipoints(coordinates)]), turn))
+
+
+def _degrees(vectors: np.ndarray) -> np.ndarray:
+    """Longitudes and latitudes of directions, (n, 3) to (n, 2)."""
+    x, y, z = vectors.T
+    return np.degrees(np.column_stack([np.arctan2(y, x), np.arctan2(z, np.hypot(x, y))]))
+
+
+def _mean_direction(vectors: np.ndarray) -> np.ndarray:
+    """The unit vector in the middle of them, (3,); of directions that cancel out the first."""
+    mean = vectors.mean(axis=0)
+    length = float(np.linalg.norm(mean))
+    return mean / length if length > 1e-9 else vectors[0]
+
+
+def _equal_area(centre: np.ndarray) -> QgsCoordinateReferenceSystem:
+    """Lambert's azimuthal equal-area projection around a direction."""
+    ((longitude, latitude),) = _degrees(centre[None, :])
+    planar = QgsCoordinateReferenceSystem()
+    planar.createFromProj(
+        f"+proj=laea +lat_0={latitude:.4f} +lon_0={longitude:.4f} +x_0=0 +y_0=0 +datum=WGS84 +units=m +no_defs"
+    )
+    return planar
+
+
+def _longer(planar: QgsCoordinateReferenceSystem, centre: np.ndarray) -> str:
+    """How much longer or shorter a short line at a direction is in a plane than it is on the ground, in words."""
+    true = _equal_area(centre)
+    turn = QgsCoordinateTransform(true, planar, QgsProcessingContext().transformContext())
+    square = transformed(np.array([shapely.box(-500, -500, 500, 500)]), turn)
+    per_cent = 100 * (float(np.sqrt(shapely.area(square)[0])) / 1000 - 1)
+    return f"{abs(per_cent):.1f} % {'longer' if per_cent > 0 else 'shorter'}"

@@ -1,0 +1,24 @@
+"""Max combinations (2018): as published, with every category counted, however few records have it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..profile import Profile
+from .cutoff import possible_classes
+from .max_combinations import sites_for_combinations
+from .options import SiteNumber, SiteNumberOptions
+
+DEFAULTS = SiteNumberOptions()
+
+
+def max_combinations_2018(
+    profile: Profile, identifiers: Sequence[object], options: SiteNumberOptions = DEFAULTS
+) -> SiteNumber:
+    """Sites = N / Cutoff(MaxCombs) (Croft 2018, Eqs. 2 to 4).
+
+    One suppressed record with a category of its own can change the number of regions, which a release shows.
+    """
+    return sites_for_combinations(
+        profile, identifiers, options, possible_classes(profile), "the max combinations model (2018)"
+    )
