@@ -71,6 +71,8 @@ class PartitionCells(VbasAlgorithm):
                 f"{100 * measures.non_pop:.2f} % of the people left out; {partition.workers} processes."
             )
             feedback.pushInfo(note)
+            for warning in partition.notes:
+                feedback.pushWarning(warning)
             partitioned = time.perf_counter()
             groups = describe_groups(cells, minimums, crosswalk, planar)
             drawn = dissolve(shapes, crosswalk, progress_of(feedback, 80, 90))
@@ -95,7 +97,7 @@ class PartitionCells(VbasAlgorithm):
                     groups,
                     np.asarray(drawn) if planar is shapes else dissolve(planar, crosswalk),
                     parameter_rows(self, parameters, context),
-                    (note,),
+                    (note, *partition.notes),
                     seconds,
                     official,
                 ),

@@ -37,7 +37,8 @@ class Partition:
     """A partition that was counted anew.
 
     crosswalk : group of each cell; reason : (n,) int8, position in REASONS; measures; n_areas : sets of cells that were
-    partitioned on their own; seconds : running time; workers : processes that worked
+    partitioned on their own; seconds : running time; workers : processes that worked; notes : sentences about those
+    that failed
     """
 
     crosswalk: Crosswalk
@@ -46,6 +47,7 @@ class Partition:
     n_areas: int
     seconds: float
     workers: int
+    notes: tuple[str, ...] = ()
 
 
 def partition_cells(
@@ -73,7 +75,7 @@ def partition_cells(
         chunking = part(progress, 0.0, 0.1)
         area_of = cut_into_chunks(cells, area_of, options.chunk_cells, packed, lanes, options.seed, chunking)
     problem = Problem(cells, tuple(minimums), area_of, approach, options)
-    labels, workers = best_of_restarts(problem, part(progress, 0.1 if options.chunk_cells else 0.0, 1.0))
+    labels, workers, notes = best_of_restarts(problem, part(progress, 0.1 if options.chunk_cells else 0.0, 1.0))
     reason = np.where(too_few, TOO_FEW, np.where(labels < 0, NO_GROUP, TAKEN)).astype(np.int8)
     if approach in WEIGHS_GROUPS:
         wide = too_wide(cells.boxes, labels, weights_of(cells, minimums), options.beta)
@@ -83,7 +85,7 @@ def partition_cells(
     recount(cells, minimums, crosswalk, options.empty_years)
     measures = measure(cells, minimums, crosswalk, options.beta)
     n_areas = int(area_of.max()) + 1
-    return Partition(crosswalk, reason, measures, n_areas, time.perf_counter() - started, workers)
+    return Partition(crosswalk, reason, measures, n_areas, time.perf_counter() - started, workers, notes)
 
 
 def too_wide(boxes: np.ndarray, labels: np.ndarray, weights: np.ndarray, beta: float) -> np.ndarray:

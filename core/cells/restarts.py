@@ -17,8 +17,8 @@ from .workers import Workers, python_program
 WORTH_SHARING_SECONDS = 2.0
 
 
-def best_of_restarts(problem: Problem, progress: Progress) -> tuple[np.ndarray, int]:
-    """Labels of the best restart of each area by its own loss, (n,) int64, and the number of processes that worked.
+def best_of_restarts(problem: Problem, progress: Progress) -> tuple[np.ndarray, int, tuple[str, ...]]:
+    """Labels of the best restart of each area by its own loss, (n,) int64; processes that worked; what went wrong.
 
     The first of equals is kept, and every restart of every area has a seed of its own: the result does not depend on
     how the work was shared.
@@ -36,15 +36,19 @@ def best_of_restarts(problem: Problem, progress: Progress) -> tuple[np.ndarray, 
         found = best[area][2]
         label_of[members] = np.where(found >= 0, found + used, LEFT_OUT)
         used += int(found.max(initial=-1)) + 1
-    return label_of, shared.workers
+    return label_of, shared.workers, shared.notes
 
 
 class Shared:
-    """The tasks of a problem, solved here or shared. workers : processes that worked, 1 where all was done here."""
+    """The tasks of a problem, solved here or shared.
+
+    workers : processes that worked, 1 where all was done here; notes : a sentence where some of them failed
+    """
 
     def __init__(self, solver: Solver) -> None:
         self._solver = solver
         self.workers = 1
+        self.notes: tuple[str, ...] = ()
 
     def results(self, progress: Progress) -> Iterator[tuple[Task, Solved]]:
         """Every task with what was found, in any order."""
@@ -69,8 +73,13 @@ class Shared:
             for task, found in workers.results(rest):
                 solved += 1
                 yield task, found
-            left = list(workers.left)
-        self.workers = count if solved else 1
+            left, failures = list(workers.left), list(workers.failures)
+        self.workers = max(count - len(failures), 1) if solved else 1
+        if failures:
+            self.notes = (
+                f"{len(failures)} of {count} worker processes failed; their work was done without them. The first "
+                f"said: {failures[0]}.",
+            )
         yield from self._here(left, rest)
 
     def _here(self, tasks: list[Task], progress: Progress) -> Iterator[tuple[Task, Solved]]:

@@ -17,7 +17,9 @@ from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from queue import Empty, Queue
+from tempfile import TemporaryFile
 from threading import Thread
+from typing import IO
 
 from ..progress import Progress
 from .solving import Problem, Solved, Task
@@ -25,8 +27,21 @@ from .worker import packed_problem, solved_from
 
 ASK_SECONDS = 0.1
 PATIENCE_SECONDS = 30.0
-# Importing by name needs nothing of how this package is installed.
-START = "import importlib, sys; importlib.import_module(sys.argv[1]).main()"
+REASON_LENGTH = 200
+# What a worker runs. Python starts it isolated (-I): neither the current folder, where anybody may have put a numpy.py,
+# nor PYTHONPATH is on its path. So it is told where modules are, and where this package is without the folder around.
+START = """
+import importlib.util, json, sys
+told = json.loads(sys.argv[1])
+sys.path[:] = told["path"] + [entry for entry in sys.path if entry not in told["path"]]
+spec = importlib.util.spec_from_file_location(
+    told["package"], told["folder"] + "/__init__.py", submodule_search_locations=[told["folder"]]
+)
+package = importlib.util.module_from_spec(spec)
+sys.modules[told["package"]] = package
+spec.loader.exec_module(package)
+importlib.import_module(told["worker"]).main()
+"""
 
 
 def python_program() -> str | None:
@@ -40,17 +55,32 @@ def python_program() -> str | None:
     return None
 
 
+def module_path() -> list[str]:
+    """Where this process finds modules, without the current folder: in it anybody may have put a numpy.py."""
+    try:
+        here = Path.cwd().resolve()
+    except OSError:  # it was deleted
+        here = None
+    entries = [entry for entry in sys.path if isinstance(entry, str) and Path(entry).is_absolute()]
+    return [entry for entry in entries if Path(entry).resolve() != here]
+
+
 class Workers:
-    """Processes that solve tasks of one problem; use as a context manager, which ends them whatever happens."""
+    """Processes that solve tasks of one problem; use as a context manager, which ends them whatever happens.
+
+    left : tasks no process has solved yet; failures : why processes failed, a line for each that did
+    """
 
     def __init__(self, problem: Problem, tasks: list[Task], count: int, program: str) -> None:
         self.left: deque[Task] = deque(tasks)
+        self.failures: list[str] = []
         self._answers: Queue[tuple[Task, Solved] | None] = Queue()
         self._problem = packed_problem(problem)
         self._all = sum(task.size for task in tasks)
         self._running: dict[int, float] = {}
         self._ready: set[int] = set()
-        self._processes = [_start(program) for _ in range(count)]
+        self._complaints = [TemporaryFile() for _ in range(count)]
+        self._processes = [_start(program, complaints) for complaints in self._complaints]
         self._drivers = [
             Thread(target=self._drive, args=(number, process), daemon=True)
             for number, process in enumerate(self._processes)
@@ -71,6 +101,8 @@ class Workers:
                 with suppress(OSError):  # what was still to be written finds nobody
                     if pipe is not None:
                         pipe.close()
+        for complaints in self._complaints:
+            complaints.close()
 
     def results(self, progress: Progress) -> Iterator[tuple[Task, Solved]]:
         """What is solved, as it comes. Tasks still in `left` at the end are those no process could solve."""
@@ -103,6 +135,7 @@ class Workers:
         task: Task | None = None
         try:
             if reader is None or writer is None or not json.loads(reader.readline()).get("ready"):
+                self.failures.append("it did not say that it is ready")
                 return
             self._ready.add(number)
             writer.write(self._problem)
@@ -117,24 +150,40 @@ class Workers:
                 self._running.pop(number, None)
                 self._answers.put((task, solved_from(answer)))
                 task = None
-        except (OSError, ValueError, IndexError):
+        except IndexError:  # another process took the last task
+            return
+        except (OSError, ValueError):
             if task is not None:
                 self.left.appendleft(task)
+            self.failures.append(self._complaint(number, process))
         finally:
             self._answers.put(None)
 
+    def _complaint(self, number: int, process: subprocess.Popen[bytes]) -> str:
+        """The last line of what a process that failed had to say, or how it ended."""
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=1.0)
+        complaints = self._complaints[number]
+        try:
+            complaints.seek(0)
+            lines = complaints.read().decode(errors="replace").strip().splitlines()
+        except (OSError, ValueError):
+            lines = []
+        return lines[-1][:REASON_LENGTH] if lines else f"it ended with code {process.poll()}"
 
-def _start(program: str) -> subprocess.Popen[bytes]:
-    """A worker process, with this one's import path and no window."""
-    home = str(Path(__file__).parents[3])
-    path = os.pathsep.join([home, *(entry for entry in sys.path if entry)])
+
+def _start(program: str, complaints: IO[bytes]) -> subprocess.Popen[bytes]:
+    """A worker process that finds the modules this one finds, and opens no window. complaints : where errors go."""
+    folder = Path(__file__).resolve().parents[2]
+    package = __package__.split(".")[0]
+    told = {"path": module_path(), "package": package, "folder": str(folder), "worker": f"{__package__}.worker"}
     # The program is this Python's own, the arguments are fixed: nothing of the user's reaches a command line.
     return subprocess.Popen(  # noqa: S603  # nosec B603
-        [program, "-c", START, f"{__package__}.worker"],
+        [program, "-I", "-c", START, json.dumps(told)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": path},
+        stderr=complaints,
+        cwd=folder,  # on Windows libraries are looked for in the current folder too
         creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         start_new_session=True,
     )

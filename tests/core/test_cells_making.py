@@ -202,8 +202,8 @@ def test_cancelling_ends_the_processes(monkeypatch):
     started = []
     real = workers_module._start
 
-    def start(program):
-        started.append(real(program))
+    def start(*told):
+        started.append(real(*told))
         return started[-1]
 
     monkeypatch.setattr(workers_module, "_start", start)
