@@ -79,7 +79,7 @@ class Workers:
         self._all = sum(task.size for task in tasks)
         self._running: dict[int, float] = {}
         self._ready: set[int] = set()
-        self._complaints = [TemporaryFile() for _ in range(count)]
+        self._complaints = [TemporaryFile() for _ in range(count)]  # noqa: SIM115  # closed on leaving
         self._processes = [_start(program, complaints) for complaints in self._complaints]
         self._drivers = [
             Thread(target=self._drive, args=(number, process), daemon=True)

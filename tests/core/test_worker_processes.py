@@ -81,6 +81,12 @@ def test_a_python_path_that_names_the_current_folder_is_not_handed_on(planted, t
     assert not (tmp_path / "was_run").exists(), (tmp_path / "was_run").read_text()
 
 
+def test_only_absolute_folders_are_handed_on(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", ["", "lib", "../other", tmp_path / "a", f"{tmp_path}/b", str(tmp_path)])
+    assert workers_module.module_path() == [f"{tmp_path}/b"]
+
+
 def shared_partition(monkeypatch):
     monkeypatch.setattr("vbas.core.cells.restarts.WORTH_SHARING_SECONDS", 0.0)
     cells = squares([(x, y) for x in range(20) for y in range(20)], np.random.default_rng(3).poisson(20, 400))
