@@ -9,7 +9,7 @@ from . import parameters as shared
 from .base import VbasAlgorithm
 from .layers.distributions import distributions_table
 from .layers.outputs import Outputs
-from .layers.tables import TEST_DATA
+from .layers.tables import INTERNAL
 from .region_outputs import TABLE
 
 
@@ -24,8 +24,8 @@ class EstimateDistributions(VbasAlgorithm):
     HELP = (
         "<p>For each province and attribute the share of each category, every row counted by its weight (Croft et al. "
         "2015, section 4.1, who took a public-use microdata file of the 2011 survey of Canada). Codes for “not stated” "
-        "are left out.</p><p>The table goes into “Generate records” as its distributions. Shares of a few persons are "
-        "only as harmless as the microdata: estimate from files that are meant for the public.</p>"
+        "are left out.</p><p>The table goes into “Generate records” as its distributions. It holds real shares, from "
+        "which real counts follow, down to single persons: it is internal, as the microdata are.</p>"
     )
 
     def declare(self) -> None:
@@ -34,8 +34,9 @@ class EstimateDistributions(VbasAlgorithm):
             shared.sink(
                 "DISTRIBUTIONS",
                 "Distributions",
-                TEST_DATA,
-                "A row per province, attribute and category with its share.",
+                INTERNAL,
+                "A row per province, attribute and category with its share, as it is in the microdata: nothing is "
+                "suppressed.",
                 TABLE,
             ),
         ):

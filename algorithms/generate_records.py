@@ -9,6 +9,7 @@ from qgis.core import (
     QgsProcessingContext,
     QgsProcessingFeedback,
     QgsProcessingParameterDefinition,
+    QgsProcessingParameterFeatureSink,
     QgsProcessingParameterFeatureSource,
     QgsProcessingParameterField,
     QgsProcessingParameterNumber,
@@ -21,10 +22,11 @@ from .compat import field
 from .layers.distributions import read_distributions
 from .layers.feedback import progress_of
 from .layers.outputs import Outputs
-from .layers.tables import TEST_DATA, StreamedTable
+from .layers.tables import INTERNAL, TEST_DATA, StreamedTable
 from .region_outputs import TABLE
 
 INDEPENDENT, WHOLE_ROWS = "independent attributes", "whole rows"
+RECORDS = "Generated records"
 
 
 class GenerateRecords(VbasAlgorithm):
@@ -37,9 +39,10 @@ class GenerateRecords(VbasAlgorithm):
     SUMMARY = "Makes test records for any layer of areas from shares of categories by province."
     HELP = (
         "<p>Draws as many people as each area has, each attribute independently from the shares of the area's "
-        "province, as the published comparison of these methods did (Croft et al. 2015, section 4.1). Nobody in the "
-        "result exists.</p><p>The shares come from a table, from microdata, or are made up. From microdata whole rows "
-        "can be drawn too, by their weights: then age, income and tenure fit together as they do among real people. "
+        "province, as the published comparison of these methods did (Croft et al. 2015, section 4.1). Nobody in such "
+        "a result exists.</p><p>The shares come from a table, from microdata, or are made up. From microdata whole "
+        "rows can be drawn too, by their weights: then age, income and tenure fit together as they do among real people, "
+        "because every row of the result is that of a real person: it is internal, as the microdata are. "
         "Independent shares can vary from neighbourhood to neighbourhood.</p><p>Use it to try settings, to teach, or "
         "to test before real records may be used.</p>"
     )
@@ -83,13 +86,7 @@ class GenerateRecords(VbasAlgorithm):
                 for name, label, default in (("LEAST", "Least people", 400), ("MOST", "Most people", 700))
             ),
             shared.seed(),
-            shared.sink(
-                "RECORDS",
-                "Generated records",
-                TEST_DATA,
-                "A row per person: the area's identifier under its own name, and the attributes.",
-                TABLE,
-            ),
+            _records(),
         ):
             self.addParameter(parameter)
         self.addNumbers(N_RECORDS="Records")
@@ -130,7 +127,9 @@ class GenerateRecords(VbasAlgorithm):
                     yield [chunk.area, *chunk.quasi_identifiers.values()]
 
             fields = [field(name, "text") for name in (areas.id_field.name(), *people.fields)]
-            outputs.add("RECORDS", StreamedTable(fields, (), n_rows=len(people), parts=parts))
+            kind = INTERNAL if self.text(parameters, "DRAW", context) == WHOLE_ROWS else TEST_DATA
+            table = StreamedTable(fields, (), n_rows=len(people), parts=parts)
+            outputs.add("RECORDS", table, title=f"{RECORDS} ({kind})")
             results = outputs.deliver()
         return {**results, "N_RECORDS": len(people)}
 
@@ -154,6 +153,18 @@ class GenerateRecords(VbasAlgorithm):
         return canadian_distributions() if table is None else read_distributions(table, feedback)
 
 
+def _records() -> QgsProcessingParameterDefinition:
+    """RECORDS: what kind of output it is depends on DRAW; the layer says which it became."""
+    return shared.described(
+        QgsProcessingParameterFeatureSink(
+            "RECORDS", f"{RECORDS} ({TEST_DATA}), of {WHOLE_ROWS} ({INTERNAL})", TABLE, createByDefault=True
+        ),
+        "A row per person: the area's identifier under its own name, and the attributes. Nobody in it exists, unless "
+        f"DRAW is “{WHOLE_ROWS}”: then each row is a real person's, only the area is made up. Internal: do not publish "
+        "it.",
+    )
+
+
 def _likeness() -> Iterator[QgsProcessingParameterDefinition]:
     """DRAW and the microdata it may draw from, VARIATION and REACH: what makes the people more like real ones."""
     yield shared.choice(
@@ -162,8 +173,7 @@ def _likeness() -> Iterator[QgsProcessingParameterDefinition]:
         [INDEPENDENT, WHOLE_ROWS],
         INDEPENDENT,
         f"“{INDEPENDENT}”: every attribute by itself from the shares; “{WHOLE_ROWS}”: a row of the microdata with all "
-        "its attributes. What a row tells of a person is then in the result: draw only from microdata that are meant "
-        "for the public.",
+        "its attributes. What a row tells of a person is then in the result, which is internal: do not publish it.",
         advanced=True,
     )
     yield from microdata_inputs.microdata("MICRODATA_PROVINCE", optional=True)

@@ -14,8 +14,6 @@ from __future__ import annotations
 import sys
 from typing import NamedTuple
 
-import numpy as np
-
 from vbas.benchmarks import real_data
 from vbas.benchmarks.best_approaches import best_approaches
 from vbas.benchmarks.clustering_findings import compactness_table, suppression_table
@@ -46,19 +44,13 @@ def rate(regions: Regions, profile: Profile, configuration: Configuration) -> Ra
     return Rated(run.number.n_sites, measures, sum(run.seconds.values()))
 
 
-# Croft 2015, section 5.1: suppression of max combinations as % of entropy's; the others of entropy as % of max
-# combinations', averaged over twelve scenarios.
-PUBLISHED_RATIOS = {"suppression": 13.2, "compactness": 48.7, "discernibility": 35.8, "non-uniform entropy": 64.2}
-
-
 def site_number_table(parts: tuple[str, ...]) -> None:
-    """Max combinations against entropy, with balanced density and iterative Voronoi (Croft 2015, section 5.1)."""
+    """Max combinations against entropy in single scenarios; `site_number_ratios.py` compares with the paper."""
     print(f"Site numbers: balanced density, iterative Voronoi, k = {K}, natural logarithm")
     print(f"{'':37}{'':>9}{'sup-':>10}{'':>9}{'compact-':>12}{'discerni-':>12}{'non-uniform':>13}{'':>9}")
     print(
         f"{'scenario':37}{'sites':>9}{'pressed':>10}{'%':>9}{'ness, km':>12}{'bility':>12}{'entropy':>13}{'seconds':>9}"
     )
-    ratios = []
     for part in parts:
         for number, selection in enumerate(SELECTIONS):
             regions, profile = scenario(part, number)
@@ -72,20 +64,6 @@ def site_number_table(parts: tuple[str, ...]) -> None:
             )
             _print_rated("  max combinations", combinations)
             _print_rated("  entropy", entropy)
-            ratios.append(_site_number_ratios(combinations.measures, entropy.measures))
-    print(f"\n{'average ratio, %':24}{'here':>8}{'published':>12}")
-    for (measure, published), here in zip(PUBLISHED_RATIOS.items(), np.mean(ratios, axis=0)):
-        print(f"{measure:24}{here:8.1f}{published:12.1f}")
-
-
-def _site_number_ratios(combinations: Measures, entropy: Measures) -> list[float]:
-    """The four ratios of one scenario in %, in the order of PUBLISHED_RATIOS."""
-    return [
-        100 * combinations.n_suppressed / entropy.n_suppressed if entropy.n_suppressed else 100.0,
-        100 * entropy.compactness / combinations.compactness,
-        100 * entropy.discernibility / combinations.discernibility,
-        100 * entropy.non_uniform_entropy / combinations.non_uniform_entropy,
-    ]
 
 
 def _print_rated(name: str, rated: Rated) -> None:
@@ -116,12 +94,9 @@ TABLES = (site_number_table, suppression_table, compactness_table, transport_tab
 
 def main(arguments: list[str]) -> int:
     """Print every table; 1 where the data are absent or a part is unknown."""
-    unknown = [part for part in arguments if part not in real_data.PARTS_OF_CANADA]
-    if unknown:
-        print(f"Unknown part of Canada: {', '.join(unknown)}. Choose among {', '.join(real_data.PARTS_OF_CANADA)}.")
-        return 1
-    if not real_data.available():
-        print(f"The folder of real data is not at {real_data.DATA}: set VBAS_DATA to where it is.")
+    problem = real_data.problem_with(arguments)
+    if problem:
+        print(problem)
         return 1
     for table in TABLES:
         table(tuple(arguments) or PARTS)

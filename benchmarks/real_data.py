@@ -25,6 +25,14 @@ def available() -> bool:
     return (DATA / "canada_da_points.gpkg").is_file()
 
 
+def problem_with(parts: list[str]) -> str:
+    """A sentence where a named part of Canada is unknown or the data are absent; empty where all is well."""
+    unknown = [part for part in parts if part not in PARTS_OF_CANADA]
+    if unknown:
+        return f"Unknown part of Canada: {', '.join(unknown)}. Choose among {', '.join(PARTS_OF_CANADA)}."
+    return "" if available() else f"The folder of real data is not at {DATA}: set VBAS_DATA to where it is."
+
+
 def canada(part: str) -> Regions:
     """The DAs of a part of Canada as points in EPSG:3347, population 1 each (Statistics Canada)."""
     source = ogr.Open(str(DATA / "canada_da_points.gpkg"))

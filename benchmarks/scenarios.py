@@ -2,13 +2,16 @@
 
     regions, profile = scenario("East", 3, seed=0)
 
-The papers name neither their shares nor their selections of quasi-identifiers: both are our own here, chosen
-so that the site numbers differ about as much as the papers report.
+The papers name neither their shares nor their selections of quasi-identifiers: both are our own here. `SELECTIONS` are
+six picked by hand, to time and compare methods on always the same; nothing about the papers' averages may be concluded
+from so few. For that there are `random_selections`, which nobody picked.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
+
+import numpy as np
 
 from vbas.benchmarks import real_data
 from vbas.core.profile import Profile, profile_records
@@ -26,16 +29,32 @@ SELECTIONS: tuple[tuple[str, ...], ...] = (
 )
 # Five quasi-identifiers and 900 classes, all of them in use: the scenario to quote speeds on.
 LARGE_SELECTION = 3
+# Of the random selections; the generator has eleven attributes.
+LEAST_ATTRIBUTES, MOST_ATTRIBUTES = 2, 6
 
 
-def scenario(part: str, selection: int, seed: int = 0) -> tuple[Regions, Profile]:
+def random_selections(number: int, seed: int = 0) -> list[tuple[str, ...]]:
+    """Different random selections of 2 to 6 of the generator's attributes; the same seed begins with the same ones."""
+    attributes = tuple(canadian_distributions().attributes)
+    rng = np.random.default_rng(seed)
+    found: dict[tuple[str, ...], None] = {}
+    while len(found) < number:
+        size = int(rng.integers(LEAST_ATTRIBUTES, MOST_ATTRIBUTES + 1))
+        drawn = rng.choice(len(attributes), size, replace=False)
+        found[tuple(attributes[i] for i in sorted(drawn.tolist()))] = None
+    return list(found)
+
+
+def scenario(part: str, selection: int | tuple[str, ...], seed: int = 0) -> tuple[Regions, Profile]:
     """The DAs of a part of Canada ("East", "Centre", "West") and the profile of their generated people.
 
-    selection : index into SELECTIONS. 400 to 700 people in each DA, each attribute drawn independently from its
-    province's shares; the population of a DA is the number of its records. Points in EPSG:3347.
+    selection : names of attributes, or an index into SELECTIONS. 400 to 700 people in each DA, each attribute drawn
+    independently from its province's shares; the population of a DA is the number of its records. Points in EPSG:3347.
     """
     regions = _points(part)
-    distributions = canadian_distributions().selection(SELECTIONS[selection])
+    distributions = canadian_distributions().selection(
+        SELECTIONS[selection] if isinstance(selection, int) else selection
+    )
     people = generate_records(
         regions.identifiers, province_from_identifiers(regions.identifiers), distributions, seed=seed
     )

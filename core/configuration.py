@@ -33,13 +33,18 @@ class Configuration:
 
 @dataclass(frozen=True)
 class Combination:
-    """A combination that Croft 2018, Table 4 recommends, and why."""
+    """A combination that Croft 2018, Table 4 recommends.
+
+    reason : why, in the paper; measured : what of it held over our own scenarios, as
+    `benchmarks/recommended_combinations.py` prints it
+    """
 
     number: int
     site_number: str
     site_location: str
     aggregation: str
     reason: str
+    measured: str
 
     @property
     def available(self) -> bool:
@@ -59,6 +64,7 @@ RECOMMENDED = {
         "anonymity-driven clustering",
         "iterative Voronoi",
         "suppresses the fewest records, at some cost in time and geography",
+        "",
     ),
     "all-rounder": Combination(
         2,
@@ -66,6 +72,7 @@ RECOMMENDED = {
         "balanced density",
         "iterative Voronoi",
         "little suppression with good geography: the one to start with",
+        "",
     ),
     "all-rounder by transport": Combination(
         3,
@@ -73,6 +80,7 @@ RECOMMENDED = {
         "",
         "transportation-location",
         "like the all-rounder, often with slightly less information loss",
+        "",
     ),
     "fastest": Combination(
         4,
@@ -80,6 +88,7 @@ RECOMMENDED = {
         "balanced density",
         "basic Voronoi",
         "finer regions in the shortest time, with more suppression",
+        "",
     ),
     "most compact": Combination(
         5,
@@ -87,6 +96,7 @@ RECOMMENDED = {
         "balanced density",
         "site optimisation",
         "the finest and mostly the most compact regions, with the most suppression",
+        "",
     ),
     "compact with less suppression": Combination(
         6,
@@ -94,6 +104,7 @@ RECOMMENDED = {
         "anonymity-driven clustering",
         "site optimisation",
         "compact regions, with much less suppression than the most compact",
+        "",
     ),
     "compact by transport": Combination(
         7,
@@ -101,6 +112,7 @@ RECOMMENDED = {
         "",
         "transportation-location",
         "between the all-rounder and the most compact",
+        "",
     ),
 }
 CUSTOM = "custom"

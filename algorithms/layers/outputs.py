@@ -67,14 +67,14 @@ class Outputs:
         """Write what there is even if the user has cancelled: for results that are of use unfinished."""
         self._feedback = QgsProcessingFeedback()
 
-    def add(self, name: str, table: Table, check: SecondCount | None = None) -> None:
+    def add(self, name: str, table: Table, check: SecondCount | None = None, title: str = "") -> None:
         """Write a table of rows. With a check it is a release: what was written is counted anew, from the file or layer
-        itself; a class below k raises PrivacyError.
+        itself; a class below k raises PrivacyError. title : of the layer, where it says more than the form can.
         """
         if not self.wanted(name):
             return
         destination = self._destinations[name]
-        title = self._algorithm.parameterDefinition(name).description()
+        title = title or self._algorithm.parameterDefinition(name).description()
         if isinstance(destination, Path):
             file = self._stage(name, destination)
             write_file(file, table, title, self._feedback)

@@ -8,6 +8,9 @@ from pathlib import Path
 
 from ..errors import VbasError
 
+# How a chart among the pictures begins to draw; no text can hold it, since texts are escaped.
+CHART_CALL = "<script>Plotly.newPlot("
+
 
 @dataclass(frozen=True)
 class Section:
@@ -39,7 +42,7 @@ def render(report: Report) -> str:
         raise VbasError("The report needs the Python package jinja2: install it, or leave REPORT empty.") from error
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string((Path(__file__).parent / "page.html.j2").read_text(encoding="utf-8"))
-    charts = any("plotly" in picture for section in report.sections for picture in section.pictures)
+    charts = any(CHART_CALL in picture for section in report.sections for picture in section.pictures)
     return template.render(report=report, script=_plotly_script() if charts else "", shown=shown)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from html import escape
 from itertools import cycle
@@ -11,6 +12,7 @@ import numpy as np
 import shapely
 
 from ..errors import VbasError
+from .page import CHART_CALL
 
 MAP_WIDTH = 900
 # A light and a dark end, mixed in between.
@@ -104,7 +106,21 @@ def fragment(figure: Any, title: str, x_title: str = "", y_title: str = "", heig
     figure.update_layout(title=title, template="plotly_white", height=height, margin={"t": 60})
     if x_title or y_title:
         figure.update_layout(xaxis_title=x_title, yaxis_title=y_title)
-    return str(figure.to_html(full_html=False, include_plotlyjs=False))
+    drawn = json.loads(figure.to_json())
+    data, layout = script_value(drawn["data"]), script_value(drawn["layout"])
+    return (
+        f"<div></div>{CHART_CALL}document.currentScript.previousElementSibling, {data}, {layout}, "
+        '{"responsive": true})</script>'
+    )
+
+
+def script_value(value: object) -> str:
+    """A value as JSON that may stand in a script of a page, its texts shown by plotly.js as they are.
+
+    Names of fields and areas stand in charts. As entities their < and > can neither end the script nor begin the bit
+    of markup (links, bold) that plotly.js takes in texts. plotly's own `to_html` leaves them in some versions.
+    """
+    return json.dumps(value).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def graph_objects() -> Any:

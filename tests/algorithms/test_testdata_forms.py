@@ -175,3 +175,54 @@ def test_a_geopackage_written_in_bulk_is_one_that_ogr_wrote(run, tmp_path):
     with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute("INSERT INTO records (da) VALUES ('added')")
     assert QgsVectorLayer(str(file), "again", "ogr").featureCount() == len(rows) + 1
+
+
+def kind_of(layer):
+    """What name, title and abstract say; they must say the same."""
+    said = {layer.name(), layer.metadata().title(), layer.metadata().abstract()}
+    assert len(said) == 1, said
+    return said.pop()
+
+
+@pytest.mark.parametrize("destination", ["memory:", "file.gpkg"])
+def test_what_shows_real_people_is_internal(run, from_microdata, destination, tmp_path):
+    def into(name):
+        return destination if destination == "memory:" else str(tmp_path / f"{name}_{destination}")
+
+    areas, _ = make_grid(side=3)
+    done = run("estimatedistributions", **from_microdata, PROVINCE="prov", DISTRIBUTIONS=into("d"))
+    assert kind_of(layer_with_metadata(done, "DISTRIBUTIONS")) == "Distributions (internal)"
+    base = {"REGIONS": areas, "REGION_ID": "da", "POPULATION": "people"}
+    microdata = {**from_microdata, "MICRODATA_PROVINCE": "prov"}
+    for number, (changes, kind) in enumerate(
+        [
+            ({}, "test data"),
+            ({"DISTRIBUTIONS": done.layer("DISTRIBUTIONS")}, "test data"),
+            (microdata, "test data"),
+            ({**microdata, "DRAW": "whole rows"}, "internal"),
+            ({**microdata, "DRAW": 1}, "internal"),
+        ]
+    ):
+        made = run("generaterecords", **base, **changes, RECORDS=into(number))
+        assert kind_of(layer_with_metadata(made, "RECORDS")) == f"Generated records ({kind})"
+
+
+def layer_with_metadata(done, name):
+    """A file is named by its metadata: what stands in it must say the kind without QGIS's project."""
+    layer = done.layer(name)
+    if layer.providerType() == "ogr":
+        layer.setName(layer.metadata().title())
+    return layer
+
+
+def test_labels_and_help_say_what_is_internal(provider):
+    shares = provider.algorithm("estimatedistributions")
+    assert shares.parameterDefinition("DISTRIBUTIONS").description() == "Distributions (internal)"
+    assert "do not publish" in shares.parameterDefinition("DISTRIBUTIONS").help()
+    assert "internal" in shares.shortHelpString()
+    generator = provider.algorithm("generaterecords")
+    records = generator.parameterDefinition("RECORDS")
+    assert records.description() == "Generated records (test data), of whole rows (internal)"
+    assert "“whole rows”: then each row is a real person's" in records.help()
+    assert "internal" in generator.parameterDefinition("DRAW").help()
+    assert "every row of the result is that of a real person: it is internal" in generator.shortHelpString()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from math import hypot
 
 import numpy as np
@@ -249,6 +251,22 @@ def test_same_seed_same_result(approach):
     assert (once.crosswalk.region_of == again.crosswalk.region_of).all()
     other = partition_cells(cells, minimums, approach, PartitionOptions(**{**options, "seed": 6}))
     assert (once.crosswalk.region_of != other.crosswalk.region_of).any()
+
+
+def test_no_other_process_is_started(tmp_path):
+    """A process of Python's own would look for its modules in the current folder first, and run what lies there."""
+    (tmp_path / "numpy.py").write_text("raise SystemExit('the current folder was looked into')")
+    code = (
+        "import sys; from vbas.benchmarks.published_partition import plain_partition\n"
+        "from vbas.tests.core.test_cells_partition import partitioned, squares, Minimum\n"
+        "def heard(event, given):\n"
+        "    if event in ('subprocess.Popen', 'os.fork', 'os.posix_spawn', 'os.exec'): raise SystemExit(event)\n"
+        "sys.addaudithook(heard)\n"
+        "cells = squares([(x, y) for x in range(20) for y in range(20)], [20] * 400)\n"
+        "partitioned(cells, [Minimum((0,), 100)], 'compact growth', restarts=8)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", f"import sys; sys.path.remove('')\n{code}"], cwd=tmp_path, check=False)
+    assert done.returncode == 0
 
 
 def test_more_restarts_are_never_worse_in_an_area():

@@ -1,0 +1,219 @@
+"""Every report of the toolbox, with hostile names of layers, fields, categories and areas: nothing of them is run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from qgis.core import QgsApplication
+
+from ..html_scripts import HARMLESS, HOSTILE, Page, assert_runs_no_more_than
+from .conftest import make_layer
+
+WEST, SOUTH, SIDE = 630_000.0, 5_520_000.0, 1000.0
+# What takes no text of the user's but numbers, checked as such.
+NUMBERS = {"CAPACITY_FACTORS", "K_INNER", "K_MIN"}
+
+
+def square(i, size=SIDE, columns=3):
+    x, y = WEST + (i % columns) * size, SOUTH + (i // columns) * size
+    return f"Polygon(({x} {y}, {x + size} {y}, {x + size} {y + size}, {x} {y + size}, {x} {y}))"
+
+
+def named(layer, name):
+    layer.setName(name)
+    return layer
+
+
+class Town:
+    """Nine areas, 360 people, and layers of them in which every name and text value holds `text`."""
+
+    def __init__(self, text):
+        self.text = text
+        self.areas = [f"46{i}{text}" for i in range(9)]
+        rng = np.random.default_rng(1)
+        self.places = np.column_stack(
+            [rng.uniform(WEST, WEST + 3 * SIDE, 360), rng.uniform(SOUTH, SOUTH + 3 * SIDE, 360)]
+        )
+        self.sex = [f"{text}{i}" for i in rng.integers(0, 2, 360)]
+
+    def field(self, name):
+        return f"{name}{self.text}"
+
+    def columns(self, **values):
+        return {self.field(name): column for name, column in values.items()}
+
+    def regions(self):
+        columns = self.columns(
+            area=self.areas,
+            people=[40] * 9,
+            more=[self.text] * 5 + ["b"] * 4,
+            male=[20] * 9,
+            female=[20] * 9,
+        )
+        return named(make_layer(columns, [square(i) for i in range(9)]), self.field("regions"))
+
+    def records(self):
+        area = np.floor((self.places - (WEST, SOUTH)) / SIDE) @ (1, 3)
+        columns = self.columns(
+            home=[self.areas[int(i)] for i in area],
+            sex=self.sex,
+            group=[f"{self.text}{i % 3}" for i in range(360)],
+            records=[1] * 360,
+            kept=[f"{self.text}{i}" for i in range(360)],  # a value per row: warned of by name
+        )
+        return named(make_layer(columns), self.field("records"))
+
+    def points(self):
+        columns = self.columns(sex=self.sex, count=[1] * 360, kept=[f"{self.text}{i}" for i in range(360)])
+        return named(make_layer(columns, [f"Point({x} {y})" for x, y in self.places.tolist()]), self.field("points"))
+
+    def cells(self):
+        n = 64
+        rng = np.random.default_rng(1)
+        columns = self.columns(
+            cell=[f"{self.text}{i}" for i in range(n)],
+            p1=rng.integers(5, 60, n).tolist(),
+            p2=rng.integers(5, 60, n).tolist(),
+            h1=rng.integers(3, 20, n).tolist(),
+            i1=rng.integers(3, 20, n).tolist(),
+            official=[f"{self.text}{i % 8 // 4}" for i in range(n)],
+        )
+        return named(make_layer(columns, [square(i, 250.0, 8) for i in range(n)]), self.field("cells"))
+
+    def areas_and_records(self):
+        f = self.field
+        return {
+            "REGIONS": self.regions(),
+            "REGION_ID": f("area"),
+            "POPULATION": f("people"),
+            "RECORDS": self.records(),
+            "RECORD_REGION": f("home"),
+            "QUASI_IDENTIFIERS": [f("sex"), f("group")],
+            "RECORD_COUNT": f("records"),
+        }
+
+
+def anonymize(town):
+    return {
+        **town.areas_and_records(),
+        "KEEP_FIELDS": [town.field("kept")],
+        "COMBINATION": "custom",
+        "SITE_NUMBER": "given number",
+        "N_SITES": 3,
+    }
+
+
+def compare(town):
+    from vbas.core.baselines import BASELINES
+
+    return {
+        **town.areas_and_records(),
+        "HIERARCHY": town.field("more"),
+        "BOUNDARY": town.field("more"),
+        "BASELINES": list(range(len(BASELINES))),
+    }
+
+
+def evaluate(town):
+    crosswalk = make_layer({town.field("code"): town.areas, "vbas_region": [1] * 5 + [2] * 4})
+    sites = make_layer(
+        {"vbas_region": [1, 2]}, [f"Point({WEST + 500} {SOUTH + 500})", f"Point({WEST + 1500} {SOUTH + 2500})"]
+    )
+    return {
+        **town.areas_and_records(),
+        "CROSSWALK": named(crosswalk, town.field("crosswalk")),
+        "CROSSWALK_ID": town.field("code"),
+        "SITES": named(sites, town.field("sites")),
+    }
+
+
+def donutmask(town):
+    f = town.field
+    return {
+        "POINTS": town.points(),
+        "AREAS": town.regions(),
+        "AREA_ID": f("area"),
+        "POPULATION": f("people"),
+        "CATEGORY_FIELD": f("sex"),
+        "CATEGORY_POPULATIONS": [f"{town.text}0", f("male"), f"{town.text}1", f("female")],
+        "HOUSEHOLDS": town.points(),
+        "HOUSEHOLD_COUNT": f("count"),
+        "KEEP_FIELDS": [f("kept")],
+        "K_INNER": 3,
+        "SEED": 1,
+    }
+
+
+def donutaudit(town):
+    f = town.field
+    return {
+        "HOUSEHOLDS": town.points(),
+        "HOUSEHOLD_COUNT": f("count"),
+        "AREAS": town.regions(),
+        "AREA_ID": f("area"),
+        "POPULATION": f("people"),
+        "K_INNER": "2,6",
+        "K_MIN": "2",
+        "FINER_AREAS": town.regions(),
+        "FINER_POPULATION": f("people"),
+    }
+
+
+def partitioncells(town):
+    f = town.field
+    return {
+        "CELLS": town.cells(),
+        "CELL_ID": f("cell"),
+        "POPULATIONS": [f("p1"), f("p2")],
+        "K": 100,
+        "POPULATIONS_2": [f("h1")],
+        "K_2": 20,
+        "POPULATIONS_3": [f("i1")],
+        "K_3": 20,
+        "OFFICIAL_AREA": f("official"),
+        "RESTARTS": 1,
+    }
+
+
+REPORTING = {one.__name__: one for one in (anonymize, compare, evaluate, donutmask, donutaudit, partitioncells)}
+
+
+@pytest.fixture
+def report(run, tmp_path):
+    """The page of an algorithm over the town of that text; made once for the harmless text."""
+
+    def one(name, text):
+        path = tmp_path / f"{len(list(tmp_path.iterdir()))}.html"
+        parameters = REPORTING[name](Town(text))
+        found = QgsApplication.processingRegistry().algorithmById(f"vbas:{name}")
+        texts = [
+            definition.name()
+            for definition in found.parameterDefinitions()
+            if not definition.isDestination()
+            and definition.type() not in ("number", "enum", "boolean")
+            and definition.name() not in NUMBERS
+        ]
+        assert set(texts) <= set(parameters), "a parameter that takes text is not tried"
+        outputs = {one.name(): "memory:" for one in found.destinationParameterDefinitions() if one.type() == "sink"}
+        run(name, **parameters, **outputs, REPORT=str(path))
+        return Path(path).read_text(encoding="utf-8")
+
+    return one
+
+
+def test_every_algorithm_with_a_report_is_tried(provider):
+    reporting = {a.name() for a in provider.algorithms() if a.parameterDefinition("REPORT") is not None}
+    assert reporting == set(REPORTING)
+
+
+@pytest.mark.parametrize("name", REPORTING)
+def test_a_report_runs_nothing_that_stands_in_a_name(name, report):
+    harmless = report(name, HARMLESS)
+    assert Page(harmless).charts
+    for hostile in HOSTILE:
+        page = report(name, hostile)
+        assert_runs_no_more_than(page, harmless)
+        # It is shown, braces and all: what is shown nowhere would prove nothing.
+        assert "".join(Page(page).shown).count(hostile) >= len(REPORTING[name](Town("x"))) // 3
