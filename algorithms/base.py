@@ -11,6 +11,7 @@ from qgis.core import (
     QgsProcessingAlgorithm,
     QgsProcessingContext,
     QgsProcessingException,
+    QgsProcessingFeatureSourceDefinition,
     QgsProcessingFeedback,
     QgsProcessingOutputNumber,
     QgsProcessingParameterEnum,
@@ -151,8 +152,11 @@ class VbasAlgorithm(QgsProcessingAlgorithm):
         source = self.parameterAsSource(parameters, name, context)
         if source is None:
             return None
-        layer = self.parameterAsVectorLayer(parameters, name, context)
-        return CheckedSource(name, source, parameters.get(name), layer)
+        value = parameters.get(name)
+        if isinstance(value, QgsProcessingFeatureSourceDefinition):
+            # QGIS finds the layer behind a definition only by what the definition was made from.
+            parameters = {**parameters, name: value.source.valueAsString(context.expressionContext())[0]}
+        return CheckedSource(name, source, value, self.parameterAsVectorLayer(parameters, name, context))
 
     def field_names(self, parameters: dict[str, object], name: str, context: QgsProcessingContext) -> list[str]:
         """The fields chosen; QGIS 3.40 renamed the method."""

@@ -54,12 +54,12 @@ def reading(path: Path, layer: str) -> Iterator[sqlite3.Connection]:
     by a program that did not respect the lock.
     """
     with _in_a_sentence(path, layer), closing(_connection(path)) as connection:
-        before = _version(connection)
+        before = (_version(connection), _state(path))
         connection.execute("BEGIN")
         connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
         yield connection
         connection.execute("COMMIT")
-        if _version(connection) != before:
+        if (_version(connection), _state(path)) != before:
             raise InputError(
                 f"{layer}: {path.name} was changed by another program while it was read: run again when that has ended."
             )
@@ -162,14 +162,36 @@ def _shown(value: object) -> str:
 
 
 def _connection(path: Path) -> sqlite3.Connection:
-    # Nothing is ever written, not even what SQLite would make beside the file.
+    # Nothing is ever written, not even what SQLite would make beside a file with a write-ahead log that is empty.
+    mode = "immutable=1" if _has_idle_log(path) else "mode=ro"
     return sqlite3.connect(
-        path.resolve().as_uri() + "?mode=ro",
+        f"{path.resolve().as_uri()}?{mode}",
         uri=True,
         isolation_level=None,
         timeout=SECONDS_TO_WAIT,
         check_same_thread=False,
     )
+
+
+def _log_size(path: Path) -> int:
+    """Bytes of the write-ahead log, 0 where there is none."""
+    try:
+        return path.with_name(path.name + "-wal").stat().st_size
+    except OSError:
+        return 0
+
+
+def _has_idle_log(path: Path) -> bool:
+    """Whether the file works with a write-ahead log, but nobody has it open."""
+    if path.with_name(path.name + "-wal").exists():
+        return False
+    with path.open("rb") as file:
+        return file.read(20)[18:20] == b"\2\2"
+
+
+def _state(path: Path) -> tuple[int, ...]:
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns, _log_size(path)
 
 
 def _version(connection: sqlite3.Connection) -> int:
