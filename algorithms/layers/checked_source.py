@@ -107,7 +107,8 @@ class CheckedSource:
                 for join in self.layer.vectorJoins():
                     if join.joinLayer() is not None:
                         stack.enter_context(held(join.joinLayer(), join.joinLayer().fields().names(), self.name))
-            if not features.isValid():
+            # Of a layer that is being edited QGIS always says so; there the rows are counted.
+            if n_rows is None and not features.isValid():
                 raise InputError(f"{self.name} cannot be read: check that the layer still shows its features.")
             while True:
                 with errors_of_readers(self.name):
