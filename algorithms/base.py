@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from html import escape
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from qgis.core import (
     Qgis,
     QgsProcessingAlgorithm,
     QgsProcessingContext,
     QgsProcessingException,
-    QgsProcessingFeatureSource,
+    QgsProcessingFeatureSourceDefinition,
     QgsProcessingFeedback,
     QgsProcessingOutputNumber,
     QgsProcessingParameterEnum,
@@ -19,6 +19,9 @@ from qgis.core import (
 from qgis.PyQt.QtGui import QIcon
 
 from .dependencies import missing_message
+
+if TYPE_CHECKING:
+    from .layers.checked_source import CheckedSource
 
 ICONS = Path(__file__).resolve().parent.parent / "icons"
 GROUPS = {
@@ -133,14 +136,27 @@ class VbasAlgorithm(QgsProcessingAlgorithm):
                 "class in your database first and give the counts as RECORD_COUNT."
             ) from None
 
-    def source(
-        self, parameters: dict[str, object], name: str, context: QgsProcessingContext
-    ) -> QgsProcessingFeatureSource:
+    def source(self, parameters: dict[str, object], name: str, context: QgsProcessingContext) -> CheckedSource:
         """A layer that is there, or one sentence that says it is not."""
-        source = self.parameterAsSource(parameters, name, context)
+        source = self.optional_source(parameters, name, context)
         if source is None:
             raise QgsProcessingException(self.invalidSourceError(parameters, name))
         return source
+
+    def optional_source(
+        self, parameters: dict[str, object], name: str, context: QgsProcessingContext
+    ) -> CheckedSource | None:
+        """A layer, None where it is not given."""
+        from .layers.checked_source import CheckedSource
+
+        source = self.parameterAsSource(parameters, name, context)
+        if source is None:
+            return None
+        value = parameters.get(name)
+        if isinstance(value, QgsProcessingFeatureSourceDefinition):
+            # QGIS finds the layer behind a definition only by what the definition was made from.
+            parameters = {**parameters, name: value.source.valueAsString(context.expressionContext())[0]}
+        return CheckedSource(name, source, value, self.parameterAsVectorLayer(parameters, name, context))
 
     def field_names(self, parameters: dict[str, object], name: str, context: QgsProcessingContext) -> list[str]:
         """The fields chosen; QGIS 3.40 renamed the method."""

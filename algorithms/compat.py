@@ -15,6 +15,9 @@ try:  # QGIS 3.38 and later
         "long": QMetaType.Type.LongLong,
         "real": QMetaType.Type.Double,
         "text": QMetaType.Type.QString,
+        "boolean": QMetaType.Type.Bool,
+        "date": QMetaType.Type.QDate,
+        "time": QMetaType.Type.QDateTime,
     }
 except ImportError:
     _TYPES = {
@@ -22,14 +25,22 @@ except ImportError:
         "long": QVariant.Type.LongLong,
         "real": QVariant.Type.Double,
         "text": QVariant.Type.String,
+        "boolean": QVariant.Type.Bool,
+        "date": QVariant.Type.Date,
+        "time": QVariant.Type.DateTime,
     }
 
 _SIMPLE = frozenset((int, float, str, bool))
 
 
 def field(name: str, kind: str) -> QgsField:
-    """A field of kind integer, long, real or text."""
+    """A field of kind integer, long, real, text, boolean, date or time."""
     return QgsField(name, _TYPES[kind])
+
+
+def kind_of(one: QgsField) -> str | None:
+    """What a field holds: integer, long, real, text, boolean, date or time; None for anything else."""
+    return next((kind for kind, type_ in _TYPES.items() if one.type() == type_), None)
 
 
 def is_text(one: QgsField) -> bool:

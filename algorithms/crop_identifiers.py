@@ -84,7 +84,7 @@ class CropIdentifiers(VbasAlgorithm):
         from ..core.errors import InputError
 
         unit = self.text(parameters, "HIERARCHY", context)
-        table = self.parameterAsSource(parameters, "HIERARCHY_TABLE", context)
+        table = self.optional_source(parameters, "HIERARCHY_TABLE", context)
         if unit and table is not None:
             raise InputError("HIERARCHY and HIERARCHY_TABLE are both given: choose one of them.")
         with Outputs(self, parameters, context, feedback) as outputs:

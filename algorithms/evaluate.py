@@ -74,7 +74,7 @@ class Evaluate(VbasAlgorithm):
             )
             records = inputs.records_of(self, parameters, areas.regions, k, context, feedback)
             regions = inputs.populated(areas, records)
-            source = self.parameterAsSource(parameters, "SITES", context)
+            source = self.optional_source(parameters, "SITES", context)
             if source is None:
                 sites = crosswalk.mean_centres(regions.points)
             else:

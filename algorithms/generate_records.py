@@ -140,7 +140,7 @@ class GenerateRecords(VbasAlgorithm):
         from ..core.synthetic.estimate import estimate_distributions
         from ..core.synthetic.microdata import microdata_rows
 
-        table = self.parameterAsSource(parameters, "DISTRIBUTIONS", context)
+        table = self.optional_source(parameters, "DISTRIBUTIONS", context)
         microdata = self.parameterAsSource(parameters, "MICRODATA", context)
         whole_rows = self.text(parameters, "DRAW", context) == WHOLE_ROWS
         if table is not None and microdata is not None:

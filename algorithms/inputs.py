@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from qgis.core import QgsFeatureRequest, QgsProcessingContext, QgsProcessingFeatureSource, QgsProcessingFeedback
+from qgis.core import QgsFeatureRequest, QgsProcessingContext, QgsProcessingFeedback
 
 from ..core.profile import Profile, profile_records
 from ..core.records.matching import STOP, SUPPRESS, Records, match_areas, match_records
@@ -16,11 +16,9 @@ from .compat import python_value
 from .layers.areas import CENTROID, Areas, read_areas
 from .layers.feedback import READ, progress_of
 from .layers.fields import field_index
-from .layers.records import plain_layer, read_area_counts, read_records
+from .layers.records import read_area_counts, read_records
 
 LEAST_K = 2
-# Invalid polygons are repaired where they matter; QGIS's own check would stop at the first of them.
-SKIP_CHECK = QgsProcessingFeatureSource.Flag.FlagSkipGeometryValidityChecks
 
 
 def areas_of(
@@ -49,10 +47,8 @@ def table_of(
 ) -> RecordTable:
     """RECORDS and its fields, read; KEEP_FIELDS where the algorithm has it."""
     has = algorithm.parameterDefinition
-    layer = algorithm.parameterAsVectorLayer(parameters, "RECORDS", context)
     return read_records(
         algorithm.source(parameters, "RECORDS", context),
-        plain_layer(parameters.get("RECORDS"), layer),
         algorithm.text(parameters, "RECORD_REGION", context),
         algorithm.field_names(parameters, "QUASI_IDENTIFIERS", context),
         algorithm.field_names(parameters, "KEEP_FIELDS", context) if has("KEEP_FIELDS") else [],
@@ -111,13 +107,12 @@ def populated_by_records(
     feedback: QgsProcessingFeedback,
 ) -> Regions:
     """The regions with the population field, else the number of records if RECORDS is given, else one each."""
-    source = algorithm.parameterAsSource(parameters, "RECORDS", context)
+    source = algorithm.optional_source(parameters, "RECORDS", context)
     if areas.has_population or source is None:
         return areas.regions
-    layer = algorithm.parameterAsVectorLayer(parameters, "RECORDS", context)
     count = algorithm.text(parameters, "RECORD_COUNT", context)
     area = algorithm.text(parameters, "RECORD_REGION", context)
-    table = read_area_counts(source, plain_layer(parameters.get("RECORDS"), layer), area, count, feedback)
+    table = read_area_counts(source, area, count, feedback)
     codes = match_areas(table, areas.regions, SUPPRESS, area)
     inside = codes >= 0
     weights = None if table.counts is None else table.counts[inside]
@@ -142,4 +137,4 @@ def values_of(
     source = algorithm.source(parameters, name, context)
     index = field_index(source.fields(), field, name, name)
     request = QgsFeatureRequest().setFlags(QgsFeatureRequest.Flag.NoGeometry).setSubsetOfAttributes([index])
-    return [python_value(feature[index]) for feature in source.getFeatures(request, SKIP_CHECK)]
+    return [python_value(feature[index]) for feature in source.getFeatures(request)]

@@ -19,7 +19,7 @@ from qgis.core import (
 from . import parameters as shared
 from .base import VbasAlgorithm
 from .layers.fields import field_index
-from .layers.records import plain_layer, read_columns
+from .layers.records import read_columns
 
 
 @dataclass(frozen=True)
@@ -91,9 +91,8 @@ def columns_of(
         for name in names:
             field_index(source.fields(), name, parameter, "MICRODATA")
     missing = missing_codes(algorithm.parameterAsString(parameters, "MISSING", context), attributes)
-    layer = algorithm.parameterAsVectorLayer(parameters, "MICRODATA", context)
     wanted = list(dict.fromkeys([place, *attributes, *([weight] if weight else [])]))
-    found = read_columns(source, plain_layer(parameters.get("MICRODATA"), layer), wanted, feedback)
+    found = read_columns(source, wanted, feedback)
     # Categories are words: what reads 2, 2.0 or “2” is one, and test records hold texts.
     texts = {
         name: np.array([identifier_text(value) for value in column.categories.tolist()], object)

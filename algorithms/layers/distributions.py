@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from qgis.core import QgsProcessingFeatureSource, QgsProcessingFeedback
+from qgis.core import QgsProcessingFeedback
 
 from ...core.synthetic.distributions import Distributions, make_distributions
 from ..compat import field
+from .checked_source import CheckedSource
 from .fields import field_index
 from .records import read_columns
 from .tables import Table
@@ -13,11 +14,11 @@ from .tables import Table
 FIELDS = ("province", "attribute", "category", "share")
 
 
-def read_distributions(source: QgsProcessingFeatureSource, feedback: QgsProcessingFeedback) -> Distributions:
+def read_distributions(source: CheckedSource, feedback: QgsProcessingFeedback) -> Distributions:
     """DISTRIBUTIONS, read and checked. Raises InputError."""
     for name in FIELDS:
         field_index(source.fields(), name, "DISTRIBUTIONS", "DISTRIBUTIONS")
-    columns = read_columns(source, None, FIELDS, feedback)
+    columns = read_columns(source, FIELDS, feedback)
     return make_distributions(*(column.categories[column.codes].tolist() for column in columns.values()))
 
 

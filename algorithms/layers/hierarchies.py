@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from qgis.core import QgsProcessingFeatureSource, QgsProcessingFeedback
+from qgis.core import QgsProcessingFeedback
 
 from ...core.errors import InputError, first_values
 from ...core.regions import Regions, identifier_text
+from .checked_source import CheckedSource
 from .fields import field_index
 from .records import read_columns
 
 
 def read_units(
-    source: QgsProcessingFeatureSource, id_field: str, level: str, regions: Regions, feedback: QgsProcessingFeedback
+    source: CheckedSource, id_field: str, level: str, regions: Regions, feedback: QgsProcessingFeedback
 ) -> list[object]:
     """The unit of each area, in the order of the regions; None for areas the table does not name.
 
@@ -21,7 +22,7 @@ def read_units(
     """
     field_index(source.fields(), id_field, "HIERARCHY_ID", "HIERARCHY_TABLE")
     field_index(source.fields(), level, "HIERARCHY_LEVEL", "HIERARCHY_TABLE")
-    columns = read_columns(source, None, list(dict.fromkeys([id_field, level])), feedback)
+    columns = read_columns(source, list(dict.fromkeys([id_field, level])), feedback)
     identifier, unit = columns[id_field], columns[level]
     texts = np.array([identifier_text(value) for value in identifier.categories.tolist()], dtype=object)
     units: list[object] = [None] * len(regions)

@@ -1,34 +1,25 @@
-"""The table of records as columns: by GDAL's Arrow stream where the source is a plain file, by features otherwise."""
+"""The table of records as columns: straight from the file where that is just what the layer shows, else by features."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import islice
-from pathlib import Path
+from collections.abc import Callable, Sequence
 
 import numpy as np
-from qgis.core import (
-    QgsFeatureRequest,
-    QgsFields,
-    QgsProcessingFeatureSource,
-    QgsProcessingFeatureSourceDefinition,
-    QgsProcessingFeedback,
-    QgsProviderRegistry,
-    QgsVectorLayer,
-)
+from qgis.core import QgsFeatureRequest, QgsFields, QgsProcessingFeedback, QgsVectorLayer
 
 from ...core.records.columns import Column, ColumnBuilder
+from ...core.records.csv_file import scan_csv
+from ...core.records.sqlite_file import declared_types, is_sqlite, read_table
 from ...core.records.table import RecordTable, check_fields, checked_counts
-from ..compat import python_value
+from ..compat import kind_of, python_value
+from .arrow import open_table, read_arrow, shows_the_same
+from .checked_source import CheckedSource, LayerFile, first_table, held, layer_file, refuse_undecoded
 from .feedback import READ, check_cancelled
 from .fields import field_index, number_or_missing
 
-CHUNK = 50_000
-
 
 def read_records(
-    source: QgsProcessingFeatureSource,
-    plain_layer: QgsVectorLayer | None,
+    source: CheckedSource,
     area_field: str,
     quasi_identifiers: Sequence[str],
     kept: Sequence[str],
@@ -38,7 +29,6 @@ def read_records(
 ) -> RecordTable:
     """Read the fields of RECORDS that are needed and nothing else.
 
-    plain_layer : the layer behind the source where the source is all of it (no selection, no filter), else None;
     region_id : REGION_ID of the areas, refused among the released fields. Raises InputError.
     """
     fields = source.fields()
@@ -50,7 +40,7 @@ def read_records(
         field_index(fields, count_field, "RECORD_COUNT", "RECORDS")
     check_fields(area_field, quasi_identifiers, kept, region_id, count_field or None)
     names = [area_field, *quasi_identifiers, *kept, *([count_field] if count_field else [])]
-    columns = read_columns(source, plain_layer, names, feedback)
+    columns = read_columns(source, names, feedback)
     counts = _counts(columns[count_field], count_field) if count_field else None
     return RecordTable(
         columns[area_field],
@@ -61,8 +51,7 @@ def read_records(
 
 
 def read_area_counts(
-    source: QgsProcessingFeatureSource,
-    plain_layer: QgsVectorLayer | None,
+    source: CheckedSource,
     area_field: str,
     count_field: str,
     feedback: QgsProcessingFeedback,
@@ -73,33 +62,73 @@ def read_area_counts(
     if count_field:
         field_index(source.fields(), count_field, "RECORD_COUNT", "RECORDS")
         names.append(count_field)
-    columns = read_columns(source, plain_layer, names, feedback)
+    columns = read_columns(source, names, feedback)
     counts = _counts(columns[count_field], count_field) if count_field else None
     return RecordTable(columns[area_field], {}, {}, counts)
 
 
-def read_columns(
-    source: QgsProcessingFeatureSource,
-    plain_layer: QgsVectorLayer | None,
-    names: Sequence[str],
-    feedback: QgsProcessingFeedback,
-) -> dict[str, Column]:
-    """Columns of a table by field name; both ways of reading give the very same columns."""
-    file = _arrow_file(plain_layer, names) if plain_layer is not None else None
-    if file is not None:
-        return _read_arrow(*file, names, source.featureCount(), feedback)
-    return _read_features(source, names, feedback)
+def read_columns(source: CheckedSource, names: Sequence[str], feedback: QgsProcessingFeedback) -> dict[str, Column]:
+    """Columns of a table by the names given; all ways of reading give the very same columns. Raises InputError."""
+
+    def progress(fraction: float) -> None:
+        check_cancelled(feedback)
+        feedback.setProgress(READ * min(fraction, 1.0))
+
+    fields = source.fields()
+    indexes = [fields.lookupField(name) for name in names]
+    own = [fields[index].name() for index in indexes]
+    columns = _read_file(source, own, progress) or _read_features(source, indexes, progress)
+    for name in own:
+        refuse_undecoded(source.name, name, columns[name].categories.tolist())
+    return {name: columns[one] for name, one in zip(names, own)}
 
 
-def plain_layer(value: object, layer: QgsVectorLayer | None) -> QgsVectorLayer | None:
-    """The layer, unless the parameter's value restricts it to a selection, a filter or a number of features."""
-    if isinstance(value, QgsProcessingFeatureSourceDefinition):
-        restricted = (
-            value.selectedFeaturesOnly or value.featureLimit >= 0 or bool(getattr(value, "filterExpression", ""))
-        )
-        if restricted:
+def _read_file(
+    source: CheckedSource, names: Sequence[str], progress: Callable[[float], None]
+) -> dict[str, Column] | None:
+    """Columns straight from the file, where that is just what the layer shows; None otherwise."""
+    layer = source.plain_layer
+    if layer is None or layer.isEditable():
+        return None
+    fields = layer.fields()
+    provided = QgsFields.FieldOrigin.OriginProvider
+    if any(fields.fieldOrigin(fields.lookupField(name)) != provided for name in names):
+        return None
+    file = layer_file(layer)
+    if file is None or not file.plain or layer.dataProvider().encoding() != "UTF-8":
+        return None
+    if is_sqlite(file.path):
+        kinds = _kinds_in_sqlite(layer, file, names, source.name)
+        return None if kinds is None else read_table(file.path, first_table(layer, file), kinds, source.name, progress)
+    if not file.is_csv and file.path.suffix.lower() != ".dbf":
+        return None
+    with held(layer, names, source.name) as n_rows:
+        dataset, table = open_table(file)
+        if table is None or n_rows is None or not shows_the_same(layer, table, names):
             return None
-    return layer
+        widest = scan_csv(file.path, source.name).longest if file.is_csv else LONGEST_IN_DBF
+        columns = read_arrow(table, names, n_rows, widest, source.name, progress)
+        del table, dataset
+    return columns
+
+
+def _kinds_in_sqlite(
+    layer: QgsVectorLayer, file: LayerFile, names: Sequence[str], parameter: str
+) -> dict[str, str] | None:
+    """What each field holds, where SQLite holds just what the layer shows; None otherwise."""
+    declared = declared_types(file.path, first_table(layer, file), parameter)
+    kinds = {}
+    for name in names:
+        kind = kind_of(layer.fields().field(name))
+        if kind is None or declared.get(name, "").partition("(")[0] not in DECLARED.get(kind, ()):
+            return None
+        kinds[name] = kind
+    return kinds
+
+
+# The declarations that GeoPackages have for values that need no conversion.
+DECLARED = {"integer": ("MEDIUMINT",), "long": ("INTEGER", "INT"), "real": ("DOUBLE", "REAL"), "text": ("TEXT",)}
+LONGEST_IN_DBF = 254
 
 
 def _counts(column: Column, field: str) -> np.ndarray:
@@ -109,87 +138,18 @@ def _counts(column: Column, field: str) -> np.ndarray:
 
 
 def _read_features(
-    source: QgsProcessingFeatureSource, names: Sequence[str], feedback: QgsProcessingFeedback
+    source: CheckedSource, indexes: Sequence[int], progress: Callable[[float], None]
 ) -> dict[str, Column]:
-    indexes = [source.fields().lookupField(name) for name in names]
     request = QgsFeatureRequest()
-    request.setSubsetOfAttributes(indexes)
+    request.setSubsetOfAttributes(list(indexes))
     request.setFlags(QgsFeatureRequest.Flag.NoGeometry)
-    features = source.getFeatures(request, QgsProcessingFeatureSource.Flag.FlagSkipGeometryValidityChecks)
-    builders = [ColumnBuilder() for _ in names]
+    builders = [ColumnBuilder() for _ in indexes]
     done, total = 0, max(source.featureCount(), 1)
-    while chunk := [feature.attributes() for feature in islice(features, CHUNK)]:
-        check_cancelled(feedback)
+    for chunk in source.chunks(request):
+        rows = [feature.attributes() for feature in chunk]
         for builder, index in zip(builders, indexes):
-            builder.add_values([python_value(row[index]) for row in chunk])
+            builder.add_values([python_value(row[index]) for row in rows])
         done += len(chunk)
-        feedback.setProgress(READ * min(done / total, 1.0))
-    return {name: builder.column() for name, builder in zip(names, builders)}
-
-
-def _arrow_file(layer: QgsVectorLayer, names: Sequence[str]) -> tuple[Path, str] | None:
-    """The file and table behind a layer, where the Arrow stream would read what the layer shows; None otherwise."""
-    if layer.providerType() != "ogr" or layer.subsetString() or layer.isEditable():
-        return None
-    fields = layer.fields()
-    provided = QgsFields.FieldOrigin.OriginProvider
-    if any(fields.fieldOrigin(fields.lookupField(name)) != provided for name in names):
-        return None
-    parts = QgsProviderRegistry.instance().decodeUri("ogr", layer.source())
-    path = Path(parts.get("path") or "")
-    if not path.is_file() or parts.get("vsiPrefix") or parts.get("openOptions"):
-        return None
-    from osgeo import ogr
-
-    dataset = ogr.Open(str(path))
-    table = parts.get("layerName") or None
-    # Without a table's name QGIS shows the first table.
-    found = None if dataset is None else dataset.GetLayerByName(table) if table else dataset.GetLayer(0)
-    if found is None or not hasattr(found, "GetArrowStreamAsNumPy") or parts.get("layerId"):
-        return None
-    definition = found.GetLayerDefn()
-    for name in names:
-        index = definition.GetFieldIndex(name)
-        if index < 0:
-            return None
-        field = definition.GetFieldDefn(index)
-        simple = field.GetType() in (ogr.OFTInteger, ogr.OFTInteger64, ogr.OFTReal, ogr.OFTString)
-        same = field.GetTypeName() == layer.fields().field(name).typeName()
-        if not simple or not same or field.GetSubType() != ogr.OFSTNone:
-            return None
-    return path, found.GetName()
-
-
-def _read_arrow(
-    path: Path, table: str, names: Sequence[str], n_rows: int, feedback: QgsProcessingFeedback
-) -> dict[str, Column]:
-    from osgeo import ogr
-
-    dataset = ogr.Open(str(path))
-    layer = dataset.GetLayerByName(table)
-    definition = layer.GetLayerDefn()
-    others = [definition.GetFieldDefn(i).GetName() for i in range(definition.GetFieldCount())]
-    layer.SetIgnoredFields([name for name in others if name not in names] + ["OGR_GEOMETRY", "OGR_STYLE"])
-    text = {name: definition.GetFieldDefn(definition.GetFieldIndex(name)).GetType() == ogr.OFTString for name in names}
-    builders = {name: ColumnBuilder() for name in names}
-    done = 0
-    for batch in layer.GetArrowStreamAsNumPy(options=["INCLUDE_FID=NO"]):
-        check_cancelled(feedback)
-        for name, builder in builders.items():
-            values = batch[name]
-            missing = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
-            plain = np.ma.getdata(values)
-            if text[name] and plain.dtype.kind == "O":
-                builder.add_values([_text(value) for value in plain.tolist()])
-            else:
-                if plain.dtype.kind == "f":
-                    lost = np.isnan(plain)
-                    missing = lost if missing is None else missing | lost
-                builder.add_array(plain, missing)
-        done += len(values)
-        feedback.setProgress(READ * min(done / max(n_rows, 1), 1.0))
-    return {name: builder.column() for name, builder in builders.items()}
-
-
-def _text(value: object) -> object:
-    return value.decode("utf-8") if isinstance(value, bytes) else value
+        progress(done / total)
+    fields = source.fields()
+    return {fields[index].name(): builder.column() for index, builder in zip(indexes, builders)}

@@ -28,12 +28,20 @@ class ColumnBuilder:
 
     def __init__(self) -> None:
         self._position: dict[tuple[type, object], int] = {}
+        self._seen: dict[type, dict[object, int]] = {}
         self._chunks: list[np.ndarray] = []
 
     def add_values(self, values: Sequence[object]) -> None:
         """Append any hashable values; None is missing."""
-        position = self._position
-        codes = (position.setdefault((type(value), value), len(position)) for value in values)
+        kinds = set(map(type, values)) - {type(None)}
+        if len(kinds) > 1:
+            codes = map(self._code, values)
+        else:
+            # Values of one type, as fields have them, are told apart by themselves: each is looked at once.
+            seen = self._seen.setdefault(kinds.pop() if kinds else type(None), {})
+            for value in set(values).difference(seen):
+                seen[value] = self._code(value)
+            codes = map(seen.__getitem__, values)
         self._chunks.append(np.fromiter(codes, np.int32, len(values)))
 
     def add_array(self, values: np.ndarray, missing: np.ndarray | None = None) -> None:

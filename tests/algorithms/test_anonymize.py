@@ -12,6 +12,7 @@ import pytest
 import shapely
 from qgis.core import (
     QgsFeatureRequest,
+    QgsProcessingContext,
     QgsProcessingException,
     QgsProcessingFeatureSourceDefinition,
     QgsProcessingOutputLayerDefinition,
@@ -21,9 +22,9 @@ from qgis.core import (
 )
 
 from vbas.algorithms.layers import writing
-from vbas.algorithms.layers.records import _arrow_file, read_columns
+from vbas.algorithms.layers.records import _read_features, _read_file
 
-from .conftest import OUTPUTS, Feedback, make_layer
+from .conftest import OUTPUTS, make_layer
 
 
 def files_in(folder):
@@ -267,28 +268,16 @@ def test_selected_records_only(anonymize, grid):
     QgsProject.instance().removeMapLayer(records.id())
 
 
-def test_fast_and_slow_reading_agree(run, grid, tmp_path):
+def test_fast_and_slow_reading_agree(provider, grid, tmp_path):
     options = QgsVectorFileWriter.SaveVectorOptions()
     options.driverName = "GPKG"
     path = tmp_path / "records.gpkg"
     QgsVectorFileWriter.writeAsVectorFormatV3(grid[1], str(path), QgsProject.instance().transformContext(), options)
     file = QgsVectorLayer(str(path), "records", "ogr")
     names = ["home", "sex", "age", "diagnosis"]
-    assert _arrow_file(file, names) is not None
-    assert _arrow_file(grid[1], names) is None
-
-    class Source:
-        """The feature loop over the same file."""
-
-        fields = file.fields
-
-        def featureCount(self):
-            return file.featureCount()
-
-        def getFeatures(self, request, flags=None):
-            return file.getFeatures(request)
-
-    fast, slow = (read_columns(Source(), layer, names, Feedback()) for layer in (file, None))
+    source = provider.algorithm("profilerecords").create().source({"RECORDS": file}, "RECORDS", QgsProcessingContext())
+    fast = _read_file(source, names, lambda _: None)
+    slow = _read_features(source, [file.fields().lookupField(name) for name in names], lambda _: None)
     for name in names:
         assert fast[name].categories.tolist() == slow[name].categories.tolist()
         assert fast[name].codes.tolist() == slow[name].codes.tolist()

@@ -1,0 +1,244 @@
+"""Tables of SQLite files, GeoPackages among them: read in one transaction, counted by SQLite, with the very values."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+from ..errors import InputError, first_values
+from .columns import Column, ColumnBuilder
+
+INTEGER, LONG, REAL, TEXT, BOOLEAN, DATE, TIME = "integer", "long", "real", "text", "boolean", "date", "time"
+SECONDS_TO_WAIT = 5.0
+_ROWS = 2000
+_LARGEST = {INTEGER: 2**31 - 1, LONG: 2**63 - 1}
+_TYPES = {INTEGER: int, LONG: int, REAL: float, TEXT: str}
+_DAY = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]"
+# What a value must be so that QGIS shows just that value; each ? is the field.
+_WRONG = {
+    INTEGER: "typeof(?) <> 'integer' OR ? NOT BETWEEN -2147483648 AND 2147483647",
+    LONG: "typeof(?) <> 'integer'",
+    REAL: "typeof(?) NOT IN ('real', 'integer') OR (typeof(?) = 'integer' AND abs(?) > 9007199254740992)",
+    TEXT: "typeof(?) <> 'text' OR instr(?, char(0)) > 0",
+    BOOLEAN: "typeof(?) <> 'integer' OR ? NOT IN (0, 1)",
+    DATE: f"typeof(?) <> 'text' OR ? NOT GLOB '{_DAY}'",
+    TIME: f"typeof(?) <> 'text' OR ? NOT GLOB '{_DAY}[T ][0-9][0-9]:[0-9][0-9]*' OR ? GLOB '*.[0-9][0-9][0-9][0-9]*'",
+}
+_WORDS = {
+    INTEGER: "whole numbers up to 2 147 483 647",
+    LONG: "whole numbers",
+    REAL: "numbers",
+    TEXT: "plain text",
+    BOOLEAN: "yes or no (1 or 0)",
+    DATE: "dates (2021-12-31)",
+    TIME: "times to the millisecond (2021-12-31T23:59:59.999Z)",
+}
+
+
+def is_sqlite(path: Path) -> bool:
+    """Whether a file is one of SQLite's, by its ending or how it begins."""
+    # Closing a file gives up the locks that this process holds on it: open none that SQLite may hold.
+    if path.suffix.lower() in (".gpkg", ".sqlite", ".db"):
+        return True
+    with path.open("rb") as file:
+        return file.read(16) == b"SQLite format 3\0"
+
+
+@contextmanager
+def reading(path: Path, layer: str) -> Iterator[sqlite3.Connection]:
+    """A transaction that sees one state of the file, and keeps other programs from changing it where SQLite can.
+
+    layer : the parameter, for messages. Raises InputError where the file is damaged, locked, or was changed meanwhile
+    by a program that did not respect the lock.
+    """
+    with _in_a_sentence(path, layer), closing(_connection(path)) as connection:
+        before = (_version(connection), _state(path))
+        connection.execute("BEGIN")
+        connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+        yield connection
+        connection.execute("COMMIT")
+        if (_version(connection), _state(path)) != before:
+            raise InputError(
+                f"{layer}: {path.name} was changed by another program while it was read: run again when that has ended."
+            )
+
+
+def check_table(connection: sqlite3.Connection, path: Path, table: str, layer: str) -> int:
+    """Rows of a table or view, every page of the table looked at. Raises InputError for a damaged one."""
+    with _in_a_sentence(path, layer):
+        if _is_table(connection, table):
+            found = [row[0] for row in connection.execute(f"PRAGMA quick_check({_quoted(table)})").fetchmany(3)]
+            if found != ["ok"]:
+                raise InputError(_damaged(path, layer, "; ".join(found)))
+        return int(connection.execute(_statement(("SELECT COUNT(*) FROM",), table, connection)).fetchone()[0])
+
+
+def has_table(connection: sqlite3.Connection, table: str) -> bool:
+    """Whether there is a table or view that SQLite alone can read: a view may call functions of GDAL's."""
+    try:
+        connection.execute(_statement(("SELECT 1 FROM",), table, connection) + " LIMIT 1").fetchone()
+    except sqlite3.OperationalError as error:
+        if "no such" not in str(error):
+            raise
+        return False
+    return True
+
+
+def columns_of(connection: sqlite3.Connection, table: str) -> dict[str, str]:
+    """Declared type, in capitals, by column."""
+    rows = connection.execute(f"PRAGMA table_info({_quoted(table)})").fetchall()
+    return {row[1]: (row[2] or "").upper() for row in rows}
+
+
+def declared_types(path: Path, table: str, layer: str) -> dict[str, str]:
+    """`columns_of` a table of a file. Raises InputError where it is damaged or locked."""
+    with reading(path, layer) as connection:
+        return columns_of(connection, table)
+
+
+def check_values(connection: sqlite3.Connection, path: Path, table: str, kinds: Mapping[str, str], layer: str) -> None:
+    """Refuse values that are not of their field's kind, which readers would alter without a word.
+
+    kinds : INTEGER, LONG, REAL, … by field. Raises InputError naming the field and the first values.
+    """
+    for name, kind in kinds.items():
+        column = _quoted(name)
+        condition = ("WHERE", column, "IS NOT NULL AND (", _WRONG[kind].replace("?", column), ") LIMIT 6")
+        with _in_a_sentence(path, layer):
+            rows = _statement(("SELECT DISTINCT", column, "FROM"), table, connection)
+            wrong = [row[0] for row in connection.execute(" ".join((rows, *condition)))]
+        if wrong:
+            raise InputError(_other_values(layer, name, kind, wrong))
+
+
+def read_table(
+    path: Path, table: str, kinds: Mapping[str, str], layer: str, progress: Callable[[float], None]
+) -> dict[str, Column]:
+    """Columns of a table, in its order, just as SQLite holds them; kinds : INTEGER, LONG, REAL or TEXT by field.
+
+    progress raises to cancel. Raises InputError where not every row can be read, or a value is not of its field's kind.
+    """
+    builders = [ColumnBuilder() for _ in kinds]
+    done = 0
+    with reading(path, layer) as connection:
+        n_rows = check_table(connection, path, table, layer)
+        names = ", ".join(_quoted(name) for name in kinds)
+        rows = connection.execute(_statement(("SELECT", names, "FROM"), table, connection))
+        while chunk := rows.fetchmany(_ROWS):
+            for builder, values in zip(builders, zip(*chunk)):
+                builder.add_values(values)
+            done += len(chunk)
+            progress(done / n_rows if n_rows else 1.0)
+        if done != n_rows:
+            raise InputError(_damaged(path, layer, f"{done} of {n_rows} rows can be read"))
+    columns = {name: builder.column() for name, builder in zip(kinds, builders)}
+    for (name, kind), column in zip(kinds.items(), columns.values()):
+        wrong = [value for value in column.categories.tolist() if value is not None and not _fits(value, kind)]
+        if wrong:
+            raise InputError(_other_values(layer, name, kind, wrong))
+    return columns
+
+
+def _fits(value: object, kind: str) -> bool:
+    if type(value) is not _TYPES[kind]:
+        return False
+    if isinstance(value, int):
+        return -_LARGEST[kind] - 1 <= value <= _LARGEST[kind]
+    return not (isinstance(value, str) and "\0" in value)
+
+
+def _other_values(layer: str, name: str, kind: str, wrong: list[object]) -> str:
+    return (
+        f"{layer}: field “{name}” is one of {_WORDS[kind]}, but other values stand in it (first: "
+        f"{first_values(_shown(value) for value in wrong)}): correct them, or change the type of the field."
+    )
+
+
+def _shown(value: object) -> str:
+    text = value.hex(" ") if isinstance(value, bytes) else str(value).replace("\0", "␀")
+    return text if len(text) <= 40 else text[:40] + "…"
+
+
+def _connection(path: Path) -> sqlite3.Connection:
+    # Nothing is ever written, not even what SQLite would make beside a file with a write-ahead log that is empty.
+    mode = "immutable=1" if _has_idle_log(path) else "mode=ro"
+    return sqlite3.connect(
+        f"{path.resolve().as_uri()}?{mode}",
+        uri=True,
+        isolation_level=None,
+        timeout=SECONDS_TO_WAIT,
+        check_same_thread=False,
+    )
+
+
+def _log_size(path: Path) -> int:
+    """Bytes of the write-ahead log, 0 where there is none."""
+    try:
+        return path.with_name(path.name + "-wal").stat().st_size
+    except OSError:
+        return 0
+
+
+def _has_idle_log(path: Path) -> bool:
+    """Whether the file works with a write-ahead log, but nobody has it open."""
+    if path.with_name(path.name + "-wal").exists():
+        return False
+    with path.open("rb") as file:
+        return file.read(20)[18:20] == b"\2\2"
+
+
+def _state(path: Path) -> tuple[int, ...]:
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns, _log_size(path)
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA data_version").fetchone()[0])
+
+
+def _is_table(connection: sqlite3.Connection, name: str) -> bool:
+    kind = connection.execute(
+        "SELECT type, sql FROM sqlite_master WHERE lower(name) = lower(?) AND type IN ('table', 'view')", (name,)
+    ).fetchone()
+    return kind is not None and kind[0] == "table" and not (kind[1] or "").upper().startswith("CREATE VIRTUAL")
+
+
+def _statement(beginning: tuple[str, ...], table: str, connection: sqlite3.Connection) -> str:
+    # Names cannot be bound: they are quoted. An index may be damaged where the table is not, and has another order.
+    return " ".join((*beginning, _quoted(table), "NOT INDEXED" if _is_table(connection, table) else ""))
+
+
+def _damaged(path: Path, layer: str, what: str) -> str:
+    return f"{layer}: {path.name} is damaged ({what}): take it from a copy that is whole."
+
+
+@contextmanager
+def _in_a_sentence(path: Path, layer: str) -> Iterator[None]:
+    """SQLite's errors as what a custodian can act on."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        text = str(error)
+        if "locked" in text or "busy" in text:
+            message = (
+                f"{layer}: {path.name} is locked by another program that is changing it: run again when that has ended."
+            )
+        elif "readonly" in text or "unable to open" in text:
+            message = (
+                f"{layer}: {path.name} holds a change that another program has not finished (beside it lies a -journal "
+                "or -wal file): open it once in that program or in QGIS and close it there."
+            )
+            with suppress(OSError):
+                if not any(path.with_name(path.name + end).exists() for end in ("-journal", "-wal")):
+                    message = f"{layer}: {path.name} cannot be read ({text}): check that you may read it."
+        elif "Could not decode" in text:
+            message = f"{layer}: {path.name} holds text that is not UTF-8 ({text[:80]}): correct it."
+        else:
+            message = _damaged(path, layer, text)
+        raise InputError(message) from error
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
