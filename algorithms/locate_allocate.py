@@ -20,9 +20,9 @@ class LocateAllocate(VbasAlgorithm):
     TAGS = "location-allocation,transportation problem,facility"
     SUMMARY = "Finds sites and regions together, so that no region holds more than its share of areas."
     HELP = (
-        "<p>The second and third component at once, by heuristics of location-allocation (Croft et al. 2018, section "
-        "2.4; Goodchild &amp; Massam 1969; Cooper 1972). Each area counts one, and each region holds at most the "
-        "capacity factor times an even share of areas.</p><p>“alternating location-allocation” solves the "
+        "<p>The second and third component at once, by heuristics of location-allocation (of Goodchild &amp; Massam "
+        "1969 and Cooper 1972, as described by Croft et al. 2018, 2.4). Each area counts one, and each region holds at "
+        "most the capacity factor times an even share of areas.</p><p>“alternating location-allocation” solves the "
         "transportation problem to optimality in each round, with proof; “transportation-location” is a faster "
         "heuristic. Without a limit both are much like iterative Voronoi.</p>"
     )

@@ -25,6 +25,22 @@ def split_at_antimeridian(shapes: np.ndarray) -> np.ndarray:
     return shapes
 
 
+def joined_at_antimeridian(shapes: np.ndarray) -> np.ndarray:
+    """Shapes on both sides of the antimeridian at longitudes 0 to 360, (n,) array, so that they touch there.
+
+    shapes : (n,) polygons in degrees. Others stay as they are, as do all where one of them reaches Greenwich.
+    """
+    west, _, east, _ = shapely.bounds(shapes).T
+    crosses = (west <= -HALF_TURN) & (east >= HALF_TURN)
+    both_sides = (west <= -HALF_TURN).any() and (east >= HALF_TURN).any()
+    if not both_sides or ((west < 0) & (east >= 0) & ~crosses).any():
+        return shapes
+    turned = shapely.transform(shapes, lambda c: np.column_stack([c[:, 0] % TURN, c[:, 1]]))
+    # The pieces of one shape now share a border, which is none of its own.
+    turned[crosses] = [shapely.union_all(shapely.get_parts(shape)) for shape in turned[crosses]]
+    return turned
+
+
 def _split(shape: shapely.Geometry) -> shapely.Geometry:
     """One polygon or multipolygon, cut."""
     pieces = []

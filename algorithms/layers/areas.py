@@ -18,6 +18,7 @@ from qgis.core import (
     QgsWkbTypes,
 )
 
+from ...core.antimeridian import joined_at_antimeridian
 from ...core.errors import InputError, first_values
 from ...core.neighbours import polygon_neighbours
 from ...core.progress import Progress, silent
@@ -72,7 +73,8 @@ class Areas:
         """The same areas, whose regions know which polygons share a border; core asks points itself."""
         if self.are_points:
             return self
-        found = polygon_neighbours(self.shapes, lambda borders: self.to_planar(borders, self.crs), progress)
+        shapes = joined_at_antimeridian(self.shapes) if self.crs.isGeographic() else self.shapes
+        found = polygon_neighbours(shapes, lambda borders: self.to_planar(borders, self.crs), progress)
         return replace(self, regions=replace(self.regions, neighbours=found))
 
 

@@ -18,7 +18,7 @@ ROUND_LIMIT = 1_000
 def alternating_location_allocation(
     regions: Regions, n_sites: int, options: AggregationOptions = DEFAULTS, progress: Progress = silent
 ) -> Aggregation:
-    """Goodchild and Massam's heuristic for components 2 and 3 together (Croft 2018, section 2.4.1).
+    """Components 2 and 3 together: Goodchild and Massam's heuristic of 1969, as described by Croft 2018, 2.4.1.
 
     regions : n areas, a demand of 1 each; 1 <= n_sites <= n. options : `capacity_factor`.
     Each allocation is optimal over all n x S arcs, proved by its prices, and starts from the prices of the one before.

@@ -18,7 +18,7 @@ DEFAULTS = AggregationOptions()
 def transportation_location(
     regions: Regions, n_sites: int, options: AggregationOptions = DEFAULTS, progress: Progress = silent
 ) -> Aggregation:
-    """Cooper's heuristic for components 2 and 3 together (Cooper 1972; Croft 2018, section 2.4.2).
+    """Components 2 and 3 together: Cooper's heuristic of 1972, as described by Croft 2018, 2.4.2.
 
     regions : n areas, a demand of 1 each; 1 <= n_sites <= n. options : `capacity_factor`.
     All areas go to the nearest site; while a site is over its limit, the cheapest move of one area from such a site

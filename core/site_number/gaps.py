@@ -1,4 +1,4 @@
-"""The GAPS (geographic area population size) cut-off models of El Emam et al. 2009, from Croft 2018, Table 1."""
+"""The cut-off models of El Emam et al. 2009 (geographic area population size), as described by Croft 2018, 2.1."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ ROUND_LIMIT = 10_000
 def alternate_location_allocation(
     points: np.ndarray, n_facilities: int, progress: Progress = silent
 ) -> tuple[np.ndarray, int]:
-    """Facilities for the transport heuristics, (S, 2), and the rounds it took (Cooper 1972; Croft 2018, section 2.4).
+    """Facilities for the transport heuristics, (S, 2), and the rounds it took (Cooper, after Croft 2018, 2.4).
 
     points : (n, 2); 1 <= n_facilities <= n. The destinations are split into S groups of equal size, but for one, by
     halving along the longer side; then, in turn, each facility goes to the mean centre of its destinations and each

@@ -105,6 +105,26 @@ def test_a_shape_in_two_pieces_beside_the_antimeridian_has_its_middle_there():
     assert np.isclose(np.degrees(np.arcsin(z)), -17, atol=0.3)
 
 
+def test_areas_that_touch_across_the_antimeridian_are_neighbours(run):
+    # Two areas either side of it, 30 people each, and islands to the west of them with neighbours of their own.
+    boxes = [(179, -17, 180, -16), (-180, -17, -179, -16), (170, -17, 171, -16), (171, -17, 172, -16)]
+    layer = make_layer(
+        {"da": list("abcd"), "people": [30, 30, 60, 60]}, [shapely.box(*box).wkt for box in boxes], "EPSG:4326"
+    )
+    merged = run(
+        "mergeadjacent",
+        REGIONS=layer,
+        REGION_ID="da",
+        POPULATION="people",
+        CUTOFF=50,
+        ISLANDS="leave alone",
+        CROSSWALK="memory:",
+        RELEASED_REGIONS="memory:",
+    )
+    region_of = {row["da"]: row["vbas_region"] for row in merged.rows("CROSSWALK")}
+    assert region_of["a"] == region_of["b"] and len(set(region_of.values())) == 3
+
+
 def asked(degrees, crs="EPSG:4326"):
     heard = Heard()
     crs = QgsCoordinateReferenceSystem(crs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import shapely
 
-from vbas.core.antimeridian import split_at_antimeridian
+from vbas.core.antimeridian import joined_at_antimeridian, split_at_antimeridian
 
 
 def split(*rings):
@@ -58,3 +58,20 @@ def test_what_does_not_cross_stays_as_it_is():
     # Shapes one after the other are not mistaken for one that jumps.
     apart = np.array([shapely.box(179, 0, 180, 1), shapely.box(-180, 0, -179, 1)], dtype=object)
     assert all(a is b for a, b in zip(split_at_antimeridian(apart), apart))
+
+
+def test_shapes_on_both_sides_touch_once_they_are_joined():
+    two_pieces = shapely.MultiPolygon([shapely.box(179.3, 0, 180, 1), shapely.box(-180, 0, -179.7, 1)])
+    west, east = shapely.box(178, 1, 180, 2), shapely.box(-180, 1, -178.1, 2)
+    two_pieces, west, east = joined_at_antimeridian(np.array([two_pieces, west, east], dtype=object))
+    assert two_pieces.geom_type == "Polygon" and two_pieces.is_valid
+    assert west.intersection(east).length == 1
+    assert np.isclose(two_pieces.intersection(west).length, 0.7)
+    assert np.isclose(two_pieces.intersection(east).length, 0.3)
+
+
+def test_nothing_is_joined_where_nothing_is_to_be():
+    one_side = np.array([shapely.box(178, 0, 180, 1), shapely.box(176, 0, 178, 1)], dtype=object)
+    assert joined_at_antimeridian(one_side) is one_side
+    with_greenwich = np.array([shapely.box(178, 0, 180, 1), shapely.box(-180, 0, -178, 1), shapely.box(-1, 0, 0, 1)])
+    assert joined_at_antimeridian(with_greenwich) is with_greenwich
