@@ -183,7 +183,7 @@ class Refused:
         # Near the ends of the window rounding could mislead: count again there.
         inside = (self._lower[after + 1 :] < share - 1e-12) & (share + 1e-12 < self._upper[after + 1 :])
         unknown = np.flatnonzero(at_level & ~(self._known[after + 1 :] & inside))
-        self.relied_upon |= len(unknown) < np.count_nonzero(at_level)
+        self.relied_upon |= len(unknown) < int(np.count_nonzero(at_level))
         return int(unknown[0]) + after + 1 if len(unknown) else -1
 
     def remember(self, region: int, seen: _Seen) -> None:
