@@ -1,4 +1,4 @@
-"""VBAS for QGIS: release person records with the finest geography that k-anonymity allows."""
+"""VBAS for QGIS: release person records with fine geography, k-anonymously."""
 
 
 def classFactory(iface):

@@ -23,14 +23,15 @@ class Anonymize(VbasAlgorithm):
     TITLE = "Anonymise records"
     GROUP = "anonymise"
     TAGS = "suppression,release,voronoi,aggregation"
-    SUMMARY = "Merges areas into the smallest regions in which records are k-anonymous, and releases the records."
+    SUMMARY = (
+        "Merges areas into small compact regions, suppresses records that are not k-anonymous there, releases others."
+    )
     HELP = (
-        "<p>Takes small areas and a table of person records, and merges the areas along a Voronoi diagram into compact "
-        "regions that are as small as k-anonymity allows. Each record then shows its region in place of its area; "
-        "records that fewer than k people share in a region are suppressed. What is written is counted a second time "
-        "before it reaches its place.</p>"
-        "<p>Use it to release records for research with the finest geography you may give. Start with “all-rounder”; "
-        "look at the report: too much suppression asks for coarser quasi-identifiers or fewer regions.</p>"
+        "<p>Takes small areas and a table of person records, and merges the areas along a Voronoi diagram into small "
+        "compact regions. Each record then shows its region in place of its area; records that fewer than k people "
+        "share in a region are suppressed. What is written is counted a second time before it reaches its place.</p>"
+        "<p>Use it to release records for research with fine geography. Start with “all-rounder”; look at the report: "
+        "too much suppression asks for coarser quasi-identifiers or fewer regions.</p>"
         "<p>Outputs marked “for release” may be published under your rules; those marked “internal” may not: "
         "suppressed counts could be derived from them.</p>"
         "<p>Croft et al. 2015, 2018: Voronoi-Based Aggregation System.</p>"

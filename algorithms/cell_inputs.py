@@ -120,13 +120,13 @@ def search() -> Iterable[QgsProcessingParameterDefinition]:
         APPROACHES,
         "compact growth",
         "“compact growth”: groups grow by what lengthens them least, then neighbouring groups are merged and split "
-        "anew as long as the loss improves: finer, and leaves out nobody who can be taken. “random growth”: the "
+        "anew as long as the loss improves: it leaves out nobody who can be taken. “random growth”: the "
         "published algorithm.",
     )
     yield described(
         QgsProcessingParameterNumber("RESTARTS", "Restarts", type=INTEGER, defaultValue=5, minValue=1),
-        "Runs from different starts, of which the best is kept, for each connected set of cells. The first few help "
-        "most.",
+        "Runs from different starts, of which the best is kept, for each connected set of cells: more are never "
+        "worse, and take longer.",
     )
     yield described(
         QgsProcessingParameterNumber(
@@ -154,7 +154,7 @@ def _fine_tuning() -> Iterable[QgsProcessingParameterDefinition]:
             "Regroupings per group (compact growth)",
             SETTINGS.regroupings,
             0,
-            "How often a group is merged with neighbours and split anew. More is better and slower.",
+            "How often a group is merged with neighbours and split anew, as long as the loss does not get worse.",
         ),
         (
             "CHUNK_CELLS",
@@ -162,7 +162,7 @@ def _fine_tuning() -> Iterable[QgsProcessingParameterDefinition]:
             SETTINGS.chunk_cells,
             0,
             "Connected sets of more cells are first cut into communities by the Louvain method, which needs the Python "
-            "package networkx. 0: never. “random growth” finds a better best-of-restarts in chunks.",
+            "package networkx. 0: never. The best restart is then chosen chunk by chunk.",
         ),
     ):
         yield described(

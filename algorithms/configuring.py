@@ -15,7 +15,8 @@ def combination() -> QgsProcessingParameterDefinition:
     from ..core.configuration import CUSTOM, combinations
 
     parts = " ".join(
-        f"“{name}”: {c.site_number}, {f'{c.site_location}, ' if c.site_location else ''}{c.aggregation}; {c.reason}."
+        f"“{name}”: {c.site_number}, {f'{c.site_location}, ' if c.site_location else ''}{c.aggregation}; in the paper "
+        f"{c.reason}; in our benchmarks {c.measured} scenarios."
         for name, c in combinations().items()
     )
     return choice(
@@ -42,8 +43,8 @@ def site_number() -> Iterable[QgsProcessingParameterDefinition]:
         "max combinations",
         "How many regions to aim at. “max combinations” and “entropy” ask a model of El Emam et al. (2009), as "
         "described by Croft et al. (2018, 2.1), how many people a region needs for these quasi-identifiers (entropy "
-        "gives more and finer regions, max combinations suppresses less). “max combinations” counts the categories "
-        "that at least k records have, so that the number of regions does not tell of a rarer one, which is never "
+        "gives more and finer regions, max combinations suppresses less, in the paper and in our benchmarks). “max "
+        "combinations” counts the categories that at least k records have, so that the number of regions does not tell of a rarer one, which is never "
         "released; “max combinations (2018)” counts all, as published, and does tell. “population cut-off” divides the "
         "records by a number of people; “given number” takes your own.",
         advanced=True,
@@ -107,9 +108,9 @@ def aggregation() -> QgsProcessingParameterDefinition:
     texts = {
         "basic Voronoi": "“basic Voronoi”: the nearest site",
         "iterative Voronoi": "“iterative Voronoi”: then each site moves to the middle of its areas, until all rest; "
-        "more compact",
-        "site optimisation": "“site optimisation”: sites are also removed and split to even out the population; mostly "
-        "the most compact",
+        "in the paper more compact",
+        "site optimisation": "“site optimisation”: sites are also removed and split to even out the population; in "
+        "the paper the most compact",
         "alternating location-allocation": "“alternating location-allocation” and “transportation-location”: no "
         "region holds more than its share of areas; these choose their own sites",
         "population floor": "“population floor”: as many regions as possible, each in one piece and with at least "

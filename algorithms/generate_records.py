@@ -41,8 +41,8 @@ class GenerateRecords(VbasAlgorithm):
         "<p>Draws as many people as each area has, each attribute independently from the shares of the area's "
         "province, as the published comparison of these methods did (Croft et al. 2015, section 4.1). Nobody in such "
         "a result exists.</p><p>The shares come from a table, from microdata, or are made up. From microdata whole "
-        "rows can be drawn too, by their weights: then age, income and tenure fit together as they do among real people, "
-        "because every row of the result is that of a real person: it is internal, as the microdata are. "
+        "rows can be drawn too, by their weights: then age, income and tenure fit together as they do among real "
+        "people, because every row of the result is that of a real person: it is internal, as the microdata are. "
         "Independent shares can vary from neighbourhood to neighbourhood.</p><p>Use it to try settings, to teach, or "
         "to test before real records may be used.</p>"
     )

@@ -23,8 +23,8 @@ class LocateAllocate(VbasAlgorithm):
         "<p>The second and third component at once, by heuristics of location-allocation (of Goodchild &amp; Massam "
         "1969 and Cooper 1972, as described by Croft et al. 2018, 2.4). Each area counts one, and each region holds at "
         "most the capacity factor times an even share of areas.</p><p>“alternating location-allocation” solves the "
-        "transportation problem to optimality in each round, with proof; “transportation-location” is a faster "
-        "heuristic. Without a limit both are much like iterative Voronoi.</p>"
+        "transportation problem to optimality in each round, with proof; “transportation-location” is the "
+        "paper's faster heuristic. Without a limit both are much like iterative Voronoi.</p>"
     )
 
     def declare(self) -> None:

@@ -22,10 +22,10 @@ class PartitionCells(VbasAlgorithm):
     TITLE = "Partition cells over time"
     GROUP = "cells"
     TAGS = "grid,squares,population grid,time invariant,years,partition"
-    SUMMARY = "Joins cells of a population grid into the smallest groups that keep at least k people in every year."
+    SUMMARY = "Joins cells of a population grid into small groups that keep at least k people in every year."
     HELP = (
         "<p>Takes small squares (or any small areas) with their population in several years, and joins them into "
-        "connected groups, as small as can be, that have at least k people in every year. The groups stay the same "
+        "connected groups, small ones, that have at least k people in every year. The groups stay the same "
         "over time, so people can be followed without their square being given away. Several minimums hold at once, "
         "such as 100 persons and 50 households.</p>"
         "<p>Use it once for a country or town; its crosswalk goes into “Release records” and “Evaluate”. Cells whose "

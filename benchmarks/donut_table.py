@@ -1,13 +1,15 @@
-"""Donut masking: the paper's Table 1 on the households of Ottawa, and how fast it is beside MaskMyPy.
+"""Donut masking: the paper's Table 1 on the pseudo-households of Ottawa, and how fast it is beside MaskMyPy.
 
     python benchmarks/donut_table.py [table] [speed]
 
 needs GDAL's Python module and the folder of real data (see `real_data.py`); MaskMyPy is measured where it can be
 imported (pip install maskmypy, in an environment of its own) and named as absent otherwise.
 
-Orange County: Allshouse et al. 2010, Table 1: 62 675 households in 56 block groups. Ottawa: Statistics Canada, open
-licence: 38 461 household points in 1 392 dissemination areas, which hold far fewer each (17 in the median), so that
-wide rings leave the area.
+Orange County: Allshouse et al. 2010, Table 1: 62 675 households in 56 block groups. Ottawa: 38 461 pseudo-households in
+1 392 dissemination areas, derived from Statistics Canada's blocks (open licence). They are not households: nobody's
+address is among them, a block's people are shared out evenly among its points, and a point stands for tens of persons.
+So the table is printed three times: each point counted as one household; weighted, each as the persons it stands for;
+and weighted with every K times 25, since below that a point is hidden by its own persons, who count as in the paper.
 """
 
 from __future__ import annotations
@@ -23,11 +25,12 @@ import shapely
 from vbas.benchmarks import ottawa_data
 from vbas.core.masking.audit import Audit, Masker, audit, smallest_k_inner
 from vbas.core.masking.donut import donut_mask, generator
-from vbas.core.masking.households import Households
+from vbas.core.masking.households import make_households
 from vbas.core.masking.placing import own_areas
 
 K_INNER = (5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 60, 75)
 K_MIN = (5, 10, 15, 20, 25)
+PERSONS = 25  # about as many as a pseudo-household stands for
 ORANGE_COUNTY = np.array(
     [
         [3.96, 13.00, 22.59, 31.40, 39.18],
@@ -47,13 +50,18 @@ ORANGE_COUNTY = np.array(
 RING = (20.0, 200.0)  # metres: MaskMyPy takes one ring for all points
 
 
-def masker(seed: int = 0) -> Masker:
-    """The households of Ottawa, masked in their areas by the households counted there."""
+def masker(seed: int = 0, weighted: bool = False) -> Masker:
+    """The pseudo-households of Ottawa, masked in their areas by what is counted there.
+
+    weighted : each counts as the persons it stands for, those without persons not at all; else each as one household.
+    """
     city = ottawa_data.ottawa()
-    area_of = own_areas(city.households, city.shapes)
-    counted = np.bincount(area_of[area_of >= 0], minlength=len(city.shapes)).astype(float)
-    people = np.where(area_of >= 0, counted[area_of], 0.0)
-    return Masker(Households(city.households), area_of, people, city.shapes, 10.0, "uniform in distance", seed)
+    households = make_households(city.households, city.persons if weighted else None)
+    area_of = own_areas(households.points, city.shapes)
+    inside = area_of >= 0
+    counted = np.bincount(area_of[inside], weights=households.weights[inside], minlength=len(city.shapes))
+    people = np.where(inside, counted[area_of], 0.0)
+    return Masker(households, area_of, people, city.shapes, 10.0, "uniform in distance", seed)
 
 
 def holds(grid: Audit) -> bool:
@@ -62,15 +70,28 @@ def holds(grid: Audit) -> bool:
 
 
 def table() -> None:
-    """Table 1, Ottawa beside Orange County."""
-    ours = masker()
-    grid, needed = audit(ours, K_INNER, K_MIN)
-    print("\nHouseholds whose actual anonymity is below K_MIN, % of those masked: Ottawa (Orange County, published)\n")
-    print("| k_a | k_b | " + " | ".join(f"k_act < {k}" for k in K_MIN) + " | not masked, Ottawa |")
-    print("|---|---|" + "---|" * (len(K_MIN) + 1))
-    for i, k in enumerate(K_INNER):
-        cells = [f"{own:.2f} ({paper:.2f})" for own, paper in zip(grid.percent_below[i], ORANGE_COUNTY[i])]
-        print(f"| {k} | {10 * k} | " + " | ".join(cells) + f" | {grid.percent_not_masked[i]:.2f} |")
+    """Table 1, Ottawa beside Orange County: each pseudo-household as one household, then as its persons."""
+    _print_table(masker(), "each pseudo-household counted as one household")
+    weighted = masker(weighted=True)
+    _print_table(weighted, "weighted: each pseudo-household counted as the persons it stands for")
+    _print_table(weighted, f"weighted, and every K times {PERSONS}", PERSONS)
+
+
+def _print_table(ours: Masker, counted: str, times: int = 1) -> None:
+    """times : what every K is multiplied by; the published figures stand beside where it is 1."""
+    k_inner, k_min = [times * k for k in K_INNER], [times * k for k in K_MIN]
+    grid, needed = audit(ours, k_inner, k_min)
+    weights, areas = ours.households.weights, np.unique(ours.area_of[ours.area_of >= 0])
+    in_areas = np.bincount(ours.area_of[ours.area_of >= 0], minlength=len(ours.shapes))[areas]
+    print(f"\nOttawa, {counted}: {len(ours.households)} points that stand for {weights.sum():.0f}")
+    print(f"({weights.mean():.1f} each, {np.median(in_areas):.0f} points in an area in the median).")
+    published = " (Orange County, published)" if times == 1 else ""
+    print(f"Points whose actual anonymity is below K_MIN, % of what was masked: Ottawa{published}\n")
+    print("| k_a | k_b | " + " | ".join(f"k_act < {k}" for k in k_min) + " | not masked, Ottawa |")
+    print("|---|---|" + "---|" * (len(k_min) + 1))
+    for k, row, paper, lost in zip(k_inner, grid.percent_below, ORANGE_COUNTY, grid.percent_not_masked):
+        cells = [f"{own:.2f} ({there:.2f})" if times == 1 else f"{own:.2f}" for own, there in zip(row, paper)]
+        print(f"| {k} | {10 * k} | " + " | ".join(cells) + f" | {lost:.2f} |")
     print(f"\nUnder 1 % fall short at K_INNER = 3 x K_MIN: {'yes' if holds(grid) else 'NO'}.")
     for one in smallest_k_inner(ours, grid, needed, 1.0):
         print(
@@ -84,7 +105,7 @@ def speed() -> None:
     rows = [("1 000 000 points in 1 000 areas: own areas and masking", "10", _seconds(_million()))]
     ours = masker()
     rows.append(
-        ("12 x 5 audit of 38 461 households", "30", _seconds(lambda: audit(ours, K_INNER, K_MIN))),
+        ("12 x 5 audit of 38 461 pseudo-households", "30", _seconds(lambda: audit(ours, K_INNER, K_MIN))),
     )
     print("\n| task | limit, s | CPU s |\n|---|---|---|")
     for name, limit, seconds in rows:

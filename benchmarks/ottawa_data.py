@@ -1,4 +1,4 @@
-"""Ottawa: dissemination areas (Statistics Canada 2021, open licence) and household points made from them, in metres."""
+"""Ottawa: dissemination areas (Statistics Canada 2021, open licence) and pseudo-households, in metres."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PLANAR = "+proj=laea +lat_0=45.2496 +lon_0=-75.8 +datum=WGS84 +units=m +no_defs"
 
 
 class Ottawa(NamedTuple):
-    """shapes : (m,) polygons; households : (h, 2); persons : (h,) at each household point."""
+    """shapes : (m,) polygons; households : (h, 2) pseudo-households; persons : (h,) that each stands for."""
 
     shapes: np.ndarray
     households: np.ndarray
@@ -28,7 +28,7 @@ def available() -> bool:
 
 
 def ottawa() -> Ottawa:
-    """1 392 dissemination areas and 38 461 household points."""
+    """1 392 dissemination areas and 38 461 pseudo-households."""
     shapes, _ = _read("ottawa_da2021.gpkg", None)
     points, persons = _read("ottawa_households.gpkg", "dbpop")
     return Ottawa(shapes, shapely.get_coordinates(points), np.array(persons))

@@ -63,7 +63,7 @@ RECOMMENDED = {
         "max combinations",
         "anonymity-driven clustering",
         "iterative Voronoi",
-        "suppresses the fewest records, at some cost in time and geography",
+        "it suppresses the fewest records, at some cost in time and geography",
         "",
     ),
     "all-rounder": Combination(
@@ -71,7 +71,7 @@ RECOMMENDED = {
         "max combinations",
         "balanced density",
         "iterative Voronoi",
-        "little suppression with good geography: the one to start with",
+        "little suppression goes with good geography: the one to start with",
         "",
     ),
     "all-rounder by transport": Combination(
@@ -79,7 +79,7 @@ RECOMMENDED = {
         "max combinations",
         "",
         "transportation-location",
-        "like the all-rounder, often with slightly less information loss",
+        "it is like the all-rounder, often with slightly less information loss",
         "",
     ),
     "fastest": Combination(
@@ -87,7 +87,7 @@ RECOMMENDED = {
         "entropy",
         "balanced density",
         "basic Voronoi",
-        "finer regions in the shortest time, with more suppression",
+        "it gives finer regions in the shortest time, with more suppression",
         "",
     ),
     "most compact": Combination(
@@ -95,7 +95,7 @@ RECOMMENDED = {
         "entropy",
         "balanced density",
         "site optimisation",
-        "the finest and mostly the most compact regions, with the most suppression",
+        "it gives the finest and most compact regions, with the most suppression",
         "",
     ),
     "compact with less suppression": Combination(
@@ -103,7 +103,7 @@ RECOMMENDED = {
         "entropy",
         "anonymity-driven clustering",
         "site optimisation",
-        "compact regions, with much less suppression than the most compact",
+        "it gives compact regions, with much less suppression than the most compact",
         "",
     ),
     "compact by transport": Combination(
@@ -111,7 +111,7 @@ RECOMMENDED = {
         "entropy",
         "",
         "transportation-location",
-        "between the all-rounder and the most compact",
+        "it lies between the all-rounder and the most compact",
         "",
     ),
 }

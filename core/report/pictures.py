@@ -109,8 +109,8 @@ def fragment(figure: Any, title: str, x_title: str = "", y_title: str = "", heig
     drawn = json.loads(figure.to_json())
     data, layout = script_value(drawn["data"]), script_value(drawn["layout"])
     return (
-        f"<div></div>{CHART_CALL}document.currentScript.previousElementSibling, {data}, {layout}, "
-        '{"responsive": true})</script>'
+        f'<div class="plotly-graph-div"></div>{CHART_CALL}document.currentScript.previousElementSibling,'
+        f'{data},{layout},{{"responsive":true}})</script>'
     )
 
 
@@ -120,7 +120,7 @@ def script_value(value: object) -> str:
     Names of fields and areas stand in charts. As entities their < and > can neither end the script nor begin the bit
     of markup (links, bold) that plotly.js takes in texts. plotly's own `to_html` leaves them in some versions.
     """
-    return json.dumps(value).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return json.dumps(value, separators=(",", ":")).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def graph_objects() -> Any:
