@@ -51,6 +51,6 @@ def with_labels(algorithm: VbasAlgorithm, message: str) -> str:
 
     def labelled(match: re.Match[str]) -> str:
         label = labels.pop(match[0], None)
-        return match[0] if label is None else f"{label} ({match[0]})"
+        return match[0] if label in (None, match[0]) else f"{label} ({match[0]})"
 
     return _QUOTED_OR_ID.sub(labelled, message)
