@@ -140,9 +140,8 @@ def _counts(column: Column, field: str) -> np.ndarray:
 def _read_features(
     source: CheckedSource, indexes: Sequence[int], progress: Callable[[float], None]
 ) -> dict[str, Column]:
-    request = QgsFeatureRequest()
-    request.setSubsetOfAttributes(list(indexes))
-    request.setFlags(QgsFeatureRequest.Flag.NoGeometry)
+    # The flags first: they would take the subset back.
+    request = QgsFeatureRequest().setFlags(QgsFeatureRequest.Flag.NoGeometry).setSubsetOfAttributes(list(indexes))
     builders = [ColumnBuilder() for _ in indexes]
     done, total = 0, max(source.featureCount(), 1)
     for chunk in source.chunks(request):

