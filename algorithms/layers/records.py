@@ -8,7 +8,6 @@ import numpy as np
 from qgis.core import QgsFeatureRequest, QgsFields, QgsProcessingFeedback, QgsVectorLayer
 
 from ...core.records.columns import Column, ColumnBuilder
-from ...core.records.csv_file import scan_csv
 from ...core.records.sqlite_file import declared_types, is_sqlite, read_table
 from ...core.records.table import RecordTable, check_fields, checked_counts
 from ..compat import kind_of, python_value
@@ -102,12 +101,12 @@ def _read_file(
         return None if kinds is None else read_table(file.path, first_table(layer, file), kinds, source.name, progress)
     if not file.is_csv and file.path.suffix.lower() != ".dbf":
         return None
-    with held(layer, names, source.name) as n_rows:
+    with held(layer, names, source.name) as found:
         dataset, table = open_table(file)
-        if table is None or n_rows is None or not shows_the_same(layer, table, names):
+        if table is None or found.n_rows is None or not shows_the_same(layer, table, names):
             return None
-        widest = scan_csv(file.path, source.name).longest if file.is_csv else LONGEST_IN_DBF
-        columns = read_arrow(table, names, n_rows, widest, source.name, progress)
+        widest = found.longest or LONGEST_IN_DBF
+        columns = read_arrow(table, names, found.n_rows, widest, source.name, progress)
         del table, dataset
     return columns
 
