@@ -124,12 +124,13 @@ class VbasAlgorithm(QgsProcessingAlgorithm):
             raise QgsProcessingException(message)
         from ..core.errors import VbasError
         from .layers.feedback import cancelled_by_signals
+        from .naming import as_spelled, with_labels
 
         try:
             with cancelled_by_signals(feedback):
-                return self.work(in_words(self, parameters), context, feedback)
+                return self.work(as_spelled(self, in_words(self, parameters), context), context, feedback)
         except VbasError as error:
-            raise QgsProcessingException(str(error)) from None
+            raise QgsProcessingException(with_labels(self, str(error))) from None
         except MemoryError:
             raise QgsProcessingException(
                 "There is not enough memory for this table: close other programs, or count the records by area and "
@@ -198,4 +199,6 @@ def _choice(definition: QgsProcessingParameterEnum, value: object) -> str:
     if text.isdecimal() and int(text) < len(options):
         return options[int(text)]
     listed = ", ".join(f"“{option}”" for option in options)
-    raise QgsProcessingException(f"{definition.name()} is “{text}”, which is no choice: choose of {listed}.")
+    raise QgsProcessingException(
+        f"{definition.description()} ({definition.name()}) is “{text}”, which is no choice: choose of {listed}."
+    )

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from qgis.core import QgsFeatureRequest, QgsProcessingContext, QgsProcessingFeedback
 
+from ..core.errors import InputError
 from ..core.profile import Profile, profile_records
 from ..core.records.matching import STOP, SUPPRESS, Records, match_areas, match_records
 from ..core.records.table import RecordTable, check_table
@@ -14,6 +15,7 @@ from ..core.regions import Regions
 from .base import VbasAlgorithm
 from .compat import python_value
 from .layers.areas import CENTROID, Areas, read_areas
+from .layers.checked_source import CheckedSource
 from .layers.feedback import READ, progress_of
 from .layers.fields import field_index
 from .layers.records import read_area_counts, read_records
@@ -47,14 +49,34 @@ def table_of(
 ) -> RecordTable:
     """RECORDS and its fields, read; KEEP_FIELDS where the algorithm has it."""
     has = algorithm.parameterDefinition
+    source = algorithm.source(parameters, "RECORDS", context)
+    _refuse_row_numbers(algorithm, parameters, source, context)
     return read_records(
-        algorithm.source(parameters, "RECORDS", context),
+        source,
         algorithm.text(parameters, "RECORD_REGION", context),
         algorithm.field_names(parameters, "QUASI_IDENTIFIERS", context),
         algorithm.field_names(parameters, "KEEP_FIELDS", context) if has("KEEP_FIELDS") else [],
         algorithm.text(parameters, "RECORD_COUNT", context),
         algorithm.text(parameters, "REGION_ID", context) if has("REGION_ID") else None,
         feedback,
+    )
+
+
+def _refuse_row_numbers(
+    algorithm: VbasAlgorithm, parameters: dict[str, object], source: CheckedSource, context: QgsProcessingContext
+) -> None:
+    """Refuse the number of the row as the record's area: both tables have one, and they would even seem to match."""
+    field = algorithm.text(parameters, "RECORD_REGION", context)
+    counted = bool(algorithm.text(parameters, "RECORD_COUNT", context))
+    index = source.fields().lookupField(field) if field else -1
+    if counted or index < 0 or source.layer is None or index not in source.layer.primaryKeyAttributes():
+        return
+    has = algorithm.parameterDefinition
+    area = algorithm.text(parameters, "REGION_ID", context) if has("REGION_ID") else ""
+    both = "RECORD_REGION and REGION_ID are both" if area == field else "RECORD_REGION is"
+    raise InputError(
+        f"{both} “{field}”, which numbers the rows of a table and identifies no area: choose the field that holds the "
+        "identifiers of the areas."
     )
 
 

@@ -52,6 +52,15 @@ class LayerFile:
         return self.path.suffix.lower() in (".csv", ".tsv", ".tab", ".psv")
 
 
+@dataclass(frozen=True)
+class Held:
+    """n_rows : rows of the table, counted without its reader, None where nothing else can; longest : bytes of the
+    longest row of a CSV file, else 0."""
+
+    n_rows: int | None
+    longest: int = 0
+
+
 class CheckedSource:
     """What an algorithm reads a parameter's features from; stands wherever a QgsProcessingFeatureSource is read."""
 
@@ -103,7 +112,7 @@ class CheckedSource:
         with ExitStack() as stack:
             n_rows = None
             if self.layer is not None:
-                n_rows = self._expected(stack.enter_context(held(self.layer, names, self.name)))
+                n_rows = self._expected(stack.enter_context(held(self.layer, names, self.name)).n_rows)
                 for join in self.layer.vectorJoins():
                     if join.joinLayer() is not None:
                         stack.enter_context(held(join.joinLayer(), join.joinLayer().fields().names(), self.name))
@@ -158,21 +167,22 @@ def layer_file(layer: QgsVectorLayer) -> LayerFile | None:
     table = parts.get("layerName")
     table = table if isinstance(table, str) else ""
     shown = {path, f"{path}|layername={table}"}
+    # A filter stands in the source as well; to overlook one would release who was filtered out.
     plain = provider == "ogr" and layer.source() in shown and not layer.subsetString()
     return LayerFile(file, table, plain)
 
 
 @contextmanager
-def held(layer: QgsVectorLayer, names: Sequence[str], parameter: str) -> Iterator[int | None]:
+def held(layer: QgsVectorLayer, names: Sequence[str], parameter: str) -> Iterator[Held]:
     """The rows of the table behind a layer, counted without the reader of the layer, while its files stay as they are.
 
     names : fields that are read, whose values are checked where the format does not hold them to the field's type;
-    parameter : for messages. Yields None where nothing but the reader can count. Raises InputError, also afterwards
+    parameter : for messages. Raises InputError, also afterwards
     where the files were changed meanwhile.
     """
     file = layer_file(layer)
     if file is None:
-        yield _count_again(layer)
+        yield Held(_count_again(layer))
         return
     before = state_of(file.path)
     if sqlite_file.is_sqlite(file.path):
@@ -184,10 +194,10 @@ def held(layer: QgsVectorLayer, names: Sequence[str], parameter: str) -> Iterato
                 kinds = {name: kind for name in names if name in there and (kind := _stored_kind(layer, name))}
                 count = sqlite_file.check_table(connection, file.path, table, parameter)
                 sqlite_file.check_values(connection, file.path, table, kinds, parameter)
-            yield count if file.plain else _count_again(layer)
+            yield Held(count if file.plain else _count_again(layer))
     else:
-        count = _count_of_file(file, layer, names, parameter)
-        yield count if file.plain and count is not None else _count_again(layer)
+        found = _look_at_file(file, layer, names, parameter)
+        yield found if file.plain and found.n_rows is not None else Held(_count_again(layer))
     refuse_changed(file.path, before, parameter)
 
 
@@ -279,17 +289,18 @@ def first_table(layer: QgsVectorLayer, file: LayerFile) -> str:
     return next((found[1] for found in parts if len(found) > 1), "")
 
 
-def _count_of_file(file: LayerFile, layer: QgsVectorLayer, names: Sequence[str], parameter: str) -> int | None:
+def _look_at_file(file: LayerFile, layer: QgsVectorLayer, names: Sequence[str], parameter: str) -> Held:
     suffix = file.path.suffix.lower()
     if suffix in (".shp", ".dbf"):
         dbf = file.path.with_suffix(".dbf") if suffix == ".shp" else file.path
         if file.path.with_suffix(".shp").is_file():
             check_shp(file.path.with_suffix(".shp"), parameter)
         if dbf.is_file():
-            return count_dbf(dbf, names, parameter)
+            return Held(count_dbf(dbf, names, parameter))
     if file.is_csv:
-        return csv_rows(scan_csv(file.path, parameter), file.path, layer.fields().names())
-    return None
+        scan = scan_csv(file.path, parameter)
+        return Held(csv_rows(scan, file.path, layer.fields().names()), scan.longest)
+    return Held(None)
 
 
 def csv_rows(scan: CsvRows, path: Path, names: Sequence[str]) -> int:

@@ -25,7 +25,7 @@ def read_crosswalk(
     fields = source.fields()
     number_index = field_index(fields, NUMBER, "CROSSWALK", "CROSSWALK")
     if not id_field:
-        others = [name for name in fields.names() if name not in (NUMBER, "fid", "ogc_fid")]
+        others = [name for name in fields.names() if name.lower() not in (NUMBER, "fid", "ogc_fid")]
         if len(others) != 1:
             raise InputError(
                 f"CROSSWALK has the fields {', '.join(fields.names())}: say in CROSSWALK_ID which holds the areas."

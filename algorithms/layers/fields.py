@@ -15,8 +15,8 @@ def field_index(fields: QgsFields, name: str, parameter: str, layer: str) -> int
     index = fields.lookupField(name) if name else -1
     if index < 0:
         there = first_values(fields.names(), 12) or "none at all"
-        wrong = f"there is no field “{name}” in {layer}" if name else "no field was chosen"
-        raise InputError(f"{parameter}: {wrong}, which has the fields {there}: choose one of them.")
+        wrong = f"there is no field “{name}” in {layer}, which" if name else f"no field was chosen; {layer}"
+        raise InputError(f"{parameter}: {wrong} has the fields {there}: choose one of them.")
     return index
 
 

@@ -8,7 +8,6 @@ import numpy as np
 from qgis.core import QgsFeatureRequest, QgsFields, QgsProcessingFeedback, QgsVectorLayer
 
 from ...core.records.columns import Column, ColumnBuilder
-from ...core.records.csv_file import scan_csv
 from ...core.records.sqlite_file import declared_types, is_sqlite, read_table
 from ...core.records.table import RecordTable, check_fields, checked_counts
 from ..compat import kind_of, python_value
@@ -102,12 +101,12 @@ def _read_file(
         return None if kinds is None else read_table(file.path, first_table(layer, file), kinds, source.name, progress)
     if not file.is_csv and file.path.suffix.lower() != ".dbf":
         return None
-    with held(layer, names, source.name) as n_rows:
+    with held(layer, names, source.name) as found:
         dataset, table = open_table(file)
-        if table is None or n_rows is None or not shows_the_same(layer, table, names):
+        if table is None or found.n_rows is None or not shows_the_same(layer, table, names):
             return None
-        widest = scan_csv(file.path, source.name).longest if file.is_csv else LONGEST_IN_DBF
-        columns = read_arrow(table, names, n_rows, widest, source.name, progress)
+        widest = found.longest or LONGEST_IN_DBF
+        columns = read_arrow(table, names, found.n_rows, widest, source.name, progress)
         del table, dataset
     return columns
 
@@ -140,16 +139,23 @@ def _counts(column: Column, field: str) -> np.ndarray:
 def _read_features(
     source: CheckedSource, indexes: Sequence[int], progress: Callable[[float], None]
 ) -> dict[str, Column]:
-    request = QgsFeatureRequest()
-    request.setSubsetOfAttributes(list(indexes))
-    request.setFlags(QgsFeatureRequest.Flag.NoGeometry)
+    # The flags first: they would take the subset back.
+    request = QgsFeatureRequest().setFlags(QgsFeatureRequest.Flag.NoGeometry).setSubsetOfAttributes(list(indexes))
     builders = [ColumnBuilder() for _ in indexes]
     done, total = 0, max(source.featureCount(), 1)
+    ids = []
     for chunk in source.chunks(request):
+        ids.append(np.array([feature.id() for feature in chunk], np.int64))
         rows = [feature.attributes() for feature in chunk]
         for builder, index in zip(builders, indexes):
             builder.add_values([python_value(row[index]) for row in rows])
         done += len(chunk)
         progress(done / total)
     fields = source.fields()
-    return {fields[index].name(): builder.column() for index, builder in zip(indexes, builders)}
+    columns = {fields[index].name(): builder.column() for index, builder in zip(indexes, builders)}
+    # A database reads along an index where one holds all that is asked for: the rows stand in the order of their ids.
+    id_of = np.concatenate(ids) if ids else np.empty(0, np.int64)
+    if (id_of[1:] >= id_of[:-1]).all():
+        return columns
+    order = np.argsort(id_of, kind="stable")
+    return {name: Column(column.codes[order], column.categories) for name, column in columns.items()}

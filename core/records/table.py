@@ -96,6 +96,7 @@ def checked_counts(values: np.ndarray, field: str) -> np.ndarray:
         (~np.isfinite(values), "missing or not a number"),
         (values < 0, "negative"),
         (values != np.floor(values), "not a whole number"),
+        (values > 2**53, "too large to be exact"),
     ):
         if wrong.any():
             shown = first_values(f"{value:g}" for value in np.unique(values[wrong])[:6])

@@ -77,7 +77,7 @@ class Feedback(QgsProcessingFeedback):
 
 @pytest.fixture
 def run(provider):
-    """run(id, parameters) -> Run; bad input raises QgsProcessingException."""
+    """run(id, parameters) -> Run; bad input raises QgsProcessingException, worded as `by_ids` does."""
 
     def one(algorithm, stop_at=None, **parameters):
         context, feedback = QgsProcessingContext(), Feedback(stop_at)
@@ -85,11 +85,25 @@ def run(provider):
         found = QgsApplication.processingRegistry().algorithmById(f"vbas:{algorithm}").create()
         ok, message = found.checkParameterValues(parameters, context)
         if not ok:
-            raise QgsProcessingException(message)
-        results, ok = found.run(parameters, context, feedback, {}, False)
+            raise QgsProcessingException(by_ids(found, message)) from QgsProcessingException(message)
+        try:
+            results, ok = found.run(parameters, context, feedback, {}, False)
+        except QgsProcessingException as error:
+            raise QgsProcessingException(by_ids(found, str(error))) from error
         return Run(results, context, feedback.said)
 
     return one
+
+
+def by_ids(algorithm, message):
+    """A message with parameters named by their ids alone: labels are worded anew now and then, ids are a promise.
+
+    What the user saw is the cause of the exception.
+    """
+    for definition in algorithm.parameterDefinitions():
+        label = definition.description().partition(":")[0]
+        message = message.replace(f"{label} ({definition.name()})", definition.name())
+    return message
 
 
 def python(value):

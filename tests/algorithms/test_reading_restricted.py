@@ -196,6 +196,23 @@ def test_virtual_field(opened, counted, name):
     assert found == Counter((home, sex + "x", str(age)) for home, sex, age in ROWS)
 
 
+def test_virtual_field_of_a_name_that_the_file_has_got_since(tmp_path, counted):
+    path = tmp_path / "people.gpkg"
+    dataset = ogr.GetDriverByName("GPKG").CreateDataSource(str(path))
+    layer = dataset.CreateLayer("people", geom_type=ogr.wkbNone)
+    for field in ("home", "sex"):
+        layer.CreateField(ogr.FieldDefn(field, ogr.OFTString))
+    layer = dataset = None
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executemany("insert into people (home, sex) values (?, ?)", [("460001", "F")] * 20)
+        connection.commit()
+        shown = QgsVectorLayer(str(path), "people", "ogr")
+        shown.addExpressionField("'shown'", QgsField("marked", QVariant.Type.String))
+        connection.execute("alter table people add column marked text default 'hidden'")
+        connection.commit()
+    assert counted(shown, ["marked"]) == Counter({("460001", "shown"): 20})
+
+
 @EVERY_FORMAT
 def test_joined_field(opened, counted, name):
     layer = opened(name)

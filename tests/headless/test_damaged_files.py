@@ -308,7 +308,7 @@ def test_empty_flatgeobuf(profile, tmp_path, reader):
     for name, kind in (("home", ogr.OFTString), ("sex", ogr.OFTString), ("age", ogr.OFTInteger)):
         layer.CreateField(ogr.FieldDefn(name, kind))
     layer = dataset = None
-    assert is_a_sentence(profile(path, reader), "RECORDS is empty")
+    assert is_a_sentence(profile(path, reader), "Records (RECORDS) is empty")
 
 
 @READERS

@@ -75,13 +75,16 @@ def test_main_job(qgis_process, city, tmp_path):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"RECORD_REGION": "home"}, "RECORD_REGION: there is no field “home” in RECORDS"),
-        ({"QUASI_IDENTIFIERS": "age_group;area"}, "“area” in QUASI_IDENTIFIERS is the identifier of the area"),
-        ({"K": "1000000"}, "K is 1000000, but RECORDS has only"),
+        ({"RECORD_REGION": "home"}, "(RECORD_REGION): there is no field “home” in Records (RECORDS)"),
+        (
+            {"QUASI_IDENTIFIERS": "age_group;area"},
+            "“area” in Quasi-identifiers (QUASI_IDENTIFIERS) is the identifier of the area",
+        ),
+        ({"K": "1000000"}, "(K) is 1000000, but Records (RECORDS) has only"),
         ({"K": "1"}, "K"),
         ({"RECORDS": "/nowhere.gpkg"}, "RECORDS"),
-        ({"COMBINATION": "the best"}, "COMBINATION is “the best”, which is no choice: choose of “"),
-        ({"UNMATCHED": "2"}, "UNMATCHED is “2”, which is no choice: choose of “stop”, “suppress”"),
+        ({"COMBINATION": "the best"}, "(COMBINATION) is “the best”, which is no choice: choose of “"),
+        ({"UNMATCHED": "2"}, "(UNMATCHED) is “2”, which is no choice: choose of “stop”, “suppress”"),
     ],
 )
 def test_bad_input_ends_with_a_code_and_a_sentence(qgis_process, city, tmp_path, change, words):
