@@ -16,6 +16,14 @@ try:  # QGIS 3.38 and later
         "real": QMetaType.Type.Double,
         "text": QMetaType.Type.QString,
     }
+    _OTHERS = {
+        QMetaType.Type.UInt: "long",
+        QMetaType.Type.ULongLong: "long",
+        QMetaType.Type.Bool: "bool",
+        QMetaType.Type.QDate: "date",
+        QMetaType.Type.QTime: "time",
+        QMetaType.Type.QDateTime: "datetime",
+    }
 except ImportError:
     _TYPES = {
         "integer": QVariant.Type.Int,
@@ -23,6 +31,16 @@ except ImportError:
         "real": QVariant.Type.Double,
         "text": QVariant.Type.String,
     }
+    _OTHERS = {
+        QVariant.Type.UInt: "long",
+        QVariant.Type.ULongLong: "long",
+        QVariant.Type.Bool: "bool",
+        QVariant.Type.Date: "date",
+        QVariant.Type.Time: "time",
+        QVariant.Type.DateTime: "datetime",
+    }
+
+_KINDS = {**{kind: name for name, kind in _TYPES.items()}, **_OTHERS}
 
 _SIMPLE = frozenset((int, float, str, bool))
 
@@ -30,6 +48,11 @@ _SIMPLE = frozenset((int, float, str, bool))
 def field(name: str, kind: str) -> QgsField:
     """A field of kind integer, long, real or text."""
     return QgsField(name, _TYPES[kind])
+
+
+def kind_of(one: QgsField) -> str | None:
+    """integer, long, real, text, bool, date, time or datetime; None for all else: lists, maps, binary data."""
+    return _KINDS.get(one.type())
 
 
 def is_text(one: QgsField) -> bool:
