@@ -14,9 +14,11 @@ from ..core.regions import Regions
 from .base import VbasAlgorithm
 from .compat import python_value
 from .layers.areas import CENTROID, Areas, read_areas
+from .layers.exact_values import check_types
 from .layers.feedback import READ, progress_of
 from .layers.fields import field_index
 from .layers.records import plain_layer, read_area_counts, read_records
+from .layers.stored_values import check_stored
 from .parameters import STOP, SUPPRESS
 
 LEAST_K = 2
@@ -48,6 +50,8 @@ def areas_of(
 ) -> Areas:
     """REGIONS, REGION_ID, POPULATION and AREA_POINT, read."""
     has = algorithm.parameterDefinition
+    fields = [algorithm.text(parameters, name, context) for name in ("REGION_ID", "POPULATION") if has(name)]
+    check_stored(algorithm.parameterAsVectorLayer(parameters, "REGIONS", context), fields, "REGIONS")
     return read_areas(
         algorithm.source(parameters, "REGIONS", context),
         algorithm.text(parameters, "REGION_ID", context),
@@ -67,13 +71,21 @@ def table_of(
     """RECORDS and its fields, read; KEEP_FIELDS where the algorithm has it."""
     has = algorithm.parameterDefinition
     layer = algorithm.parameterAsVectorLayer(parameters, "RECORDS", context)
+    source = algorithm.source(parameters, "RECORDS", context)
+    area = algorithm.text(parameters, "RECORD_REGION", context)
+    quasi_identifiers = algorithm.field_names(parameters, "QUASI_IDENTIFIERS", context)
+    kept = algorithm.field_names(parameters, "KEEP_FIELDS", context) if has("KEEP_FIELDS") else []
+    count = algorithm.text(parameters, "RECORD_COUNT", context)
+    check_types(source, quasi_identifiers, "QUASI_IDENTIFIERS")
+    check_types(source, kept, "KEEP_FIELDS")
+    check_stored(layer, [area, *quasi_identifiers, *kept, *([count] if count else [])], "RECORDS")
     return read_records(
-        algorithm.source(parameters, "RECORDS", context),
+        source,
         plain_layer(parameters.get("RECORDS"), layer),
-        algorithm.text(parameters, "RECORD_REGION", context),
-        algorithm.field_names(parameters, "QUASI_IDENTIFIERS", context),
-        algorithm.field_names(parameters, "KEEP_FIELDS", context) if has("KEEP_FIELDS") else [],
-        algorithm.text(parameters, "RECORD_COUNT", context),
+        area,
+        quasi_identifiers,
+        kept,
+        count,
         algorithm.text(parameters, "REGION_ID", context) if has("REGION_ID") else None,
         feedback,
     )
@@ -141,6 +153,7 @@ def populated_by_records(
     layer = algorithm.parameterAsVectorLayer(parameters, "RECORDS", context)
     count = algorithm.text(parameters, "RECORD_COUNT", context)
     area = algorithm.text(parameters, "RECORD_REGION", context)
+    check_stored(layer, [area, *([count] if count else [])], "RECORDS")
     table = read_area_counts(source, plain_layer(parameters.get("RECORDS"), layer), area, count, feedback)
     codes = match_areas(table, areas.regions, SUPPRESS, area)
     inside = codes >= 0

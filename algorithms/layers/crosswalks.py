@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from qgis.core import QgsFeatureRequest, QgsProcessingFeatureSource, QgsProcessingFeedback
+from qgis.core import QgsFeatureRequest, QgsProcessingFeatureSource, QgsProcessingFeedback, QgsVectorLayer
 
 from ...core.crosswalk import Crosswalk, crosswalk_from_table
 from ...core.errors import InputError
@@ -11,15 +11,21 @@ from ...core.regions import Regions, make_regions
 from ..compat import python_value
 from .feedback import check_cancelled
 from .fields import field_index
+from .stored_values import check_stored
 
 NUMBER = "vbas_region"
 
 
 def read_crosswalk(
-    source: QgsProcessingFeatureSource, id_field: str, regions: Regions | None, feedback: QgsProcessingFeedback
+    source: QgsProcessingFeatureSource,
+    layer: QgsVectorLayer | None,
+    id_field: str,
+    regions: Regions | None,
+    feedback: QgsProcessingFeedback,
 ) -> tuple[Regions, Crosswalk]:
     """CROSSWALK for the given regions, or for those it names itself (which have no points then).
 
+    layer : the one behind the source, where there is one
     id_field : the areas' identifier; where it is empty, the only field beside vbas_region. Raises InputError.
     """
     fields = source.fields()
@@ -32,6 +38,7 @@ def read_crosswalk(
             )
         id_field = others[0]
     id_index = field_index(fields, id_field, "CROSSWALK_ID", "CROSSWALK")
+    check_stored(layer, (id_field, NUMBER), "CROSSWALK")
     request = QgsFeatureRequest().setFlags(QgsFeatureRequest.Flag.NoGeometry)
     identifiers, numbers = [], []
     for feature in source.getFeatures(request):

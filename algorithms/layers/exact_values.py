@@ -17,7 +17,7 @@ EXACT_WHOLE = 2**53
 RANGES = {"integer": (-(2**31), 2**31 - 1), "long": (-(2**63), 2**63 - 1)}
 
 
-def check_released_types(source: QgsProcessingFeatureSource, names: Iterable[str], parameter: str) -> None:
+def check_types(source: QgsProcessingFeatureSource, names: Iterable[str], parameter: str) -> None:
     """Refuse fields of records whose values cannot be released as they are: lists, maps, binary data.
 
     Raises InputError.

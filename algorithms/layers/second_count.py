@@ -108,7 +108,9 @@ def check_layer(output: str, layer: QgsVectorLayer | None, table: Table, check: 
 def _compare(output: str, found: ReadBack | None, table: Table, check: SecondCount | None) -> None:
     kind = VbasError if check is None else PrivacyError
     if found is None:
-        raise kind(f"{output} cannot be read back: nothing was kept.")
+        raise kind(
+            f"{output} cannot be read back in this format: nothing was kept; choose another, such as GeoPackage."
+        )
     if found.n_rows != len(table):
         raise kind(f"{output} was not written whole ({found.n_rows} of {len(table)} rows): nothing was kept.")
     if found.n_shapes is not None and table.shapes is not None:
