@@ -12,9 +12,12 @@ from qgis.core import (
     QgsProcessingContext,
     QgsProcessingException,
     QgsProcessingFeatureSource,
+    QgsProcessingFeatureSourceDefinition,
     QgsProcessingFeedback,
     QgsProcessingOutputNumber,
     QgsProcessingParameterEnum,
+    QgsProcessingUtils,
+    QgsVectorLayer,
 )
 from qgis.PyQt.QtGui import QIcon
 
@@ -141,6 +144,18 @@ class VbasAlgorithm(QgsProcessingAlgorithm):
         if source is None:
             raise QgsProcessingException(self.invalidSourceError(parameters, name))
         return source
+
+    def layer(self, parameters: dict[str, object], name: str, context: QgsProcessingContext) -> QgsVectorLayer | None:
+        """The layer behind a source, also where the parameter restricts it to a selection, a filter or a number.
+
+        QGIS itself gives none then.
+        """
+        value = parameters.get(name)
+        if isinstance(value, QgsProcessingFeatureSourceDefinition):
+            text = value.source.valueAsString(context.expressionContext())[0]
+            found = QgsProcessingUtils.mapLayerFromString(text, context)
+            return found if isinstance(found, QgsVectorLayer) else None
+        return self.parameterAsVectorLayer(parameters, name, context)
 
     def field_names(self, parameters: dict[str, object], name: str, context: QgsProcessingContext) -> list[str]:
         """The fields chosen; QGIS 3.40 renamed the method."""

@@ -67,7 +67,7 @@ class Evaluate(VbasAlgorithm):
             areas = inputs.areas_of(self, parameters, context, feedback)
             _, crosswalk = read_crosswalk(
                 self.source(parameters, "CROSSWALK", context),
-                self.parameterAsVectorLayer(parameters, "CROSSWALK", context),
+                self.layer(parameters, "CROSSWALK", context),
                 self.text(parameters, "CROSSWALK_ID", context),
                 areas.regions,
                 feedback,

@@ -51,7 +51,7 @@ def areas_of(
     """REGIONS, REGION_ID, POPULATION and AREA_POINT, read."""
     has = algorithm.parameterDefinition
     fields = [algorithm.text(parameters, name, context) for name in ("REGION_ID", "POPULATION") if has(name)]
-    check_stored(algorithm.parameterAsVectorLayer(parameters, "REGIONS", context), fields, "REGIONS")
+    check_stored(algorithm.layer(parameters, "REGIONS", context), fields, "REGIONS")
     return read_areas(
         algorithm.source(parameters, "REGIONS", context),
         algorithm.text(parameters, "REGION_ID", context),
@@ -70,7 +70,7 @@ def table_of(
 ) -> RecordTable:
     """RECORDS and its fields, read; KEEP_FIELDS where the algorithm has it."""
     has = algorithm.parameterDefinition
-    layer = algorithm.parameterAsVectorLayer(parameters, "RECORDS", context)
+    layer = algorithm.layer(parameters, "RECORDS", context)
     source = algorithm.source(parameters, "RECORDS", context)
     area = algorithm.text(parameters, "RECORD_REGION", context)
     quasi_identifiers = algorithm.field_names(parameters, "QUASI_IDENTIFIERS", context)
@@ -150,7 +150,7 @@ def populated_by_records(
     source = algorithm.parameterAsSource(parameters, "RECORDS", context)
     if areas.has_population or source is None:
         return areas.regions
-    layer = algorithm.parameterAsVectorLayer(parameters, "RECORDS", context)
+    layer = algorithm.layer(parameters, "RECORDS", context)
     count = algorithm.text(parameters, "RECORD_COUNT", context)
     area = algorithm.text(parameters, "RECORD_REGION", context)
     check_stored(layer, [area, *([count] if count else [])], "RECORDS")

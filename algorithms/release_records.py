@@ -50,7 +50,7 @@ class ReleaseRecords(VbasAlgorithm):
         with Outputs(self, parameters, context, feedback) as outputs:
             regions, crosswalk = read_crosswalk(
                 self.source(parameters, "CROSSWALK", context),
-                self.parameterAsVectorLayer(parameters, "CROSSWALK", context),
+                self.layer(parameters, "CROSSWALK", context),
                 self.text(parameters, "CROSSWALK_ID", context),
                 None,
                 feedback,

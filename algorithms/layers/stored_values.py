@@ -20,6 +20,7 @@ from .second_count import quoted
 SHOWN = 5
 BLOCK = 1 << 22
 TEXT_FILES = ("CSV", "GeoJSON", "GeoJSONSeq", "GML", "KML")
+SHORT = ("SMALLINT", "TINYINT")  # which GDAL reads with 16 bits
 # When a stored value would be read as another one, by the kind of its field; {c} is the column. Missing values are
 # never. To SQLite all numbers are less than all text, and all text is less than any blob: that is quicker than typeof.
 DIGITS = "[0-9][0-9]"
@@ -64,8 +65,9 @@ def _check_columns(layer: QgsVectorLayer, path: Path, table: str, names: list[st
     try:
         with closing(_opened(path)) as connection:
             # SQLite takes a quoted name that is no column for text.
-            there = {name for (name,) in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))}
-            conditions = {one.name(): _misread(one) for one in fields if one.name() in there and _misread(one)}
+            there = dict(connection.execute("SELECT name, type FROM pragma_table_info(?)", (table,)).fetchall())
+            known = [one for one in fields if one.name() in there]
+            conditions = {one.name(): text for one in known if (text := _misread(one, there[one.name()]))}
             if not conditions or not _found(connection, "1", table, " OR ".join(conditions.values()), 1):
                 return
             for name, condition in conditions.items():
@@ -101,9 +103,9 @@ def _found(connection: sqlite3.Connection, what: str, table: str, condition: str
     return [value for (value,) in connection.execute(statement, (limit,))]
 
 
-def _misread(one: QgsField) -> str:
+def _misread(one: QgsField, declared: str) -> str:
     """The condition under which a value of this field would be read as another one; empty where none would."""
-    kind = "short" if "Int16" in one.typeName() else str(kind_of(one))
+    kind = "short" if declared.upper() in SHORT else str(kind_of(one))
     return MISREAD.get(kind, "").replace("{c}", quoted(one.name()))
 
 

@@ -44,9 +44,8 @@ def write_file(file: Path, table: Table, title: str, feedback: QgsProcessingFeed
         used = {name.lower() for name in fields.names()}
         row_id = next(name for name in ("fid", "row_id", "vbas_row_id") if name not in used)
         shape = next(name for name in ("geom", "shape", "vbas_shape") if name not in used)
-        options.layerOptions = [f"FID={row_id}", f"IDENTIFIER={title}", f"DESCRIPTION={title}"]
-        if table.geometry != "none":
-            options.layerOptions.append(f"GEOMETRY_NAME={shape}")
+        made = [f"FID={row_id}", f"IDENTIFIER={title}", f"DESCRIPTION={title}"]
+        options.layerOptions = made if table.geometry == "none" else [*made, f"GEOMETRY_NAME={shape}"]
     in_bulk = options.driverName == "GPKG" and table.geometry == "none" and table.plain
     with _errors_of_gdal() as errors:
         writer = QgsVectorFileWriter.create(

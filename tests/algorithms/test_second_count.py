@@ -260,14 +260,17 @@ def squares(n):
 @pytest.mark.parametrize("suffix", [".gpkg", ".shp", ".geojson", ".fgb"])
 def test_a_shape_that_is_lost_is_noticed(qgis_app, tmp_path, suffix):
     crs = QgsCoordinateReferenceSystem("EPSG:26914")
-    whole = Table(number_fields(vbas_region="long"), [[1, 2, 3]], "polygons", squares(3), crs)
+    points = shapely.points([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])
+    whole = Table(number_fields(vbas_region="long"), [[1, 2, 3]], "points", points, crs)
     file = tmp_path / f"regions{suffix}"
     write_file(file, whole, "regions", QgsProcessingFeedback())
     check_file("REGIONS", file, whole, None)
-    fewer = Table(whole.fields, [[1, 2]], "polygons", squares(2), crs)
-    write_file(tmp_path / f"short{suffix}", fewer, "short", QgsProcessingFeedback())
-    with pytest.raises(VbasError, match="not written whole"):
-        check_file("REGIONS", tmp_path / f"short{suffix}", whole, None)
+    points = points.copy()
+    points[1] = None
+    other = tmp_path / f"other{suffix}"
+    write_file(other, Table(whole.fields, whole.columns, "points", points, crs), "other", QgsProcessingFeedback())
+    with pytest.raises(VbasError, match=r"not written whole \(2 of 3 rows"):
+        check_file("REGIONS", other, whole, None)
 
 
 def test_a_geopackage_whose_map_would_lack_a_region_is_noticed(qgis_app, tmp_path):
