@@ -108,6 +108,12 @@ def test_rows_are_not_counted_where_they_stand_for_several(write, place):
         write(place, *table)
 
 
+@pytest.mark.parametrize("place", PLACES)
+def test_rows_without_a_count_are_no_records(write, place):
+    with pytest.raises(PrivacyError, match="second count"):
+        write(place, *release_of([1, 2], ["F", "F"], [1, 1], [5, None]))
+
+
 @pytest.mark.parametrize("place", ["memory:", "file.gpkg", "file.csv", "database"])
 @pytest.mark.parametrize(
     "pair", [(None, "NULL"), ("1", "1.0"), ("01", "1"), ("a", "A"), ("a", "a "), ("é", "e\u0301"), ("nan", None)]
