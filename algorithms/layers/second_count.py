@@ -65,7 +65,7 @@ class _Classes:
         if any(len(row) != self.n_fields for row in rows):
             raise VbasError("What was written cannot be read back: rows have lost fields. Nothing was kept.")
         self.n_rows += len(rows)
-        columns = [[_typed(value) for value in column] for column in zip(*rows)]
+        columns = [_typed_column(column) for column in zip(*rows)]
         for seen, column in zip(self.values, columns):
             seen.update(column)
         if self.check is None or not rows:
@@ -74,12 +74,12 @@ class _Classes:
         if self.check.count_field is None:
             self.sizes.update(keys)
         else:
-            for key, (_, count) in zip(keys, columns[self.check.count_field]):
-                self.sizes[key] += _records(count)
+            for key, count in zip(keys, columns[self.check.count_field]):
+                self.sizes[key] += _records(_value(count))
 
     def read_back(self, names: list[str | None], n_shapes: int | None) -> ReadBack:
         least = min(self.sizes.values(), default=None)
-        values = [[value for _, value in seen] for seen in self.values]
+        values = [[_value(value) for value in seen] for seen in self.values]
         return ReadBack(names, self.n_rows, n_shapes, least, values)
 
 
@@ -268,21 +268,30 @@ def _headers_in_spreadsheets() -> Iterator[None]:
             gdal.SetConfigOption(name, value)
 
 
-def _typed(value: object) -> tuple[str, object]:
-    """A value with its type, so that 1, 1.0, “1” and True are four, and a missing value is none of them."""
-    if type(value) in (str, int):
-        return type(value).__name__, value
-    if value is None or (isinstance(value, QVariant) and value.isNull()):
-        return "missing", None
+def _typed_column(column: Sequence[object]) -> Sequence[object]:
+    """The values with their types, so that 1, 1.0, “1” and True are four, and a missing value is none of them.
+
+    Text stands for itself, None for what is missing, and all else is a pair.
+    """
+    if set(map(type, column)) <= {str, type(None)}:
+        return column
+    return [_typed(value) for value in column]
+
+
+def _typed(value: object) -> object:
+    if value is None or type(value) is str:
+        return value
     if isinstance(value, QVariant):
-        return _typed(value.value())
-    if isinstance(value, float):
-        return "float", value
+        return None if value.isNull() else _typed(value.value())
     try:
         hash(value)
     except TypeError:
         return type(value).__name__, repr(value)
     return type(value).__name__, value
+
+
+def _value(typed: object) -> object:
+    return typed[1] if isinstance(typed, tuple) else typed
 
 
 def _records(count: object) -> int:

@@ -47,18 +47,18 @@ def write_file(file: Path, table: Table, title: str, feedback: QgsProcessingFeed
         made = [f"FID={row_id}", f"IDENTIFIER={title}", f"DESCRIPTION={title}"]
         options.layerOptions = made if table.geometry == "none" else [*made, f"GEOMETRY_NAME={shape}"]
     in_bulk = options.driverName == "GPKG" and table.geometry == "none" and table.plain
+    writer = QgsVectorFileWriter.create(
+        str(file),
+        fields,
+        GEOMETRY_TYPES[table.geometry],
+        table.crs or QgsCoordinateReferenceSystem(),
+        QgsCoordinateTransformContext(),
+        options,
+    )
+    _stop_on(writer, file)
+    if not in_bulk:
+        _fill(writer, table, feedback)
     with _errors_of_gdal() as errors:
-        writer = QgsVectorFileWriter.create(
-            str(file),
-            fields,
-            GEOMETRY_TYPES[table.geometry],
-            table.crs or QgsCoordinateReferenceSystem(),
-            QgsCoordinateTransformContext(),
-            options,
-        )
-        _stop_on(writer, file)
-        if not in_bulk:
-            _fill(writer, table, feedback)
         if not writer.flushBuffer():
             errors.append(writer.errorMessage() or "the disk may be full")
         _stop_on(writer, file)
