@@ -355,6 +355,14 @@ def test_everything_suppressed_gives_an_empty_file_or_a_sentence(anonymize, grid
         assert QgsVectorLayer(str(made), "released", "ogr").featureCount() == 0
 
 
+@pytest.mark.parametrize("suffix", [".xlsx", ".ods", ".csv", ".shp", ".gpkg"])
+def test_a_table_of_nothing_but_text_is_counted_without_its_row_of_names(qgis_app, tmp_path, suffix):
+    table = Table(number_fields(one="text", two="text"), [["a", "b"], ["c", "d"]])
+    file = tmp_path / f"file{suffix}"
+    write_file(file, table, "title", QgsProcessingFeedback())
+    check_file("OUT", file if file.exists() else file.with_suffix(".dbf"), table, None)
+
+
 def test_a_row_that_lost_a_field_is_not_counted_by_the_others(qgis_app, tmp_path):
     """Where a row of a CSV is short, the classes must not be told by the fields that are left."""
     table, check = release_of([1] * 10, ["F"] * 10, [1] * 10)
