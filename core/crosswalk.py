@@ -95,8 +95,8 @@ def crosswalk_from_table(regions: Regions, identifiers: Sequence[object], number
     wrong = [label for label in labels[inside] if not _is_number(label)]
     if wrong:
         raise InputError(
-            f"vbas_region in CROSSWALK is no whole number of 64 bits in {len(wrong)} rows (first: "
-            f"{first_values(wrong)}): number the regions."
+            f"vbas_region in CROSSWALK is no whole number in {len(wrong)} rows (first: {first_values(wrong)}): number "
+            "the regions, within 64 bits."
         )
     given, position = np.unique(labels[inside].astype(np.int64), return_inverse=True)
     region_of = np.full(len(regions), LEFT_OUT, np.int64)
