@@ -55,7 +55,7 @@ def cell_outputs() -> Iterable[QgsProcessingParameterDefinition]:
 def crosswalk_table(layer: CellLayer, partition: Partition) -> Table:
     """A row per cell, in the order of CELLS."""
     numbers = [group + 1 if group >= 0 else None for group in partition.crosswalk.region_of.tolist()]
-    return Table([layer.id_field, *number_fields(vbas_region="integer")], [layer.identifiers, numbers])
+    return Table([layer.id_field, *number_fields(vbas_region="long")], [layer.identifiers, numbers])
 
 
 def groups_table(layer: CellLayer, cells: Cells, groups: Groups, shapes: np.ndarray) -> Table:
@@ -64,7 +64,7 @@ def groups_table(layer: CellLayer, cells: Cells, groups: Groups, shapes: np.ndar
     ends = number_fields(
         **dict.fromkeys(least, _kind(groups.least)), density="real", area_km2="real", area_hull="real", sqrt_hull="real"
     )
-    starts = number_fields(vbas_region="integer", cells="integer")
+    starts = number_fields(vbas_region="long", cells="integer")
     people = _people_fields(cells.fields, groups.population, {one.name().lower() for one in (*starts, *ends)})
     columns = [
         np.arange(1, len(groups.cells) + 1),

@@ -17,8 +17,10 @@ try:  # QGIS 3.38 and later
         "text": QMetaType.Type.QString,
         "boolean": QMetaType.Type.Bool,
         "date": QMetaType.Type.QDate,
-        "time": QMetaType.Type.QDateTime,
+        "time": QMetaType.Type.QTime,
+        "datetime": QMetaType.Type.QDateTime,
     }
+    _UNSIGNED = (QMetaType.Type.UInt, QMetaType.Type.ULongLong)
 except ImportError:
     _TYPES = {
         "integer": QVariant.Type.Int,
@@ -27,8 +29,12 @@ except ImportError:
         "text": QVariant.Type.String,
         "boolean": QVariant.Type.Bool,
         "date": QVariant.Type.Date,
-        "time": QVariant.Type.DateTime,
+        "time": QVariant.Type.Time,
+        "datetime": QVariant.Type.DateTime,
     }
+    _UNSIGNED = (QVariant.Type.UInt, QVariant.Type.ULongLong)
+
+_KINDS = {**{kind: name for name, kind in _TYPES.items()}, **dict.fromkeys(_UNSIGNED, "long")}
 
 _SIMPLE = frozenset((int, float, str, bool))
 
@@ -39,8 +45,8 @@ def field(name: str, kind: str) -> QgsField:
 
 
 def kind_of(one: QgsField) -> str | None:
-    """What a field holds: integer, long, real, text, boolean, date or time; None for anything else."""
-    return next((kind for kind, type_ in _TYPES.items() if one.type() == type_), None)
+    """integer, long, real, text, boolean, date, time or datetime; None for all else: lists, maps, binary data."""
+    return _KINDS.get(one.type())
 
 
 def is_text(one: QgsField) -> bool:

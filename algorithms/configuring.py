@@ -44,9 +44,9 @@ def site_number() -> Iterable[QgsProcessingParameterDefinition]:
         "How many regions to aim at. “max combinations” and “entropy” ask a model of El Emam et al. (2009), as "
         "described by Croft et al. (2018, 2.1), how many people a region needs for these quasi-identifiers (entropy "
         "gives more and finer regions, max combinations suppresses less, in the paper and in our benchmarks). “max "
-        "combinations” counts the categories that at least k records have, so that the number of regions does not tell of a rarer one, which is never "
-        "released; “max combinations (2018)” counts all, as published, and does tell. “population cut-off” divides the "
-        "records by a number of people; “given number” takes your own.",
+        "combinations” counts the categories that at least k records have, so that the number of regions does not tell "
+        "of a rarer one, which is never released; “max combinations (2018)” counts all, as published, and does tell. "
+        "“population cut-off” divides the records by a number of people; “given number” takes your own.",
         advanced=True,
     )
     yield choice(

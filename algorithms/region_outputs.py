@@ -116,7 +116,7 @@ def crosswalk_table(areas: Areas, crosswalk: Crosswalk) -> Table:
     """A row per area, in the order of REGIONS."""
     of_region = crosswalk.numbers.tolist()
     numbers = [of_region[region] if region >= 0 else None for region in crosswalk.region_of.tolist()]
-    return Table([areas.id_field, *number_fields(vbas_region="integer")], [areas.identifiers, numbers])
+    return Table([areas.id_field, *number_fields(vbas_region="long")], [areas.identifiers, numbers])
 
 
 def regions_table(
@@ -127,7 +127,7 @@ def regions_table(
     names: Sequence[object] | None = None,
 ) -> Table:
     """RELEASED_REGIONS; without `released` where no records were given; with `name` where the regions have names."""
-    kinds = {"vbas_region": "integer", "areas": "integer", "area_km2": "real"}
+    kinds = {"vbas_region": "long", "areas": "integer", "area_km2": "real"}
     columns = [crosswalk.numbers, *_sizes(areas, crosswalk, shapes)]
     if released is not None:
         kinds["released"] = "long"
@@ -147,7 +147,7 @@ def names_of_regions(crosswalk: Crosswalk, labels: Sequence[object]) -> list[obj
 def audit_table(areas: Areas, crosswalk: Crosswalk, shapes: np.ndarray, audit: RegionAudit) -> Table:
     """REGION_AUDIT."""
     fields = number_fields(
-        vbas_region="integer",
+        vbas_region="long",
         areas="integer",
         area_km2="real",
         released="long",
@@ -177,7 +177,7 @@ def audit_table(areas: Areas, crosswalk: Crosswalk, shapes: np.ndarray, audit: R
 def sites_table(areas: Areas, sites: np.ndarray) -> Table:
     """SITE_POINTS."""
     return Table(
-        number_fields(vbas_region="integer"),
+        number_fields(vbas_region="long"),
         [np.arange(1, len(sites) + 1)],
         "points",
         areas.to_layer(shapely.points(sites)),
@@ -190,7 +190,7 @@ def voronoi_table(areas: Areas, aggregation: Aggregation) -> Table:
     around = buffered_hull(np.vstack([areas.regions.points, aggregation.sites]))
     cells = voronoi_cells(aggregation.sites, around)
     return Table(
-        number_fields(vbas_region="integer"),
+        number_fields(vbas_region="long"),
         [np.arange(1, len(cells) + 1)],
         "polygons",
         areas.to_layer(cells),

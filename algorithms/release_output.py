@@ -38,7 +38,7 @@ def release_table(
 ) -> tuple[Table, SecondCount]:
     """The table, and what it is counted by a second time: region and quasi-identifiers make a class."""
     fields = algorithm.source(parameters, "RECORDS", context).fields()
-    shown = [*number_fields(vbas_region="integer"), *(fields.field(name) for name in release.fields)]
+    shown = [*number_fields(vbas_region="long"), *(fields.field(name) for name in release.fields)]
     columns = [crosswalk.numbers[release.region], *release.fields.values()]
     if release.counts is not None:
         shown += number_fields(records="long")

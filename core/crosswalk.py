@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -87,17 +88,29 @@ def crosswalk_from_table(regions: Regions, identifiers: Sequence[object], number
             f"CROSSWALK misses {int((times == 0).sum())} areas of REGIONS "
             f"({first_values(regions.identifiers[times == 0])}): add them, with an empty vbas_region to leave them out."
         )
-    labels = np.array([identifier_text(value) for value in numbers], dtype=object)
+    labels = np.array([_label(value) for value in numbers], dtype=object)
     inside = np.array([label is not None for label in labels])
     if not inside.any():
         raise InputError("CROSSWALK gives no area a vbas_region: there is nothing to release.")
-    wrong = [label for label in labels[inside] if not label.lstrip("-").isdecimal()]
+    wrong = [label for label in labels[inside] if not _is_number(label)]
     if wrong:
         raise InputError(
             f"vbas_region in CROSSWALK is no whole number in {len(wrong)} rows (first: {first_values(wrong)}): number "
-            "the regions."
+            "the regions, within 64 bits."
         )
     given, position = np.unique(labels[inside].astype(np.int64), return_inverse=True)
     region_of = np.full(len(regions), LEFT_OUT, np.int64)
     region_of[codes[inside]] = position.reshape(-1)
     return Crosswalk(region_of, len(given), given)
+
+
+def _is_number(label: str) -> bool:
+    """Whether a text is a whole number that 64 bits hold."""
+    return re.fullmatch(r"-?[0-9]{1,19}", label) is not None and -(2**63) <= int(label) < 2**63
+
+
+def _label(number: object) -> str | None:
+    # A real number this large may stand for several whole ones: as it reads it is none.
+    if isinstance(number, float) and abs(number) >= 2**53:
+        return str(number)
+    return identifier_text(number)

@@ -16,7 +16,10 @@ NUMBER = "vbas_region"
 
 
 def read_crosswalk(
-    source: QgsProcessingFeatureSource, id_field: str, regions: Regions | None, feedback: QgsProcessingFeedback
+    source: QgsProcessingFeatureSource,
+    id_field: str,
+    regions: Regions | None,
+    feedback: QgsProcessingFeedback,
 ) -> tuple[Regions, Crosswalk]:
     """CROSSWALK for the given regions, or for those it names itself (which have no points then).
 

@@ -21,12 +21,13 @@ from qgis.core import (
     QgsVectorLayer,
 )
 
-from ...core.errors import InputError, PrivacyError, VbasError
+from ...core.errors import InputError, VbasError
+from .exact_values import check_table
 from .feedback import check_cancelled
-from .second_count import least_class_of_file, least_class_of_layer
+from .second_count import check_file, check_layer
 from .styles import describe, store_style, style
 from .tables import SecondCount, Table
-from .writing import fill_sink, write_file
+from .writing import fill_sink, in_one_sentence, write_file, write_text
 
 MEMORY = ("memory:", QgsProcessing.TEMPORARY_OUTPUT)
 
@@ -75,22 +76,25 @@ class Outputs:
             return
         destination = self._destinations[name]
         title = title or self._algorithm.parameterDefinition(name).description()
+        check_table(name, table)
         if isinstance(destination, Path):
-            file = self._stage(name, destination)
-            write_file(file, table, title, self._feedback)
-            if not file.exists():  # a Shapefile without shapes is a .dbf alone
-                file, destination = file.with_suffix(".dbf"), destination.with_suffix(".dbf")
-                self._files[name] = (file, destination)
-            self._count_file(file, table, check)
-            store_style(file, name, title)
+            with in_one_sentence(name):
+                file = self._stage(name, destination)
+                write_file(file, table, title, self._feedback)
+                if not file.exists():  # a Shapefile without shapes is a .dbf alone
+                    file, destination = file.with_suffix(".dbf"), destination.with_suffix(".dbf")
+                    self._files[name] = (file, destination)
+                store_style(file, name, title)
+                check_file(name, file, table, check)
         elif destination in MEMORY:
             self._to_sink(name, table, title, check)
         else:
             # A database shows what it is given at once: the release is counted in a file of its own before.
             if check is not None:
                 rehearsal = self._staging / "rehearsal.gpkg"
-                write_file(rehearsal, table, title, self._feedback)
-                self._count_file(rehearsal, table, check)
+                with in_one_sentence(name):
+                    write_file(rehearsal, table, title, self._feedback)
+                    check_file(name, rehearsal, table, check)
             self._to_sink(name, table, title, check)
 
     def add_text(self, name: str, text: Callable[[], str]) -> None:
@@ -99,7 +103,9 @@ class Outputs:
             destination = self._destinations[name]
             if not isinstance(destination, Path):
                 raise InputError(f"{name}: give the name of a file.")
-            self._stage(name, destination).write_text(text(), encoding="utf-8")
+            content = text()
+            with in_one_sentence(name):
+                write_text(self._stage(name, destination), content)
 
     def deliver(self) -> dict[str, object]:
         """Put all files in their place and return the results of the algorithm."""
@@ -147,29 +153,16 @@ class Outputs:
             raise VbasError(f"{name} could not be created: check where it is to be written.")
         del sink
         layer = QgsProcessingUtils.mapLayerFromString(identifier, self._context)
-        if check is not None:
-            least = None if layer is None else least_class_of_layer(layer, check)
-            if len(table) and (least is None or least < check.k):
-                if layer is not None:
-                    layer.dataProvider().truncate()
-                raise PrivacyError(
-                    f"The second count found a class of fewer than {check.k} records in {name}: what was written was "
-                    "removed."
-                )
+        try:
+            check_layer(name, layer, table, check)
+        except VbasError:
+            if layer is not None:
+                layer.dataProvider().truncate()
+            raise
         if isinstance(layer, QgsVectorLayer):
             style(layer, name)
             describe(layer, title)
         self._results[name] = identifier
-
-    def _count_file(self, file: Path, table: Table, check: SecondCount | None) -> None:
-        """The second count: what was really written, by another program."""
-        if check is None:
-            return
-        least, rows = least_class_of_file(file, check)
-        if rows != len(table):
-            raise PrivacyError(f"The release was not written whole ({rows} of {len(table)} rows): nothing was kept.")
-        if rows and least < check.k:
-            raise PrivacyError(f"The second count found a class of fewer than {check.k} records: nothing was written.")
 
     def _checked_destinations(self) -> dict[str, Path | str]:
         """Where each wanted output goes. Raises InputError where two go to one file, or one onto an input."""

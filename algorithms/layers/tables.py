@@ -9,7 +9,7 @@ import numpy as np
 from qgis.core import QgsCoordinateReferenceSystem, QgsField, QgsFields, QgsWkbTypes
 
 from ...core.records.columns import Column
-from ..compat import field
+from ..compat import field, is_text
 
 FOR_RELEASE, INTERNAL, TEST_DATA = "for release", "internal", "test data"
 CHUNK = 50_000
@@ -47,6 +47,28 @@ class Table:
             fields.append(one)
         return fields
 
+    @property
+    def plain(self) -> bool:
+        """Whether all values are numbers or text, which SQLite takes as they are."""
+        return all(one.isNumeric() or is_text(one) for one in self.fields)
+
+    def has_codes(self, position: int) -> bool:
+        """Whether a column holds values of the input, not computed ones."""
+        return position < len(self.columns) and isinstance(self.columns[position], Column)
+
+    def distinct(self, position: int) -> list[object]:
+        """The different values of a column; of a large array of whole numbers, the least and the greatest."""
+        column = self.columns[position]
+        if isinstance(column, Column):
+            if not len(column):
+                return []
+            return column.categories[np.flatnonzero(np.bincount(column.codes))].tolist()
+        if not isinstance(column, np.ndarray):
+            return list(dict.fromkeys(column))
+        if column.dtype.kind in "iu" and len(column):
+            return [column.min().item(), column.max().item()]
+        return list(dict.fromkeys(column.tolist()))
+
     def chunks(self) -> Iterator[tuple[int, list[tuple[object, ...]]]]:
         """Rows in chunks: (position of the first, rows as tuples of Python values)."""
         for start in range(0, len(self), CHUNK):
@@ -77,6 +99,10 @@ class StreamedTable(Table):
     def __len__(self) -> int:
         return self.n_rows
 
+    def distinct(self, position: int) -> list[object]:
+        """Nothing is known of values before they are made."""
+        return []
+
     def chunks(self) -> Iterator[tuple[int, list[tuple[object, ...]]]]:
         """Rows in chunks, as `Table.chunks` gives them."""
         done = 0
@@ -87,7 +113,7 @@ class StreamedTable(Table):
 
 
 def number_fields(**kinds: str) -> list[QgsField]:
-    """Fields by name and kind: `number_fields(vbas_region="integer", area_km2="real")`."""
+    """Fields by name and kind: `number_fields(vbas_region="long", area_km2="real")`."""
     return [field(name, kind) for name, kind in kinds.items()]
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import sqlite3
-from contextlib import closing
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from itertools import chain
 from pathlib import Path
 
 import shapely
+from osgeo import gdal
 from qgis.core import (
     QgsCoordinateReferenceSystem,
     QgsCoordinateTransformContext,
@@ -21,8 +25,8 @@ from qgis.core import (
 )
 
 from ...core.errors import InputError, VbasError
-from ..compat import is_text
 from .feedback import check_cancelled
+from .second_count import quoted
 from .tables import GEOMETRY_TYPES, Table
 
 VALUES_AT_ONCE = 999  # that every SQLite can bind
@@ -39,7 +43,10 @@ def write_file(file: Path, table: Table, title: str, feedback: QgsProcessingFeed
     if options.driverName == "GPKG":
         used = {name.lower() for name in fields.names()}
         row_id = next(name for name in ("fid", "row_id", "vbas_row_id") if name not in used)
-        options.layerOptions = [f"FID={row_id}", f"IDENTIFIER={title}", f"DESCRIPTION={title}"]
+        shape = next(name for name in ("geom", "shape", "vbas_shape") if name not in used)
+        made = [f"FID={row_id}", f"IDENTIFIER={title}", f"DESCRIPTION={title}"]
+        options.layerOptions = made if table.geometry == "none" else [*made, f"GEOMETRY_NAME={shape}"]
+    in_bulk = options.driverName == "GPKG" and table.geometry == "none" and table.plain
     writer = QgsVectorFileWriter.create(
         str(file),
         fields,
@@ -48,17 +55,60 @@ def write_file(file: Path, table: Table, title: str, feedback: QgsProcessingFeed
         QgsCoordinateTransformContext(),
         options,
     )
-    if writer.hasError() != QgsVectorFileWriter.WriterError.NoError:
-        raise VbasError(f"{file.name} cannot be written: {writer.errorMessage()}.")
-    in_bulk = options.driverName == "GPKG" and table.geometry == "none" and _plain(table)
+    _stop_on(writer, file)
     if not in_bulk:
         _fill(writer, table, feedback)
-    failed, message = writer.hasError() != QgsVectorFileWriter.WriterError.NoError, writer.errorMessage()
-    del writer  # closes the file
-    if failed:
-        raise VbasError(f"{file.name} cannot be written: {message}.")
+    with _errors_of_gdal() as errors:
+        if not writer.flushBuffer():
+            errors.append(writer.errorMessage() or "the disk may be full")
+        _stop_on(writer, file)
+        del writer  # closes the file: what was not on the disk yet may fail only now
+    if errors:
+        raise VbasError(f"{file.name} cannot be written: {errors[0]}. Nothing was changed.")
     if in_bulk:
         _fill_geopackage(file, table, feedback)
+
+
+def write_text(file: Path, text: str) -> None:
+    """Write a text file and read it back. Raises OSError where it cannot be written, VbasError if it is not whole."""
+    content = text.encode("utf-8")
+    file.write_bytes(content)
+    if file.read_bytes() != content:
+        raise VbasError(f"{file.name} was not written whole: nothing was kept.")
+
+
+@contextmanager
+def in_one_sentence(output: str) -> Iterator[None]:
+    """Say what the system or a library refuses while an output is written: a full disk, a limit, a lost file."""
+    try:
+        yield
+    except (OSError, sqlite3.Error, csv.Error, UnicodeError, OverflowError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise VbasError(
+            f"{output} cannot be written: {reason}. Nothing was changed; look whether the disk of the temporary files "
+            f"({tempfile.gettempdir()}) is full."
+        ) from error
+
+
+def _stop_on(writer: QgsVectorFileWriter, file: Path) -> None:
+    if writer.hasError() != QgsVectorFileWriter.WriterError.NoError:
+        raise VbasError(f"{file.name} cannot be written: {writer.errorMessage()}. Nothing was changed.")
+
+
+@contextmanager
+def _errors_of_gdal() -> Iterator[list[str]]:
+    """What GDAL reports as failed meanwhile: QGIS does not pass on what happens when a file is closed."""
+    errors: list[str] = []
+
+    def keep(kind: int, _: int, message: str) -> None:
+        if kind >= gdal.CE_Failure:
+            errors.append(message.strip().rstrip("."))
+
+    gdal.PushErrorHandler(keep)
+    try:
+        yield errors
+    finally:
+        gdal.PopErrorHandler()
 
 
 def fill_sink(
@@ -80,7 +130,8 @@ def fill_sink(
     )
     if sink is not None:
         _fill(sink, table, feedback)
-        sink.flushBuffer()
+        if not sink.flushBuffer():
+            raise VbasError(f"{name} could not be written: {sink.lastError() or 'its last rows were not taken'}.")
     return sink, identifier
 
 
@@ -109,11 +160,6 @@ def _multi(table: Table) -> list[shapely.Geometry]:
     ]
 
 
-def _plain(table: Table) -> bool:
-    """Whether all values are numbers or text, which SQLite takes as they are."""
-    return all(field.isNumeric() or is_text(field) for field in table.fields)
-
-
 def _fill_geopackage(file: Path, table: Table, feedback: QgsProcessingFeedback) -> None:
     """Rows into the table that OGR made: several times as fast as features.
 
@@ -130,7 +176,7 @@ def _fill_geopackage(file: Path, table: Table, feedback: QgsProcessingFeedback) 
             "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?", (file.stem,)
         ).fetchall()
         for name, _ in triggers:
-            connection.execute(f"DROP TRIGGER {_quoted(name)}")
+            connection.execute(f"DROP TRIGGER {quoted(name)}")
         for _, rows in table.chunks():
             check_cancelled(feedback)
             whole = len(rows) - len(rows) % width
@@ -149,10 +195,6 @@ def _fill_geopackage(file: Path, table: Table, feedback: QgsProcessingFeedback) 
 def _insertion(name: str, table: Table, n_rows: int) -> str:
     """The statement that inserts so many rows; one for many rows is twice as fast as many."""
     # Names cannot be bound: they are those of the table that was just made, quoted. The values are bound.
-    names = ", ".join(_quoted(field.name()) for field in table.fields)
+    names = ", ".join(quoted(field.name()) for field in table.fields)
     places = "(" + ", ".join("?" for _ in table.fields) + ")"
-    return " ".join(("INSERT INTO", _quoted(name), "(", names, ") VALUES", ", ".join([places] * n_rows)))
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+    return " ".join(("INSERT INTO", quoted(name), "(", names, ") VALUES", ", ".join([places] * n_rows)))

@@ -10,7 +10,8 @@ from pathlib import Path
 from ..errors import InputError, first_values
 from .columns import Column, ColumnBuilder
 
-INTEGER, LONG, REAL, TEXT, BOOLEAN, DATE, TIME = "integer", "long", "real", "text", "boolean", "date", "time"
+INTEGER, LONG, REAL, TEXT = "integer", "long", "real", "text"
+BOOLEAN, DATE, TIME = "boolean", "date", "datetime"
 SECONDS_TO_WAIT = 5.0
 _ROWS = 2000
 _LARGEST = {INTEGER: 2**31 - 1, LONG: 2**63 - 1}
@@ -101,9 +102,12 @@ def declared_types(path: Path, table: str, layer: str) -> dict[str, str]:
 def check_values(connection: sqlite3.Connection, path: Path, table: str, kinds: Mapping[str, str], layer: str) -> None:
     """Refuse values that are not of their field's kind, which readers would alter without a word.
 
-    kinds : INTEGER, LONG, REAL, … by field. Raises InputError naming the field and the first values.
+    kinds : INTEGER, LONG, REAL, … by field; others are not checked. Raises InputError naming the field and the first
+    values.
     """
     for name, kind in kinds.items():
+        if kind not in _WRONG:
+            continue
         column = _quoted(name)
         condition = ("WHERE", column, "IS NOT NULL AND (", _WRONG[kind].replace("?", column), ") LIMIT 6")
         with _in_a_sentence(path, layer):

@@ -77,6 +77,9 @@ def check_fields(
 RESERVED_FIELDS = ("vbas_region", "records")
 
 
+MOST_RECORDS = 2**53
+
+
 def check_table(table: RecordTable, k: int) -> None:
     """Refuse an empty table, K below 2 and K above the number of records. Raises InputError."""
     if k < 2:
@@ -104,4 +107,10 @@ def checked_counts(values: np.ndarray, field: str) -> np.ndarray:
                 f"RECORD_COUNT field “{field}” is {word} in {int(wrong.sum())} rows (first: {shown}): each row "
                 "must say how many records it stands for."
             )
+    # Counts are added up in floating point, which is exact up to there.
+    if values.sum() >= MOST_RECORDS:
+        raise InputError(
+            f"RECORD_COUNT field “{field}” adds up to {values.sum():.0f} records (greatest: {values.max():.0f}), more "
+            f"than can be counted exactly ({MOST_RECORDS - 1}): choose the field that holds the numbers of records."
+        )
     return values.astype(np.int64)

@@ -1,0 +1,374 @@
+"""The second count: over what was written, by typed values, in records, whatever the sink."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+import shapely
+from qgis.core import (
+    QgsApplication,
+    QgsCoordinateReferenceSystem,
+    QgsProcessingContext,
+    QgsProcessingException,
+    QgsProcessingFeedback,
+    QgsVectorLayer,
+)
+
+from vbas.algorithms.layers import writing
+from vbas.algorithms.layers.outputs import Outputs
+from vbas.algorithms.layers.second_count import check_file
+from vbas.algorithms.layers.tables import SecondCount, Table, number_fields
+from vbas.algorithms.layers.writing import write_file
+from vbas.core.errors import PrivacyError, VbasError
+from vbas.core.records.columns import column_from_values
+
+from .conftest import make_layer
+
+PLACES = ["memory:", "file.gpkg", "file.csv", "file.shp", "file.xlsx", "database"]
+K = 5
+
+
+@pytest.fixture
+def write(provider, tmp_path):
+    """write(place, table, check) -> the layer as it was delivered."""
+
+    def one(place, table, check):
+        target = place if place == "memory:" else str(tmp_path / place)
+        if place == "database":
+            database = tmp_path / "database.gpkg"
+            other = Table(number_fields(vbas_region="long"), [[1]])
+            write_file(database, other, "other", QgsProcessingFeedback())
+            target = f"ogr:dbname='{database}' table=\"released\""
+        algorithm = QgsApplication.processingRegistry().algorithmById("vbas:releaserecords").create()
+        context = QgsProcessingContext()
+        with Outputs(algorithm, {"RELEASED_RECORDS": target}, context, QgsProcessingFeedback()) as outputs:
+            outputs.add("RELEASED_RECORDS", table, check)
+            result = outputs.deliver()["RELEASED_RECORDS"]
+        # The context owns the layer.
+        return context, context.getMapLayer(result) or QgsVectorLayer(result, "released", "ogr")
+
+    return one
+
+
+def release_of(regions, sex, age, count=None, kinds=("long", "text", "integer")):
+    names = dict(zip(("vbas_region", "sex", "age"), kinds))
+    fields = number_fields(**names, kept="text")
+    kept = column_from_values([f"kept {i}" for i in range(len(sex))])
+    columns = [np.array(regions), column_from_values(sex), column_from_values(age), kept]
+    if count is None:
+        return Table(fields, columns), SecondCount(K, 3)
+    return Table([*fields, *number_fields(records="long")], [*columns, np.array(count)]), SecondCount(K, 3, 4)
+
+
+def n_rows_left(tmp_path):
+    """Rows of what a refused run leaves in the database."""
+    with closing(sqlite3.connect(tmp_path / "database.gpkg")) as connection:
+        return connection.execute("SELECT COUNT(*) FROM released").fetchone()[0]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_classes_of_k_are_released(write, place):
+    _, layer = write(place, *release_of([1] * 5 + [2] * 10, ["F"] * 10 + ["M"] * 5, [1] * 15))
+    assert layer.featureCount() == 15
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(
+    ("regions", "sex", "age"),
+    [
+        ([1] * 9, ["F"] * 9, [1] * 5 + [2] * 4),  # the last field tells them apart
+        ([1] * 9, ["F"] * 5 + ["M"] * 4, [1] * 9),
+        ([1] * 5 + [2] * 4, ["F"] * 9, [1] * 9),
+    ],
+    ids=["last field", "middle field", "region"],
+)
+def test_one_class_of_one_less_than_k_stops_the_release(write, tmp_path, place, regions, sex, age):
+    with pytest.raises(PrivacyError, match=f"second count found a class of fewer than {K} records"):
+        write(place, *release_of(regions, sex, age))
+    assert not list(tmp_path.glob("file*"))
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_records_are_counted_where_rows_stand_for_several(write, place):
+    _, layer = write(place, *release_of([1, 2], ["F", "F"], [1, 1], [5, 6]))
+    assert layer.featureCount() == 2
+    with pytest.raises(PrivacyError, match="second count"):
+        write(place, *release_of([1, 2], ["F", "F"], [1, 1], [5, 4]))
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_rows_are_not_counted_where_they_stand_for_several(write, place):
+    """Five rows, four records."""
+    table = release_of([1] * 5, ["F"] * 5, [1] * 5, [1, 1, 1, 1, 0])
+    with pytest.raises(PrivacyError, match="second count"):
+        write(place, *table)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_rows_without_a_count_are_no_records(write, place):
+    with pytest.raises(PrivacyError, match="second count"):
+        write(place, *release_of([1, 2], ["F", "F"], [1, 1], [5, None]))
+
+
+@pytest.mark.parametrize("place", ["memory:", "file.gpkg", "file.csv", "database"])
+@pytest.mark.parametrize(
+    "pair", [(None, "NULL"), ("1", "1.0"), ("01", "1"), ("a", "A"), ("a", "a "), ("é", "e\u0301"), ("nan", None)]
+)
+def test_texts_that_look_alike_are_two_classes(write, place, pair):
+    one, other = pair
+    with pytest.raises(PrivacyError, match="second count"):
+        write(place, *release_of([1] * 6, [one] * 3 + [other] * 3, [1] * 6))
+
+
+@pytest.mark.parametrize("place", ["memory:", "file.gpkg", "database"])
+@pytest.mark.parametrize("pair", [(None, 0), (0, 1)])
+def test_a_missing_number_is_no_zero(write, place, pair):
+    with pytest.raises(PrivacyError, match="second count"):
+        write(place, *release_of([1] * 6, ["F"] * 6, [pair[0]] * 3 + [pair[1]] * 3))
+
+
+@pytest.mark.parametrize("place", ["memory:", "file.gpkg", "database"])
+def test_reals_that_differ_in_their_last_digit_are_two_classes(write, place):
+    ages = [0.3] * 3 + [0.1 + 0.2] * 3
+    with pytest.raises(PrivacyError, match="second count"):
+        write(place, *release_of([1] * 6, ["F"] * 6, ages, kinds=("long", "text", "real")))
+
+
+@pytest.mark.parametrize("place", ["memory:", "file.gpkg", "database"])
+def test_missing_and_empty_text_are_two_classes_where_the_file_tells_them_apart(write, place):
+    with pytest.raises(PrivacyError, match="second count"):
+        write(place, *release_of([1] * 6, [None] * 3 + [""] * 3, [1] * 6))
+
+
+def test_missing_and_empty_text_are_one_class_in_a_csv(write):
+    """They are one in the file, for whoever reads it."""
+    _, layer = write("file.csv", *release_of([1] * 6, [None] * 3 + [""] * 3, [1] * 6))
+    assert layer.featureCount() == 6
+
+
+def test_what_fails_in_a_database_is_removed_again(write, tmp_path, monkeypatch):
+    """The rehearsal is whole; the rows are tampered with on their way into the database."""
+    chunks = Table.chunks
+    times = 0
+
+    def tampered(self):
+        nonlocal times
+        times += self.fields[-1].name() == "kept"
+        for start, rows in chunks(self):
+            if times == 2:
+                rows[0] = (*rows[0][:2], 99, *rows[0][3:])
+            yield start, rows
+
+    monkeypatch.setattr(Table, "chunks", tampered)
+    with pytest.raises(PrivacyError, match="second count"):
+        write("database", *release_of([1] * 9, ["F"] * 9, [1] * 9))
+    assert times == 2
+    assert n_rows_left(tmp_path) == 0
+
+
+# ---- what the algorithms tell the count
+
+
+@pytest.fixture
+def counted(run):
+    """run releaserecords on a town of two areas; counted or not."""
+
+    def one(place, **changes):
+        n = 24
+        records = make_layer(
+            {
+                "home": (["a", "b"] * n)[:n],
+                "sex": (["F", "F", "M", "M"] * n)[:n],
+                "age": [1] * n,
+                "n": [3] * n,
+                "note": [f"note {i % 3}" for i in range(n)],
+            }
+        )
+        crosswalk = make_layer({"home": ["a", "b"], "vbas_region": [7, 7]})
+        return run(
+            "releaserecords",
+            RECORDS=records,
+            RECORD_REGION="home",
+            QUASI_IDENTIFIERS=["sex", "age"],
+            KEEP_FIELDS=["note"],
+            CROSSWALK=crosswalk,
+            RELEASED_RECORDS=place,
+            **{"K": K, **changes},
+        )
+
+    return one
+
+
+@pytest.mark.parametrize("place", ["memory:", "file.gpkg", "file.csv"])
+@pytest.mark.parametrize("count", [{}, {"RECORD_COUNT": "n"}], ids=["rows", "counted"])
+def test_the_count_is_told_every_quasi_identifier(counted, tmp_path, monkeypatch, place, count):
+    """The last quasi-identifier of one row is changed on its way."""
+    place = place if place == "memory:" else str(tmp_path / place)
+    assert counted(place, **count).results["N_SUPPRESSED"] == 0
+    chunks = Table.chunks
+
+    def tampered(self):
+        for start, rows in chunks(self):
+            yield start, [(*rows[0][:2], 2, *rows[0][3:]), *rows[1:]]
+
+    monkeypatch.setattr(writing.Table, "chunks", tampered)
+    with pytest.raises(QgsProcessingException, match="second count"):
+        counted(place, K=20 if count else K, **count)
+
+
+@pytest.mark.parametrize("place", ["memory:", "file.gpkg", "file.csv"])
+def test_the_count_is_told_where_the_records_stand(counted, tmp_path, monkeypatch, place):
+    """Every row keeps its class; one class loses records by the count that is written."""
+    place = place if place == "memory:" else str(tmp_path / place)
+    done = counted(place, RECORD_COUNT="n", K=36)
+    assert sum(int(row["records"]) for row in done.rows("RELEASED_RECORDS")) == 72
+    chunks = Table.chunks
+
+    def tampered(self):
+        for start, rows in chunks(self):
+            yield start, [(*rows[0][:-1], rows[0][-1] - 1), *rows[1:]]
+
+    monkeypatch.setattr(writing.Table, "chunks", tampered)
+    with pytest.raises(QgsProcessingException, match="second count"):
+        counted(place, RECORD_COUNT="n", K=36)
+
+
+# ---- every output is read back
+
+OTHERS = ("RELEASED_REGIONS", "CROSSWALK", "REGION_AUDIT", "SITE_POINTS", "VORONOI")
+
+
+@pytest.mark.parametrize("output", ["RELEASED_RECORDS", "RELEASED_REGIONS", "CROSSWALK", "REGION_AUDIT", "VORONOI"])
+@pytest.mark.parametrize("place", ["memory:", ".gpkg", ".csv", ".shp"])
+def test_a_row_that_is_lost_on_the_way_stops_the_run(anonymize, tmp_path, monkeypatch, output, place):
+    chunks = Table.chunks
+    wanted = {"RELEASED_RECORDS": "age", "RELEASED_REGIONS": "released", "CROSSWALK": "vbas_region"}
+    wanted |= {"REGION_AUDIT": "parts", "VORONOI": "vbas_region"}
+
+    def short(self):
+        for start, rows in chunks(self):
+            yield start, rows[:-1] if self.fields[-1].name() == wanted[output] else rows
+
+    monkeypatch.setattr(writing.Table, "chunks", short)
+    target = place if place == "memory:" else str(tmp_path / f"{output.lower()}{place}")
+    with pytest.raises(QgsProcessingException, match=f"{output} was not written whole"):
+        anonymize(**{**dict.fromkeys(OTHERS), output: target})
+
+
+def squares(n):
+    return np.array([shapely.box(i, 0, i + 1, 1) for i in range(n)], dtype=object)
+
+
+@pytest.mark.parametrize("suffix", [".gpkg", ".shp", ".geojson", ".fgb"])
+def test_a_shape_that_is_lost_is_noticed(qgis_app, tmp_path, suffix):
+    crs = QgsCoordinateReferenceSystem("EPSG:26914")
+    points = shapely.points([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])
+    whole = Table(number_fields(vbas_region="long"), [[1, 2, 3]], "points", points, crs)
+    file = tmp_path / f"regions{suffix}"
+    write_file(file, whole, "regions", QgsProcessingFeedback())
+    check_file("REGIONS", file, whole, None)
+    points = points.copy()
+    points[1] = None
+    other = tmp_path / f"other{suffix}"
+    write_file(other, Table(whole.fields, whole.columns, "points", points, crs), "other", QgsProcessingFeedback())
+    with pytest.raises(VbasError, match=r"not written whole \(2 of 3 rows"):
+        check_file("REGIONS", other, whole, None)
+
+
+def test_a_geopackage_whose_map_would_lack_a_region_is_noticed(qgis_app, tmp_path):
+    """QGIS draws what the spatial index finds."""
+    crs = QgsCoordinateReferenceSystem("EPSG:26914")
+    table = Table(number_fields(vbas_region="long"), [[1, 2, 3]], "polygons", squares(3), crs)
+    file = tmp_path / "regions.gpkg"
+    write_file(file, table, "regions", QgsProcessingFeedback())
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("DELETE FROM rtree_regions_geom WHERE id = 2")
+    with pytest.raises(VbasError, match="2 of 3 rows with a shape"):
+        check_file("REGIONS", file, table, None)
+
+
+def test_a_profile_in_a_format_without_tables_is_refused(run, tmp_path):
+    records = make_layer({"home": ["a", "b"] * 6, "sex": ["F", "M"] * 6})
+    with pytest.raises(QgsProcessingException):
+        run(
+            "profilerecords",
+            RECORDS=records,
+            RECORD_REGION="home",
+            QUASI_IDENTIFIERS=["sex"],
+            PROFILE=str(tmp_path / "p.fgb"),
+        )
+    assert not list(tmp_path.iterdir())
+
+
+# ---- names that are awkward
+
+
+NAMES = ['a"b', "it's", "select", "group by", "fid", "geom", "DA", "ROWID", "a;b", "a,b", "é", "sum(1)", "--", "[x]"]
+
+
+@pytest.mark.parametrize("suffix", [".gpkg", ".csv", ".shp", ".geojson", ".xlsx"])
+@pytest.mark.parametrize("name", NAMES)
+def test_awkward_names_are_written_and_counted_or_refused(qgis_app, tmp_path, suffix, name):
+    """Both a good and a bad release, with the field told last: the count must look at it."""
+    for ages, good in (([1] * 5 + [2] * 5, True), ([1] * 6 + [2] * 4, False)):
+        fields = number_fields(**{"vbas_region": "long", name: "integer"})
+        table = Table(fields, [np.ones(10, np.int64), column_from_values(ages)])
+        file = tmp_path / str(good) / f"my {name.replace('%', '')} table{suffix}"
+        file.parent.mkdir()
+        write_file(file, table, "title", QgsProcessingFeedback())
+        file = file if file.exists() else file.with_suffix(".dbf")
+        if good:
+            check_file("RELEASED_RECORDS", file, table, SecondCount(K, 2))
+        else:
+            with pytest.raises(PrivacyError, match="second count"):
+                check_file("RELEASED_RECORDS", file, table, SecondCount(K, 2))
+
+
+def test_names_that_a_shapefile_makes_alike_are_kept_apart(write):
+    """Both shorten to the same ten characters; the small class shows in the second only."""
+    fields = number_fields(vbas_region="long", age_group_of_person="text", age_group_of_parent="text")
+    region, same = np.ones(10, np.int64), column_from_values(["x"] * 10)
+    other = column_from_values(["y"] * 6 + ["z"] * 4)
+    write("file.shp", Table(fields, [region, same, same]), SecondCount(K, 3))
+    with pytest.raises(PrivacyError, match="second count"):
+        write("other.shp", Table(fields, [region, same, other]), SecondCount(K, 3))
+
+
+@pytest.mark.parametrize("suffix", [".gpkg", ".csv", ".shp", ".geojson", ".xlsx", ".ods"])
+def test_everything_suppressed_gives_an_empty_file_or_a_sentence(anonymize, grid, tmp_path, suffix):
+    n = grid[1].featureCount()
+    records = make_layer({"home": [f["home"] for f in grid[1].getFeatures()], "code": [str(i) for i in range(n)]})
+    place = tmp_path / f"released{suffix}"
+    if suffix == ".ods":  # without rows GDAL cannot open it
+        with pytest.raises(QgsProcessingException, match="RELEASED_RECORDS cannot be read back"):
+            anonymize(RECORDS=records, QUASI_IDENTIFIERS=["code"], RELEASED_RECORDS=str(place))
+        return
+    done = anonymize(RECORDS=records, QUASI_IDENTIFIERS=["code"], RELEASED_RECORDS=str(place))
+    assert done.results["N_SUPPRESSED"] == n
+    made = Path(done.results["RELEASED_RECORDS"])
+    assert made.is_file()
+    if suffix != ".xlsx":  # where GDAL takes the row of names for one of values
+        assert QgsVectorLayer(str(made), "released", "ogr").featureCount() == 0
+
+
+@pytest.mark.parametrize("suffix", [".xlsx", ".ods", ".csv", ".shp", ".gpkg"])
+def test_a_table_of_nothing_but_text_is_counted_without_its_row_of_names(qgis_app, tmp_path, suffix):
+    table = Table(number_fields(one="text", two="text"), [["a", "b"], ["c", "d"]])
+    file = tmp_path / f"file{suffix}"
+    write_file(file, table, "title", QgsProcessingFeedback())
+    check_file("OUT", file if file.exists() else file.with_suffix(".dbf"), table, None)
+
+
+def test_a_row_that_lost_a_field_is_not_counted_by_the_others(qgis_app, tmp_path):
+    """Where a row of a CSV is short, the classes must not be told by the fields that are left."""
+    table, check = release_of([1] * 10, ["F"] * 10, [1] * 10)
+    file = tmp_path / "file.csv"
+    write_file(file, table, "title", QgsProcessingFeedback())
+    lines = file.read_text().splitlines()
+    file.write_text("\n".join([*lines[:-1], "1"]) + "\n")
+    with pytest.raises(VbasError, match="rows have lost fields"):
+        check_file("RELEASED_RECORDS", file, table, check)
