@@ -7,7 +7,7 @@ a layer must be the same afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -191,7 +191,7 @@ def held(layer: QgsVectorLayer, names: Sequence[str], parameter: str) -> Iterato
             count = None
             if sqlite_file.has_table(connection, table):
                 there = sqlite_file.columns_of(connection, table)
-                kinds = {name: kind for name in names if name in there and (kind := _stored_kind(layer, name))}
+                kinds = {name: kind for name in names if (kind := _stored_kind(layer, name, there))}
                 count = sqlite_file.check_table(connection, file.path, table, parameter)
                 sqlite_file.check_values(connection, file.path, table, kinds, parameter)
             yield Held(count if file.plain else _count_again(layer))
@@ -263,22 +263,23 @@ def undecoded(parameter: str, field: str, wrong: Sequence[object]) -> InputError
 def refuse_unreadable(parameter: str, fields: QgsFields, names: Sequence[str]) -> None:
     """Raise InputError for fields of lists, maps or bytes, whose values are no categories."""
     for name in names:
-        kind = fields.field(name).typeName()
-        if fields.field(name).isNumeric() or kind_of(fields.field(name)) is not None:
-            continue
-        if any(word in kind.lower() for word in ("list", "json", "map", "binary", "blob")):
+        one = fields.field(name)
+        if not one.isNumeric() and kind_of(one) is None:
+            kind = one.typeName() or "lists, maps or bytes"
             raise InputError(
                 f"{parameter}: field “{name}” holds {kind}, no single values: put them into fields of text or numbers."
             )
 
 
-def _stored_kind(layer: QgsVectorLayer, name: str) -> str | None:
+def _stored_kind(layer: QgsVectorLayer, name: str, declared: Mapping[str, str]) -> str | None:
     """What the values of a field must be in the file; None for fields that do not come from it."""
     fields = layer.fields()
     index = fields.lookupField(name)
     if index < 0 or fields.fieldOrigin(index) != QgsFields.FieldOrigin.OriginProvider:
         return None
-    return kind_of(fields[index])
+    if name not in declared:
+        return None
+    return sqlite_file.SHORT if declared[name] in ("SMALLINT", "TINYINT") else kind_of(fields[index])
 
 
 def first_table(layer: QgsVectorLayer, file: LayerFile) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from ..errors import InputError, first_values
 from .columns import Column, ColumnBuilder
 
-INTEGER, LONG, REAL, TEXT = "integer", "long", "real", "text"
+SHORT, INTEGER, LONG, REAL, TEXT = "short", "integer", "long", "real", "text"
 BOOLEAN, DATE, TIME = "boolean", "date", "datetime"
 SECONDS_TO_WAIT = 5.0
 _ROWS = 2000
@@ -19,6 +19,7 @@ _TYPES = {INTEGER: int, LONG: int, REAL: float, TEXT: str}
 _DAY = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]"
 # What a value must be so that QGIS shows just that value; each ? is the field.
 _WRONG = {
+    SHORT: "typeof(?) <> 'integer' OR ? NOT BETWEEN -32768 AND 32767",
     INTEGER: "typeof(?) <> 'integer' OR ? NOT BETWEEN -2147483648 AND 2147483647",
     LONG: "typeof(?) <> 'integer'",
     REAL: "typeof(?) NOT IN ('real', 'integer') OR (typeof(?) = 'integer' AND abs(?) > 9007199254740992)",
@@ -28,6 +29,7 @@ _WRONG = {
     TIME: f"typeof(?) <> 'text' OR ? NOT GLOB '{_DAY}[T ][0-9][0-9]:[0-9][0-9]*' OR ? GLOB '*.[0-9][0-9][0-9][0-9]*'",
 }
 _WORDS = {
+    SHORT: "whole numbers up to 32 767",
     INTEGER: "whole numbers up to 2 147 483 647",
     LONG: "whole numbers",
     REAL: "numbers",

@@ -69,13 +69,13 @@ def released(run):
 MISREAD = [
     ("INTEGER", 7, "abc", "“abc”"),
     ("INTEGER", 7, 5.5, "“5.5”"),
-    ("INTEGER", 7, b"\x01", "x01"),
+    ("INTEGER", 7, b"\x01", "“01”"),
     ("MEDIUMINT", 7, 4294967301, "“4294967301”"),
     ("SMALLINT", 7, 70000, "“70000”"),
     ("BOOLEAN", 1, 7, "“7”"),
     ("REAL", 7.5, "abc", "“abc”"),
-    ("TEXT", "seven", "a\0b", r"x00b"),
-    ("TEXT", "seven", b"\x01", "x01"),
+    ("TEXT", "seven", "a\0b", "a␀b"),
+    ("TEXT", "seven", b"\x01", "“01”"),
     ("DATE", "2020-01-02", "yesterday", "“yesterday”"),
     ("DATETIME", "2020-01-02T01:02:03Z", "2020-01-02T01:02:03.123456Z", "123456"),
 ]
@@ -104,7 +104,9 @@ def test_values_that_would_be_read_as_others_are_refused(released, tmp_path, sql
     assert len(done.rows("RELEASED_RECORDS")) == N
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE records SET x = ? WHERE rowid IN (3, 5)", (wrong,))
-    with pytest.raises(QgsProcessingException, match=r"RECORDS: field “x” .* of records.gpkg holds values") as refused:
+    with pytest.raises(
+        QgsProcessingException, match=r"RECORDS: field “x” is one of .*, but other values stand in it"
+    ) as refused:
         released(source)
     assert shown in str(refused.value)
 
@@ -142,7 +144,7 @@ def test_a_crosswalk_that_would_be_misread_is_refused(released, tmp_path):
 def test_a_csv_with_a_nul_character_is_refused(released, tmp_path):
     path = tmp_path / "records.csv"
     path.write_bytes(b"home,sex,x\n" + b"a,F,good\nb,F,bad\0rest\n" * 6)
-    with pytest.raises(QgsProcessingException, match=r"records.csv holds a NUL character at byte 27"):
+    with pytest.raises(QgsProcessingException, match=r"records.csv holds NUL characters"):
         released(str(path))
 
 
@@ -176,7 +178,7 @@ def layer_of(kind, values):
 def test_lists_maps_and_binary_data_are_refused(released, tmp_path, place, kind, value, parameter):
     place = place if place == "memory:" else tmp_path / place
     other = {"KEEP_FIELDS": []} if parameter == "QUASI_IDENTIFIERS" else {}
-    with pytest.raises(QgsProcessingException, match=f"{parameter}: field “x” holds values of type"):
+    with pytest.raises(QgsProcessingException, match=r"RECORDS: field “x” holds .*, no single values"):
         released(layer_of(kind, [value] * N), place, **{**other, parameter: ["x"]})
 
 
@@ -384,7 +386,7 @@ def test_values_a_field_can_hold_pass(qgis_app):
         ("datetime", QDateTime(QDate(2020, 1, 2), QTime(1, 2, 3)), "2020-01-02T01:02:03Z"),
         ("date", QDate(2020, 1, 2), "2020/01/02"),
         ("time", QTime(1, 2, 3), "01:02:03"),
-        ("bool", True, "1"),
+        ("boolean", True, "1"),
         ("long", 2**60, str(2**60)),
         ("real", 0.1, "0.1"),
         ("text", None, ""),
@@ -401,7 +403,7 @@ def test_formats_say_the_same_in_their_own_ways(qgis_app, kind, one, other):
         ("datetime", QDateTime(QDate(2020, 1, 2), QTime(1, 2, 3)), "2020-01-02T01:02:04Z"),
         ("date", QDate(2020, 1, 2), "2020/01/03"),
         ("time", QTime(1, 2, 3), "01:02:04"),
-        ("bool", True, "0"),
+        ("boolean", True, "0"),
         ("long", 2**60 + 1, float(2**60)),
         ("real", 0.1, "0.10000001"),
         ("text", "a", "a "),

@@ -47,7 +47,8 @@ def files(tmp_path_factory):
         for i, row in enumerate(ROWS):
             feature = ogr.Feature(layer.GetLayerDefn())
             for field, value in zip(("home", "sex", "age"), row):
-                feature[field] = value
+                index = layer.fields().lookupField(field)
+            feature[index] = value if layer.fields().at(index).isNumeric() else str(value)  # as a form does
             if is_flatgeobuf:
                 feature.SetGeometry(ogr.CreateGeometryFromWkt(f"POINT ({i} {i})"))
             layer.CreateFeature(feature)
@@ -179,7 +180,8 @@ def test_unsaved_edits(opened, counted, name, change):
     else:
         feature = QgsFeature(layer.fields())
         for field, value in zip(("home", "sex", "age"), ("460009", "X", 4)):
-            feature[field] = value
+            index = layer.fields().lookupField(field)
+            feature[index] = value if layer.fields().at(index).isNumeric() else str(value)  # as a form does
         done = layer.addFeature(feature)
         rows.append(("460009", "X", 4))
     if not done:
