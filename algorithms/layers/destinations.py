@@ -71,8 +71,8 @@ def checked_destinations(
         endings = _endings(name, path, definition)
         if path.suffix == ".shp" and ".shp" not in endings:
             path = path.with_suffix(".dbf")
-        written = [path.with_name(path.stem + ending) for ending in endings]
-        written += [path.with_name(one) for one in stale_beside(path) if path.with_name(one) not in written]
+        names = [path.name, *(path.stem + ending for ending in endings), *stale_beside(path)]
+        written = [path.with_name(one) for one in dict.fromkeys(names)]
         _check_names(name, path, written)
         taken.add_file(name, path, written)
         _check_what_is_there(name, path, written)
@@ -107,8 +107,9 @@ def _named(name: str, text: str, definition: QgsProcessingParameterDefinition) -
     # QGIS takes what follows a bar for the name of a layer; Windows drops blanks and dots at the end.
     wrong = [mark for mark in path.name if mark == "|" or not mark.isprintable()]
     if "|" in text or wrong or path.name != path.name.strip() or path.name.endswith("."):
+        shown = "".join(mark if mark.isprintable() else "�" for mark in text)
         raise InputError(
-            f"{name}: the name “{text}” would not be read back as it is written: leave out bars and control "
+            f"{name}: the name “{shown}” would not be read back as it is written: leave out bars and control "
             "characters, and blanks or dots at its ends."
         )
     if os.path.isdir(path):  # noqa: PTH112 - that of Path fails for names that are too long
