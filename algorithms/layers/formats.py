@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import shutil
+import sqlite3
 import tempfile
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +41,8 @@ FAMILIES = (
     (".gml", ".xml", ".xsd", ".gfs"),
     (".csv", ".csvt", ".prj"),
 )
+LEAST_ROOM = 1 << 20  # bytes; what one row in any format takes
+_known: dict[tuple[str, QgsProcessing.SourceType], tuple[str, ...]] = {}
 STYLES = (".qml", ".qmd")
 # What would be wrong beside a new file: indexes of other shapes, types of other columns.
 STALE = {
@@ -61,31 +66,54 @@ def stale_beside(file: Path) -> list[str]:
     return [*(file.stem + ending for ending in STALE.get(file.suffix.lower(), ())), *journals_of(file)]
 
 
-@cache
 def written_endings(suffix: str, source_type: QgsProcessing.SourceType) -> tuple[str, ...]:
     """Endings of the files that come of an output with that ending; empty where the format cannot be written.
 
     source_type : what the output holds
+
+    Raises VbasError where nothing can be found out, since the temporary folder is full.
     """
+    if (suffix, source_type) not in _known:
+        try:
+            with tempfile.TemporaryDirectory(prefix="vbas-") as folder:
+                found = _written_in(Path(folder), suffix, source_type)
+                if not found and shutil.disk_usage(folder).free < LEAST_ROOM:
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError as error:
+            raise VbasError(no_temporary_folder(error)) from error
+        if not found:
+            return ()
+        _known[suffix, source_type] = found
+    return _known[suffix, source_type]
+
+
+def no_temporary_folder(error: OSError) -> str:
+    """The sentence where nothing can be written into the temporary folder."""
+    # Python says only that no folder will do, by an error of its own.
+    where = "There is no temporary folder to write to" if error.errno == errno.ENOENT else "The temporary folder"
+    said = "" if error.errno == errno.ENOENT else f" {tempfile.gettempdir()} cannot be written to: {error.strerror}"
+    return f"{where}{said}. Make room there, or set TMPDIR to another folder."
+
+
+def _written_in(folder: Path, suffix: str, source_type: QgsProcessing.SourceType) -> tuple[str, ...]:
     geometry, shape = SHAPES.get(source_type, SHAPES[QgsProcessing.SourceType.TypeVectorPolygon])
     shapes = None if shape is None else np.array([shape])
     crs = None if shape is None else QgsCoordinateReferenceSystem("EPSG:32614")
     fields = number_fields(vbas_region="integer", name="text")
     table = Table(fields, (np.array([1]), ["one"]), geometry, shapes, crs)
-    with tempfile.TemporaryDirectory(prefix="vbas-") as folder:
-        a_dbf = shape is None and suffix in (".shp", ".dbf")  # a Shapefile without shapes is a .dbf alone
-        file = Path(folder) / ("one.shp" if a_dbf else f"one{suffix}")
-        gdal.PushErrorHandler("CPLQuietErrorHandler")
-        try:
-            write_file(file, table, "one", QgsProcessingFeedback())
-            if a_dbf:
-                file = file.with_suffix(".dbf")
-            written = tuple(sorted(one.name[len(file.stem) :] for one in Path(folder).iterdir()))
-            return written if file.is_file() and _has_the_row(file) else ()
-        except VbasError:
-            return ()
-        finally:
-            gdal.PopErrorHandler()
+    a_dbf = shape is None and suffix in (".shp", ".dbf")  # a Shapefile without shapes is a .dbf alone
+    file = folder / ("one.shp" if a_dbf else f"one{suffix}")
+    gdal.PushErrorHandler("CPLQuietErrorHandler")
+    try:
+        write_file(file, table, "one", QgsProcessingFeedback())
+        if a_dbf:
+            file = file.with_suffix(".dbf")
+        written = tuple(sorted(one.name[len(file.stem) :] for one in folder.iterdir()))
+        return written if file.is_file() and _has_the_row(file) else ()
+    except (VbasError, sqlite3.Error):
+        return ()
+    finally:
+        gdal.PopErrorHandler()
 
 
 def _has_the_row(file: Path) -> bool:

@@ -30,7 +30,7 @@ from .databases import TablePlace
 from .delivery import FilePlace, deliver
 from .destinations import MEMORY, checked_destinations, with_destination
 from .feedback import check_cancelled
-from .formats import stale_beside
+from .formats import no_temporary_folder, stale_beside
 from .locks import one_run_on
 from .second_count import least_class_of_file, least_class_of_layer
 from .styles import describe, store_style, style
@@ -78,8 +78,8 @@ class Outputs:
         full = isinstance(error, sqlite3.OperationalError) and "full" in str(error)
         if full or (isinstance(error, OSError) and error.errno in NO_ROOM):
             raise VbasError(
-                f"The outputs could not be written into the temporary folder {self._staging.parent}: "
-                f"{getattr(error, 'strerror', None) or error}. Make room there, or set TMPDIR to another folder."
+                f"The outputs could not be written: {getattr(error, 'strerror', None) or error}. Make room in "
+                f"{self._staging.parent}, or set TMPDIR to another folder."
             ) from error
 
     def wanted(self, name: str) -> bool:
@@ -235,9 +235,6 @@ def _new_folder(stack: ExitStack) -> Path:
     try:
         folder = Path(tempfile.mkdtemp(prefix="vbas-"))
     except OSError as error:
-        raise VbasError(
-            f"There is no temporary folder to write to ({error.strerror}): make room there, or set TMPDIR to another "
-            "folder."
-        ) from error
+        raise VbasError(no_temporary_folder(error)) from error
     stack.callback(shutil.rmtree, folder, ignore_errors=True)
     return folder

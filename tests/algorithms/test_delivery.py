@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import sqlite3
 import stat
 import subprocess
@@ -13,9 +12,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from qgis.core import QgsProcessingException, QgsVectorLayer
+from qgis.core import QgsProcessingException, QgsProcessingOutputLayerDefinition, QgsProject, QgsVectorLayer
 
-from vbas.algorithms.layers import delivery
+from vbas.algorithms.layers import databases, delivery, writing
 from vbas.algorithms.layers.delivery import FilePlace, deliver
 from vbas.algorithms.layers.locks import one_run_on
 from vbas.core.errors import Cancelled, VbasError
@@ -274,3 +273,226 @@ def test_pairs_of_runs_never_mix_what_they_deliver(tmp_path):
         assert found["a.csv"] == found["b.csv"]
         assert len(found["a.csv"]) == 1
         assert all(said == "delivered" or "another run is writing to" in said for said in outcomes.values())
+
+
+# ---- whole runs
+
+
+def tables_of(database):
+    """Every row of every table that is the user's, and what the database registers."""
+    with closing(sqlite3.connect(database)) as connection:
+        names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        mine = [name for name in names if not name.startswith(("rtree_", "sqlite_")) and name != "gpkg_ogr_contents"]
+        return {name: connection.execute(f'SELECT * FROM "{name}"').fetchall() for name in sorted(mine)}
+
+
+def without_times(tables):
+    return {
+        **tables,
+        "gpkg_contents": sorted(row[:4] + row[5:] for row in tables["gpkg_contents"]),
+        "gpkg_extensions": sorted(tables.get("gpkg_extensions", []), key=str),
+    }
+
+
+def test_whichever_step_of_a_run_fails_files_and_tables_are_as_before(anonymize, tmp_path, monkeypatch):
+    folder = tmp_path / "final"
+    folder.mkdir()
+    database = tmp_path / "database.gpkg"
+    places = {
+        "RELEASED_REGIONS": str(folder / "regions.shp"),
+        "RELEASED_RECORDS": f"ogr:dbname='{database}' table=\"released\"",
+        "REGION_AUDIT": f"ogr:dbname='{database}' table=\"audit\" (geom)",
+        "CROSSWALK": str(folder / "crosswalk.csv"),
+        "REPORT": str(folder / "report.html"),
+    }
+    anonymize(**places)
+    before, tables = contents(folder), without_times(tables_of(database))
+    assert tables["released"]
+
+    renames = []
+    real = delivery.os.replace, databases.Table.connect
+    failing_at = None
+
+    def step():
+        renames.append(1)
+        if len(renames) == failing_at:
+            raise OSError(5, "Input/output error")
+
+    def replace(*arguments):
+        step()
+        return real[0](*arguments)
+
+    def connect(self):
+        step()
+        return real[1](self)
+
+    monkeypatch.setattr(delivery.os, "replace", replace)
+    failures = 0
+    for failing_at in range(1, 100):
+        renames.clear()
+        try:
+            monkeypatch.setattr(databases.Table, "connect", connect)
+            done = anonymize(**places, N_SITES=4)
+        except QgsProcessingException as error:
+            failures += 1
+            assert "Nothing was changed." in str(error) or "the database cannot be reached" in str(error)
+            assert "Input/output error" in str(error)
+            monkeypatch.setattr(databases.Table, "connect", real[1])
+            assert contents(folder) == before, failing_at
+            assert without_times(tables_of(database)) == tables, failing_at
+            continue
+        break
+    assert failures >= 9 + 2 * 3  # eight files of three outputs, and for each table a look and two renames
+    # The last step of all is to drop what was kept: where that fails all is delivered, and it is said.
+    (warning,) = [line for line in done.log if "before is still in" in line]
+    now = without_times(tables_of(database))
+    assert now["released"] != tables["released"]
+    (kept,) = now.keys() - tables.keys()
+    assert f"“{kept}”" in warning
+    assert now[kept] in (tables["released"], tables["audit"])
+    assert QgsVectorLayer(f"{database}|layername=audit", "audit", "ogr").featureCount() == 4
+
+
+def test_a_new_table_is_found_under_its_name_alone(anonymize, tmp_path):
+    database = tmp_path / "database.gpkg"
+    done = anonymize(RELEASED_REGIONS=f"ogr:dbname='{database}' table=\"regions\" (geom)")
+    assert "vbas_" not in done.results["RELEASED_REGIONS"]
+    assert done.layer("RELEASED_REGIONS").featureCount() == 6
+    assert {"regions"} == set(dict.fromkeys(row[0] for row in tables_of(database)["gpkg_contents"]))
+    done = anonymize(RELEASED_REGIONS=f"ogr:dbname='{database}' table=\"regions\" (geom)", N_SITES=3)
+    assert done.layer("RELEASED_REGIONS").featureCount() == 3
+    names = [name for name in tables_of(database) if "vbas_" in name]
+    assert names == []
+
+
+def test_a_table_that_fails_its_second_count_never_had_its_name(anonymize, tmp_path, monkeypatch):
+    """Neither in a database that was there nor in one that was made for it."""
+    chunks = writing.Table.chunks
+
+    def tampered(self):
+        for start, rows in chunks(self):
+            if self.fields[-1].name() == "age":
+                rows[0] = (rows[0][0], "only one of this kind", *rows[0][2:])
+            yield start, rows
+
+    monkeypatch.setattr(writing.Table, "chunks", tampered)
+    place = f"ogr:dbname='{tmp_path / 'new.gpkg'}' table=\"released\""
+    with pytest.raises(QgsProcessingException, match="second count"):
+        anonymize(RELEASED_RECORDS=place)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_tables_to_be_loaded_are_announced_under_their_names(anonymize, grid, tmp_path):
+    database = tmp_path / "database.gpkg"
+    place = QgsProcessingOutputLayerDefinition(f"ogr:dbname='{database}' table=\"released\"", QgsProject.instance())
+    done = anonymize(RELEASED_RECORDS=place)
+    (identifier,) = done.context.layersToLoadOnCompletion()
+    assert identifier == done.results["RELEASED_RECORDS"] == f"{database}|layername=released"
+
+
+def test_a_result_of_mode_600_keeps_it(anonymize, tmp_path):
+    places = {
+        "RELEASED_RECORDS": tmp_path / "released.gpkg",
+        "REGION_AUDIT": tmp_path / "audit.gpkg",
+        "REPORT": tmp_path / "report.html",
+    }
+    for path in places.values():
+        path.touch(0o600)
+    anonymize(**{name: str(path) for name, path in places.items()})
+    for path in places.values():
+        assert path.stat().st_size > 0
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@contextmanager
+def mounted(folder, options):
+    """A small disk of its own."""
+    folder.mkdir(exist_ok=True)
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        pytest.skip(f"no disk can be mounted here: {done.stderr.strip()}")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.getuid() != 0, reason="only root mounts disks")
+@pytest.mark.parametrize("size", ["8k", "64k", "120k", "200k", "300k"])
+def test_a_disk_that_is_full_is_said_and_nothing_is_changed(anonymize, tmp_path, size):
+    """Full at the first output, or at a later one, or not at all."""
+    with mounted(tmp_path / "disk", f"size={size}") as disk:
+        (disk / "crosswalk.csv").write_text("old")
+        before = contents(disk)
+        try:
+            anonymize(
+                **{name: str(disk / f"{name.lower()}.gpkg") for name in ("RELEASED_RECORDS", "RELEASED_REGIONS")},
+                CROSSWALK=str(disk / "crosswalk.csv"),
+            )
+        except QgsProcessingException as error:
+            assert "No space left on device" in str(error)
+            assert "Nothing was changed" in str(error)
+            assert "Traceback" not in str(error)
+            assert contents(disk) == before
+        else:
+            assert size == "300k"
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.getuid() != 0, reason="only root mounts disks")
+def test_a_full_temporary_folder_is_said(anonymize, tmp_path, monkeypatch):
+    for size in ("4k", "40k", "90k"):
+        with mounted(tmp_path / "disk", f"size={size}") as disk:
+            monkeypatch.setattr("tempfile.tempdir", str(disk))
+            with pytest.raises(QgsProcessingException) as error:
+                anonymize(
+                    RELEASED_RECORDS=str(tmp_path / "records.csv"), RELEASED_REGIONS=str(tmp_path / "regions.gpkg")
+                )
+            assert "Traceback" not in str(error.value)
+            assert list(disk.iterdir()) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["disk"]
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.getuid() != 0, reason="only root mounts disks")
+def test_a_disk_that_is_read_only_is_said_before_any_work(anonymize, tmp_path):
+    with mounted(tmp_path / "disk", "size=64k,ro") as disk:
+        with pytest.raises(QgsProcessingException, match=r"CROSSWALK cannot be written to .*Read-only file system"):
+            anonymize(CROSSWALK=str(disk / "crosswalk.csv"), RELEASED_RECORDS=str(tmp_path / "records.csv"))
+        assert list(disk.iterdir()) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["disk"]
+
+
+SCRIPT = """
+import resource, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from vbas.algorithms.layers.delivery import FilePlace, deliver
+from vbas.core.errors import VbasError
+folder = Path(sys.argv[2])
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+try:
+    deliver([FilePlace(name, folder / "staged" / name / name, folder / "final" / name) for name in ("a.csv", "b.csv")])
+except VbasError as error:
+    print(error)
+"""
+
+
+def test_a_limit_on_the_size_of_files_is_said_and_nothing_is_changed(tmp_path):
+    final = tmp_path / "final"
+    final.mkdir()
+    for name, size in (("a.csv", 10), ("b.csv", 5000)):
+        (tmp_path / "staged" / name).mkdir(parents=True)
+        (tmp_path / "staged" / name / name).write_text("x" * size)
+        (final / name).write_text("old")
+    before = contents(final)
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(ROOT / "build" / "package"), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert "b.csv cannot be written to" in done.stdout, done.stderr
+    assert "File too large. Nothing was changed." in done.stdout
+    assert contents(final) == before

@@ -6,7 +6,6 @@ import os
 import sqlite3
 import subprocess
 import sys
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -362,7 +361,7 @@ def test_a_second_run_on_a_target_is_refused(refused, tmp_path):
 
 def test_no_folder_for_temporary_files(anonymize, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
-    with pytest.raises(QgsProcessingException, match="There is no temporary folder|temporary folder"):
+    with pytest.raises(QgsProcessingException, match="temporary folder"):
         anonymize(CROSSWALK=str(tmp_path / "a.csv"))
     assert list(tmp_path.iterdir()) == []
 
@@ -377,13 +376,3 @@ def test_a_result_that_is_open_in_qgis_can_be_made_anew(anonymize, tmp_path):
     assert second.layer("RELEASED_REGIONS").featureCount() == 5
     layer.reload()
     assert len(list(layer.getFeatures())) in (5, 6)
-
-
-@pytest.mark.parametrize("name", ["x.gpkg", "x.csv"])
-def test_looking_takes_no_time(anonymize, tmp_path, name):
-    anonymize(CROSSWALK=str(tmp_path / name))
-    from vbas.algorithms.layers.formats import written_endings
-
-    started = time.perf_counter()
-    written_endings.__wrapped__(Path(name).suffix, 5)
-    assert time.perf_counter() - started < 1
