@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
-import shutil
 import sqlite3
 import tempfile
 from pathlib import Path
@@ -41,7 +39,7 @@ FAMILIES = (
     (".gml", ".xml", ".xsd", ".gfs"),
     (".csv", ".csvt", ".prj"),
 )
-LEAST_ROOM = 1 << 20  # bytes; what one row in any format takes
+LEAST_ROOM = 1 << 18  # bytes: what one row takes in any format, and its journal
 _known: dict[tuple[str, QgsProcessing.SourceType], tuple[str, ...]] = {}
 STYLES = (".qml", ".qmd")
 # What would be wrong beside a new file: indexes of other shapes, types of other columns.
@@ -75,10 +73,10 @@ def written_endings(suffix: str, source_type: QgsProcessing.SourceType) -> tuple
     """
     if (suffix, source_type) not in _known:
         try:
-            with tempfile.TemporaryDirectory(prefix="vbas-") as folder:
+            with tempfile.TemporaryDirectory(prefix="vbas_format_") as folder:
                 found = _written_in(Path(folder), suffix, source_type)
-                if not found and shutil.disk_usage(folder).free < LEAST_ROOM:
-                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                if not found:  # is it the format, or the folder?
+                    (Path(folder) / "room").write_bytes(bytes(LEAST_ROOM))
         except OSError as error:
             raise VbasError(no_temporary_folder(error)) from error
         if not found:

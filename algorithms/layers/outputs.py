@@ -75,7 +75,7 @@ class Outputs:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._held.close()
-        full = isinstance(error, sqlite3.OperationalError) and "full" in str(error)
+        full = isinstance(error, sqlite3.OperationalError) and any(word in str(error) for word in ("full", "I/O"))
         if full or (isinstance(error, OSError) and error.errno in NO_ROOM):
             raise VbasError(
                 f"The outputs could not be written: {getattr(error, 'strerror', None) or error}. Make room in "

@@ -46,7 +46,7 @@ def other_tables(target: Path, own: str) -> list[str]:
     # What a program that ended badly left in a journal belongs to the file. SQLite would mend the file as it reads it:
     # a copy is read, so that nothing is changed.
     if _open_journals(target):
-        with tempfile.TemporaryDirectory(prefix="vbas-") as folder:
+        with tempfile.TemporaryDirectory(prefix="vbas_copy_") as folder:
             for suffix in ("", "-wal", "-journal"):
                 part = target.with_name(target.name + suffix)
                 if part.is_file():
