@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from contextlib import suppress
+import sqlite3
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -199,6 +200,7 @@ class TablePlace:
                 f"What the table “{self._final}” held before is still in the table “{self._kept}” ({error}): drop it, "
                 "and what depends on it."
             ]
+        self._hand_on_styles()
         return []
 
     def discard(self) -> None:
@@ -211,6 +213,14 @@ class TablePlace:
                     self._table.file.with_name(self._table.file.name + ending).unlink(missing_ok=True)
             elif self._exists(self._new):
                 self._run(lambda connection: connection.dropVectorTable(self._table.schema, self._new))
+
+    def _hand_on_styles(self) -> None:
+        """Styles saved for the table that was replaced went with its name: they are for the new one."""
+        if self._table.provider == "ogr":
+            with suppress(sqlite3.Error), closing(sqlite3.connect(self._table.file)) as connection, connection:
+                connection.execute(
+                    "UPDATE layer_styles SET f_table_name = ? WHERE f_table_name = ?", (self._final, self._kept)
+                )
 
     def _exists(self, table: str) -> bool:
         return self._run(lambda connection: connection.tableExists(self._table.schema, table))

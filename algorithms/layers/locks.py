@@ -42,8 +42,7 @@ def one_run_on(target: Path, name: str) -> Iterator[None]:
 def _taken(lock: Path, target: Path, name: str) -> int:
     while True:
         try:
-            # A link planted under this name is not followed, and nothing is ever written into the file.
-            descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+            descriptor = _opened(lock)
         except OSError as error:
             raise VbasError(
                 f"{name} cannot be written to {target.parent}: {error.strerror}. Choose another folder."
@@ -61,6 +60,20 @@ def _taken(lock: Path, target: Path, name: str) -> int:
             os.close(descriptor)
             raise
         os.close(descriptor)  # the run before removed it in between
+
+
+def _opened(lock: Path) -> int:
+    # A link planted under this name is not followed, and nothing is ever written into the file.
+    unfollowed = getattr(os, "O_NOFOLLOW", 0)
+    try:
+        return os.open(lock, os.O_RDWR | os.O_CREAT | unfollowed, 0o644)
+    except PermissionError:
+        try:
+            # What a killed run of another user has left can be read, and so be locked.
+            return os.open(lock, os.O_RDONLY | unfollowed)
+        except FileNotFoundError:
+            pass  # it is the folder that is closed
+        raise
 
 
 def _is_still(lock: Path, descriptor: int) -> bool:

@@ -7,6 +7,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -134,10 +135,9 @@ def test_what_cannot_be_put_back_is_named(folder):
         assert ("Nothing was changed." in message) == (now == before), n
         for name in before:
             if now.get(name) != before[name]:  # it is said where it is
-                kept = next(line for line in message.split(": ") if "what it held is in" in line and before[name])
-                assert kept
-                assert before[name] in now.values()
-                assert str(folder / name) in message
+                said = message[message.index(f"{folder / name} could not be put back") :]
+                kept = said.split("what it held is in ")[1].split(",")[0]
+                assert Path(kept).read_bytes() == before[name]
         for name in set(now) - set(before):
             if not name.startswith(".vbas-"):
                 assert f"{folder / name} was already written" in message
@@ -226,6 +226,24 @@ def test_a_killed_run_leaves_no_lock_standing(tmp_path):
     with one_run_on(tmp_path / "a.csv", "SECOND"):
         pass
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.getuid() != 0, reason="only root can be somebody else")
+def test_what_a_killed_run_of_another_user_leaves_is_no_lock():
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o777)
+        target = Path(folder) / "a.csv"
+        with one_run_on(target, "FIRST"):
+            (lock,) = target.parent.iterdir()
+        lock.touch(0o644)  # of root
+        script = (
+            "import sys; from pathlib import Path; from vbas.algorithms.layers.locks import one_run_on\n"
+            "with one_run_on(Path(sys.argv[1]), 'SECOND'): print('locked')\n"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", script, str(target)], capture_output=True, text=True, timeout=60, user=65534
+        )
+        assert done.stdout == "locked\n", done.stderr
 
 
 def test_a_lock_is_no_way_into_other_files(tmp_path):
@@ -363,6 +381,17 @@ def test_a_new_table_is_found_under_its_name_alone(anonymize, tmp_path):
     assert done.layer("RELEASED_REGIONS").featureCount() == 3
     names = [name for name in tables_of(database) if "vbas_" in name]
     assert names == []
+
+
+def test_styles_saved_for_a_table_stay_with_its_name(anonymize, tmp_path):
+    place = f"ogr:dbname='{tmp_path / 'database.gpkg'}' table=\"regions\" (geom)"
+    layer = anonymize(RELEASED_REGIONS=place).layer("RELEASED_REGIONS")
+    layer.saveStyleToDatabase("mine", "", True, "")
+    del layer
+    for _ in range(2):
+        anonymize(RELEASED_REGIONS=place)
+    styles = tables_of(tmp_path / "database.gpkg")["layer_styles"]
+    assert {row[3] for row in styles} == {"regions"}
 
 
 def test_a_table_that_fails_its_second_count_never_had_its_name(anonymize, tmp_path, monkeypatch):

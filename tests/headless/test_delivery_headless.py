@@ -21,8 +21,14 @@ def start(headless_home, *arguments, limit=None, **environment):
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "VBAS_HEADLESS_HOME": str(headless_home), **environment},
-        preexec_fn=None if limit is None else lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+        preexec_fn=None if limit is None else lambda: limit_files(limit),
     )
+
+
+def limit_files(size):
+    # QGIS writes files of its own before its Python starts, and would be ended by the signal.
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
 @pytest.mark.parametrize("pause", [0, 0.4])
@@ -70,8 +76,9 @@ def test_a_limit_on_the_size_of_files_is_a_sentence(headless_home, city, tmp_pat
     (final / "crosswalk.csv").write_text("old")
     process = start(headless_home, *inputs(city), *outputs(final), limit=limit)
     out, err = process.communicate(timeout=120)
-    assert process.returncode != 0
+    assert process.returncode == 1
     assert "Traceback" not in out + err
-    assert "File too large" in out + err or "not be written" in out + err or "cannot be written" in out + err
+    (said,) = {line for line in err.splitlines() if line.startswith("ERROR:")}
+    assert "written" in said
     assert [path.name for path in final.iterdir()] == ["crosswalk.csv"]
     assert (final / "crosswalk.csv").read_text() == "old"
