@@ -15,6 +15,8 @@ from ...core.errors import VbasError
 # File systems that know no locks: there the unpredictable names alone keep two runs apart.
 NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL)
 
+ATTEMPTS = 100  # to lock a file that other runs remove; a link in its place never becomes it
+
 
 @contextmanager
 def one_run_on(target: Path, name: str) -> Iterator[None]:
@@ -40,7 +42,7 @@ def one_run_on(target: Path, name: str) -> Iterator[None]:
 
 
 def _taken(lock: Path, target: Path, name: str) -> int:
-    while True:
+    for _ in range(ATTEMPTS):
         try:
             descriptor = _opened(lock)
         except OSError as error:
@@ -60,6 +62,7 @@ def _taken(lock: Path, target: Path, name: str) -> int:
             os.close(descriptor)
             raise
         os.close(descriptor)  # the run before removed it in between
+    raise VbasError(f"{name} cannot be written to {target.parent}: {lock.name} is in the way there: remove it.")
 
 
 def _opened(lock: Path) -> int:
