@@ -1,35 +1,40 @@
-"""Outputs: written whole in a staging folder, checked there, and only then put in their place, all together."""
+"""Outputs: written whole in a staging folder, checked there, and only then put in their place, all together.
+
+Where they may go is settled before any work (`destinations`); how they get there is `delivery`.
+"""
 
 from __future__ import annotations
 
-import re
 import shutil
 import tempfile
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 
 from qgis.core import (
-    QgsProcessing,
     QgsProcessingAlgorithm,
     QgsProcessingContext,
     QgsProcessingFeedback,
     QgsProcessingOutputLayerDefinition,
     QgsProcessingUtils,
     QgsProperty,
-    QgsProviderRegistry,
     QgsVectorLayer,
 )
 
 from ...core.errors import InputError, VbasError
+from .databases import Table as DatabaseTable
+from .databases import TablePlace
+from .delivery import FilePlace, deliver
+from .destinations import checked_destinations, with_destination
 from .exact_values import check_table
 from .feedback import check_cancelled
+from .formats import no_temporary_folder, stale_beside
+from .locks import one_run_on
 from .second_count import check_file, check_layer
 from .styles import describe, store_style, style
 from .tables import SecondCount, Table
 from .writing import fill_sink, in_one_sentence, write_file, write_text
-
-MEMORY = ("memory:", QgsProcessing.TEMPORARY_OUTPUT)
 
 
 class Outputs:
@@ -45,12 +50,19 @@ class Outputs:
         context: QgsProcessingContext,
         feedback: QgsProcessingFeedback,
     ) -> None:
-        self._algorithm, self._parameters = algorithm, parameters
+        self._algorithm, self._parameters = algorithm, dict(parameters)
         self._context, self._feedback = context, feedback
-        self._staging = Path(tempfile.mkdtemp(prefix="vbas-"))
         self._files: dict[str, tuple[Path, Path]] = {}
+        self._tables: dict[str, TablePlace] = {}
         self._results: dict[str, object] = {}
-        self._destinations = self._checked_destinations()
+        self._destinations: dict[str, Path | str] = {}
+        destinations = checked_destinations(algorithm, parameters, context)
+        with ExitStack() as stack:
+            self._hold(destinations, stack)
+            self._staging = _new_folder(stack)
+            for name, destination in destinations.items():
+                self._destinations[name] = self._settled(name, destination, stack)
+            self._held = stack.pop_all()
 
     def __enter__(self) -> Outputs:
         return self
@@ -58,7 +70,7 @@ class Outputs:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        shutil.rmtree(self._staging, ignore_errors=True)
+        self._held.close()
 
     def wanted(self, name: str) -> bool:
         """Whether the user asked for this output."""
@@ -86,16 +98,9 @@ class Outputs:
                     self._files[name] = (file, destination)
                 store_style(file, name, title)
                 check_file(name, file, table, check)
-        elif destination in MEMORY:
-            self._to_sink(name, table, title, check)
         else:
-            # A database shows what it is given at once: the release is counted in a file of its own before.
-            if check is not None:
-                rehearsal = self._staging / "rehearsal.gpkg"
-                with in_one_sentence(name):
-                    write_file(rehearsal, table, title, self._feedback)
-                    check_file(name, rehearsal, table, check)
-            self._to_sink(name, table, title, check)
+            with in_one_sentence(name):
+                self._to_sink(name, table, title, check)
 
     def add_text(self, name: str, text: Callable[[], str]) -> None:
         """Write a text file, such as a report."""
@@ -110,21 +115,17 @@ class Outputs:
     def deliver(self) -> dict[str, object]:
         """Put all files in their place and return the results of the algorithm."""
         check_cancelled(self._feedback)
-        parts: list[tuple[Path, Path]] = []
-        try:
-            for name, (staged, destination) in self._files.items():
-                for file in sorted(staged.parent.iterdir()):
-                    target = destination.with_name(destination.stem + file.name[len(staged.stem) :])
-                    part = target.with_name(f".{target.name}.part")
-                    parts.append((part, target))
-                    _copy(file, part, name)
-            for part, target in parts:
-                part.replace(target)
-        except OSError as error:
-            raise VbasError(f"The outputs could not be put in their place: {error}. Nothing was changed.") from error
-        finally:
-            for part, _ in parts:
-                part.unlink(missing_ok=True)
+        self._let_go_of_tables()
+        places = [
+            FilePlace(name, staged, destination, stale_beside(destination))
+            for name, (staged, destination) in self._files.items()
+        ]
+        tables = {name: place for name, place in self._tables.items() if name in self._results}
+        # Files first: they fail more often, and are put back more easily.
+        for warning in deliver([*places, *tables.values()], lambda: check_cancelled(self._feedback)):
+            self._feedback.pushWarning(warning)
+        for name, place in tables.items():
+            self._results[name] = self._announce_table(place, str(self._results[name]))
         for name, (_, destination) in self._files.items():
             self._results[name] = self._announce(name, destination)
         return self._results
@@ -140,10 +141,50 @@ class Outputs:
         self._algorithm.parameterAsOutputLayer(announced, name, self._context)
         return str(destination)
 
+    def _announce_table(self, place: TablePlace, identifier: str) -> str:
+        """Tell QGIS the final name of a table that it is to load."""
+        loaded = {
+            place.final(one) if one == identifier else one: details
+            for one, details in self._context.layersToLoadOnCompletion().items()
+        }
+        self._context.setLayersToLoadOnCompletion(loaded)
+        return place.final(identifier)
+
+    def _let_go_of_tables(self) -> None:
+        """Close the layers that show tables under the names they were written under."""
+        store = self._context.temporaryLayerStore()
+        for layer in list(store.mapLayers().values()):
+            if any(place.new in layer.source() for place in self._tables.values()):
+                store.removeMapLayer(layer)
+
+    def _hold(self, destinations: dict[str, object], stack: ExitStack) -> None:
+        """One run at a time: hold every target until the end."""
+        held: set[tuple[str, str]] = set()
+        for name, destination in destinations.items():
+            file = destination.file if isinstance(destination, DatabaseTable) else destination
+            if not isinstance(file, Path):
+                continue
+            target = file.parent.resolve() / file.name
+            stem = (str(target.parent), target.stem.casefold())
+            if stem not in held:
+                stack.enter_context(one_run_on(target, name))
+                held.add(stem)
+
+    def _settled(self, name: str, destination: Path | str | DatabaseTable, stack: ExitStack) -> Path | str:
+        if not isinstance(destination, DatabaseTable):
+            return destination
+        # A table of a database is written under a name of its own, and gets the one asked for when all is in place.
+        place = self._tables[name] = TablePlace(name, destination)
+        stack.callback(place.discard)
+        stack.callback(self._let_go_of_tables)
+        self._parameters[name] = with_destination(self._parameters.get(name), place.staging)
+        return place.staging
+
     def _stage(self, name: str, destination: Path) -> Path:
         folder = self._staging / name
         folder.mkdir()
-        file = folder / destination.name
+        # A .dbf is a Shapefile without shapes, which is written as one.
+        file = folder / (destination.with_suffix(".shp") if destination.suffix == ".dbf" else destination).name
         self._files[name] = (file, destination)
         return file
 
@@ -164,57 +205,11 @@ class Outputs:
             describe(layer, title)
         self._results[name] = identifier
 
-    def _checked_destinations(self) -> dict[str, Path | str]:
-        """Where each wanted output goes. Raises InputError where two go to one file, or one onto an input."""
-        destinations: dict[str, Path | str] = {}
-        files: dict[Path, str] = self._input_files()
-        for definition in self._algorithm.destinationParameterDefinitions():
-            text = self._destination_text(definition)
-            if not text:
-                continue
-            name = definition.name()
-            if text in MEMORY and definition.type() != "fileDestination":
-                destinations[name] = text
-                continue
-            if text in MEMORY:
-                text = definition.generateTemporaryDestination()
-            if re.match(r"^[A-Za-z]{2,}:", text):
-                destinations[name] = text
-                continue
-            path = Path(text).absolute()
-            if not path.suffix:
-                path = path.with_name(f"{path.name}.{definition.defaultFileExtension()}")
-            if path in files:
-                raise InputError(f"{name} and {files[path]} are the same file, {path}: choose another place for one.")
-            if not path.parent.is_dir():
-                raise InputError(f"{name}: there is no folder {path.parent}: make it first or choose another place.")
-            files[path] = name
-            destinations[name] = path
-        return destinations
 
-    def _destination_text(self, definition: object) -> str:
-        value = self._parameters.get(definition.name(), definition.defaultValue())
-        if isinstance(value, QgsProcessingOutputLayerDefinition):
-            value = value.sink
-        if isinstance(value, QgsProperty):
-            value = value.valueAsString(self._context.expressionContext())[0]
-        return str(value) if value else ""
-
-    def _input_files(self) -> dict[Path, str]:
-        files = {}
-        for definition in self._algorithm.parameterDefinitions():
-            if definition.isDestination() or definition.type() not in ("source", "vector"):
-                continue
-            layer = self._algorithm.parameterAsLayer(self._parameters, definition.name(), self._context)
-            if layer is not None:
-                parts = QgsProviderRegistry.instance().decodeUri(layer.providerType(), layer.source())
-                if parts.get("path"):
-                    files[Path(str(parts["path"])).absolute()] = definition.name()
-        return files
-
-
-def _copy(file: Path, part: Path, name: str) -> None:
+def _new_folder(stack: ExitStack) -> Path:
     try:
-        shutil.copyfile(file, part)
+        folder = Path(tempfile.mkdtemp(prefix="vbas-"))
     except OSError as error:
-        raise VbasError(f"{name} cannot be written to {part.parent}: {error.strerror}. Nothing was written.") from error
+        raise VbasError(no_temporary_folder(error)) from error
+    stack.callback(shutil.rmtree, folder, ignore_errors=True)
+    return folder

@@ -85,8 +85,8 @@ def in_one_sentence(output: str) -> Iterator[None]:
     except (OSError, sqlite3.Error, csv.Error, UnicodeError, OverflowError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise VbasError(
-            f"{output} cannot be written: {reason}. Nothing was changed; look whether the disk of the temporary files "
-            f"({tempfile.gettempdir()}) is full."
+            f"{output} cannot be written: {reason}. Nothing was changed; make room for temporary files in "
+            f"{tempfile.gettempdir()}, or set TMPDIR to another folder."
         ) from error
 
 

@@ -476,12 +476,11 @@ def test_second_count_of_a_table_in_a_database(anonymize, tmp_path, monkeypatch,
     monkeypatch.setattr(writing.Table, "chunks", tampered)
     with pytest.raises(QgsProcessingException, match="second count"):
         anonymize(RELEASED_RECORDS=f"ogr:dbname='{database}' table=\"released\"")
-    # What fails in the file never reaches the database; what fails there is removed again.
+    # What fails in the file never reaches the database; what fails there never had its final name, and is dropped.
     with closing(sqlite3.connect(database)) as connection:
         tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        assert ("released" in tables) == (written == 2)
-        if written == 2:
-            assert connection.execute("SELECT count(*) FROM released").fetchall() == [(0,)]
+        assert "database" in tables
+        assert not {name for name in tables if name == "released" or name.startswith("vbas_")}
 
 
 def test_second_count_notices_lost_rows(anonymize, tmp_path, monkeypatch):

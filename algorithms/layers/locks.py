@@ -1,0 +1,107 @@
+"""One run at a time on a target, told by a lock that ends with the process that holds it."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from ...core.errors import VbasError
+
+# File systems that know no locks: there the unpredictable names alone keep two runs apart.
+NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL)
+
+ATTEMPTS = 100  # to lock a file that other runs remove; a link in its place never becomes it
+
+
+@contextmanager
+def one_run_on(target: Path, name: str) -> Iterator[None]:
+    """Hold all files of one stem for the output of that name. Raises VbasError where another run holds them, or where
+    the folder cannot be written to.
+
+    The lock is on a hidden file beside the target, which is removed afterwards. What a killed run leaves of it is an
+    empty file that nobody holds.
+    """
+    # Without case, as the file systems of Windows and macOS compare; hashed, so that its length is always the same.
+    stem = hashlib.sha256(target.stem.casefold().encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    lock = target.with_name(f".vbas-{stem}.lock")
+    descriptor = _taken(lock, target, name)
+    try:
+        yield
+    finally:
+        if sys.platform == "win32":  # where an open file cannot be removed
+            os.close(descriptor)
+        with suppress(OSError):
+            lock.unlink()
+        if sys.platform != "win32":
+            os.close(descriptor)
+
+
+def _taken(lock: Path, target: Path, name: str) -> int:
+    for _ in range(ATTEMPTS):
+        try:
+            descriptor = _opened(lock)
+        except OSError as error:
+            raise VbasError(
+                f"{name} cannot be written to {target.parent}: {error.strerror}. Choose another folder."
+            ) from error
+        try:
+            _lock(descriptor)
+            if _is_still(lock, descriptor):
+                return descriptor
+        except BlockingIOError:
+            os.close(descriptor)
+            raise VbasError(
+                f"{name}: another run is writing to {target}: wait until it has ended, or choose another place."
+            ) from None
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)  # the run before removed it in between
+    raise VbasError(f"{name} cannot be written to {target.parent}: {lock.name} is in the way there: remove it.")
+
+
+def _opened(lock: Path) -> int:
+    # A link planted under this name is not followed, and nothing is ever written into the file.
+    unfollowed = getattr(os, "O_NOFOLLOW", 0)
+    try:
+        return os.open(lock, os.O_RDWR | os.O_CREAT | unfollowed, 0o644)
+    except PermissionError:
+        try:
+            # What a killed run of another user has left can be read, and so be locked.
+            return os.open(lock, os.O_RDONLY | unfollowed)
+        except FileNotFoundError:
+            pass  # it is the folder that is closed
+        raise
+
+
+def _is_still(lock: Path, descriptor: int) -> bool:
+    try:
+        found = os.lstat(lock)
+    except FileNotFoundError:
+        return False
+    held = os.fstat(descriptor)
+    return (found.st_dev, found.st_ino) == (held.st_dev, held.st_ino)
+
+
+def _lock(descriptor: int) -> None:
+    """Lock an open file, or raise BlockingIOError where another holds it."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            try:
+                msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+            except PermissionError as error:
+                raise BlockingIOError from error
+        else:
+            import fcntl
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if isinstance(error, BlockingIOError) or error.errno not in NO_LOCKS:
+            raise

@@ -1,0 +1,160 @@
+"""Outputs in PostgreSQL: a server of its own in a throw-away folder; skipped where none is installed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+from qgis.core import QgsProcessingException, QgsProviderRegistry
+
+from vbas.algorithms.layers import databases
+
+
+@pytest.fixture(scope="module")
+def server(qgis_app):
+    """Address of a running server: on a free port of this machine, as a user who is not root."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    if not found:
+        pytest.skip("PostgreSQL is not installed")
+    if QgsProviderRegistry.instance().providerMetadata("postgres") is None:
+        pytest.skip("this QGIS has no provider for PostgreSQL")
+    programs, folder = found[-1].parent, Path(tempfile.mkdtemp(prefix="vbas-postgres-"))
+    who = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.getuid() == 0 else {}
+    if who:
+        shutil.chown(folder, "nobody", "nogroup")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+
+    def call(program, *arguments):
+        done = subprocess.run(
+            [str(programs / program), *arguments], capture_output=True, text=True, timeout=120, cwd=folder, **who
+        )
+        assert done.returncode == 0, done.stderr
+
+    data = str(folder / "data")
+    call("initdb", "-D", data, "-U", "vbas", "-A", "trust", "--no-sync")
+    options = f"-h 127.0.0.1 -p {port} -k '{folder}' -c fsync=off"
+    subprocess.run(
+        [str(programs / "pg_ctl"), "-D", data, "-w", "-l", str(folder / "log"), "-o", options, "start"],
+        check=True,
+        timeout=120,
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        **who,
+    )
+    try:
+        yield f"dbname='postgres' host=127.0.0.1 port={port} user='vbas'"
+    finally:
+        call("pg_ctl", "-D", data, "-m", "immediate", "stop")
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def sql(server):
+    """sql(statement) -> rows; on a database without tables of ours."""
+    connection = QgsProviderRegistry.instance().providerMetadata("postgres").createConnection(server, {})
+    connection.executeSql("DROP SCHEMA IF EXISTS public CASCADE")
+    connection.executeSql("CREATE SCHEMA public")
+    return connection.executeSql
+
+
+def tables(sql):
+    return {
+        str(name) for (name,) in sql("SELECT relname FROM pg_class WHERE relkind = 'r' AND relname !~ '^(pg_|sql_)'")
+    }
+
+
+def test_a_table_is_replaced_whole(anonymize, server, sql):
+    place = f'postgres://{server} table="public"."released"'
+    for sites in (6, 3):
+        done = anonymize(RELEASED_RECORDS=place, N_SITES=sites)
+        assert "vbas_" not in done.results["RELEASED_RECORDS"].replace("vbas_region", "").replace("user='vbas'", "")
+        ((count, regions),) = sql("SELECT count(*), count(DISTINCT vbas_region) FROM released")
+        assert count == done.results["N_RECORDS"] - done.results["N_SUPPRESSED"]
+        assert regions == sites
+        assert tables(sql) == {"released"}
+
+
+def test_whichever_step_fails_the_tables_are_as_before(anonymize, server, sql, tmp_path, monkeypatch):
+    places = {
+        "RELEASED_RECORDS": f'postgres://{server} table="public"."released"',
+        "CROSSWALK": f'postgres://{server} table="public"."crosswalk"',
+        "REGION_AUDIT": str(tmp_path / "audit.csv"),
+    }
+    sql("CREATE TABLE released (a int)")
+    sql("INSERT INTO released VALUES (7)")
+    (tmp_path / "audit.csv").write_text("old")
+    steps, failing_at, connect = 0, 0, databases.Table.connect
+
+    def counted(self):
+        nonlocal steps
+        steps += 1
+        if steps == failing_at:
+            raise OSError(5, "Input/output error")
+        return connect(self)
+
+    monkeypatch.setattr(databases.Table, "connect", counted)
+    failures = 0
+    for n in range(1, 100):
+        steps, failing_at = 0, n
+        try:
+            anonymize(**places)
+        except QgsProcessingException as error:
+            failures += 1
+            assert "Input/output error" in str(error)
+            assert tables(sql) == {"released"}
+            assert sql("SELECT a FROM released") == [[7]]
+            assert (tmp_path / "audit.csv").read_text() == "old"
+            continue
+        break
+    # For each table whether it can be reached and whether it is there, and three renames.
+    assert failures == 2 * 2 + 3
+    assert tables(sql) >= {"released", "crosswalk"}
+
+
+def test_one_table_under_two_addresses_is_one(anonymize, server, sql, tmp_path):
+    other = server.replace("127.0.0.1", "localhost")
+    with pytest.raises(QgsProcessingException, match="are the same table, “released”"):
+        anonymize(
+            RELEASED_RECORDS=f'postgres://{server} table="public"."released"',
+            CROSSWALK=f'postgres://{other} table="released"',
+        )
+    done = anonymize(RELEASED_RECORDS=f'postgres://{server} table="public"."released"', KEEP_FIELDS=["diagnosis"])
+    assert done.results["N_SUPPRESSED"] < done.results["N_RECORDS"]
+
+
+def test_an_output_on_an_input_of_the_server(anonymize, server, sql, grid):
+    from qgis.core import QgsVectorLayer
+
+    sql("CREATE TABLE records (id serial PRIMARY KEY, home text, sex text, age int)")
+    for row in list(grid[1].getFeatures())[:100]:
+        sql(f"INSERT INTO records (home, sex, age) VALUES ('{row['home']}', '{row['sex']}', {row['age']})")
+    records = QgsVectorLayer(f'{server} key=\'id\' table="public"."records"', "records", "postgres")
+    assert records.isValid()
+    other = server.replace("127.0.0.1", "localhost")
+    with pytest.raises(QgsProcessingException, match="CROSSWALK and RECORDS are the same table"):
+        anonymize(RECORDS=records, CROSSWALK=f'postgres://{other} table="public"."records"')
+    assert sql("SELECT count(*) FROM records") == [[100]]
+
+
+def test_a_table_that_a_view_shows_is_not_replaced(anonymize, server, sql):
+    sql("CREATE TABLE released (a int)")
+    sql("CREATE VIEW shown AS SELECT * FROM released")
+    with pytest.raises(QgsProcessingException, match="“released” cannot be replaced, since “shown”"):
+        anonymize(RELEASED_RECORDS=f'postgres://{server} table="public"."released"')
+    assert tables(sql) == {"released"}
+
+
+def test_a_server_that_is_not_there(anonymize, tmp_path):
+    with pytest.raises(QgsProcessingException, match="RELEASED_RECORDS: the database cannot be reached"):
+        anonymize(
+            RELEASED_RECORDS="postgres://dbname='x' host=127.0.0.1 port=1 table=\"t\"",
+            CROSSWALK=str(tmp_path / "a.csv"),
+        )
+    assert list(tmp_path.iterdir()) == []
