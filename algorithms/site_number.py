@@ -13,6 +13,7 @@ from qgis.core import (
 from . import configuring, inputs
 from . import parameters as shared
 from .base import VbasAlgorithm
+from .effective import GIVEN, Counts
 
 
 class SiteNumber(VbasAlgorithm):
@@ -60,6 +61,12 @@ class SiteNumber(VbasAlgorithm):
             ENTROPY="Entropy of the classes",
             MAX_COMBINATIONS="Possible classes",
         )
+
+    def counts(self) -> Counts:
+        single = configuring.counts()
+        of_regions: Counts = {name: [{"REGIONS": GIVEN}] for name in ("REGION_ID", "UNMATCHED")}
+        # The base of the logarithm counts always: the entropy is among the results.
+        return {**{name: where for name, where in single.items() if name != "LOG_BASE"}, **of_regions}
 
     def work(
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback

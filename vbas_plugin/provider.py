@@ -4,19 +4,34 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from qgis.core import QgsProcessingModelAlgorithm, QgsProcessingProvider
+from qgis.core import (
+    QgsProcessingContext,
+    QgsProcessingException,
+    QgsProcessingFeedback,
+    QgsProcessingModelAlgorithm,
+    QgsProcessingProvider,
+)
 from qgis.PyQt.QtGui import QIcon
 
 from ..algorithms.base import GROUPS
 from ..algorithms.dependencies import missing_message
 from ..algorithms.unavailable import unavailable_algorithms
+from ..algorithms.understanding import understood
 
 TITLES = {"anonymizestepbystep": "Anonymise records, step by step (model)"}
 ROOT = Path(__file__).resolve().parent.parent
 
 
 class TitledModel(QgsProcessingModelAlgorithm):
-    """A model that shows a title: QGIS would show its id, which has to be one word for the command line."""
+    """A model that shows a title: QGIS would show its id, which has to be one word for the command line.
+
+    It has the inputs of the main algorithm, and understands them as that does.
+    """
+
+    def createInstance(self) -> TitledModel:
+        model = type(self)()
+        model.fromFile(self.sourceFilePath())
+        return model
 
     def displayName(self) -> str:
         return TITLES.get(self.name(), self.name())
@@ -29,6 +44,24 @@ class TitledModel(QgsProcessingModelAlgorithm):
 
     def icon(self) -> QIcon:
         return QIcon(str(ROOT / "icons" / "vbas.svg"))
+
+    def checkParameterValues(self, parameters: dict[str, object], context: QgsProcessingContext) -> tuple[bool, str]:
+        try:
+            return super().checkParameterValues(understood(self, parameters, context), context)
+        except QgsProcessingException as error:
+            return False, str(error)
+
+    def processAlgorithm(
+        self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
+    ) -> dict[str, object]:
+        from ..algorithms import configuring
+        from ..algorithms.effective import Effective
+
+        given = understood(self, parameters, context)
+        settled = configuring.settled_by_combination(self, given, context)
+        for sentence in Effective(self, configuring.counts_with_combination(), settled, given, context).idle():
+            feedback.pushWarning(sentence)
+        return super().processAlgorithm(given, context, feedback)
 
 
 class VbasProvider(QgsProcessingProvider):

@@ -14,7 +14,7 @@ from .options import LocationOptions, SiteLocation
 from .random_sites import random_sites
 from .starts import STARTS
 
-__all__ = ["APPROACHES", "LocationOptions", "SiteLocation"]
+__all__ = ["APPROACHES", "DRAWN", "LocationOptions", "SiteLocation"]
 
 APPROACHES: dict[str, Callable[..., SiteLocation]] = {
     "balanced density": balanced_density,
@@ -22,5 +22,6 @@ APPROACHES: dict[str, Callable[..., SiteLocation]] = {
     "anonymity-driven clustering (2015)": anonymity_driven_clustering_2015,
     "random": random_sites,
 }
+DRAWN = {"random"}  # these put sites where the seed says
 
 STARTS.update(APPROACHES)  # what a clustering may start from

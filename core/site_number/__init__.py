@@ -13,7 +13,7 @@ from .max_combinations import max_combinations
 from .options import SiteNumber, SiteNumberOptions
 from .population_cutoff import population_cutoff
 
-__all__ = ["APPROACHES", "SiteNumber", "SiteNumberOptions"]
+__all__ = ["APPROACHES", "MODELLED", "SiteNumber", "SiteNumberOptions"]
 
 APPROACHES: dict[str, Callable[..., SiteNumber]] = {
     "max combinations": max_combinations,
@@ -21,3 +21,5 @@ APPROACHES: dict[str, Callable[..., SiteNumber]] = {
     "population cut-off": population_cutoff,
     "given number": given_number,
 }
+# Those that ask a published model, by region, how many people a region needs.
+MODELLED = ("max combinations", "entropy")
