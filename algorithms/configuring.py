@@ -48,7 +48,9 @@ def site_number() -> Iterable[QgsProcessingParameterDefinition]:
         "max combinations",
         "How many regions to aim at. “max combinations” and “entropy” ask a published model how many people a region "
         "needs for these quasi-identifiers (entropy gives more and finer regions, max combinations suppresses less); "
-        "“population cut-off” divides the records by a number of people; “given number” takes your own.",
+        "“population cut-off” divides the records by a number of people; “given number” takes your own. As in the "
+        "papers, k has no part in this number: with a larger k more records are suppressed, unless you choose fewer "
+        "regions. There is at most one region per area.",
         advanced=True,
     )
     yield choice(

@@ -57,6 +57,7 @@ class SiteNumber(VbasAlgorithm):
             self.addParameter(parameter)
         self.addNumbers(
             N_SITES="Sites",
+            N_SITES_ASKED="Sites the cut-off asks for, before the limit of one per area",
             CUTOFF="People a region needs",
             ENTROPY="Entropy of the classes",
             MAX_COMBINATIONS="Possible classes",
@@ -86,6 +87,7 @@ class SiteNumber(VbasAlgorithm):
             feedback.pushInfo(note)
         return {
             "N_SITES": number.n_sites,
+            "N_SITES_ASKED": number.asked,
             "CUTOFF": number.cutoff,
             "ENTROPY": number.entropy,
             "MAX_COMBINATIONS": number.max_combinations,

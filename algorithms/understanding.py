@@ -63,8 +63,8 @@ def is_blank(value: object) -> bool:
 
 def check_names(algorithm: QgsProcessingAlgorithm, parameters: Mapping[str, object]) -> None:
     """Raise QgsProcessingException for names that the algorithm does not have, with the nearest that it has."""
-    known = {definition.name().upper(): definition.name() for definition in algorithm.parameterDefinitions()}
-    unknown = [name for name in parameters if name not in known.values()]
+    names = [definition.name() for definition in algorithm.parameterDefinitions()]
+    unknown = [name for name in parameters if name not in names]
     if not unknown:
         return
     title = f"“{algorithm.displayName()}”"
@@ -73,10 +73,12 @@ def check_names(algorithm: QgsProcessingAlgorithm, parameters: Mapping[str, obje
         raise QgsProcessingException(
             f"{_quoted(options)} is an option of qgis_process and no parameter of {title}: write it before the “--”."
         )
+    # A model's outputs carry the name of their step: “evaluate:REPORT”.
+    known = {**{name.upper(): name for name in names}, **{name.rpartition(":")[2].upper(): name for name in names}}
     near = [
         known[match] for name in unknown for match in get_close_matches(name.lstrip("-").upper(), known, 1, cutoff=0.5)
     ]
-    hint = f"did you mean {' and '.join(dict.fromkeys(near))}?" if near else f"it has {', '.join(known.values())}."
+    hint = f"did you mean {' and '.join(dict.fromkeys(near))}?" if near else f"it has {', '.join(names)}."
     are = "is no parameter" if len(unknown) == 1 else "are no parameters"
     raise QgsProcessingException(f"{_quoted(unknown)} {are} of {title}: {hint}")
 
@@ -172,7 +174,7 @@ def _number(definition: QgsProcessingParameterNumber, value: object) -> object:
     except (TypeError, ValueError):
         number = math.nan
     low, high = max(definition.minimum(), -largest), min(definition.maximum(), largest)
-    if math.isnan(number) or (whole and number != math.floor(number) and math.isfinite(number)):
+    if math.isnan(number) or (whole and math.isfinite(number) and not number.is_integer()):
         kind = "whole number" if whole else "number"
         raise QgsProcessingException(f"{_label(definition)} is “{value}”: give a {kind}{_bounds(low, high, largest)}.")
     if not low <= number <= high:

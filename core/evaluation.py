@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from .anonymity import check_k
 from .crosswalk import Crosswalk
 from .profile import Profile
 from .regions import Regions
@@ -73,8 +74,10 @@ def evaluate(
     """Rate a crosswalk at k (Croft 2015, Eqs. 20 to 23).
 
     sites : (n_regions, 2), where compactness is measured from; n_unmatched : records of no known area, which count
-    as suppressed. Records of areas that are left out count as suppressed and have no part in the entropy.
+    as suppressed. Records of areas that are left out count as suppressed and have no part in the entropy. Raises
+    InputError for a k below 2.
     """
+    check_k(k)
     grouped = grouped_counts(profile, crosswalk)
     small = grouped.copy()
     small.data = np.where(small.data < k, small.data, 0)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .anonymity import check_k
 from .crosswalk import Crosswalk
 from .errors import PrivacyError
 from .profile import Profile
@@ -66,8 +67,9 @@ def release(
 
     The rows are sorted by what they show: the order they came in, often area by area, would give the areas away.
     Rows with counts that show the same are added up, for the same reason. Raises PrivacyError if a class of the result
-    is below k, counted anew.
+    is below k, counted anew, and InputError for a k below 2.
     """
+    check_k(k)
     rows = np.flatnonzero(released_rows(region_codes, class_codes, profile, crosswalk, k))
     if table.counts is not None:
         rows = rows[table.counts[rows] > 0]

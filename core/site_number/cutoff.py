@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import InputError
 from ..profile import Profile
 from ..rounding import round_half_up
-from .options import SiteNumber, SiteNumberOptions
+from .options import LARGEST_CUTOFF, SiteNumber, SiteNumberOptions
 
 
 def class_entropy(profile: Profile, log_base: float = 0.0) -> float:
@@ -32,12 +32,24 @@ def possible_classes(profile: Profile) -> float:
 def sites_for_cutoff(
     profile: Profile, n_regions: int, cutoff: float, options: SiteNumberOptions, notes: tuple[str, ...]
 ) -> SiteNumber:
-    """Sites = R(N / Cutoff), at least 1, at most n (Croft 2018, Eq. 3)."""
-    wanted = round_half_up(profile.n_records / cutoff)
+    """Sites = R(N / Cutoff), at least 1, at most n (Croft 2018, Eq. 3).
+
+    Raises InputError unless the cut-off is at least 1 person.
+    """
+    if not 1 <= cutoff <= LARGEST_CUTOFF:
+        raise InputError(
+            f"The cut-off is {cutoff:g} people per region: choose settings that give at least 1 and at most "
+            f"{LARGEST_CUTOFF:g}."
+        )
+    asked = max(round_half_up(profile.n_records / cutoff), 1)
+    n_sites = min(asked, n_regions)
+    told = f"At {cutoff:,.0f} people per region {profile.n_records} records make {asked} regions"
+    limit = f", but there are only {n_regions} areas: the number of regions is capped at {n_regions}."
     return SiteNumber(
-        min(max(wanted, 1), n_regions),
+        n_sites,
+        asked,
         cutoff,
         class_entropy(profile, options.log_base),
         possible_classes(profile),
-        notes,
+        (*notes, told + (limit if asked > n_regions else ".")),
     )
