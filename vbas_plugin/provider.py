@@ -28,10 +28,14 @@ class TitledModel(QgsProcessingModelAlgorithm):
     It has the inputs of the main algorithm, and understands them as that does.
     """
 
+    def __init__(self, file: Path) -> None:
+        super().__init__()
+        self._file = file
+        self.readable = self.fromFile(str(file))
+        self.setSourceFilePath(str(file))
+
     def createInstance(self) -> TitledModel:
-        model = type(self)()
-        model.fromFile(self.sourceFilePath())
-        return model
+        return type(self)(self._file)
 
     def displayName(self) -> str:
         return TITLES.get(self.name(), self.name())
@@ -46,8 +50,12 @@ class TitledModel(QgsProcessingModelAlgorithm):
         return QIcon(str(ROOT / "icons" / "vbas.svg"))
 
     def checkParameterValues(self, parameters: dict[str, object], context: QgsProcessingContext) -> tuple[bool, str]:
+        # Headless QGIS asks the model that was read with the provider, before its steps were there to give it outputs.
+        whole = self.createInstance()
         try:
-            return super().checkParameterValues(understood(self, parameters, context), context)
+            return QgsProcessingModelAlgorithm.checkParameterValues(
+                whole, understood(whole, parameters, context), context
+            )
         except QgsProcessingException as error:
             return False, str(error)
 
@@ -92,6 +100,6 @@ class VbasProvider(QgsProcessingProvider):
         for algorithm in ALGORITHMS:
             self.addAlgorithm(algorithm())
         for file in sorted((ROOT / "models").glob("*.model3")):
-            model = TitledModel()
-            if model.fromFile(str(file)):
+            model = TitledModel(file)
+            if model.readable:
                 self.addAlgorithm(model)
