@@ -72,6 +72,7 @@ def test_the_model_warns_of_what_counts_for_nothing(qgis_process, city, tmp_path
         "COMBINATION=fastest",
         "SITE_NUMBER=given number",
         "N_SITES=200",
+        f"aggregate:CROSSWALK={tmp_path / 'crosswalk.csv'}",
         f"releaserecords:RELEASED_RECORDS={tmp_path / 'released.gpkg'}",
     )
     assert done.returncode == 0, done.stderr
