@@ -50,7 +50,7 @@ class Effective:
         """The choices and numbers that the run works with, for the log; empty where there are none."""
         kinds = {definition.name(): definition.type() for definition in self._inputs}
         told = [
-            f"{name} = {value}"
+            f"{name} = {_shown(value)}"
             for name, value in self.values().items()
             if kinds[name] in ("enum", "number", "boolean", "string") and value != ""
         ]
@@ -66,7 +66,7 @@ class Effective:
             missing = self._missing(name)
             if missing is not None:
                 sentences.append(
-                    f"{name} = {self._typed(name)} counts for nothing here: it counts where {_told(missing)}"
+                    f"{name} = {_shown(self._typed(name))} counts for nothing here: it counts where {_told(missing)}"
                     f"{self._instead(missing)}."
                 )
         return sentences
@@ -132,6 +132,10 @@ class Effective:
             if not isinstance(wanted, bool)
         ]
         return f", and {' and '.join(told)}" if told else ""
+
+
+def _shown(value: object) -> str:
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
 def _told(condition: Condition) -> str:
