@@ -13,6 +13,7 @@ from qgis.core import (
 from . import configuring, inputs, region_outputs
 from . import parameters as shared
 from .base import VbasAlgorithm
+from .effective import GIVEN, Counts
 from .layers.feedback import progress_of
 from .layers.outputs import Outputs
 from .layers.sites import read_sites
@@ -71,6 +72,11 @@ class Aggregate(VbasAlgorithm):
         ):
             self.addParameter(parameter)
         self.addNumbers(**region_outputs.CROSSWALK_NUMBERS)
+
+    def counts(self) -> Counts:
+        single = configuring.counts()
+        of_aggregation = {name: single[name] for name in ("CAPACITY_FACTOR", "FLOOR")}
+        return {**of_aggregation, **{name: [{"RECORDS": GIVEN}] for name in ("RECORD_REGION", "RECORD_COUNT")}}
 
     def work(
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 
 import numpy as np
 from qgis.core import QgsProcessingContext, QgsProcessingFeedback
@@ -10,6 +11,7 @@ from qgis.core import QgsProcessingContext, QgsProcessingFeedback
 from . import configuring, inputs, region_outputs
 from . import parameters as shared
 from .base import VbasAlgorithm
+from .effective import Counts
 from .layers.feedback import progress_of
 from .layers.outputs import Outputs
 from .release_output import release_table, released_records
@@ -61,6 +63,12 @@ class Anonymize(VbasAlgorithm):
         ):
             self.addParameter(parameter)
         self.addNumbers(**region_outputs.NUMBERS)
+
+    def counts(self) -> Counts:
+        return configuring.counts_with_combination()
+
+    def settled(self, parameters: dict[str, object], context: QgsProcessingContext) -> Mapping[str, object]:
+        return configuring.settled_by_combination(self, parameters, context)
 
     def work(
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -14,11 +15,12 @@ from qgis.core import (
     QgsProcessingFeatureSourceDefinition,
     QgsProcessingFeedback,
     QgsProcessingOutputNumber,
-    QgsProcessingParameterEnum,
 )
 from qgis.PyQt.QtGui import QIcon
 
 from .dependencies import missing_message
+from .effective import Counts, Effective
+from .understanding import understood, words_of
 
 if TYPE_CHECKING:
     from .layers.checked_source import CheckedSource
@@ -57,6 +59,18 @@ class VbasAlgorithm(QgsProcessingAlgorithm):
         """Do the work; VbasError is turned into what QGIS shows."""
         raise NotImplementedError
 
+    def counts(self) -> Counts:
+        """Under which choices a parameter counts, see `effective`; one that is not named counts always."""
+        return {}
+
+    def settled(self, parameters: dict[str, object], context: QgsProcessingContext) -> Mapping[str, object]:
+        """Values that the form puts in the place of what was typed; an empty text where it needs none."""
+        return {}
+
+    def effective(self, parameters: dict[str, object], context: QgsProcessingContext) -> Effective:
+        """What a run with these parameters really works with."""
+        return Effective(self, self.counts(), self.settled(parameters, context), parameters, context)
+
     def createInstance(self) -> VbasAlgorithm:
         return type(self)()
 
@@ -83,7 +97,8 @@ class VbasAlgorithm(QgsProcessingAlgorithm):
 
     def shortHelpString(self) -> str:
         """The help panel: the text of the form, then every parameter and output with its own help."""
-        rows = [self.HELP]
+        message = missing_message()
+        rows = [f"<p><b>{escape(message)}</b></p>" if message else "", self.HELP]
         for heading, destination in (("Parameters", False), ("Outputs", True)):
             items = [
                 f"<p><b>{escape(p.description())}</b><br>{escape(p.help())}</p>"
@@ -110,8 +125,12 @@ class VbasAlgorithm(QgsProcessingAlgorithm):
             self.addOutput(QgsProcessingOutputNumber(name, label))
 
     def checkParameterValues(self, parameters: dict[str, object], context: QgsProcessingContext) -> tuple[bool, str]:
+        # The dialog of QGIS 3.22 does not ask canExecute: it opens, and this is what its Run button asks.
+        message = missing_message()
+        if message:
+            return False, message
         try:
-            return super().checkParameterValues(in_words(self, parameters), context)
+            return super().checkParameterValues(understood(self, parameters, context), context)
         except QgsProcessingException as error:
             return False, str(error)
 
@@ -128,9 +147,19 @@ class VbasAlgorithm(QgsProcessingAlgorithm):
 
         try:
             with cancelled_by_signals(feedback):
-                return self.work(as_spelled(self, in_words(self, parameters), context), context, feedback)
+                given = as_spelled(self, understood(self, parameters, context), context)
+                effective = self.effective(given, context)
+                for sentence in effective.idle():
+                    feedback.pushWarning(sentence)
+                feedback.pushInfo(effective.sentence())
+                return self.work(given, context, feedback)
         except VbasError as error:
             raise QgsProcessingException(with_labels(self, str(error))) from None
+        except ArithmeticError as error:
+            raise QgsProcessingException(
+                f"The numbers given are too large or too small to be worked with ({error}): look for a slip in the "
+                "parameters, and in the populations and counts."
+            ) from None
         except MemoryError:
             raise QgsProcessingException(
                 "There is not enough memory for this table: close other programs, or count the records by area and "
@@ -164,41 +193,13 @@ class VbasAlgorithm(QgsProcessingAlgorithm):
         read = self.parameterAsStrings if Qgis.QGIS_VERSION_INT >= 34000 else self.parameterAsFields
         return list(read(parameters, name, context))
 
+    def words(self, parameters: dict[str, object], name: str, context: QgsProcessingContext) -> list[str]:
+        """The words of a choice among several."""
+        return words_of(self, parameters, name, context)
+
     def text(self, parameters: dict[str, object], name: str, context: QgsProcessingContext) -> str:
         """A choice among words, or the name of a field; empty where it is not given."""
         definition = self.parameterDefinition(name)
         if definition.type() == "enum":
             return self.parameterAsEnumString(parameters, name, context)
         return self.parameterAsString(parameters, name, context)
-
-
-def in_words(algorithm: QgsProcessingAlgorithm, parameters: dict[str, object]) -> dict[str, object]:
-    """The parameters with choices told by their numbers, as headless QGIS lists them, told by their words.
-
-    Raises QgsProcessingException for a word that is no choice, with those that are.
-    """
-    words = dict(parameters)
-    for definition in algorithm.parameterDefinitions():
-        value = words.get(definition.name())
-        if definition.type() != "enum" or not isinstance(value, (str, int, list, tuple)):
-            continue
-        if value in definition.options() or value == "":
-            continue
-        several = definition.allowMultiple()
-        parts = value.split(",") if several and isinstance(value, str) else value if several else [value]
-        chosen = [_choice(definition, part) for part in parts if part != ""]
-        words[definition.name()] = chosen if several else chosen[0]
-    return words
-
-
-def _choice(definition: QgsProcessingParameterEnum, value: object) -> str:
-    options = definition.options()
-    text = str(value).strip()
-    if text in options:
-        return text
-    if text.isdecimal() and int(text) < len(options):
-        return options[int(text)]
-    listed = ", ".join(f"“{option}”" for option in options)
-    raise QgsProcessingException(
-        f"{definition.description()} ({definition.name()}) is “{text}”, which is no choice: choose of {listed}."
-    )

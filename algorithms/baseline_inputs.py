@@ -18,6 +18,7 @@ from qgis.core import (
 from . import inputs
 from . import parameters as shared
 from .base import VbasAlgorithm
+from .effective import GIVEN, NOT_GIVEN, Counts
 from .layers.areas import Areas
 
 OWN_NUMBER = "own number"
@@ -48,6 +49,16 @@ def cutoff() -> Iterable[QgsProcessingParameterDefinition]:
         f"For “{OWN_NUMBER}”: the population below which a region is too small; the static cut-off keeps areas "
         "that exceed it.",
     )
+
+
+def counts() -> Counts:
+    """Where the cut-off and the records count."""
+    return {
+        "CUTOFF": [{"PUBLISHED": [OWN_NUMBER]}],
+        "RECORDS": [{"POPULATION": NOT_GIVEN}],
+        "RECORD_REGION": [{"RECORDS": GIVEN}],
+        "RECORD_COUNT": [{"RECORDS": GIVEN}],
+    }
 
 
 def counted_records(quasi_identifiers: bool = False) -> Iterable[QgsProcessingParameterDefinition]:
@@ -146,6 +157,18 @@ def compared() -> Iterable[QgsProcessingParameterDefinition]:
         advanced=True,
     )
     yield from merging(advanced=True)
+
+
+def compared_counts() -> Counts:
+    """For which baselines their settings count where they stand among configurations; CUTOFF counts for two."""
+    from ..core.baselines import MERGING
+
+    return {
+        "CHARACTERS": [{"BASELINES": ["cropping"]}],
+        "HIERARCHY": [{"BASELINES": ["hierarchy"]}],
+        "BUDGET": [{"BASELINES": ["merging until k-anonymous"]}],
+        **{name: [{"BASELINES": sorted(MERGING)}] for name in ("NEIGHBOUR", "ISLANDS", "BOUNDARY", "MAXIMUM")},
+    }
 
 
 def compared_options_of(algorithm: VbasAlgorithm, parameters: dict[str, object], context: QgsProcessingContext):

@@ -21,6 +21,7 @@ from ..core.cells import APPROACHES, Cells, Minimum, PartitionOptions
 from ..core.cells.making import CELL_POINTS, CENTRE, EDGE, NEIGHBOURS, cells_of_points, cells_of_polygons
 from ..core.errors import InputError
 from .base import VbasAlgorithm
+from .effective import GIVEN, Counts
 from .layers.cells import CellLayer, read_cells
 from .layers.feedback import progress_of
 from .parameters import ANY_FIELD, INTEGER, NUMERIC_FIELD, REAL, choice, described
@@ -187,6 +188,17 @@ def _fine_tuning() -> Iterable[QgsProcessingParameterDefinition]:
         ),
     ):
         yield described(QgsProcessingParameterBoolean(name, label, defaultValue=value), text, advanced=True)
+
+
+def counts() -> Counts:
+    """Where the settings count: a minimum with its populations, the fine tuning with its approach."""
+    minimums: Counts = {k: [{fields: GIVEN}] for fields, k in MINIMUMS[1:]}
+    return {
+        **minimums,
+        "ATTEMPTS": [{"APPROACH": ["random growth"]}],
+        "NEWLY_BUILT": [{"APPROACH": ["random growth"]}],
+        "REGROUPINGS": [{"APPROACH": ["compact growth"]}],
+    }
 
 
 def options_of(

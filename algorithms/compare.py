@@ -12,6 +12,7 @@ from qgis.core import (
 from . import baseline_inputs, configuring, inputs
 from . import parameters as shared
 from .base import VbasAlgorithm
+from .effective import Counts
 from .layers.comparisons import comparison_table
 from .layers.feedback import check_cancelled, progress_of
 from .layers.outputs import Outputs
@@ -93,6 +94,12 @@ class Compare(VbasAlgorithm):
             self.addParameter(parameter)
         self.addNumbers(N_CONFIGURATIONS="Configurations run", N_FAILED="Configurations failed")
 
+    def counts(self) -> Counts:
+        single = dict(configuring.counts("SITE_NUMBERS", "SITE_LOCATIONS", "AGGREGATIONS"))
+        cutoff = [{"SITE_NUMBERS": ["population cut-off"], "BASELINES": ["static cut-off", "adjacent merging"]}]
+        factors = single.pop("CAPACITY_FACTOR")
+        return {**single, **baseline_inputs.compared_counts(), "CUTOFF": cutoff, "CAPACITY_FACTORS": factors}
+
     def work(
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
     ) -> dict[str, object]:
@@ -104,7 +111,7 @@ class Compare(VbasAlgorithm):
 
         k = self.parameterAsInt(parameters, "K", context)
         configurations = configurations_of(
-            *(self.parameterAsEnumStrings(parameters, name, context) for name in _CHOICES),
+            *(self.words(parameters, name, context) for name in _CHOICES),
             configuring.numbers_in(self.text(parameters, "CAPACITY_FACTORS", context), "CAPACITY_FACTORS"),
             Configuration(
                 number_options=configuring.number_options_of(self, parameters, context),
@@ -112,7 +119,7 @@ class Compare(VbasAlgorithm):
                 aggregation_options=AggregationOptions(floor=self.parameterAsDouble(parameters, "FLOOR", context)),
             ),
         )
-        baselines = self.parameterAsEnumStrings(parameters, "BASELINES", context)
+        baselines = self.words(parameters, "BASELINES", context)
         with Outputs(self, parameters, context, feedback) as outputs:
             areas = inputs.areas_of(self, parameters, context, feedback)
             approaches = [*baselines, *(one.aggregation for one in configurations)]
@@ -156,15 +163,15 @@ _CHOICES = ("SITE_NUMBERS", "SITE_LOCATIONS", "AGGREGATIONS")
 def _several(
     name: str, label: str, options: list[str], default: list[str], text: str = "Which of these to compare."
 ) -> QgsProcessingParameterEnum:
+    # By their positions: the dialog of QGIS 3.22 cannot choose several words. Headless, words do as well.
     return shared.described(
         QgsProcessingParameterEnum(
             name,
             label,
             options,
             allowMultiple=True,
-            defaultValue=default,
+            defaultValue=[options.index(word) for word in default],
             optional=not default,
-            usesStaticStrings=True,
         ),
         text,
     )

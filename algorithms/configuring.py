@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from qgis.core import QgsProcessingContext, QgsProcessingParameterDefinition, QgsProcessingParameterNumber
+from qgis.core import (
+    QgsProcessingAlgorithm,
+    QgsProcessingContext,
+    QgsProcessingParameterDefinition,
+    QgsProcessingParameterNumber,
+)
 
 from .base import VbasAlgorithm
+from .effective import Counts
 from .parameters import INTEGER, REAL, choice, described
 
 
@@ -46,7 +52,9 @@ def site_number() -> Iterable[QgsProcessingParameterDefinition]:
         "gives more and finer regions, max combinations suppresses less, in the paper and in our benchmarks). “max "
         "combinations” counts the categories that at least k records have, so that the number of regions does not tell "
         "of a rarer one, which is never released; “max combinations (2018)” counts all, as published, and does tell. "
-        "“population cut-off” divides the records by a number of people; “given number” takes your own.",
+        "“population cut-off” divides the records by a number of people; “given number” takes your own. K has no "
+        "part in the papers' number of regions: with a larger K more records are suppressed, unless you choose fewer "
+        "regions. There is at most one region per area.",
         advanced=True,
     )
     yield choice(
@@ -145,6 +153,56 @@ def floor() -> QgsProcessingParameterDefinition:
         "by the number of regions.",
         advanced=True,
     )
+
+
+def counts(number: str = "SITE_NUMBER", location: str = "SITE_LOCATION", how: str = "AGGREGATION") -> Counts:
+    """For which approaches the settings above count; number, location, how : the parameters that choose them."""
+    from ..core.aggregation import APPROACHES, CAPACITATED, CONTIGUOUS, OWN_SITES
+    from ..core.site_location import DRAWN
+    from ..core.site_number import MODELLED
+    from ..core.site_number.gaps import CUSTOM
+
+    return {
+        "GAPS_REGION": [{number: MODELLED}],
+        "GAPS_COEFFICIENT": [{"GAPS_REGION": [CUSTOM]}],
+        "GAPS_EXPONENT": [{"GAPS_REGION": [CUSTOM]}],
+        "LOG_BASE": [{number: ["entropy"]}],
+        "CUTOFF": [{number: ["population cut-off"]}],
+        "N_SITES": [{number: ["given number"]}],
+        location: [{how: [name for name in APPROACHES if name not in OWN_SITES]}],
+        "SEED": [{location: sorted(DRAWN)}],
+        "CAPACITY_FACTOR": [{how: sorted(CAPACITATED)}],
+        "FLOOR": [{how: sorted(CONTIGUOUS)}],
+    }
+
+
+def counts_with_combination() -> Counts:
+    """The same where COMBINATION may choose the approaches: single choices count for `custom` only."""
+    from ..core.configuration import CUSTOM
+
+    single = counts()
+    chosen = ("SITE_NUMBER", "SITE_LOCATION", "AGGREGATION", "CAPACITY_FACTOR", "FLOOR")
+    return {**single, **{name: [{"COMBINATION": [CUSTOM]}, *single.get(name, ())] for name in chosen}}
+
+
+def settled_by_combination(
+    algorithm: QgsProcessingAlgorithm, parameters: dict[str, object], context: QgsProcessingContext
+) -> Mapping[str, object]:
+    """The parts of the combination in the place of the single choices; nothing for `custom`."""
+    from ..core.aggregation import CAPACITATED, AggregationOptions
+    from ..core.configuration import combinations
+
+    combination = combinations().get(algorithm.parameterAsEnumString(parameters, "COMBINATION", context))
+    if combination is None:
+        return {}
+    parts: dict[str, object] = {
+        "SITE_NUMBER": combination.site_number,
+        "SITE_LOCATION": combination.site_location,
+        "AGGREGATION": combination.aggregation,
+    }
+    if combination.aggregation in CAPACITATED:
+        parts["CAPACITY_FACTOR"] = AggregationOptions().capacity_factor
+    return parts
 
 
 def aggregation_options_of(algorithm: VbasAlgorithm, parameters: dict[str, object], context: QgsProcessingContext):

@@ -14,6 +14,7 @@ from qgis.core import (
 from . import inputs, region_outputs
 from . import parameters as shared
 from .base import VbasAlgorithm
+from .effective import GIVEN, NOT_GIVEN, Counts
 from .layers.hierarchies import read_units
 from .layers.outputs import Outputs
 
@@ -74,6 +75,10 @@ class CropIdentifiers(VbasAlgorithm):
         self.addNumbers(
             N_SITES="Regions", N_LEFT_OUT="Areas left out", COMPACTNESS=region_outputs.NUMBERS["COMPACTNESS"]
         )
+
+    def counts(self) -> Counts:
+        of_table: Counts = {name: [{"HIERARCHY_TABLE": GIVEN}] for name in ("HIERARCHY_ID", "HIERARCHY_LEVEL")}
+        return {"CHARACTERS": [{"HIERARCHY": NOT_GIVEN}, {"HIERARCHY_TABLE": NOT_GIVEN}], **of_table}
 
     def work(
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback

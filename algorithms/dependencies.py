@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 
 NEEDED = {"numpy": (1, 20), "scipy": (1, 6), "shapely": (2, 0)}
@@ -13,10 +14,10 @@ def missing_packages() -> list[str]:
     lacking = []
     for name, least in NEEDED.items():
         try:
-            version = importlib.import_module(name).__version__
-        except ImportError:
+            version = str(getattr(importlib.import_module(name), "__version__", ""))
+        except (ImportError, OSError):  # shapely 1.8 raises OSError where its library is missing
             version = ""
-        numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
+        numbers = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
         if numbers < least:
             lacking.append(f"{name} {'.'.join(map(str, least))} or later")
     return lacking

@@ -15,6 +15,7 @@ from qgis.core import (
 from . import audit_outputs, mask_inputs
 from . import parameters as shared
 from .base import VbasAlgorithm
+from .effective import GIVEN, Counts
 from .layers.feedback import progress_of
 from .layers.mask_areas import read_mask_areas
 from .layers.outputs import Outputs
@@ -56,6 +57,9 @@ class DonutAudit(VbasAlgorithm):
         ):
             self.addParameter(parameter)
         self.addNumbers(**audit_outputs.NUMBERS)
+
+    def counts(self) -> Counts:
+        return {"FINER_POPULATION": [{"FINER_AREAS": GIVEN}]}
 
     def work(
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback

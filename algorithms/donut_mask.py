@@ -14,6 +14,7 @@ from qgis.core import (
 from . import mask_inputs, mask_outputs
 from . import parameters as shared
 from .base import VbasAlgorithm
+from .effective import GIVEN, NOT_GIVEN, Counts
 from .layers.feedback import progress_of
 from .layers.outputs import Outputs
 from .reporting import parameter_rows
@@ -80,6 +81,9 @@ class DonutMask(VbasAlgorithm):
         ):
             self.addParameter(parameter)
         self.addNumbers(**mask_outputs.NUMBERS)
+
+    def counts(self) -> Counts:
+        return {"POPULATION": [{"CATEGORY_FIELD": NOT_GIVEN}], "HOUSEHOLD_COUNT": [{"HOUSEHOLDS": GIVEN}]}
 
     def work(
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback

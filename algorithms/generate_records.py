@@ -19,6 +19,7 @@ from . import inputs, microdata_inputs
 from . import parameters as shared
 from .base import VbasAlgorithm
 from .compat import field
+from .effective import GIVEN, NOT_GIVEN, Counts
 from .layers.distributions import read_distributions
 from .layers.feedback import progress_of
 from .layers.outputs import Outputs
@@ -90,6 +91,16 @@ class GenerateRecords(VbasAlgorithm):
         ):
             self.addParameter(parameter)
         self.addNumbers(N_RECORDS="Records")
+
+    def counts(self) -> Counts:
+        of_microdata = ("MICRODATA_PROVINCE", "ATTRIBUTES", "WEIGHT", "MISSING")
+        return {
+            "PROVINCE_CHARACTERS": [{"PROVINCE": NOT_GIVEN}],
+            "LEAST": [{"POPULATION": NOT_GIVEN}],
+            "MOST": [{"POPULATION": NOT_GIVEN}],
+            "REACH": [{"VARIATION": GIVEN}],
+            **{name: [{"MICRODATA": GIVEN}] for name in of_microdata},
+        }
 
     def work(
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback

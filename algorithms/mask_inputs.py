@@ -29,6 +29,7 @@ from .layers.feedback import progress_of
 from .layers.mask_areas import MaskAreas, read_mask_areas
 from .layers.points import Points, moved_coordinates, read_points
 from .parameters import NUMERIC_FIELD, choice, described
+from .understanding import is_blank
 
 POINT_LAYER = [QgsProcessing.SourceType.TypeVectorPoint]
 POLYGON_LAYER = [QgsProcessing.SourceType.TypeVectorPolygon]
@@ -57,7 +58,7 @@ class Case:
 
 def given(parameters: dict[str, object], name: str) -> bool:
     """Whether the user gave an optional parameter."""
-    return parameters.get(name) not in (None, "", [])
+    return not is_blank(parameters.get(name))
 
 
 def areas(population_help: str) -> Iterable[QgsProcessingParameterDefinition]:
@@ -179,8 +180,6 @@ def case_of(
         raise InputError(
             "POPULATION is empty: choose the field of AREAS with their population, or give HOUSEHOLDS to be counted."
         )
-    if category and population:
-        feedback.pushInfo("POPULATION is not used: each category has a population of its own.")
     fields = [(name, "CATEGORY_POPULATIONS") for name in by_category.values()] or [(population, "POPULATION")]
     read = areas_of(algorithm, parameters, fields if fields[0][0] else [], context, feedback)
     households = households_of(algorithm, parameters, read, context, feedback)

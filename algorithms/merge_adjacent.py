@@ -9,6 +9,7 @@ from qgis.core import QgsProcessingContext, QgsProcessingFeedback
 from . import baseline_inputs, inputs, region_outputs
 from . import parameters as shared
 from .base import VbasAlgorithm
+from .effective import NOT_GIVEN, Counts
 from .layers.feedback import READ, progress_of
 from .layers.outputs import Outputs
 
@@ -52,6 +53,15 @@ class MergeAdjacent(VbasAlgorithm):
         ):
             self.addParameter(parameter)
         self.addNumbers(**region_outputs.CROSSWALK_NUMBERS)
+
+    def counts(self) -> Counts:
+        shared_counts = baseline_inputs.counts()
+        until_cutoff = {name: [{"UNTIL": [CUTOFF]}, *shared_counts.get(name, ())] for name in ("PUBLISHED", "CUTOFF")}
+        until_anonymous: Counts = {
+            name: [{"UNTIL": [ANONYMOUS]}] for name in ("K", "BUDGET", "QUASI_IDENTIFIERS", "UNMATCHED")
+        }
+        records: Counts = {"RECORDS": [{"UNTIL": [ANONYMOUS], "POPULATION": NOT_GIVEN}]}
+        return {**shared_counts, **until_cutoff, **until_anonymous, **records}
 
     def work(
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback

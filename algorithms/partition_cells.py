@@ -10,6 +10,7 @@ from qgis.core import QgsProcessingContext, QgsProcessingFeedback
 from . import cell_inputs, cell_outputs
 from . import parameters as shared
 from .base import VbasAlgorithm
+from .effective import Counts
 from .layers.feedback import progress_of
 from .layers.outputs import Outputs
 from .reporting import parameter_rows
@@ -44,6 +45,9 @@ class PartitionCells(VbasAlgorithm):
         ):
             self.addParameter(parameter)
         self.addNumbers(**cell_outputs.NUMBERS)
+
+    def counts(self) -> Counts:
+        return cell_inputs.counts()
 
     def work(
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback

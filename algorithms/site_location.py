@@ -7,6 +7,7 @@ from qgis.core import QgsProcessingContext, QgsProcessingFeedback
 from . import configuring, inputs, region_outputs
 from . import parameters as shared
 from .base import VbasAlgorithm
+from .effective import Counts
 from .layers.feedback import progress_of
 from .layers.outputs import Outputs
 
@@ -38,6 +39,11 @@ class SiteLocation(VbasAlgorithm):
         ):
             self.addParameter(parameter)
         self.addNumbers(N_SITES="Sites")
+
+    def counts(self) -> Counts:
+        from ..core.site_location import DRAWN
+
+        return {"SEED": [{"SITE_LOCATION": sorted(DRAWN)}]}
 
     def work(
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback

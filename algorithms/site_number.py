@@ -13,6 +13,7 @@ from qgis.core import (
 from . import configuring, inputs
 from . import parameters as shared
 from .base import VbasAlgorithm
+from .effective import GIVEN, Counts
 
 
 class SiteNumber(VbasAlgorithm):
@@ -57,10 +58,17 @@ class SiteNumber(VbasAlgorithm):
             self.addParameter(parameter)
         self.addNumbers(
             N_SITES="Sites",
+            N_SITES_ASKED="Sites the cut-off asks for, before the limit of one per area",
             CUTOFF="People a region needs",
             ENTROPY="Entropy of the classes",
             MAX_COMBINATIONS="Possible classes",
         )
+
+    def counts(self) -> Counts:
+        single = configuring.counts()
+        of_regions: Counts = {name: [{"REGIONS": GIVEN}] for name in ("REGION_ID", "UNMATCHED")}
+        # The base of the logarithm counts always: the entropy is among the results.
+        return {**{name: where for name, where in single.items() if name != "LOG_BASE"}, **of_regions}
 
     def work(
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
@@ -80,6 +88,7 @@ class SiteNumber(VbasAlgorithm):
             feedback.pushInfo(note)
         return {
             "N_SITES": number.n_sites,
+            "N_SITES_ASKED": number.asked,
             "CUTOFF": number.cutoff,
             "ENTROPY": number.entropy,
             "MAX_COMBINATIONS": number.max_combinations,

@@ -7,6 +7,7 @@ from qgis.core import QgsProcessingContext, QgsProcessingFeedback
 from . import baseline_inputs, inputs, region_outputs
 from . import parameters as shared
 from .base import VbasAlgorithm
+from .effective import Counts
 from .layers.outputs import Outputs
 
 
@@ -37,6 +38,9 @@ class StaticCutoff(VbasAlgorithm):
         self.addNumbers(
             N_SITES="Regions", N_LEFT_OUT="Areas left out", COMPACTNESS=region_outputs.NUMBERS["COMPACTNESS"]
         )
+
+    def counts(self) -> Counts:
+        return baseline_inputs.counts()
 
     def work(
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback

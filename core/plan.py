@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from .anonymity import check_k
 from .crosswalk import Crosswalk
 from .profile import Profile
 
@@ -63,8 +64,9 @@ class Plan:
 def suppress(profile: Profile, crosswalk: Crosswalk, k: int) -> Plan:
     """The plan that shows every equivalence class of at least k records and suppresses the rest (Croft 2015, 3.3).
 
-    profile, crosswalk : of the same areas, in the same order.
+    profile, crosswalk : of the same areas, in the same order. Raises InputError for a k below 2.
     """
+    check_k(k)
     grouped = (crosswalk.membership() @ profile.counts).tocsr()
     grouped.sort_indices()
     region = np.repeat(np.arange(crosswalk.n_regions), np.diff(grouped.indptr))

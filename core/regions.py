@@ -10,6 +10,8 @@ import numpy as np
 from .adjacency import Adjacency
 from .errors import InputError, first_values
 
+MOST_PEOPLE = 1e12  # in one place: a hundred times mankind, and sums over a million places still count exactly
+
 
 @dataclass(frozen=True, eq=False)
 class Regions:
@@ -84,9 +86,17 @@ def checked_identifiers(identifiers: Sequence[object], field: str, things: str =
 
 
 def checked_population(population: np.ndarray, identifiers: np.ndarray) -> np.ndarray:
-    """The population as float, (n,). Raises InputError where it is missing, negative, or nobody lives anywhere."""
+    """The population as float, (n,).
+
+    Raises InputError where it is missing, negative or beyond MOST_PEOPLE, or where nobody lives anywhere.
+    """
     population = np.asarray(population, dtype=float)
-    for wrong, word in ((~np.isfinite(population), "missing"), (population < 0, "negative")):
+    wrongs = (
+        (~np.isfinite(population), "missing"),
+        (population < 0, "negative"),
+        (population > MOST_PEOPLE, f"above {MOST_PEOPLE:g}"),
+    )
+    for wrong, word in wrongs:
         if wrong.any():
             raise InputError(
                 f"POPULATION is {word} in {int(wrong.sum())} areas (first: {first_values(identifiers[wrong])}): "

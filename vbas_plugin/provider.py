@@ -4,19 +4,38 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from qgis.core import QgsProcessingModelAlgorithm, QgsProcessingProvider
+from qgis.core import (
+    QgsProcessingContext,
+    QgsProcessingException,
+    QgsProcessingFeedback,
+    QgsProcessingModelAlgorithm,
+    QgsProcessingProvider,
+)
 from qgis.PyQt.QtGui import QIcon
 
 from ..algorithms.base import GROUPS
 from ..algorithms.dependencies import missing_message
 from ..algorithms.unavailable import unavailable_algorithms
+from ..algorithms.understanding import understood
 
 TITLES = {"anonymizestepbystep": "Anonymise records, step by step (model)"}
 ROOT = Path(__file__).resolve().parent.parent
 
 
 class TitledModel(QgsProcessingModelAlgorithm):
-    """A model that shows a title: QGIS would show its id, which has to be one word for the command line."""
+    """A model that shows a title: QGIS would show its id, which has to be one word for the command line.
+
+    It has the inputs of the main algorithm, and understands them as that does.
+    """
+
+    def __init__(self, file: Path) -> None:
+        super().__init__()
+        self._file = file
+        self.readable = self.fromFile(str(file))
+        self.setSourceFilePath(str(file))
+
+    def createInstance(self) -> TitledModel:
+        return type(self)(self._file)
 
     def displayName(self) -> str:
         return TITLES.get(self.name(), self.name())
@@ -29,6 +48,28 @@ class TitledModel(QgsProcessingModelAlgorithm):
 
     def icon(self) -> QIcon:
         return QIcon(str(ROOT / "icons" / "vbas.svg"))
+
+    def checkParameterValues(self, parameters: dict[str, object], context: QgsProcessingContext) -> tuple[bool, str]:
+        # Headless QGIS asks the model that was read with the provider, before its steps were there to give it outputs.
+        whole = self.createInstance()
+        try:
+            return QgsProcessingModelAlgorithm.checkParameterValues(
+                whole, understood(whole, parameters, context), context
+            )
+        except QgsProcessingException as error:
+            return False, str(error)
+
+    def processAlgorithm(
+        self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
+    ) -> dict[str, object]:
+        from ..algorithms import configuring
+        from ..algorithms.effective import Effective
+
+        given = understood(self, parameters, context)
+        settled = configuring.settled_by_combination(self, given, context)
+        for sentence in Effective(self, configuring.counts_with_combination(), settled, given, context).idle():
+            feedback.pushWarning(sentence)
+        return super().processAlgorithm(given, context, feedback)
 
 
 class VbasProvider(QgsProcessingProvider):
@@ -59,6 +100,6 @@ class VbasProvider(QgsProcessingProvider):
         for algorithm in ALGORITHMS:
             self.addAlgorithm(algorithm())
         for file in sorted((ROOT / "models").glob("*.model3")):
-            model = TitledModel()
-            if model.fromFile(str(file)):
+            model = TitledModel(file)
+            if model.readable:
                 self.addAlgorithm(model)

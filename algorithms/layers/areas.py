@@ -24,6 +24,7 @@ from ...core.neighbours import polygon_neighbours
 from ...core.progress import Progress, silent
 from ...core.regions import Regions, identifier_text, make_regions
 from ..compat import python_value
+from .degrees import check_degrees
 from .feedback import check_cancelled
 from .fields import field_index, number_or_missing
 from .projection import drawn, equal_area_crs, planar_crs, transformed
@@ -107,6 +108,7 @@ def read_areas(
             f"{int(absent.sum())} areas of REGIONS have an empty geometry ({first_values(texts[absent])}): "
             "repair or remove them."
         )
+    check_degrees(shapely.get_coordinates(shapes), crs, "REGIONS")
     if not are_points:
         shapes = repaired(shapes, texts, feedback)
     planar = planar_crs(crs, shapes, feedback)

@@ -22,6 +22,7 @@ from ...core.errors import InputError, first_values
 from ...core.regions import identifier_text
 from ..compat import python_value
 from .areas import repaired, wkb_of
+from .degrees import check_degrees
 from .feedback import check_cancelled
 from .fields import field_index, number_or_missing
 from .projection import planar_crs, transformed
@@ -78,6 +79,7 @@ def read_cells(
             f"{int(absent.sum())} cells of CELLS have an empty geometry ({first_values(texts[absent])}): "
             "repair or remove them."
         )
+    check_degrees(shapely.get_coordinates(shapes), crs, "CELLS")
     are_points = kind == QgsWkbTypes.GeometryType.PointGeometry
     planar = shapes if are_points else None
     if planar is None:

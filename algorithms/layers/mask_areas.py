@@ -21,6 +21,7 @@ from qgis.core import (
 from ...core.errors import InputError, first_values
 from ..compat import field, python_value
 from .areas import repaired, wkb_of
+from .degrees import check_degrees
 from .feedback import check_cancelled
 from .fields import field_index, number_or_missing
 from .projection import planar_crs, transformed
@@ -92,6 +93,7 @@ def read_mask_areas(
             f"{int(absent.sum())} areas of {layer} have an empty geometry ({first_values(texts[absent])}): "
             "repair or remove them."
         )
+    check_degrees(shapely.get_coordinates(shapes), crs, layer)
     shapes = repaired(shapes, texts, feedback, layer)
     planar = planar or planar_crs(crs, shapes, feedback, layer)
     measured = shapes

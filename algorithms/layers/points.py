@@ -24,6 +24,7 @@ from qgis.core import (
 from ...core.errors import InputError
 from ...core.records.columns import Column, ColumnBuilder
 from ..compat import python_value
+from .degrees import check_degrees
 from .feedback import check_cancelled
 from .fields import field_index, number_or_missing
 
@@ -85,8 +86,10 @@ def read_points(
         raise InputError(
             f"{several} features of {layer} hold several points: split them first (“Multipart to singleparts”)."
         )
+    found = np.concatenate(coordinates)
+    check_degrees(found, crs, layer)
     columns = {name: builder.column() for name, builder in builders.items()}
-    return Points(np.concatenate(coordinates), np.array(ids, np.int64), columns, fields, crs)
+    return Points(found, np.array(ids, np.int64), columns, fields, crs)
 
 
 _NOWHERE = (np.nan, np.nan)

@@ -11,6 +11,7 @@ from ...core.errors import InputError, first_values
 from ...core.regions import identifier_text
 from ..compat import python_value
 from .areas import Areas
+from .degrees import check_degrees
 from .feedback import check_cancelled
 
 NUMBER = "vbas_region"
@@ -68,4 +69,5 @@ def _read(
     if not source.sourceCrs().isValid():
         raise InputError("SITES has no coordinate reference system: assign the layer its CRS first.")
     shapes = shapely.centroid(shapely.force_2d(shapely.from_wkb(np.array(wkbs, dtype=object))))
+    check_degrees(shapely.get_coordinates(shapes), source.sourceCrs(), "SITES")
     return shapely.get_coordinates(areas.to_planar(shapes, source.sourceCrs())), numbers

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ..aggregation import Aggregation
+from ..anonymity import check_k
 from ..arrays import to_list
 from ..errors import InputError
 from ..neighbours import neighbours_of
@@ -28,13 +29,14 @@ def merging_until_anonymous(
 
     regions : n areas with their neighbours; profile : of the same areas
     options : `k`, `budget`, `neighbour`, `islands`, `boundary`, `most`.
-    A region that no neighbour may be merged with stays as it is. Raises InputError without a profile and for a budget
-    that is no percentage.
+    A region that no neighbour may be merged with stays as it is. Raises InputError without a profile, for a budget that
+    is no percentage and for a k below 2.
     """
     if profile is None:
         raise InputError("Merging until k-anonymous needs RECORDS: give them with their quasi-identifiers.")
     if not 0 <= options.budget <= 100:
         raise InputError(f"BUDGET is {options.budget:g}: give the records that may be suppressed, from 0 to 100 %.")
+    check_k(options.k)
     merger = Merger(regions, neighbours_of(regions), options)
     classes = RegionClasses(profile.counts, options.k)
     allowed = options.budget / 100 * profile.n_records

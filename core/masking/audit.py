@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..progress import Progress, part, silent
+from ..regions import MOST_PEOPLE
 from .donut import MASKED, REASONS, Masking, check_ring, donut_mask
 from .households import Households
 from .placing import NO_AREA
@@ -199,14 +200,19 @@ def _by_area(masker: Masker, rows: np.ndarray) -> np.ndarray:
 
 
 def numbers_of(text: str, name: str) -> list[float]:
-    """The numbers of a list written as `5,10,15`, each once. Raises InputError for what is no number above 0."""
+    """The numbers of a list written as `5,10,15`, each once.
+
+    Raises InputError for what is no number, not above 0, or beyond MOST_PEOPLE.
+    """
     words = [word for word in text.replace(";", ",").replace(",", " ").split() if word]
     try:
         numbers = [float(word) for word in words]
     except ValueError:
         numbers = []
-    if not numbers or not all(0 < number < np.inf for number in numbers):
-        raise InputError(f"{name} is “{text}”: write one or more numbers above 0, such as 5,10,15.")
+    if not numbers or not all(0 < number <= MOST_PEOPLE for number in numbers):
+        raise InputError(
+            f"{name} is “{text}”: write one or more numbers above 0 and up to {MOST_PEOPLE:g}, such as 5,10,15."
+        )
     return list(dict.fromkeys(numbers))
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..anonymity import check_k
 from ..errors import InputError, first_values
 from .columns import Column
 
@@ -82,8 +83,7 @@ MOST_RECORDS = 2**53
 
 def check_table(table: RecordTable, k: int) -> None:
     """Refuse an empty table, K below 2 and K above the number of records. Raises InputError."""
-    if k < 2:
-        raise InputError(f"K is {k}: choose at least 2; with K = 1 every record could be released as it is.")
+    check_k(k)
     if table.n_records == 0:
         raise InputError("RECORDS is empty: there is nothing to anonymise.")
     if k > table.n_records:

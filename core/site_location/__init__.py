@@ -13,7 +13,7 @@ from .clustering.anonymity_driven_clustering_2015 import anonymity_driven_cluste
 from .options import LocationOptions, SiteLocation
 from .random_sites import random_sites
 
-__all__ = ["APPROACHES", "LocationOptions", "SiteLocation"]
+__all__ = ["APPROACHES", "DRAWN", "LocationOptions", "SiteLocation"]
 
 APPROACHES: dict[str, Callable[..., SiteLocation]] = {
     "balanced density": balanced_density,
@@ -21,3 +21,4 @@ APPROACHES: dict[str, Callable[..., SiteLocation]] = {
     "anonymity-driven clustering (2015)": anonymity_driven_clustering_2015,
     "random": random_sites,
 }
+DRAWN = {"random"}  # these put sites where the seed says

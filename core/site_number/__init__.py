@@ -14,7 +14,7 @@ from .max_combinations_2018 import max_combinations_2018
 from .options import SiteNumber, SiteNumberOptions
 from .population_cutoff import population_cutoff
 
-__all__ = ["APPROACHES", "SiteNumber", "SiteNumberOptions"]
+__all__ = ["APPROACHES", "MODELLED", "SiteNumber", "SiteNumberOptions"]
 
 APPROACHES: dict[str, Callable[..., SiteNumber]] = {
     "max combinations": max_combinations,
@@ -23,3 +23,5 @@ APPROACHES: dict[str, Callable[..., SiteNumber]] = {
     "given number": given_number,
     "max combinations (2018)": max_combinations_2018,
 }
+# Those that ask a published model, by region, how many people a region needs.
+MODELLED = ("max combinations", "entropy")

@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import InputError
 from ..profile import Profile
 from ..rounding import round_half_up
-from .options import SiteNumber, SiteNumberOptions
+from .options import LARGEST_CUTOFF, SiteNumber, SiteNumberOptions
 
 
 def class_entropy(profile: Profile, log_base: float = 0.0) -> float:
@@ -53,13 +53,23 @@ def sites_for_cutoff(
 ) -> SiteNumber:
     """Sites = R(N / Cutoff), at least 1, at most n (Croft 2018, Eq. 3).
 
-    combinations : those the cut-off was computed from, to be told; of categories that k records have where None
+    combinations : those the cut-off was computed from, to be told; of categories that k records have where None.
+    Raises InputError unless the cut-off is at least 1 person.
     """
-    wanted = round_half_up(profile.n_records / cutoff)
+    if not 1 <= cutoff <= LARGEST_CUTOFF:
+        raise InputError(
+            f"The cut-off is {cutoff:g} people per region: choose settings that give at least 1 and at most "
+            f"{LARGEST_CUTOFF:g}."
+        )
+    asked = max(round_half_up(profile.n_records / cutoff), 1)
+    n_sites = min(asked, n_regions)
+    told = f"At {cutoff:,.0f} people per region {profile.n_records} records make {asked} regions"
+    limit = f", but there are only {n_regions} areas: the number of regions is capped at {n_regions}."
     return SiteNumber(
-        min(max(wanted, 1), n_regions),
+        n_sites,
+        asked,
         cutoff,
         class_entropy(profile, options.log_base),
         releasable_combinations(profile, options.k) if combinations is None else combinations,
-        notes,
+        (*notes, told + (limit if asked > n_regions else ".")),
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InputError, first_values
-from .options import SiteNumberOptions
+from .options import LARGEST_CUTOFF, SiteNumberOptions
 
 FROM_IDENTIFIERS = "from the identifiers"
 CUSTOM = "custom"
@@ -22,8 +22,20 @@ class GapsModel:
     exponent: float
 
     def cutoff(self, x: float) -> float:
-        """The population a region needs, for X the entropy or the number of combinations."""
-        return self.coefficient * x**self.exponent
+        """The population a region needs, for X the entropy or the number of combinations.
+
+        Raises InputError where the numbers of a custom model lead nowhere.
+        """
+        try:
+            found = self.coefficient * x**self.exponent
+        except OverflowError:
+            found = np.inf
+        if not 1 <= found <= LARGEST_CUTOFF:
+            raise InputError(
+                f"GAPS_COEFFICIENT {self.coefficient:g} and GAPS_EXPONENT {self.exponent:g} give a cut-off of "
+                f"{found:g} people per region: choose numbers that give between 1 and {LARGEST_CUTOFF:g}."
+            )
+        return found
 
 
 GAPS_MODELS = {

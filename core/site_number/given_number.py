@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from ..errors import InputError
 from ..profile import Profile
-from .cutoff import sites_for_cutoff
+from .cutoff import class_entropy, possible_classes
 from .options import SiteNumber, SiteNumberOptions
 
 DEFAULTS = SiteNumberOptions()
@@ -16,8 +15,13 @@ DEFAULTS = SiteNumberOptions()
 def given_number(profile: Profile, identifiers: Sequence[object], options: SiteNumberOptions = DEFAULTS) -> SiteNumber:
     """The number of sites as given. Raises InputError unless 1 <= n_sites <= number of areas."""
     check_n_sites(options.n_sites, len(identifiers))
-    cutoff = profile.n_records / options.n_sites
-    return replace(sites_for_cutoff(profile, len(identifiers), cutoff, options, ()), n_sites=options.n_sites)
+    return SiteNumber(
+        options.n_sites,
+        options.n_sites,
+        profile.n_records / options.n_sites,
+        class_entropy(profile, options.log_base),
+        possible_classes(profile),
+    )
 
 
 def check_n_sites(n_sites: int, n_regions: int) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+LARGEST_CUTOFF = 1e15  # far above mankind: what is larger is a slip, and overflows
+
 
 @dataclass(frozen=True)
 class SiteNumberOptions:
@@ -27,10 +29,12 @@ class SiteNumberOptions:
 class SiteNumber:
     """How many sites, and what that rests on: the population cut-off, the entropy, the number of combinations.
 
+    asked : the sites that the cut-off asks for, which may be more than there are areas
     max_combinations : as the approach counts them; of categories that at least k records have where it counts none
     """
 
     n_sites: int
+    asked: int
     cutoff: float
     entropy: float
     max_combinations: float

@@ -14,6 +14,8 @@ from .streams import stream
 WAVES = 64
 ROUND_LIMIT = 200
 CLOSE_ENOUGH = 1e-9
+# Beyond these one category takes all, or neighbours are no longer alike in any sense; and numbers overflow.
+STRONGEST, SHORTEST = 10.0, 0.001
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +40,12 @@ def tilted_samplers(
 
     rows : (n,) int64, the province of each area; population : (n,). A category's share in area i is proportional to
     the province's share, lifted by exp(strength · field at i); each province as a whole keeps the shares it has.
-    Raises InputError for a strength below 0 and a reach that is not above 0.
+    Raises InputError for a strength that is not from 0 to STRONGEST and a reach below SHORTEST.
     """
-    if not (tilt.strength >= 0 and tilt.reach > 0 and np.isfinite(tilt.strength + tilt.reach)):
+    if not (0 <= tilt.strength <= STRONGEST and SHORTEST <= tilt.reach < np.inf):
         raise InputError(
-            f"Shares cannot vary with strength {tilt.strength:g} over {tilt.reach:g} metres: give a strength of at "
-            "least 0 and a reach above 0."
+            f"Shares cannot vary with strength {tilt.strength:g} over {tilt.reach:g} metres: give a strength from 0 to "
+            f"{STRONGEST:g} and a reach of at least {SHORTEST:g}."
         )
     return tuple(
         sampler_of_shares(

@@ -165,7 +165,9 @@ def test_the_report_tells_all(partition, tmp_path):
     assert "no group could take it" in page
     assert "More than 2 % of the people are left out, most of them because no group could take it" in page
     assert f"{done.results['LOSS']:.5f}" in page
-    assert "Regroupings per group (compact growth) (REGROUPINGS)" in page
+    # What counts for this approach is told, what does not is left out.
+    assert "Attempts (random growth) (ATTEMPTS)" in page
+    assert "(REGROUPINGS)" not in page
 
 
 def test_everything_goes_to_files(partition, tmp_path):

@@ -47,8 +47,7 @@ def files(tmp_path_factory):
         for i, row in enumerate(ROWS):
             feature = ogr.Feature(layer.GetLayerDefn())
             for field, value in zip(("home", "sex", "age"), row):
-                index = layer.fields().lookupField(field)
-            feature[index] = value if layer.fields().at(index).isNumeric() else str(value)  # as a form does
+                feature[field] = value
             if is_flatgeobuf:
                 feature.SetGeometry(ogr.CreateGeometryFromWkt(f"POINT ({i} {i})"))
             layer.CreateFeature(feature)

@@ -51,7 +51,8 @@ def test_chained_steps_equal_the_main_algorithm(run, anonymize, layers, location
     joined = run(
         "aggregate",
         **layers["areas"],
-        **layers["records"],
+        RECORDS=layers["records"]["RECORDS"],
+        RECORD_REGION="home",
         SITES=located.layer("SITE_POINTS"),
         AGGREGATION=aggregation,
         CROSSWALK="memory:",

@@ -104,7 +104,7 @@ def test_choices_that_do_not_fit_are_told_in_a_sentence(run, from_microdata):
         ({**rows, "DISTRIBUTIONS": table.layer("DISTRIBUTIONS")}, "DISTRIBUTIONS and MICRODATA are both given"),
         ({"DRAW": "whole rows"}, "MICRODATA is not given"),
         ({**rows, "DRAW": "whole rows", "VARIATION": 0.5}, "only where attributes are drawn independently"),
-        ({"VARIATION": 0.5, "REACH": 0}, "give a strength of at least 0 and a reach above 0"),
+        ({"VARIATION": 0.5, "REACH": 0}, "give a strength from 0 to 10 and a reach of at least 0.001"),
     ):
         with pytest.raises(QgsProcessingException, match=words):
             run("generaterecords", **base, **change)

@@ -1,0 +1,209 @@
+"""What the user gave, understood before any work: an unknown name or a value of the wrong kind ends in a sentence.
+
+QGIS adds nothing to the parameters it hands over, neither in a window, nor in a model, nor headless (its own options,
+such as the ellipsoid, are read before them and kept apart): a name that the form does not have is a misspelt one, and
+passing it over would run with the default in its place.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from difflib import get_close_matches
+
+from qgis.core import (
+    QgsProcessingAlgorithm,
+    QgsProcessingContext,
+    QgsProcessingException,
+    QgsProcessingParameterDefinition,
+    QgsProcessingParameterEnum,
+    QgsProcessingParameterNumber,
+    QgsProperty,
+)
+from qgis.PyQt.QtCore import QVariant
+
+# Options of qgis_process itself: it reads them before the “--”; after it they are names like any other.
+OPTIONS = ("ELLIPSOID", "DISTANCE_UNITS", "AREA_UNITS", "PROJECT_PATH")
+LAYERS = ("source", "vector")
+SINGLE = ("number", "string", "boolean", "enum", "field", *LAYERS, "sink", "vectorDestination", "fileDestination")
+YES, NO = ("true", "1", "yes"), ("false", "0", "no")
+OPTIONAL = QgsProcessingParameterDefinition.Flag.FlagOptional
+# What QGIS keeps a whole number in, and what a real one may be: larger ones are slips, and overflow in what follows.
+LARGEST_WHOLE, LARGEST = 2**31 - 1, 1e15
+
+
+def understood(
+    algorithm: QgsProcessingAlgorithm, parameters: Mapping[str, object], context: QgsProcessingContext
+) -> dict[str, object]:
+    """The parameters as the forms read them: without blanks, numbers as numbers, choices as words.
+
+    Choices among several are given as numbers, which is what QGIS 3.22 can show. Raises QgsProcessingException for a
+    name that is unknown, and for a value that is none of what the parameter takes.
+    """
+    check_names(algorithm, parameters)
+    found = {}
+    for name, given in parameters.items():
+        definition = algorithm.parameterDefinition(name)
+        value = _value(definition, given, context)
+        if definition.isDestination() or not is_blank(value):
+            found[name] = value
+    return found
+
+
+def is_blank(value: object) -> bool:
+    """Whether a widget that nobody touched, or an empty value on the command line, sends this."""
+    if isinstance(value, QVariant):
+        return value.isNull()
+    if isinstance(value, str):
+        return not value.strip()
+    if isinstance(value, (list, tuple)):
+        return all(is_blank(part) for part in value)
+    return value is None
+
+
+def check_names(algorithm: QgsProcessingAlgorithm, parameters: Mapping[str, object]) -> None:
+    """Raise QgsProcessingException for names that the algorithm does not have, with the nearest that it has."""
+    names = [definition.name() for definition in algorithm.parameterDefinitions()]
+    unknown = [name for name in parameters if name not in names]
+    if not unknown:
+        return
+    title = f"“{algorithm.displayName()}”"
+    options = [name for name in unknown if name.lstrip("-").upper() in OPTIONS]
+    if options:
+        raise QgsProcessingException(
+            f"{_quoted(options)} is an option of qgis_process and no parameter of {title}: write it before the “--”."
+        )
+    # A model's outputs carry the name of their step: “evaluate:REPORT”.
+    known = {**{name.upper(): name for name in names}, **{name.rpartition(":")[2].upper(): name for name in names}}
+    near = [
+        known[match] for name in unknown for match in get_close_matches(name.lstrip("-").upper(), known, 1, cutoff=0.5)
+    ]
+    hint = f"did you mean {' and '.join(dict.fromkeys(near))}?" if near else f"it has {', '.join(names)}."
+    are = "is no parameter" if len(unknown) == 1 else "are no parameters"
+    raise QgsProcessingException(f"{_quoted(unknown)} {are} of {title}: {hint}")
+
+
+def words_of(
+    algorithm: QgsProcessingAlgorithm, parameters: dict[str, object], name: str, context: QgsProcessingContext
+) -> list[str]:
+    """The words chosen in a choice among several."""
+    options = algorithm.parameterDefinition(name).options()
+    return [options[number] for number in algorithm.parameterAsEnums(parameters, name, context)]
+
+
+def _value(definition: QgsProcessingParameterDefinition, given: object, context: QgsProcessingContext) -> object:
+    """One value, understood; blank ones as they are."""
+    kind = definition.type()
+    if isinstance(given, QgsProperty) and not definition.isDestination() and kind not in LAYERS:
+        given = given.value(context.expressionContext())[0]
+    several = kind in ("field", "enum") and definition.allowMultiple()
+    if kind in SINGLE and not several and isinstance(given, (list, tuple)):
+        given = _single(definition, given)
+    if is_blank(given):
+        return _blank(definition, given)
+    if definition.isDestination():
+        return given
+    if kind == "matrix":
+        return _rows(given, len(definition.headers()))
+    if several:
+        return _several(definition, given)
+    read = {"number": _number, "boolean": _truth, "enum": _choice}.get(kind)
+    return read(definition, given) if read else given
+
+
+def _blank(definition: QgsProcessingParameterDefinition, given: object) -> object:
+    """A blank stands for “not given”, where the parameter may be left out."""
+    optional = definition.isDestination() or definition.flags() & OPTIONAL
+    if given is not None and not optional:
+        raise QgsProcessingException(f"{_label(definition)} is empty: give a value.")
+    return given
+
+
+def _single(definition: QgsProcessingParameterDefinition, values: list[object] | tuple[object, ...]) -> object:
+    """The value of a list of one. A name that stands twice on the command line comes as a list of both."""
+    filled = [value for value in values if not is_blank(value)]
+    if len(filled) > 1:
+        raise QgsProcessingException(
+            f"{_label(definition)} is given {len(filled)} times ({_quoted(filled)}), but takes one value: give it once."
+        )
+    return filled[0] if filled else ""
+
+
+def _rows(given: object, columns: int) -> list[object]:
+    """A table as the list of its cells, without the rows nobody filled in."""
+    cells = given.split(",") if isinstance(given, str) else list(given)  # type: ignore[call-overload]
+    if len(cells) % columns:
+        return cells
+    rows = [cells[start : start + columns] for start in range(0, len(cells), columns)]
+    return [cell for row in rows if not is_blank(row) for cell in row]
+
+
+def _several(definition: QgsProcessingParameterDefinition, given: object) -> list[object]:
+    """Several fields, or several choices as the positions of their words."""
+    parts: list[object] = list(given) if isinstance(given, (list, tuple)) else [given]
+    if definition.type() == "enum":
+        # No choice holds a comma or a semicolon.
+        texts = [text for part in parts for text in str(part).replace(";", ",").split(",") if text.strip()]
+        options = definition.options()
+        return list(dict.fromkeys(options.index(_choice(definition, text, in_words=True)) for text in texts))
+    if len(parts) == 1:
+        parts = str(parts[0]).split(";")
+    return [part for part in parts if not is_blank(part)]
+
+
+def _choice(definition: QgsProcessingParameterEnum, value: object, in_words: bool = False) -> object:
+    """The word of a choice told by its word or by its number, as headless QGIS lists them."""
+    options = definition.options()
+    text = str(value).strip()
+    if text.isdecimal() and int(text) < len(options):
+        text = options[int(text)]
+    if text not in options:
+        raise QgsProcessingException(
+            f"{_label(definition)} is “{text}”, which is no choice: choose of {_quoted(options)}."
+        )
+    return text if in_words or definition.usesStaticStrings() else options.index(text)
+
+
+def _number(definition: QgsProcessingParameterNumber, value: object) -> object:
+    """A number within its bounds."""
+    whole = definition.dataType() == QgsProcessingParameterNumber.Type.Integer
+    largest = LARGEST_WHOLE if whole else LARGEST
+    try:
+        # Python reads 1_000 as a number, QGIS does not.
+        number = math.nan if "_" in str(value) else float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        number = math.nan
+    low, high = max(definition.minimum(), -largest), min(definition.maximum(), largest)
+    if math.isnan(number) or (whole and math.isfinite(number) and not number.is_integer()):
+        kind = "whole number" if whole else "number"
+        raise QgsProcessingException(f"{_label(definition)} is “{value}”: give a {kind}{_bounds(low, high, largest)}.")
+    if not low <= number <= high:
+        raise QgsProcessingException(
+            f"{_label(definition)} is {number:.15g}: give a number{_bounds(low, high, largest) or f' up to {high:g}'}."
+        )
+    return int(number) if whole else number
+
+
+def _bounds(low: float, high: float, largest: float) -> str:
+    """The bounds that the form sets, as words."""
+    if low > -largest and high < largest:
+        return f" from {low:g} to {high:g}"
+    if low > -largest:
+        return f" of at least {low:g}"
+    return f" of at most {high:g}" if high < largest else ""
+
+
+def _truth(definition: QgsProcessingParameterDefinition, value: object) -> object:
+    """Yes or no: QGIS would take every other word for yes, “no” included."""
+    text = str(value).strip().lower()
+    if text not in (*YES, *NO):
+        raise QgsProcessingException(f"{_label(definition)} is “{value}”: give “true” or “false”.")
+    return text in YES
+
+
+def _label(definition: QgsProcessingParameterDefinition) -> str:
+    return f"{definition.description()} ({definition.name()})"
+
+
+def _quoted(values: object) -> str:
+    return ", ".join(f"“{value}”" for value in values)  # type: ignore[attr-defined]

@@ -1,0 +1,184 @@
+"""What a run really works with: in the log and the report, and a warning for what was given and counts for nothing."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from qgis.core import QgsApplication, QgsProcessingContext
+
+from vbas.algorithms.catalogue import ALGORITHMS
+from vbas.algorithms.understanding import understood
+
+from .conftest import make_layer
+
+
+def form(name):
+    return QgsApplication.processingRegistry().algorithmById(f"vbas:{name}").create()
+
+
+def effective(name, **parameters):
+    one, context = form(name), QgsProcessingContext()
+    return one.effective(understood(one, parameters, context), context)
+
+
+def table(page):
+    """The rows of the report's table of parameters."""
+    rows = re.findall(r"<tr><td>([^<]*)\((\w+)\)</td><td[^>]*>([^<]*)</td></tr>", page)
+    return {name: value for _, name, value in rows}
+
+
+def idle(log):
+    return sorted(line.split(" = ")[0] for line in log if "counts for nothing here" in line)
+
+
+def test_the_report_lists_what_ran_and_not_what_was_typed(anonymize, tmp_path):
+    report = tmp_path / "report.html"
+    done = anonymize(
+        COMBINATION="most compact", SITE_NUMBER="given number", N_SITES=20, CAPACITY_FACTOR=2, REPORT=str(report)
+    )
+    page = report.read_text(encoding="utf-8")
+    found = table(page)
+    assert found["COMBINATION"] == "most compact"
+    assert found["SITE_NUMBER"] == "entropy"
+    assert found["SITE_LOCATION"] == "balanced density"
+    assert found["AGGREGATION"] == "site optimisation"
+    assert found["K"] == "5"
+    assert not {"N_SITES", "CAPACITY_FACTOR", "CUTOFF", "FLOOR", "SEED", "GAPS_COEFFICIENT"} & set(found)
+    assert "given number" not in page
+    assert idle(done.log) == ["CAPACITY_FACTOR", "N_SITES", "SITE_NUMBER"]
+    told = next(line for line in done.log if line.startswith("N_SITES = "))
+    assert told == (
+        "N_SITES = 20 counts for nothing here: it counts where SITE_NUMBER is “given number”, and SITE_NUMBER is "
+        "“entropy”."
+    )
+    log = next(line for line in done.log if line.startswith("In effect: "))
+    assert "SITE_NUMBER = entropy; " in log
+    assert "N_SITES" not in log
+
+
+def test_the_report_and_the_log_tell_the_cut_off_and_where_it_led(anonymize, tmp_path):
+    report = tmp_path / "report.html"
+    done = anonymize(SITE_NUMBER="population cut-off", CUTOFF=180, REPORT=str(report))
+    told = "At 180 people per region 1440 records make 8 regions."
+    assert told in done.log
+    assert told in report.read_text(encoding="utf-8")
+    assert done.results["N_SITES"] == 8
+
+
+def test_a_number_capped_at_the_areas_is_told(anonymize, run, grid, tmp_path):
+    report = tmp_path / "report.html"
+    told = (
+        "At 10 people per region 1440 records make 144 regions, but there are only 36 areas: the number of regions is "
+        "capped at 36."
+    )
+    done = anonymize(SITE_NUMBER="population cut-off", CUTOFF=10, REPORT=str(report))
+    assert told in done.log
+    assert told in report.read_text(encoding="utf-8")
+    step = run(
+        "sitenumber",
+        RECORDS=grid[1],
+        RECORD_REGION="home",
+        QUASI_IDENTIFIERS=["sex"],
+        SITE_NUMBER="population cut-off",
+        CUTOFF=10,
+    )
+    assert told in step.log
+    assert (step.results["N_SITES"], step.results["N_SITES_ASKED"]) == (36, 144)
+
+
+def test_combinations_by_transport_have_no_location_and_no_limit(provider):
+    found = effective("anonymize", COMBINATION="compact by transport").values()
+    assert found["AGGREGATION"] == "transportation-location"
+    assert found["CAPACITY_FACTOR"] == 0
+    assert "SITE_LOCATION" not in found
+
+
+def test_defaults_are_never_warned_of(provider):
+    """A dialog sends every parameter it shows."""
+    for algorithm in ALGORITHMS:
+        one = form(algorithm.ID)
+        defaults = {
+            definition.name(): definition.defaultValue()
+            for definition in one.parameterDefinitions()
+            if definition.defaultValue() is not None
+        }
+        assert effective(algorithm.ID, **defaults).idle() == [], algorithm.ID
+
+
+def test_every_condition_names_parameters_and_choices_that_there_are(provider):
+    for algorithm in ALGORITHMS:
+        one = form(algorithm.ID)
+        names = {definition.name() for definition in one.parameterDefinitions()}
+        for name, conditions in one.counts().items():
+            if name not in names:
+                continue
+            for condition in conditions:
+                for choice, words in condition.items():
+                    assert choice in names, (algorithm.ID, name, choice)
+                    if not isinstance(words, bool):
+                        assert set(words) <= set(one.parameterDefinition(choice).options()), (algorithm.ID, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "counts_for_nothing"),
+    [
+        ("anonymize", {"COMBINATION": "custom", "N_SITES": 9}, ["N_SITES"]),
+        ("anonymize", {"COMBINATION": "custom", "SITE_NUMBER": "given number", "N_SITES": 9}, []),
+        ("anonymize", {"COMBINATION": "fastest", "GAPS_REGION": "custom", "GAPS_EXPONENT": 0.5}, []),
+        ("anonymize", {"COMBINATION": "fastest", "GAPS_EXPONENT": 0.5}, ["GAPS_EXPONENT"]),
+        ("anonymize", {"COMBINATION": "all-rounder", "LOG_BASE": 2}, ["LOG_BASE"]),
+        ("anonymize", {"COMBINATION": "custom", "AGGREGATION": "transportation-location", "CAPACITY_FACTOR": 2}, []),
+        ("anonymize", {"COMBINATION": "custom", "AGGREGATION": "basic Voronoi", "FLOOR": 2}, ["FLOOR"]),
+        (
+            "anonymize",
+            {"COMBINATION": "custom", "AGGREGATION": "population floor", "SITE_LOCATION": "random", "SEED": 3},
+            ["SITE_LOCATION", "SEED"],
+        ),
+        ("sitenumber", {"SITE_NUMBER": "entropy", "CUTOFF": 9, "UNMATCHED": "suppress"}, ["UNMATCHED", "CUTOFF"]),
+        ("sitenumber", {"SITE_NUMBER": "given number", "LOG_BASE": 2, "N_SITES": 3}, []),
+        ("sitelocation", {"SITE_LOCATION": "balanced density", "SEED": 9}, ["SEED"]),
+        ("aggregate", {"AGGREGATION": "basic Voronoi", "CAPACITY_FACTOR": 2, "RECORD_COUNT": "n"}, None),
+        ("staticcutoff", {"PUBLISHED": "US Census Bureau", "CUTOFF": 9}, ["CUTOFF"]),
+        ("mergeadjacent", {"K": 9, "CUTOFF": 9}, ["K"]),
+        ("mergeadjacent", {"UNTIL": "the records are k-anonymous", "K": 9, "CUTOFF": 9}, ["CUTOFF"]),
+        ("cropidentifiers", {"HIERARCHY": "unit", "CHARACTERS": 2}, ["CHARACTERS"]),
+        ("generaterecords", {"REACH": 9, "LEAST": 1, "PROVINCE": "p", "PROVINCE_CHARACTERS": 1}, None),
+        ("generaterecords", {"VARIATION": 0.5, "REACH": 9}, []),
+        ("partitioncells", {"K_2": 9, "ATTEMPTS": 9}, ["K_2", "ATTEMPTS"]),
+        ("partitioncells", {"POPULATIONS_2": ["h"], "K_2": 9, "APPROACH": "random growth", "REGROUPINGS": 9}, None),
+        ("donutmask", {"CATEGORY_FIELD": "sex", "POPULATION": "people"}, ["POPULATION"]),
+        ("donutaudit", {"FINER_POPULATION": "people"}, ["FINER_POPULATION"]),
+        ("compare", {"N_SITES": 9, "CUTOFF": 9, "CHARACTERS": 2}, ["CHARACTERS", "CUTOFF", "N_SITES"]),
+        ("compare", {"BASELINES": "cropping,static cut-off", "CUTOFF": 9, "CHARACTERS": 2}, []),
+        ("compare", {"AGGREGATIONS": "basic Voronoi", "CAPACITY_FACTORS": "1,2"}, ["CAPACITY_FACTORS"]),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_what_counts_for_nothing_is_named(provider, name, given, counts_for_nothing):
+    expected = {
+        "aggregate": ["RECORD_COUNT", "CAPACITY_FACTOR"],
+        "generaterecords": ["PROVINCE_CHARACTERS", "REACH"],
+        "partitioncells": ["REGROUPINGS"],
+    }
+    wanted = expected[name] if counts_for_nothing is None else counts_for_nothing
+    found = effective(name, **given)
+    assert [sentence.split(" = ")[0] for sentence in found.idle()] == wanted
+    assert not set(wanted) & set(found.values())
+
+
+def test_the_log_of_a_form_warns_and_goes_on(run, tmp_path):
+    square = "Polygon((630000 5520000, 634000 5520000, 634000 5524000, 630000 5524000, 630000 5520000))"
+    report = tmp_path / "report.html"
+    done = run(
+        "donutmask",
+        POINTS=make_layer({"sex": ["F"]}, ["Point(632000 5522000)"]),
+        AREAS=make_layer({"people": [900], "F": [500]}, [square]),
+        POPULATION="people",
+        CATEGORY_FIELD="sex",
+        MASKED="memory:",
+        REPORT=str(report),
+    )
+    assert done.results["N_MASKED"] == 1
+    assert idle(done.log) == ["POPULATION"]
+    assert "POPULATION" not in table(report.read_text(encoding="utf-8"))

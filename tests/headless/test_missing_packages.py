@@ -1,0 +1,67 @@
+"""A QGIS whose shapely is absent or too old: every form says so at once, before anything is filled in or run."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from .conftest import ROOT
+
+CHECK = """
+import json, os, sys
+from qgis.core import QgsApplication, QgsProcessingContext, QgsProcessingFeedback
+application = QgsApplication([], False); application.initQgis()
+from vbas.vbas_plugin.provider import VbasProvider
+provider = VbasProvider(); QgsApplication.processingRegistry().addProvider(provider)
+found = {}
+for one in provider.algorithms():
+    # The toolbox asks a copy, as it is about to open its dialog.
+    copy = QgsApplication.processingRegistry().createAlgorithmById(one.id())
+    told = {"can": copy.canExecute(), "check": copy.checkParameterValues({}, QgsProcessingContext())}
+    told["help"] = copy.shortHelpString()
+    try:
+        copy.run({}, QgsProcessingContext(), QgsProcessingFeedback(), {}, False)
+    except Exception as error:
+        told["run"] = str(error)
+    found[one.name()] = told
+print(json.dumps(found)); sys.stdout.flush(); os._exit(0)
+"""
+
+
+@pytest.mark.parametrize(
+    "shapely",
+    [
+        "__version__ = '1.8.5.post1'\n",
+        "raise ImportError('none here')\n",
+        "raise OSError('could not find library geos_c')\n",
+        "",
+    ],
+    ids=["too old", "absent", "broken", "nameless"],
+)
+def test_every_form_says_at_once_what_is_missing(tmp_path, shapely):
+    (tmp_path / "shapely").mkdir()
+    (tmp_path / "shapely" / "__init__.py").write_text(shapely)
+    script = tmp_path / "check.py"
+    script.write_text(CHECK)
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}:{ROOT / 'build' / 'package'}", "QT_QPA_PLATFORM": "offscreen"},
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    forms = [form for form in (ROOT / "algorithms").glob("*.py") if "    ID = " in form.read_text(encoding="utf-8")]
+    assert len(found) == len(forms) > 15
+    for name, told in found.items():
+        for answer in (told["can"], told["check"]):
+            assert answer[0] is False, name
+            assert answer[1].startswith("VBAS needs shapely 2.0 or later, which this QGIS does not have"), name
+        assert told["help"].startswith("<p><b>VBAS needs shapely 2.0 or later"), name
+        assert told["run"].startswith("VBAS needs shapely 2.0 or later"), name
