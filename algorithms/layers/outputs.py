@@ -23,6 +23,7 @@ from qgis.core import (
 
 from ...core.errors import InputError, PrivacyError, VbasError
 from .feedback import check_cancelled
+from .loading import dress_when_loaded
 from .second_count import least_class_of_file, least_class_of_layer
 from .styles import describe, store_style, style
 from .tables import SecondCount, Table
@@ -132,6 +133,8 @@ class Outputs:
         if isinstance(value, QgsProcessingOutputLayerDefinition):
             value.sink = QgsProperty.fromValue(str(destination))
         self._algorithm.parameterAsOutputLayer(announced, name, self._context)
+        title = self._algorithm.parameterDefinition(name).description()
+        dress_when_loaded(self._context, str(destination), self._algorithm, name, title)
         return str(destination)
 
     def _stage(self, name: str, destination: Path) -> Path:
@@ -159,6 +162,7 @@ class Outputs:
         if isinstance(layer, QgsVectorLayer):
             style(layer, name)
             describe(layer, title)
+        dress_when_loaded(self._context, identifier, self._algorithm, name, title)
         self._results[name] = identifier
 
     def _count_file(self, file: Path, table: Table, check: SecondCount | None) -> None:
