@@ -30,7 +30,8 @@ class Dressing(QgsProcessingLayerPostProcessorInterface):
             if not _chosen_by_user(self._algorithm, self._name):
                 style(layer, self._name)
                 layer.triggerRepaint()
-            describe(layer, self._title, layer.name())
+            # A model names its layers by the output's name, unless its user chose another.
+            describe(layer, self._title, None if layer.name() == self._name else layer.name())
 
 
 # QGIS takes them over and deletes them with the run's context, but Python would forget them long before.

@@ -82,7 +82,7 @@ class Graduated:
         breaks = self.breaks or quantile_breaks(known[known > 0])
         ranges = [
             QgsRendererRange(low, high, _symbol(layer, {"color": colour, **OUTLINE}), f"{text} {self.unit}")
-            for (low, high, text), colour in zip(_classes(breaks), _shades(self.ramp, len(breaks) - 1))
+            for (low, high, text), colour in zip(_classes(breaks), shades(self.ramp, len(breaks) - 1))
         ]
         if self.breaks or (known == 0).any():
             # Before a class that begins at nought: QGIS takes the first class that holds a value.
@@ -248,15 +248,16 @@ def _rounded(value: float, digits: int, how: Callable[[float], float]) -> float:
 
 
 def _classes(breaks: Sequence[float]) -> list[tuple[float, float, str]]:
-    """Each class with its words: (low, high, "from – to")."""
-    return [(low, high, f"{_text(low)} – {_text(high)}") for low, high in zip(breaks, breaks[1:])]
+    """Each class with its words: (low, high, "from – to"), or the number alone where both ends read the same."""
+    ends = [(low, high, _text(low), _text(high)) for low, high in zip(breaks, breaks[1:])]
+    return [(low, high, first if first == last else f"{first} – {last}") for low, high, first, last in ends]
 
 
 def _text(number: float) -> str:
     return f"{number:,.6g}".replace(",", "\u00a0")
 
 
-def _shades(ramp: tuple[str, ...], n: int) -> list[str]:
+def shades(ramp: tuple[str, ...], n: int) -> list[str]:
     """n colours from the light end of a ramp of three to the dark one; its middle for a single class."""
     stops = np.array([QColor(colour).getRgb()[:3] for colour in ramp], dtype=float)
     at = np.linspace(0.0, len(ramp) - 1.0, n) if n > 1 else np.array([(len(ramp) - 1) / 2])

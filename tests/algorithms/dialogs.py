@@ -6,8 +6,8 @@ import time
 from dataclasses import dataclass
 
 from qgis.core import QgsProcessingOutputLayerDefinition, QgsProject
-from qgis.PyQt.QtCore import QEventLoop, QTimer
-from qgis.PyQt.QtWidgets import QApplication, QMessageBox, QTextEdit
+from qgis.PyQt.QtCore import QEventLoop, Qt, QTimer
+from qgis.PyQt.QtWidgets import QApplication, QDialogButtonBox, QListView, QMessageBox, QTextEdit, QToolButton
 
 SECONDS = 60
 
@@ -22,10 +22,11 @@ class Clicked:
     layers: list
 
 
-def click_through(algorithm, parameters, files=None):
+def click_through(algorithm, parameters, files=None, choices=None):
     """Open the form of an algorithm, fill the widgets named, leave the others untouched, press Run and wait.
 
     files : path by name of an output; the others go where the form sends them
+    choices : rows to tick by name of a list of several
     """
     import processing
 
@@ -39,6 +40,8 @@ def click_through(algorithm, parameters, files=None):
     boxes.start(50)
     dialog.show()
     try:
+        for name, rows in (choices or {}).items():
+            _tick(dialog, name, rows)
         dialog.runButton().click()
         give_up = time.monotonic() + SECONDS
         while not finished and not said and time.monotonic() < give_up:
@@ -46,7 +49,7 @@ def click_through(algorithm, parameters, files=None):
             said += [] if _running(dialog) else _messages(dialog)
             time.sleep(0.002)
         QApplication.processEvents()
-        log = "\n".join([*said, *(view.toPlainText() for view in dialog.findChildren(QTextEdit))])
+        log = "\n".join([*said, dialog.findChild(QTextEdit, "txtLog").toPlainText()])
     finally:
         boxes.stop()
         dialog.close()
@@ -63,6 +66,20 @@ def _destinations(files):
         else QgsProcessingOutputLayerDefinition(str(file), QgsProject.instance())
         for name, file in files.items()
     }
+
+
+def _tick(dialog, name, rows):
+    """Open the list of a widget, tick these rows and no others, and go back."""
+    dialog.mainWidget().wrappers[name].wrappedWidget().findChild(QToolButton).click()
+    QApplication.processEvents()
+    view = next(view for view in dialog.findChildren(QListView) if view.isVisible())
+    items = view.model()
+    for row in range(items.rowCount()):
+        state = Qt.CheckState.Checked if row in rows else Qt.CheckState.Unchecked
+        items.setItemData(items.index(row, 0), {Qt.ItemDataRole.CheckStateRole: state})
+    panel = view.parentWidget()
+    panel.findChild(QDialogButtonBox).button(QDialogButtonBox.StandardButton.Ok).click()
+    QApplication.processEvents()
 
 
 def _close_box(said):
