@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from pathlib import Path
 from typing import Union
 
@@ -40,16 +41,16 @@ CLASSES = 6
 DBF_NAME = 10  # characters of a field's name that a Shapefile keeps
 MISSING = -1.0  # what stands for no value in a renderer: it would not draw NULL
 
-# Light to dark, so that they read without colour vision and in print: after ColorBrewer's YlGnBu and OrRd, which its
-# authors mark as safe for the colour-blind (Harrower & Brewer 2003).
-GREENS_TO_BLUES = ("#ffffd9", "#41b6c4", "#081d58")
-REDS = ("#fff1dc", "#fc8d59", "#7f0000")
-# Eight colours that all kinds of colour vision tell apart (Okabe & Ito 2008), the palest first where areas are filled.
+# Light to dark in even steps, so that they read without colour vision and in print. The hues are those of ColorBrewer's
+# YlGnBu and OrRd, which are safe for the colour-blind (Harrower & Brewer 2003). Nought is white, lighter still.
+GREENS_TO_BLUES = ("#cbe7b0", "#2a93b5", "#081d58")
+REDS = ("#fdd49e", "#e8603c", "#7f0000")
+# Eight colours that all kinds of colour vision tell apart (Okabe & Ito 2008).
 QUALITATIVE = ("#56b4e9", "#e69f00", "#009e73", "#f0e442", "#cc79a7", "#0072b2", "#d55e00", "#999999")
 
-OUTLINE = {"outline_color": "#5b6470", "outline_width": "0.15"}
+OUTLINE = {"outline_color": "#828c9a", "outline_width": "0.25"}  # seen on the lightest and on the darkest class
 NO_VALUE = {"style": "b_diagonal", "color": "#9aa0a6", **OUTLINE}
-NOTHING = {"color": "#f7f7f7", **OUTLINE}
+NOTHING = {"color": "#ffffff", **OUTLINE}
 REGION = {"color": "#e9eef5", "outline_color": "#33415c", "outline_width": "0.45"}
 
 
@@ -58,7 +59,6 @@ class Graduated:
     """Classes of a number: `expression` with a place for each of `fields`.
 
     unit : what a number of the legend counts; none : the legend's words for nought; missing : those for no value
-    breaks : ends of the classes above nought, the same in every map of this output; without, quantiles of the values.
     """
 
     fields: tuple[str, ...]
@@ -67,7 +67,6 @@ class Graduated:
     none: str
     missing: str
     ramp: tuple[str, ...]
-    breaks: tuple[float, ...] = ()
 
     def renderer(self, layer: QgsVectorLayer) -> QgsFeatureRenderer | None:
         """None where the layer lacks the fields, or has no value to show."""
@@ -79,13 +78,12 @@ class Graduated:
         known = values[np.isfinite(values)]
         if not known.size:
             return None
-        breaks = self.breaks or quantile_breaks(known[known > 0])
+        breaks = quantile_breaks(known[known > 0])
         ranges = [
             QgsRendererRange(low, high, _symbol(layer, {"color": colour, **OUTLINE}), f"{text} {self.unit}")
             for (low, high, text), colour in zip(_classes(breaks), shades(self.ramp, len(breaks) - 1))
         ]
-        if self.breaks or (known == 0).any():
-            # Before a class that begins at nought: QGIS takes the first class that holds a value.
+        if (known == 0).any():
             ranges.insert(0, QgsRendererRange(0.0, 0.0, _symbol(layer, NOTHING), self.none))
         if known.size < values.size:
             ranges.insert(0, QgsRendererRange(MISSING, MISSING, _symbol(layer, NO_VALUE), self.missing))
@@ -98,9 +96,10 @@ class Graduated:
 
 @dataclass(frozen=True)
 class Categorised:
-    """A colour per value of a text field with few values."""
+    """A colour per value of a text field with few values; in the order of `colours` where that names them."""
 
     field: str
+    colours: dict[str, str] = dataclass_field(default_factory=dict)
     missing: str = "no value"
 
     def renderer(self, layer: QgsVectorLayer) -> QgsFeatureRenderer | None:
@@ -109,15 +108,20 @@ class Categorised:
         if name is None:
             return None
         values = {python_value(value) for value in layer.uniqueValues(layer.fields().indexOf(name))}
-        shown = sorted((value for value in values if value is not None), key=str)
+        known = sorted(str(value) for value in values if value is not None)
+        shown = [*(value for value in self.colours if value in known), *(v for v in known if v not in self.colours)]
         if not 0 < len(shown) <= len(QUALITATIVE):
             return None
+        free = iter([colour for colour in QUALITATIVE if colour not in self.colours.values()] + list(QUALITATIVE))
         categories = [
-            QgsRendererCategory(value, _symbol(layer, {"color": colour, **OUTLINE}), str(value))
-            for value, colour in zip(shown, QUALITATIVE)
+            QgsRendererCategory(
+                value, _symbol(layer, {"color": self.colours.get(value) or next(free), **OUTLINE}), value
+            )
+            for value in shown
         ]
-        # The category without a value takes all the rest, NULL among them.
-        categories.append(QgsRendererCategory(None, _symbol(layer, NO_VALUE), self.missing))
+        if len(known) < len(values):
+            # The category without a value takes all the rest, NULL among them.
+            categories.append(QgsRendererCategory(None, _symbol(layer, NO_VALUE), self.missing))
         return QgsCategorizedSymbolRenderer(name, categories)
 
 
@@ -133,7 +137,16 @@ class Plain:
 
 
 Look = Union[Graduated, Categorised, Plain]
-PER_CENT = (0.0, 1.0, 5.0, 10.0, 25.0, 50.0, 100.0)
+# Of the demonstration city, from the centre outwards, in the same eight colours.
+DISTRICTS = {
+    "centre": "#d55e00",
+    "inner suburb": "#e69f00",
+    "north end": "#cc79a7",
+    "university": "#0072b2",
+    "outer suburb": "#f0e442",
+    "rural": "#009e73",
+    "river": "#56b4e9",
+}
 POINT = {"name": "circle", "outline_color": "#ffffff"}
 # The looks of each output by preference; the last fits every layer.
 LOOKS: dict[str, tuple[Look, ...]] = {
@@ -141,7 +154,7 @@ LOOKS: dict[str, tuple[Look, ...]] = {
         Graduated(
             ("released", "area_km2"),
             "{0} / {1}",
-            "released records per km²",
+            "records/km²",
             "none released",
             "no surface",
             GREENS_TO_BLUES,
@@ -156,21 +169,18 @@ LOOKS: dict[str, tuple[Look, ...]] = {
             "none suppressed",
             "no records",
             REDS,
-            PER_CENT,
         ),
         Plain(REGION),
     ),
     "AREA_AUDIT": (
-        Graduated(
-            ("percent_below",), "{0}", "% below K_MIN", "none below K_MIN", "no households masked", REDS, PER_CENT
-        ),
+        Graduated(("percent_below",), "{0}", "% below K_MIN", "none below K_MIN", "no households masked", REDS),
         Plain(REGION),
     ),
     "GROUPS": (
-        Graduated(("density",), "{0}", "people per km²", "nobody", "no surface", GREENS_TO_BLUES),
+        Graduated(("density",), "{0}", "people/km²", "nobody", "no surface", GREENS_TO_BLUES),
         Plain(REGION),
     ),
-    "AREAS": (Categorised("district"), Plain(REGION)),
+    "AREAS": (Categorised("district", DISTRICTS), Plain(REGION)),
     "LEFT_OUT": (Categorised("reason"), Plain(NO_VALUE)),
     "AUDIT": (Categorised("outcome"), Plain({**POINT, "color": "#56b4e9"})),
     "MASKED": (Plain({**POINT, "color": "#009e73", "size": "1.8"}),),
@@ -225,21 +235,27 @@ def field_of(layer: QgsVectorLayer, name: str) -> str | None:
 def quantile_breaks(values: np.ndarray) -> tuple[float, ...]:
     """Ends of at most CLASSES classes that hold about as many values each, rounded to few digits; none of no values.
 
+    Where many values are the same, about as many different values each.
     values : (n,) positive; all lie between the first and the last end
     """
     if not values.size:
         return ()
-    wanted = min(CLASSES, len(np.unique(values)))
-    quantiles = np.quantile(values, np.linspace(0.0, 1.0, wanted + 1)[1:-1])
-    least, most = float(values.min()), float(values.max())
-    for digits in range(2, 7):
-        low, high = _rounded(least, digits, np.floor), _rounded(most, digits, np.ceil)
-        inner = {_rounded(float(value), digits, np.round) for value in quantiles}
-        breaks = (low, *sorted(value for value in inner if low < value < high), high)
-        if len(breaks) > wanted:
-            break
+    different = np.unique(values)
+    inner = np.linspace(0.0, 1.0, min(CLASSES, len(different)) + 1)[1:-1]
+    tried = [
+        _rounded_breaks(values, np.quantile(these, inner), digits)
+        for these in (values, different)
+        for digits in range(2, 7)
+    ]
+    breaks = max(tried, key=len)  # the first of those with most classes: the fewest digits
     # One value alone may be round itself; and a rounded end may miss by the last bit of a floating number.
-    return (min(breaks[0], least * (1 - 1e-9)), *breaks[1:-1], max(breaks[-1], most * (1 + 1e-9)))
+    return (min(breaks[0], values.min() * (1 - 1e-9)), *breaks[1:-1], max(breaks[-1], values.max() * (1 + 1e-9)))
+
+
+def _rounded_breaks(values: np.ndarray, inner: np.ndarray, digits: int) -> tuple[float, ...]:
+    low, high = _rounded(values.min(), digits, np.floor), _rounded(values.max(), digits, np.ceil)
+    between = {_rounded(value, digits, np.round) for value in inner.tolist()}
+    return (low, *sorted(value for value in between if low < value < high), high)
 
 
 def _rounded(value: float, digits: int, how: Callable[[float], float]) -> float:
