@@ -162,9 +162,9 @@ def test_breaks_tell_values_apart_where_most_are_the_same():
 
 
 def test_ends_of_breaks_are_round_and_never_miss_by_the_last_bit():
-    assert quantile_breaks(np.array([104.3, 520.0, 996.7]))[::3] == (100.0, 1_000.0)
-    for number in np.arange(10, 1_000) / 100:
-        for value in (np.nextafter(number, 0), number, np.nextafter(number, 99)):
+    assert quantile_breaks(np.array([106.3, 520.0, 992.4]))[::3] == (100.0, 1_000.0)
+    for number in (float(f"{digits}e{power}") for digits in range(10, 100) for power in (-12, -2, 9)):
+        for value in (np.nextafter(number, 0), number, np.nextafter(number, np.inf)):
             breaks = quantile_breaks(np.array([value, 3 * value]))
             assert breaks[0] <= value and 3 * value <= breaks[-1]
 
