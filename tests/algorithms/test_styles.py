@@ -196,13 +196,13 @@ def test_regions_are_numbered_and_told_apart_where_there_is_no_count(qgis_app):
     assert named.labeling().settings().fieldName == "name"
 
 
-GRID = {"REGION_ID": "da", "POPULATION": "people"}
+MERGE = {"REGION_ID": "da", "POPULATION": "people", "CUTOFF": 150.0}
 WITHOUT_COUNTS = {
-    "mergeadjacent": {"CUTOFF": 150.0},
-    "staticcutoff": {"CUTOFF": 10.0},
-    "cropidentifiers": {"CHARACTERS": 4},
-    "locateallocate": {"N_SITES": 5},
-    "aggregate": {},
+    "mergeadjacent": MERGE,
+    "staticcutoff": {**MERGE, "CUTOFF": 10.0},
+    "cropidentifiers": {"REGION_ID": "da", "CHARACTERS": 4},
+    "locateallocate": {"REGION_ID": "da", "N_SITES": 5},
+    "aggregate": {"REGION_ID": "da"},
 }
 
 
@@ -224,11 +224,9 @@ def loaded(provider, qgis_iface, grid):
 @pytest.mark.parametrize("place", ["TEMPORARY_OUTPUT", "gpkg", "shp", "geojson", "database"])
 @pytest.mark.parametrize("name", WITHOUT_COUNTS)
 def test_regions_without_counts_are_seen_once_loaded(loaded, grid, tmp_path, name, place):
+    parameters = dict(WITHOUT_COUNTS[name])
     if name == "aggregate":
-        sites = make_layer({"vbas_region": [1, 2]}, ["Point(630500 5520500)", "Point(632500 5522500)"])
-        parameters = {"SITES": sites, "REGION_ID": "da"}
-    else:
-        parameters = {**GRID, **WITHOUT_COUNTS[name]}
+        parameters["SITES"] = make_layer({"vbas_region": [1, 2]}, ["Point(630500 5520500)", "Point(632500 5522500)"])
     out = f"ogr:dbname='{tmp_path / 'base.gpkg'}' table=\"regions\" (geom)" if place == "database" else place
     out = str(tmp_path / f"mine.{place}") if place in FORMATS else out
     (layer,) = loaded(name, REGIONS=grid[0], RELEASED_REGIONS=out, **parameters).values()
@@ -284,9 +282,8 @@ def test_the_look_that_the_user_chose_for_an_output_stays(loaded, grid, tmp_path
     mine.saveNamedStyle(str(tmp_path / "mine.qml"))
     chosen = {"vbas:mergeadjacent": {"RELEASED_REGIONS": str(tmp_path / "mine.qml")}}
     monkeypatch.setattr(RenderingStyles, "styles", chosen)
-    parameters = {**GRID, **WITHOUT_COUNTS["mergeadjacent"]}
     (layer,) = loaded(
-        "mergeadjacent", REGIONS=grid[0], RELEASED_REGIONS=str(tmp_path / "regions.shp"), **parameters
+        "mergeadjacent", REGIONS=grid[0], RELEASED_REGIONS=str(tmp_path / "regions.shp"), **MERGE
     ).values()
     assert layer.renderer().symbol().color().name() == "#123456"
     assert "(for release)" in layer.name()
@@ -294,7 +291,7 @@ def test_the_look_that_the_user_chose_for_an_output_stays(loaded, grid, tmp_path
 
 def test_the_style_in_a_file_tells_nothing_of_the_machine(run, grid, tmp_path):
     for kind in ("gpkg", "shp"):
-        run("mergeadjacent", REGIONS=grid[0], **GRID, CUTOFF=150.0, RELEASED_REGIONS=str(tmp_path / f"regions.{kind}"))
+        run("mergeadjacent", REGIONS=grid[0], **MERGE, RELEASED_REGIONS=str(tmp_path / f"regions.{kind}"))
     with closing(sqlite3.connect(tmp_path / "regions.gpkg")) as connection:
         ((owner, qml, sld),) = connection.execute("SELECT owner, styleQML, styleSLD FROM layer_styles").fetchall()
     assert not owner
