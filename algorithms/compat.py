@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qgis.core import Qgis, QgsField
+from qgis.core import Qgis, QgsField, QgsPalLayerSettings, QgsVectorLayer, QgsWkbTypes
 from qgis.PyQt.QtCore import QVariant
 
 try:  # QGIS 3.38 and later
@@ -65,3 +65,15 @@ def python_value(value: object) -> object:
     except TypeError:
         return str(value)
     return value
+
+
+def geometry_kind(layer: QgsVectorLayer) -> str:
+    """What a layer draws: point, line, polygon, or other."""
+    kinds = QgsWkbTypes.GeometryType
+    known = (("point", "PointGeometry"), ("line", "LineGeometry"), ("polygon", "PolygonGeometry"))
+    return next((kind for kind, name in known if layer.geometryType() == getattr(kinds, name)), "other")
+
+
+def label_placement(name: str) -> object:
+    """Where labels go; QGIS 3.26 moved the names."""
+    return getattr(getattr(Qgis, "LabelPlacement", QgsPalLayerSettings), name)

@@ -30,6 +30,7 @@ from .destinations import checked_destinations, with_destination
 from .exact_values import check_table
 from .feedback import check_cancelled
 from .formats import no_temporary_folder, stale_beside
+from .loading import dress_when_loaded
 from .locks import one_run_on
 from .second_count import check_file, check_layer
 from .styles import describe, store_style, style
@@ -55,6 +56,7 @@ class Outputs:
         self._files: dict[str, tuple[Path, Path]] = {}
         self._tables: dict[str, TablePlace] = {}
         self._results: dict[str, object] = {}
+        self._titles: dict[str, str] = {}
         self._destinations: dict[str, Path | str] = {}
         destinations = checked_destinations(algorithm, parameters, context)
         with ExitStack() as stack:
@@ -87,7 +89,7 @@ class Outputs:
         if not self.wanted(name):
             return
         destination = self._destinations[name]
-        title = title or self._algorithm.parameterDefinition(name).description()
+        title = self._titles[name] = title or self._algorithm.parameterDefinition(name).description()
         check_table(name, table)
         if isinstance(destination, Path):
             with in_one_sentence(name):
@@ -139,6 +141,7 @@ class Outputs:
         if isinstance(value, QgsProcessingOutputLayerDefinition):
             value.sink = QgsProperty.fromValue(str(destination))
         self._algorithm.parameterAsOutputLayer(announced, name, self._context)
+        dress_when_loaded(self._context, str(destination), self._algorithm, name, self._titles[name])
         return str(destination)
 
     def _announce_table(self, place: TablePlace, identifier: str) -> str:
@@ -203,6 +206,7 @@ class Outputs:
         if isinstance(layer, QgsVectorLayer):
             style(layer, name)
             describe(layer, title)
+        dress_when_loaded(self._context, identifier, self._algorithm, name, title)
         self._results[name] = identifier
 
 

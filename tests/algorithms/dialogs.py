@@ -1,0 +1,99 @@
+"""A form filled and run as a user does it: widgets, the Run button, the log, the layers in the project."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from qgis.core import QgsProcessingOutputLayerDefinition, QgsProject
+from qgis.PyQt.QtCore import QEventLoop, Qt, QTimer
+from qgis.PyQt.QtWidgets import QApplication, QDialogButtonBox, QListView, QMessageBox, QTextEdit, QToolButton
+
+SECONDS = 60
+
+
+@dataclass
+class Clicked:
+    """What a run by hand gave: whether it succeeded, the results, the log as text, the layers it loaded."""
+
+    successful: bool
+    results: dict
+    log: str
+    layers: list
+
+
+def click_through(algorithm, parameters, files=None, choices=None):
+    """Open the form of an algorithm, fill the widgets named, leave the others untouched, press Run and wait.
+
+    files : path by name of an output; the others go where the form sends them
+    choices : rows to tick by name of a list of several
+    """
+    import processing
+
+    before = set(QgsProject.instance().mapLayers())
+    dialog = processing.createAlgorithmDialog(algorithm, {**parameters, **_destinations(files or {})})
+    finished, said = [], []
+    dialog.algorithmFinished.connect(lambda successful, results: finished.append((successful, results)))
+    # A box that asks or warns would wait for a click for ever: it is read and closed.
+    boxes = QTimer()
+    boxes.timeout.connect(lambda: _close_box(said))
+    boxes.start(50)
+    dialog.show()
+    try:
+        for name, rows in (choices or {}).items():
+            _tick(dialog, name, rows)
+        dialog.runButton().click()
+        give_up = time.monotonic() + SECONDS
+        while not finished and not said and time.monotonic() < give_up:
+            QApplication.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 50)
+            said += [] if _running(dialog) else _messages(dialog)
+            time.sleep(0.002)
+        QApplication.processEvents()
+        log = "\n".join([*said, dialog.findChild(QTextEdit, "txtLog").toPlainText()])
+    finally:
+        boxes.stop()
+        dialog.close()
+        dialog.deleteLater()
+    successful, results = finished[0] if finished else (False, {})
+    layers = [layer for key, layer in QgsProject.instance().mapLayers().items() if key not in before]
+    return Clicked(successful, results, log, layers)
+
+
+def _destinations(files):
+    return {
+        name: str(file)
+        if file.suffix == ".html"
+        else QgsProcessingOutputLayerDefinition(str(file), QgsProject.instance())
+        for name, file in files.items()
+    }
+
+
+def _tick(dialog, name, rows):
+    """Open the list of a widget, tick these rows and no others, and go back."""
+    dialog.mainWidget().wrappers[name].wrappedWidget().findChild(QToolButton).click()
+    QApplication.processEvents()
+    view = next(view for view in dialog.findChildren(QListView) if view.isVisible())
+    items = view.model()
+    for row in range(items.rowCount()):
+        state = Qt.CheckState.Checked if row in rows else Qt.CheckState.Unchecked
+        items.setItemData(items.index(row, 0), {Qt.ItemDataRole.CheckStateRole: state})
+    panel = view.parentWidget()
+    panel.findChild(QDialogButtonBox).button(QDialogButtonBox.StandardButton.Ok).click()
+    QApplication.processEvents()
+
+
+def _close_box(said):
+    box = QApplication.activeModalWidget()
+    if isinstance(box, QMessageBox):
+        said.append(box.text())
+        box.reject()
+
+
+def _running(dialog):
+    return not dialog.runButton().isEnabled()
+
+
+def _messages(dialog):
+    """What the form complains of in its yellow bar, such as a required widget left empty."""
+    item = dialog.messageBar().currentItem()
+    return [item.text()] if item is not None else []
