@@ -20,6 +20,7 @@ from qgis.PyQt.QtGui import QIcon
 
 from .dependencies import missing_message
 from .effective import Counts, Effective
+from .naming import as_spelled, with_labels
 from .understanding import understood, words_of
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ class VbasAlgorithm(QgsProcessingAlgorithm):
         try:
             return super().checkParameterValues(understood(self, parameters, context), context)
         except QgsProcessingException as error:
-            return False, str(error)
+            return False, with_labels(self, str(error))
 
     def processAlgorithm(
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
@@ -143,7 +144,6 @@ class VbasAlgorithm(QgsProcessingAlgorithm):
             raise QgsProcessingException(message)
         from ..core.errors import VbasError
         from .layers.feedback import cancelled_by_signals
-        from .naming import as_spelled, with_labels
 
         try:
             with cancelled_by_signals(feedback):
@@ -153,7 +153,7 @@ class VbasAlgorithm(QgsProcessingAlgorithm):
                     feedback.pushWarning(sentence)
                 feedback.pushInfo(effective.sentence())
                 return self.work(given, context, feedback)
-        except VbasError as error:
+        except (VbasError, QgsProcessingException) as error:
             raise QgsProcessingException(with_labels(self, str(error))) from None
         except ArithmeticError as error:
             raise QgsProcessingException(

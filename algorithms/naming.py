@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from qgis.core import QgsProcessingContext
 
 from ..core.errors import InputError, first_values
-from .base import VbasAlgorithm
+
+if TYPE_CHECKING:
+    from .base import VbasAlgorithm
 
 # A quoted value is somebody's data, whatever it reads like.
 _QUOTED_OR_ID = re.compile(r"“[^”]*”|(?<![\w(])[A-Z][A-Z0-9_]*(?![\w)])")

@@ -78,7 +78,7 @@ def check_names(algorithm: QgsProcessingAlgorithm, parameters: Mapping[str, obje
     near = [
         known[match] for name in unknown for match in get_close_matches(name.lstrip("-").upper(), known, 1, cutoff=0.5)
     ]
-    hint = f"did you mean {' and '.join(dict.fromkeys(near))}?" if near else f"it has {', '.join(names)}."
+    hint = f"did you mean {_quoted(dict.fromkeys(near))}?" if near else f"it has {', '.join(names)}."
     are = "is no parameter" if len(unknown) == 1 else "are no parameters"
     raise QgsProcessingException(f"{_quoted(unknown)} {are} of {title}: {hint}")
 
@@ -202,7 +202,7 @@ def _truth(definition: QgsProcessingParameterDefinition, value: object) -> objec
 
 
 def _label(definition: QgsProcessingParameterDefinition) -> str:
-    return f"{definition.description()} ({definition.name()})"
+    return str(definition.name())
 
 
 def _quoted(values: object) -> str:

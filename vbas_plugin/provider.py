@@ -15,6 +15,7 @@ from qgis.PyQt.QtGui import QIcon
 
 from ..algorithms.base import GROUPS
 from ..algorithms.dependencies import missing_message
+from ..algorithms.naming import with_labels
 from ..algorithms.unavailable import unavailable_algorithms
 from ..algorithms.understanding import understood
 
@@ -57,7 +58,7 @@ class TitledModel(QgsProcessingModelAlgorithm):
                 whole, understood(whole, parameters, context), context
             )
         except QgsProcessingException as error:
-            return False, str(error)
+            return False, with_labels(whole, str(error))
 
     def processAlgorithm(
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback

@@ -18,9 +18,10 @@ from .styles import describe, style
 class Dressing(QgsProcessingLayerPostProcessorInterface):
     """Gives a loaded layer its look, its name and its metadata: QGIS loads files without the style they hold."""
 
-    def __init__(self, algorithm: str, name: str, title: str) -> None:
+    def __init__(self, algorithm: QgsProcessingAlgorithm, name: str, title: str) -> None:
         super().__init__()
-        self._algorithm, self._name, self._title = algorithm, name, title
+        self._algorithm, self._name, self._title = algorithm.id(), name, title
+        self._label = algorithm.parameterDefinition(name).description()
 
     def postProcessLayer(
         self, layer: QgsMapLayer, context: QgsProcessingContext, feedback: QgsProcessingFeedback
@@ -30,8 +31,8 @@ class Dressing(QgsProcessingLayerPostProcessorInterface):
             if not _chosen_by_user(self._algorithm, self._name):
                 style(layer, self._name)
                 layer.triggerRepaint()
-            # A model names its layers by the output's name, unless its user chose another.
-            describe(layer, self._title, None if layer.name() == self._name else layer.name())
+            # QGIS names layers by the output's label, or its name in a model, unless its user chose another.
+            describe(layer, self._title, None if layer.name() in (self._name, self._label) else layer.name())
 
 
 # QGIS takes them over and deletes them with the run's context, but Python would forget them long before.
@@ -44,7 +45,7 @@ def dress_when_loaded(
     """Have an output styled, named and described once it is loaded; nothing to do where it will not be."""
     if context.willLoadLayerOnCompletion(identifier):
         _KEPT[:] = [one for one in _KEPT if not sip.isdeleted(one)]
-        _KEPT.append(Dressing(algorithm.id(), name, title))
+        _KEPT.append(Dressing(algorithm, name, title))
         context.layerToLoadOnCompletionDetails(identifier).setPostProcessor(_KEPT[-1])
 
 

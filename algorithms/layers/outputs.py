@@ -128,6 +128,8 @@ class Outputs:
             self._feedback.pushWarning(warning)
         for name, place in tables.items():
             self._results[name] = self._announce_table(place, str(self._results[name]))
+        for name in tables:
+            self._dress(name, str(self._results[name]))
         for name, (_, destination) in self._files.items():
             self._results[name] = self._announce(name, destination)
         return self._results
@@ -141,7 +143,7 @@ class Outputs:
         if isinstance(value, QgsProcessingOutputLayerDefinition):
             value.sink = QgsProperty.fromValue(str(destination))
         self._algorithm.parameterAsOutputLayer(announced, name, self._context)
-        dress_when_loaded(self._context, str(destination), self._algorithm, name, self._titles[name])
+        self._dress(name, str(destination))
         return str(destination)
 
     def _announce_table(self, place: TablePlace, identifier: str) -> str:
@@ -152,6 +154,9 @@ class Outputs:
         }
         self._context.setLayersToLoadOnCompletion(loaded)
         return place.final(identifier)
+
+    def _dress(self, name: str, identifier: str) -> None:
+        dress_when_loaded(self._context, identifier, self._algorithm, name, self._titles[name])
 
     def _let_go_of_tables(self) -> None:
         """Close the layers that show tables under the names they were written under."""
@@ -206,7 +211,8 @@ class Outputs:
         if isinstance(layer, QgsVectorLayer):
             style(layer, name)
             describe(layer, title)
-        dress_when_loaded(self._context, identifier, self._algorithm, name, title)
+        if name not in self._tables:  # they are dressed under their final name
+            self._dress(name, identifier)
         self._results[name] = identifier
 
 

@@ -233,16 +233,3 @@ def test_cancel_leaves_nothing(partition, tmp_path):
     with pytest.raises(QgsProcessingException, match="Cancelled"):
         partition(stop_at=20, RESTARTS=50, GROUPS=str(tmp_path / "groups.gpkg"))
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="a shell script")
-def test_the_log_and_the_report_mention_processes_that_fail(partition, monkeypatch, tmp_path):
-    script = tmp_path / "python3"
-    script.write_text("#!/bin/sh\necho 'No module named <numpy>' >&2; exit 1\n")
-    script.chmod(0o755)
-    monkeypatch.setattr("vbas.core.cells.restarts.WORTH_SHARING_SECONDS", 0.0)
-    monkeypatch.setattr("vbas.core.cells.restarts.python_program", lambda: str(script))
-    done = partition(APPROACH="random growth", RESTARTS=4, WORKERS=2, REPORT=str(tmp_path / "r.html"))
-    told = "2 of 2 worker processes failed; their work was done without them. The first said: No module named <numpy>."
-    assert told in done.log
-    assert told.replace("<", "&lt;").replace(">", "&gt;") in (tmp_path / "r.html").read_text(encoding="utf-8")

@@ -64,10 +64,11 @@ def release_of(regions, sex, age, count=None, kinds=("long", "text", "integer"))
     return Table([*fields, *number_fields(records="long")], [*columns, np.array(count)]), SecondCount(K, 3, 4)
 
 
-def n_rows_left(tmp_path):
-    """Rows of what a refused run leaves in the database."""
+def tables_left(tmp_path):
+    """What a refused run leaves of the release in the database."""
     with closing(sqlite3.connect(tmp_path / "database.gpkg")) as connection:
-        return connection.execute("SELECT COUNT(*) FROM released").fetchone()[0]
+        names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    return [name for name in names if name == "released" or name.startswith("vbas_")]
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -151,23 +152,19 @@ def test_missing_and_empty_text_are_one_class_in_a_csv(write):
 
 
 def test_what_fails_in_a_database_is_removed_again(write, tmp_path, monkeypatch):
-    """The rehearsal is whole; the rows are tampered with on their way into the database."""
+    """The rows are tampered with on their way into the database."""
     chunks = Table.chunks
-    times = 0
 
     def tampered(self):
-        nonlocal times
-        times += self.fields[-1].name() == "kept"
         for start, rows in chunks(self):
-            if times == 2:
+            if self.fields[-1].name() == "kept":
                 rows[0] = (*rows[0][:2], 99, *rows[0][3:])
             yield start, rows
 
     monkeypatch.setattr(Table, "chunks", tampered)
     with pytest.raises(PrivacyError, match="second count"):
         write("database", *release_of([1] * 9, ["F"] * 9, [1] * 9))
-    assert times == 2
-    assert n_rows_left(tmp_path) == 0
+    assert tables_left(tmp_path) == []
 
 
 # ---- what the algorithms tell the count

@@ -9,12 +9,12 @@ from vbas.core.anonymity import check_k
 from vbas.core.baselines import BASELINES, BaselineOptions
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.errors import InputError
-from vbas.core.evaluation import evaluate
-from vbas.core.profile import profile_records
+from vbas.core.plan import suppress
 from vbas.core.records.columns import column_from_values
+from vbas.core.records.matching import match_records
 from vbas.core.records.table import RecordTable, check_table
 from vbas.core.regions import make_regions
-from vbas.core.release import release
+from vbas.core.release import apply
 
 WORDS = "^K is {}: choose a whole number of at least 2; with K = 1 nobody would be hidden"
 
@@ -23,27 +23,26 @@ WORDS = "^K is {}: choose a whole number of at least 2; with K = 1 nobody would 
 def case():
     area = column_from_values(["a", "a", "b", "b"])
     sex = {"sex": column_from_values(["F", "M", "F", "M"])}
-    table = RecordTable(area, sex, {}, None)
-    profile, classes = profile_records(area.codes, sex, 2)
-    regions = make_regions(["a", "b"], np.array([[0.0, 0.0], [1.0, 0.0]]))
-    return table, profile, classes, regions, Crosswalk(np.array([0, 0]), 1)
+    areas = make_regions(["a", "b"], np.array([[0.0, 0.0], [1.0, 0.0]]))
+    records = match_records(RecordTable(area, sex, {}, None), areas)
+    return records, areas, Crosswalk(np.array([0, 0]), 1)
 
 
 @pytest.mark.parametrize("k", [1, 0, -5, 1.5, 2.5])
-def test_release_and_measures_refuse_it(case, k):
-    table, profile, classes, regions, crosswalk = case
+def test_plan_matching_and_merging_refuse_it(case, k):
+    records, areas, crosswalk = case
     with pytest.raises(InputError, match=WORDS.format(k)):
-        release(table, table.area.codes, classes, profile, crosswalk, k)
+        suppress(records.profile, crosswalk, k)
     with pytest.raises(InputError, match=WORDS.format(k)):
-        evaluate(regions, profile, crosswalk, np.zeros((1, 2)), k)
+        match_records(records.table, areas, k=k)
     with pytest.raises(InputError, match=WORDS.format(k)):
-        BASELINES["merging until k-anonymous"](regions, profile, BaselineOptions(k=k))
+        BASELINES["merging until k-anonymous"](areas, records.profile, BaselineOptions(k=k))
     with pytest.raises(InputError, match=WORDS.format(k)):
-        check_table(table, k)
+        check_table(records.table, k)
 
 
 def test_two_is_enough(case):
-    table, profile, classes, _, crosswalk = case
+    records, _, crosswalk = case
     check_k(2)
     check_k(np.int64(7))
-    assert len(release(table, table.area.codes, classes, profile, crosswalk, 2)) == 4
+    assert len(apply(suppress(records.profile, crosswalk, 2), records)) == 4

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vbas.core.cells import Minimum, make_cells
-from vbas.core.cells.solving import newly_built
+from vbas.core.cells.partition import newly_built
 
 
 @pytest.mark.parametrize(

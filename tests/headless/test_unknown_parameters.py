@@ -9,14 +9,14 @@ import pytest
 from .test_headless import inputs, query
 
 UNKNOWN = [
-    (["k=20"], "“k” is no parameter of “{}”: did you mean K?"),
-    (["K=20", "--K=20"], "“--K” is no parameter of “{}”: did you mean K?"),
-    (["COMBINATON=fastest"], "“COMBINATON” is no parameter of “{}”: did you mean COMBINATION?"),
-    (["REPROT=report.html"], "“REPROT” is no parameter of “{}”: did you mean {report}?"),
-    (["K=5", "K=20"], "K is given 2 times (“5”, “20”), but takes one value: give it once."),
+    (["k=20"], "“k” is no parameter of “{}”: did you mean “K”?"),
+    (["K=20", "--K=20"], "“--K” is no parameter of “{}”: did you mean “K”?"),
+    (["COMBINATON=fastest"], "“COMBINATON” is no parameter of “{}”: did you mean “COMBINATION”?"),
+    (["REPROT=report.html"], "“REPROT” is no parameter of “{}”: did you mean “{report}”?"),
+    (["K=5", "K=20"], "(K) is given 2 times (“5”, “20”), but takes one value: give it once."),
     (["ELLIPSOID=EPSG:7030"], "“ELLIPSOID” is an option of qgis_process and no parameter of “{}”: write it before"),
-    (["K=5.5"], "K is “5.5”: give a whole number of at least 2."),
-    (["K="], "K is empty: give a value."),
+    (["K=5.5"], "(K) is “5.5”: give a whole number of at least 2."),
+    (["K="], "(K) is empty: give a value."),
 ]
 TITLES = {"anonymize": "Anonymise records", "anonymizestepbystep": "Anonymise records, step by step (model)"}
 RELEASED = {"anonymize": "RELEASED_RECORDS", "anonymizestepbystep": "releaserecords:RELEASED_RECORDS"}
