@@ -18,6 +18,7 @@ from qgis.core import (
 )
 from qgis.PyQt.QtGui import QIcon
 
+from ..core.errors import VbasError
 from .dependencies import missing_message
 from .effective import Counts, Effective
 from .naming import as_spelled, with_labels
@@ -138,33 +139,40 @@ class VbasAlgorithm(QgsProcessingAlgorithm):
     def processAlgorithm(
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
     ) -> dict[str, object]:
+        problem = ""
+        try:
+            return self._result(parameters, context, feedback)
+        except (VbasError, QgsProcessingException) as error:
+            problem = with_labels(self, str(error))
+        except ArithmeticError as error:
+            problem = (
+                f"The numbers given are too large or too small to be worked with ({error}): look for a slip in the "
+                "parameters, and in the populations and counts."
+            )
+        except MemoryError:
+            problem = (
+                "There is not enough memory for this table: close other programs, or count the records by area and "
+                "class in your database first and give the counts as RECORD_COUNT."
+            )
+        # QGIS never lets go of an exception that an algorithm raises. Raised here, it holds on to none of the records.
+        raise QgsProcessingException(problem)
+
+    def _result(
+        self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
+    ) -> dict[str, object]:
         # Headless QGIS 3.22 does not ask canExecute.
         message = missing_message()
         if message:
             raise QgsProcessingException(message)
-        from ..core.errors import VbasError
         from .layers.feedback import cancelled_by_signals
 
-        try:
-            with cancelled_by_signals(feedback):
-                given = as_spelled(self, understood(self, parameters, context), context)
-                effective = self.effective(given, context)
-                for sentence in effective.idle():
-                    feedback.pushWarning(sentence)
-                feedback.pushInfo(effective.sentence())
-                return self.work(given, context, feedback)
-        except (VbasError, QgsProcessingException) as error:
-            raise QgsProcessingException(with_labels(self, str(error))) from None
-        except ArithmeticError as error:
-            raise QgsProcessingException(
-                f"The numbers given are too large or too small to be worked with ({error}): look for a slip in the "
-                "parameters, and in the populations and counts."
-            ) from None
-        except MemoryError:
-            raise QgsProcessingException(
-                "There is not enough memory for this table: close other programs, or count the records by area and "
-                "class in your database first and give the counts as RECORD_COUNT."
-            ) from None
+        with cancelled_by_signals(feedback):
+            given = as_spelled(self, understood(self, parameters, context), context)
+            effective = self.effective(given, context)
+            for sentence in effective.idle():
+                feedback.pushWarning(sentence)
+            feedback.pushInfo(effective.sentence())
+            return self.work(given, context, feedback)
 
     def source(self, parameters: dict[str, object], name: str, context: QgsProcessingContext) -> CheckedSource:
         """A layer that is there, or one sentence that says it is not."""

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import inspect
+from contextlib import suppress
 from dataclasses import dataclass, field
+from types import TracebackType
 
 import numpy as np
 import pytest
@@ -31,7 +35,16 @@ def provider(qgis_app, qgis_processing):
     registry = QgsApplication.processingRegistry()
     if registry.providerById("vbas") is None:
         registry.addProvider(VbasProvider())
-    return registry.providerById("vbas")
+    yield registry.providerById("vbas")
+    # QGIS never lets go of an exception: a layer caught in its traceback would outlive QGIS, and crash at its end.
+    for trace in [one for one in gc.get_objects() if isinstance(one, TracebackType)]:
+        frame = trace.tb_frame
+        while frame is not None:
+            if not frame.f_code.co_flags & inspect.CO_GENERATOR:
+                with suppress(RuntimeError):  # of what is still running
+                    frame.clear()
+            frame = frame.f_back
+    gc.collect()
 
 
 @dataclass
