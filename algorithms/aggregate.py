@@ -35,7 +35,7 @@ class Aggregate(VbasAlgorithm):
 
     def declare(self) -> None:
         for parameter in (
-            *shared.regions(),
+            *shared.areas(),
             shared.described(
                 QgsProcessingParameterFeatureSource(
                     "SITES", "Sites", [QgsProcessing.SourceType.TypeVectorPoint], optional=True
@@ -85,21 +85,21 @@ class Aggregate(VbasAlgorithm):
         from ..core.configuration import chosen
 
         with Outputs(self, parameters, context, feedback) as outputs:
-            areas = inputs.areas_of(self, parameters, context, feedback)
+            layer = inputs.areas_of(self, parameters, context, feedback)
             name = self.text(parameters, "AGGREGATION", context)
             approach = chosen(APPROACHES, name, "AGGREGATION")
             options = configuring.aggregation_options_of(self, parameters, context)
             if name in CONTIGUOUS and options.floor and not parameters.get("SITES"):
                 sites: object = 1
             else:
-                found = read_sites(self.source(parameters, "SITES", context), areas, feedback)
+                found = read_sites(self.source(parameters, "SITES", context), layer, feedback)
                 sites = len(found) if name in OWN_SITES else found
-            areas = inputs.with_neighbours(areas, [name], feedback)
+            layer = inputs.with_neighbours(layer, [name], feedback)
             aggregation = approach(
-                inputs.populated_by_records(self, parameters, areas, context, feedback),
+                inputs.populated_by_records(self, parameters, layer, context, feedback),
                 sites,
                 options,
                 progress_of(feedback, stop=70),
             )
-            results = region_outputs.add_aggregation(outputs, areas, aggregation, feedback)
+            results = region_outputs.add_aggregation(outputs, layer, aggregation, feedback)
         return results

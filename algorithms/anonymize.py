@@ -41,7 +41,7 @@ class Anonymize(VbasAlgorithm):
 
     def declare(self) -> None:
         for parameter in (
-            *shared.regions(),
+            *shared.areas(),
             *shared.records(),
             shared.k(),
             configuring.combination(),
@@ -83,27 +83,27 @@ class Anonymize(VbasAlgorithm):
         k = self.parameterAsInt(parameters, "K", context)
         configuration = configuring.configuration_of(self, parameters, k, context)
         with Outputs(self, parameters, context, feedback) as outputs:
-            areas = inputs.areas_of(self, parameters, context, feedback)
-            areas = inputs.with_neighbours(areas, [configuration.aggregation], feedback)
-            records = inputs.records_of(self, parameters, areas.regions, k, context, feedback)
-            regions = inputs.populated(areas, records)
+            layer = inputs.areas_of(self, parameters, context, feedback)
+            layer = inputs.with_neighbours(layer, [configuration.aggregation], feedback)
+            records = inputs.records_of(self, parameters, layer.areas, k, context, feedback)
+            areas = inputs.populated(layer, records)
             read = time.perf_counter()
-            run = aggregate(regions, records.profile, configuration, progress_of(feedback, stop=60))
+            run = aggregate(areas, records.profile, configuration, progress_of(feedback, stop=60))
             crosswalk = run.aggregation.crosswalk
             for note in run.notes:
                 feedback.pushInfo(note)
             suppressing = time.perf_counter()
             plan = suppress(records.profile, crosswalk, k)
             released = apply(plan, records)
-            measures, audit = evaluate(regions, plan, run.aggregation.sites, records.n_unmatched)
+            measures, audit = evaluate(areas, plan, run.aggregation.sites, records.n_unmatched)
             evaluated = time.perf_counter()
-            shapes = region_outputs.region_shapes(areas, crosswalk, progress_of(feedback, 60, 80))
+            shapes = region_outputs.region_shapes(layer, crosswalk, progress_of(feedback, 60, 80))
             outputs.add("RELEASED_RECORDS", *release_table(released, crosswalk, records, self, parameters, context, k))
-            outputs.add("RELEASED_REGIONS", region_outputs.regions_table(areas, crosswalk, shapes, audit.released))
-            outputs.add("CROSSWALK", region_outputs.crosswalk_table(areas, crosswalk))
-            outputs.add("REGION_AUDIT", region_outputs.audit_table(areas, crosswalk, shapes, audit))
-            outputs.add("SITE_POINTS", region_outputs.sites_table(areas, run.aggregation.sites))
-            outputs.add("VORONOI", region_outputs.voronoi_table(areas, run.aggregation))
+            outputs.add("RELEASED_REGIONS", region_outputs.regions_table(layer, crosswalk, shapes, audit.released))
+            outputs.add("CROSSWALK", region_outputs.crosswalk_table(layer, crosswalk))
+            outputs.add("REGION_AUDIT", region_outputs.audit_table(layer, crosswalk, shapes, audit))
+            outputs.add("SITE_POINTS", region_outputs.sites_table(layer, run.aggregation.sites))
+            outputs.add("VORONOI", region_outputs.voronoi_table(layer, run.aggregation))
             seconds = {
                 "reading": read - started,
                 **run.seconds,
@@ -117,7 +117,7 @@ class Anonymize(VbasAlgorithm):
                     audit,
                     k,
                     least_class(released, len(records.table.quasi_identifiers)),
-                    areas.to_planar(np.asarray(shapes), areas.crs),
+                    layer.to_planar(np.asarray(shapes), layer.crs),
                     parameter_rows(self, parameters, context),
                     (*records.warnings, *run.notes),
                     seconds,

@@ -19,7 +19,7 @@ from . import inputs
 from . import parameters as shared
 from .base import VbasAlgorithm
 from .effective import GIVEN, NOT_GIVEN, Counts
-from .layers.areas import Areas
+from .layers.areas import AreaLayer
 
 OWN_NUMBER = "own number"
 
@@ -198,13 +198,13 @@ def cutoff_of(algorithm: VbasAlgorithm, parameters: dict[str, object], context: 
 def populated(
     algorithm: VbasAlgorithm,
     parameters: dict[str, object],
-    areas: Areas,
+    layer: AreaLayer,
     context: QgsProcessingContext,
     feedback: QgsProcessingFeedback,
 ):
     """The regions with the population a cut-off is held against. Raises InputError where nobody tells it."""
     from ..core.errors import InputError
 
-    if not areas.has_population and algorithm.parameterAsSource(parameters, "RECORDS", context) is None:
+    if not layer.has_population and algorithm.parameterAsSource(parameters, "RECORDS", context) is None:
         raise InputError("A cut-off needs to know how many people there are: give POPULATION or RECORDS.")
-    return inputs.populated_by_records(algorithm, parameters, areas, context, feedback)
+    return inputs.populated_by_records(algorithm, parameters, layer, context, feedback)

@@ -47,7 +47,7 @@ class Compare(VbasAlgorithm):
 
         located = [name for name in AGGREGATIONS if name not in OWN_SITES]
         for parameter in (
-            *shared.regions(),
+            *shared.areas(),
             *shared.records(),
             shared.k(),
             _several(
@@ -121,12 +121,12 @@ class Compare(VbasAlgorithm):
         )
         baselines = self.words(parameters, "BASELINES", context)
         with Outputs(self, parameters, context, feedback) as outputs:
-            areas = inputs.areas_of(self, parameters, context, feedback)
+            layer = inputs.areas_of(self, parameters, context, feedback)
             approaches = [*baselines, *(one.aggregation for one in configurations)]
-            areas = inputs.with_neighbours(areas, approaches, feedback)
-            records = inputs.records_of(self, parameters, areas.regions, k, context, feedback)
+            layer = inputs.with_neighbours(layer, approaches, feedback)
+            records = inputs.records_of(self, parameters, layer.areas, k, context, feedback)
             outcomes = compare(
-                inputs.populated(areas, records),
+                inputs.populated(layer, records),
                 records.profile,
                 configurations,
                 k,

@@ -36,7 +36,7 @@ class CropIdentifiers(VbasAlgorithm):
 
     def declare(self) -> None:
         for parameter in (
-            *shared.regions(with_population=False),
+            *shared.areas(with_population=False),
             shared.described(
                 QgsProcessingParameterNumber(
                     "CHARACTERS", "Characters to keep", type=shared.INTEGER, defaultValue=4, minValue=1
@@ -93,18 +93,18 @@ class CropIdentifiers(VbasAlgorithm):
         if unit and table is not None:
             raise InputError("HIERARCHY and HIERARCHY_TABLE are both given: choose one of them.")
         with Outputs(self, parameters, context, feedback) as outputs:
-            areas = inputs.areas_of(self, parameters, context, feedback)
+            layer = inputs.areas_of(self, parameters, context, feedback)
             if unit or table is not None:
                 if table is None:
                     units = inputs.values_of(self, parameters, "REGIONS", unit, context)
                 else:
                     fields = (self.text(parameters, name, context) for name in ("HIERARCHY_ID", "HIERARCHY_LEVEL"))
-                    units = read_units(table, *fields, areas.regions, feedback)
-                aggregation = hierarchy(areas.regions, None, BaselineOptions(hierarchy=units))
+                    units = read_units(table, *fields, layer.areas, feedback)
+                aggregation = hierarchy(layer.areas, None, BaselineOptions(hierarchy=units))
             else:
                 characters = self.parameterAsInt(parameters, "CHARACTERS", context)
-                aggregation = cropping(areas.regions, None, BaselineOptions(characters=characters))
-                units = cropped_identifiers(areas.regions, characters).tolist()
+                aggregation = cropping(layer.areas, None, BaselineOptions(characters=characters))
+                units = cropped_identifiers(layer.areas, characters).tolist()
             names = region_outputs.names_of_regions(aggregation.crosswalk, units)
-            results = region_outputs.add_aggregation(outputs, areas, aggregation, feedback, names)
+            results = region_outputs.add_aggregation(outputs, layer, aggregation, feedback, names)
         return {**results, "N_LEFT_OUT": int((aggregation.crosswalk.region_of < 0).sum())}

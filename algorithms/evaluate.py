@@ -37,7 +37,7 @@ class Evaluate(VbasAlgorithm):
 
     def declare(self) -> None:
         for parameter in (
-            *shared.regions(),
+            *shared.areas(),
             *shared.records(),
             *shared.crosswalk(),
             shared.described(
@@ -65,30 +65,30 @@ class Evaluate(VbasAlgorithm):
         started = time.perf_counter()
         k = self.parameterAsInt(parameters, "K", context)
         with Outputs(self, parameters, context, feedback) as outputs:
-            areas = inputs.areas_of(self, parameters, context, feedback)
+            layer = inputs.areas_of(self, parameters, context, feedback)
             _, crosswalk = read_crosswalk(
                 self.source(parameters, "CROSSWALK", context),
                 self.text(parameters, "CROSSWALK_ID", context),
-                areas.regions,
+                layer.areas,
                 feedback,
             )
-            records = inputs.records_of(self, parameters, areas.regions, k, context, feedback)
-            regions = inputs.populated(areas, records)
+            records = inputs.records_of(self, parameters, layer.areas, k, context, feedback)
+            areas = inputs.populated(layer, records)
             source = self.optional_source(parameters, "SITES", context)
             if source is None:
-                sites = crosswalk.mean_centres(regions.points)
+                sites = crosswalk.mean_centres(areas.points)
             else:
-                sites = read_numbered_sites(source, areas, crosswalk, feedback)
-            measures, audit = evaluate(regions, suppress(records.profile, crosswalk, k), sites, records.n_unmatched)
-            shapes = region_outputs.region_shapes(areas, crosswalk, progress_of(feedback, 30, 90))
-            outputs.add("REGION_AUDIT", region_outputs.audit_table(areas, crosswalk, shapes, audit))
+                sites = read_numbered_sites(source, layer, crosswalk, feedback)
+            measures, audit = evaluate(areas, suppress(records.profile, crosswalk, k), sites, records.n_unmatched)
+            shapes = region_outputs.region_shapes(layer, crosswalk, progress_of(feedback, 30, 90))
+            outputs.add("REGION_AUDIT", region_outputs.audit_table(layer, crosswalk, shapes, audit))
             outputs.add_text(
                 "REPORT",
                 lambda: evaluation_report(
                     measures,
                     audit,
                     k,
-                    areas.to_planar(np.asarray(shapes), areas.crs),
+                    layer.to_planar(np.asarray(shapes), layer.crs),
                     parameter_rows(self, parameters, context),
                     records.warnings,
                 ),

@@ -50,7 +50,7 @@ class GenerateRecords(VbasAlgorithm):
 
     def declare(self) -> None:
         for parameter in (
-            *shared.regions(),
+            *shared.areas(),
             shared.described(
                 QgsProcessingParameterField("PROVINCE", "Province", parentLayerParameterName="REGIONS", optional=True),
                 "The field that says which shares an area draws from. Without it the leading characters of the "
@@ -110,8 +110,8 @@ class GenerateRecords(VbasAlgorithm):
         from ..core.synthetic.spatial_tilt import SpatialTilt
 
         with Outputs(self, parameters, context, feedback) as outputs:
-            areas = inputs.areas_of(self, parameters, context, feedback)
-            identifiers = areas.regions.identifiers
+            layer = inputs.areas_of(self, parameters, context, feedback)
+            identifiers = layer.areas.identifiers
             province = self.text(parameters, "PROVINCE", context)
             if province:
                 provinces: Sequence[object] = inputs.values_of(self, parameters, "REGIONS", province, context)
@@ -128,16 +128,16 @@ class GenerateRecords(VbasAlgorithm):
                 identifiers,
                 provinces,
                 source,
-                areas.regions.population if areas.has_population else limits,
+                layer.areas.population if layer.has_population else limits,
                 self.parameterAsInt(parameters, "SEED", context),
-                tilt=SpatialTilt(areas.regions.points, variation, reach) if variation else None,
+                tilt=SpatialTilt(layer.areas.points, variation, reach) if variation else None,
             )
 
             def parts() -> Iterator[Sequence[Column]]:
                 for chunk in people.chunks(progress=progress_of(feedback, 0)):
                     yield [chunk.area, *chunk.quasi_identifiers.values()]
 
-            fields = [field(name, "text") for name in (areas.id_field.name(), *people.fields)]
+            fields = [field(name, "text") for name in (layer.id_field.name(), *people.fields)]
             kind = INTERNAL if self.text(parameters, "DRAW", context) == WHOLE_ROWS else TEST_DATA
             table = StreamedTable(fields, (), n_rows=len(people), parts=parts)
             outputs.add("RECORDS", table, title=f"{RECORDS} ({kind})")

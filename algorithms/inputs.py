@@ -7,14 +7,14 @@ from collections.abc import Iterable
 import numpy as np
 from qgis.core import QgsFeatureRequest, QgsProcessingContext, QgsProcessingFeedback
 
+from ..core.areas import Areas
 from ..core.errors import InputError
 from ..core.profile import Profile, profile_records
 from ..core.records.matching import STOP, SUPPRESS, Records, match_areas, match_records
 from ..core.records.table import RecordTable, check_table
-from ..core.regions import Regions
 from .base import VbasAlgorithm
 from .compat import python_value
-from .layers.areas import CENTROID, Areas, read_areas
+from .layers.areas import CENTROID, AreaLayer, read_areas
 from .layers.checked_source import CheckedSource
 from .layers.feedback import READ, progress_of
 from .layers.fields import field_index
@@ -28,7 +28,7 @@ def areas_of(
     parameters: dict[str, object],
     context: QgsProcessingContext,
     feedback: QgsProcessingFeedback,
-) -> Areas:
+) -> AreaLayer:
     """REGIONS, REGION_ID, POPULATION and AREA_POINT, read."""
     has = algorithm.parameterDefinition
     return read_areas(
@@ -83,7 +83,7 @@ def _refuse_row_numbers(
 def records_of(
     algorithm: VbasAlgorithm,
     parameters: dict[str, object],
-    regions: Regions,
+    areas: Areas,
     k: int | None,
     context: QgsProcessingContext,
     feedback: QgsProcessingFeedback,
@@ -93,9 +93,9 @@ def records_of(
     has_choice = algorithm.parameterDefinition("UNMATCHED")
     unmatched = algorithm.text(parameters, "UNMATCHED", context) if has_choice else STOP
     field = algorithm.text(parameters, "RECORD_REGION", context)
-    records = match_records(table, regions, unmatched, LEAST_K if k is None else k, field)
+    records = match_records(table, areas, unmatched, LEAST_K if k is None else k, field)
     feedback.pushInfo(
-        f"{table.n_records} records in {int((records.profile.region_sizes > 0).sum())} of {len(regions)} areas, "
+        f"{table.n_records} records in {int((records.profile.area_sizes > 0).sum())} of {len(areas)} areas, "
         f"{len(records.profile.classes)} classes of quasi-identifiers."
     )
     for warning in records.warnings:
@@ -112,44 +112,44 @@ def profile_of(
     """The table counted by the areas that occur in it, and their identifiers."""
     table = table_of(algorithm, parameters, context, feedback)
     check_table(table, LEAST_K)
-    areas = table.area.categories
-    return profile_records(table.area.codes, table.quasi_identifiers, len(areas), table.counts)[0], areas
+    identifiers = table.area.categories
+    return profile_records(table.area.codes, table.quasi_identifiers, len(identifiers), table.counts)[0], identifiers
 
 
-def populated(areas: Areas, records: Records) -> Regions:
+def populated(layer: AreaLayer, records: Records) -> Areas:
     """The regions with the population to balance: the user's field, else the number of records."""
-    return areas.regions if areas.has_population else areas.regions.with_population(records.profile.region_sizes)
+    return layer.areas if layer.has_population else layer.areas.with_population(records.profile.area_sizes)
 
 
 def populated_by_records(
     algorithm: VbasAlgorithm,
     parameters: dict[str, object],
-    areas: Areas,
+    layer: AreaLayer,
     context: QgsProcessingContext,
     feedback: QgsProcessingFeedback,
-) -> Regions:
+) -> Areas:
     """The regions with the population field, else the number of records if RECORDS is given, else one each."""
     source = algorithm.optional_source(parameters, "RECORDS", context)
-    if areas.has_population or source is None:
-        return areas.regions
+    if layer.has_population or source is None:
+        return layer.areas
     count = algorithm.text(parameters, "RECORD_COUNT", context)
     area = algorithm.text(parameters, "RECORD_REGION", context)
     table = read_area_counts(source, area, count, feedback)
-    codes = match_areas(table, areas.regions, SUPPRESS, area)
+    codes = match_areas(table, layer.areas, SUPPRESS, area)
     inside = codes >= 0
     weights = None if table.counts is None else table.counts[inside]
-    return areas.regions.with_population(np.bincount(codes[inside], weights, len(areas.regions)))
+    return layer.areas.with_population(np.bincount(codes[inside], weights, len(layer.areas)))
 
 
-def with_neighbours(areas: Areas, approaches: Iterable[str], feedback: QgsProcessingFeedback) -> Areas:
+def with_neighbours(layer: AreaLayer, approaches: Iterable[str], feedback: QgsProcessingFeedback) -> AreaLayer:
     """The areas with their neighbours, where one of these aggregations or baselines looks at them: finding them takes
     time."""
     from ..core.aggregation import CONTIGUOUS
     from ..core.baselines import MERGING
 
     if (CONTIGUOUS | MERGING).isdisjoint(approaches):
-        return areas
-    return areas.with_neighbours(progress_of(feedback, 0, READ))
+        return layer
+    return layer.with_neighbours(progress_of(feedback, 0, READ))
 
 
 def values_of(

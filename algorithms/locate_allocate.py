@@ -31,7 +31,7 @@ class LocateAllocate(VbasAlgorithm):
         from ..core.aggregation import CAPACITATED
 
         for parameter in (
-            *shared.regions(with_population=False),
+            *shared.areas(with_population=False),
             configuring.n_sites(optional=False),
             shared.choice(
                 "METHOD",
@@ -56,11 +56,11 @@ class LocateAllocate(VbasAlgorithm):
         from ..core.site_number.given_number import check_n_sites
 
         with Outputs(self, parameters, context, feedback) as outputs:
-            areas = inputs.areas_of(self, parameters, context, feedback)
+            layer = inputs.areas_of(self, parameters, context, feedback)
             n_sites = self.parameterAsInt(parameters, "N_SITES", context)
-            check_n_sites(n_sites, len(areas.regions))
+            check_n_sites(n_sites, len(layer.areas))
             approach = chosen(APPROACHES, self.text(parameters, "METHOD", context), "METHOD")
             options = AggregationOptions(capacity_factor=self.parameterAsDouble(parameters, "CAPACITY_FACTOR", context))
-            aggregation = approach(areas.regions, n_sites, options, progress_of(feedback, stop=70))
-            results = region_outputs.add_aggregation(outputs, areas, aggregation, feedback)
+            aggregation = approach(layer.areas, n_sites, options, progress_of(feedback, stop=70))
+            results = region_outputs.add_aggregation(outputs, layer, aggregation, feedback)
         return results

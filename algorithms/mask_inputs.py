@@ -16,6 +16,7 @@ from qgis.core import (
     QgsProcessingParameterField,
 )
 
+from ..core.areas import identifier_text
 from ..core.errors import InputError, first_values
 from ..core.masking import DISTANCES
 from ..core.masking.households import Households, make_households
@@ -23,7 +24,6 @@ from ..core.masking.placing import NO_AREA, own_areas
 from ..core.masking.populations import Populations, categories_of, make_populations
 from ..core.masking.release import check_no_coordinates
 from ..core.records.columns import Column
-from ..core.regions import identifier_text
 from .base import VbasAlgorithm
 from .layers.feedback import progress_of
 from .layers.mask_areas import MaskAreas, read_mask_areas

@@ -35,7 +35,7 @@ class MergeAdjacent(VbasAlgorithm):
 
     def declare(self) -> None:
         for parameter in (
-            *shared.regions(),
+            *shared.areas(),
             shared.choice(
                 "UNTIL",
                 "Merge until",
@@ -72,19 +72,19 @@ class MergeAdjacent(VbasAlgorithm):
 
         options = baseline_inputs.merging_options_of(self, parameters, context)
         with Outputs(self, parameters, context, feedback) as outputs:
-            areas = inputs.areas_of(self, parameters, context, feedback)
-            areas = areas.with_neighbours(progress_of(feedback, 0, READ))
+            layer = inputs.areas_of(self, parameters, context, feedback)
+            layer = layer.with_neighbours(progress_of(feedback, 0, READ))
             progress = progress_of(feedback, stop=70)
             if self.text(parameters, "UNTIL", context) == CUTOFF:
-                regions = baseline_inputs.populated(self, parameters, areas, context, feedback)
+                areas = baseline_inputs.populated(self, parameters, layer, context, feedback)
                 cutoff = baseline_inputs.cutoff_of(self, parameters, context)
-                aggregation = adjacent_merging(regions, None, replace(options, cutoff=cutoff), progress)
+                aggregation = adjacent_merging(areas, None, replace(options, cutoff=cutoff), progress)
             else:
                 if self.parameterAsSource(parameters, "RECORDS", context) is None:
                     raise InputError("RECORDS is not given: merging until k-anonymous needs the records.")
                 k = self.parameterAsInt(parameters, "K", context)
-                records = inputs.records_of(self, parameters, areas.regions, k, context, feedback)
-                regions = inputs.populated(areas, records)
-                aggregation = merging_until_anonymous(regions, records.profile, replace(options, k=k), progress)
-            results = region_outputs.add_aggregation(outputs, areas, aggregation, feedback)
+                records = inputs.records_of(self, parameters, layer.areas, k, context, feedback)
+                areas = inputs.populated(layer, records)
+                aggregation = merging_until_anonymous(areas, records.profile, replace(options, k=k), progress)
+            results = region_outputs.add_aggregation(outputs, layer, aggregation, feedback)
         return results

@@ -80,7 +80,7 @@ def columns_of(
     feedback: QgsProcessingFeedback,
 ) -> MicrodataColumns:
     """MICRODATA, read; province : the parameter that names the province's field. Raises InputError."""
-    from ..core.regions import identifier_text
+    from ..core.areas import identifier_text
     from ..core.synthetic.microdata import missing_codes
 
     source = algorithm.source(parameters, "MICRODATA", context)

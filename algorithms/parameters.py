@@ -40,7 +40,7 @@ def visible(parameter: QgsProcessingParameterDefinition) -> QgsProcessingParamet
     return parameter
 
 
-def regions(with_population: bool = True) -> Iterable[QgsProcessingParameterDefinition]:
+def areas(with_population: bool = True) -> Iterable[QgsProcessingParameterDefinition]:
     """REGIONS, REGION_ID, POPULATION, AREA_POINT."""
     yield described(
         QgsProcessingParameterFeatureSource(
@@ -48,7 +48,7 @@ def regions(with_population: bool = True) -> Iterable[QgsProcessingParameterDefi
             "Areas",
             [QgsProcessing.SourceType.TypeVectorPolygon, QgsProcessing.SourceType.TypeVectorPoint],
         ),
-        "The initial regions, such as dissemination areas: polygons, or one point per area. Any coordinate reference "
+        "The small areas, such as dissemination areas: polygons, or one point per area. Any coordinate reference "
         "system: a geographic one is projected for measuring.",
     )
     yield described(

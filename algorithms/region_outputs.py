@@ -14,7 +14,7 @@ from ..core.drawing import buffered_hull, cells_of_points, dissolve, pieces
 from ..core.evaluation import Measures, RegionAudit, distances_to_sites
 from ..core.progress import Progress
 from ..core.voronoi import voronoi_cells
-from .layers.areas import Areas
+from .layers.areas import AreaLayer
 from .layers.feedback import progress_of
 from .layers.outputs import Outputs
 from .layers.tables import FOR_RELEASE, INTERNAL, Table, number_fields
@@ -105,22 +105,22 @@ def site_outputs() -> Iterable[QgsProcessingParameterDefinition]:
     )
 
 
-def region_shapes(areas: Areas, crosswalk: Crosswalk, progress: Progress) -> np.ndarray:
+def region_shapes(layer: AreaLayer, crosswalk: Crosswalk, progress: Progress) -> np.ndarray:
     """The dissolved regions in the CRS of REGIONS."""
-    if not areas.are_points:
-        return dissolve(areas.shapes, crosswalk, progress)
-    return areas.to_layer(dissolve(cells_of_points(areas.regions.points), crosswalk, progress))
+    if not layer.are_points:
+        return dissolve(layer.shapes, crosswalk, progress)
+    return layer.to_layer(dissolve(cells_of_points(layer.areas.points), crosswalk, progress))
 
 
-def crosswalk_table(areas: Areas, crosswalk: Crosswalk) -> Table:
+def crosswalk_table(layer: AreaLayer, crosswalk: Crosswalk) -> Table:
     """A row per area, in the order of REGIONS."""
     of_region = crosswalk.numbers.tolist()
     numbers = [of_region[region] if region >= 0 else None for region in crosswalk.region_of.tolist()]
-    return Table([areas.id_field, *number_fields(vbas_region="long")], [areas.identifiers, numbers])
+    return Table([layer.id_field, *number_fields(vbas_region="long")], [layer.identifiers, numbers])
 
 
 def regions_table(
-    areas: Areas,
+    layer: AreaLayer,
     crosswalk: Crosswalk,
     shapes: np.ndarray,
     released: np.ndarray | None,
@@ -128,27 +128,27 @@ def regions_table(
 ) -> Table:
     """RELEASED_REGIONS; without `released` where no records were given; with `name` where the regions have names."""
     kinds = {"vbas_region": "long", "areas": "integer", "area_km2": "real"}
-    columns = [crosswalk.numbers, *_sizes(areas, crosswalk, shapes)]
+    columns = [crosswalk.numbers, *_sizes(layer, crosswalk, shapes)]
     if released is not None:
         kinds["released"] = "long"
         columns.append(released)
     if names is not None:
         kinds["name"] = "text"
         columns.append([str(name) for name in names])
-    return Table(number_fields(**kinds), columns, "polygons", shapes, areas.crs)
+    return Table(number_fields(**kinds), columns, "polygons", shapes, layer.crs)
 
 
 def names_of_regions(crosswalk: Crosswalk, labels: Sequence[object]) -> list[object]:
     """The label of each region's first area, n_regions of them; labels : of each area."""
-    regions, first = np.unique(crosswalk.region_of, return_index=True)
-    return [labels[area] for area in first[regions >= 0].tolist()]
+    areas, first = np.unique(crosswalk.region_of, return_index=True)
+    return [labels[area] for area in first[areas >= 0].tolist()]
 
 
-def audit_table(areas: Areas, crosswalk: Crosswalk, shapes: np.ndarray, audit: RegionAudit) -> Table:
+def audit_table(layer: AreaLayer, crosswalk: Crosswalk, shapes: np.ndarray, audit: RegionAudit) -> Table:
     """REGION_AUDIT."""
     fields = number_fields(
         vbas_region="long",
-        areas="integer",
+        layer="integer",
         area_km2="real",
         released="long",
         population="real",
@@ -161,7 +161,7 @@ def audit_table(areas: Areas, crosswalk: Crosswalk, shapes: np.ndarray, audit: R
     )
     columns = [
         crosswalk.numbers,
-        *_sizes(areas, crosswalk, shapes),
+        *_sizes(layer, crosswalk, shapes),
         audit.released,
         audit.population,
         audit.records,
@@ -171,36 +171,36 @@ def audit_table(areas: Areas, crosswalk: Crosswalk, shapes: np.ndarray, audit: R
         audit.compactness,
         pieces(shapes),
     ]
-    return Table(fields, columns, "polygons", shapes, areas.crs)
+    return Table(fields, columns, "polygons", shapes, layer.crs)
 
 
-def sites_table(areas: Areas, sites: np.ndarray) -> Table:
+def sites_table(layer: AreaLayer, sites: np.ndarray) -> Table:
     """SITE_POINTS."""
     return Table(
         number_fields(vbas_region="long"),
         [np.arange(1, len(sites) + 1)],
         "points",
-        areas.to_layer(shapely.points(sites)),
-        areas.crs,
+        layer.to_layer(shapely.points(sites)),
+        layer.crs,
     )
 
 
-def voronoi_table(areas: Areas, aggregation: Aggregation) -> Table:
+def voronoi_table(layer: AreaLayer, aggregation: Aggregation) -> Table:
     """VORONOI: the cells of the sites, clipped to the areas' surroundings."""
-    around = buffered_hull(np.vstack([areas.regions.points, aggregation.sites]))
+    around = buffered_hull(np.vstack([layer.areas.points, aggregation.sites]))
     cells = voronoi_cells(aggregation.sites, around)
     return Table(
         number_fields(vbas_region="long"),
         [np.arange(1, len(cells) + 1)],
         "polygons",
-        areas.to_layer(cells),
-        areas.crs,
+        layer.to_layer(cells),
+        layer.crs,
     )
 
 
 def add_aggregation(
     outputs: Outputs,
-    areas: Areas,
+    layer: AreaLayer,
     aggregation: Aggregation,
     feedback: QgsProcessingFeedback,
     names: Sequence[object] | None = None,
@@ -209,14 +209,14 @@ def add_aggregation(
     for note in aggregation.notes:
         feedback.pushInfo(note)
     crosswalk = aggregation.crosswalk
-    outputs.add("CROSSWALK", crosswalk_table(areas, crosswalk))
+    outputs.add("CROSSWALK", crosswalk_table(layer, crosswalk))
     if outputs.wanted("RELEASED_REGIONS"):
-        shapes = region_shapes(areas, crosswalk, progress_of(feedback, 70, 95))
-        outputs.add("RELEASED_REGIONS", regions_table(areas, crosswalk, shapes, None, names))
-    outputs.add("SITE_POINTS", sites_table(areas, aggregation.sites))
+        shapes = region_shapes(layer, crosswalk, progress_of(feedback, 70, 95))
+        outputs.add("RELEASED_REGIONS", regions_table(layer, crosswalk, shapes, None, names))
+    outputs.add("SITE_POINTS", sites_table(layer, aggregation.sites))
     if outputs.wanted("VORONOI"):
-        outputs.add("VORONOI", voronoi_table(areas, aggregation))
-    compactness = float(distances_to_sites(areas.regions, crosswalk, aggregation.sites).sum())
+        outputs.add("VORONOI", voronoi_table(layer, aggregation))
+    compactness = float(distances_to_sites(layer.areas, crosswalk, aggregation.sites).sum())
     return {**outputs.deliver(), "N_SITES": crosswalk.n_regions, "COMPACTNESS": compactness}
 
 
@@ -234,8 +234,8 @@ def numbers(measures: Measures, seconds: float) -> dict[str, object]:
     }
 
 
-def _sizes(areas: Areas, crosswalk: Crosswalk, shapes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _sizes(layer: AreaLayer, crosswalk: Crosswalk, shapes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Number of areas and km² of each region."""
     count = crosswalk.totals(np.ones(len(crosswalk.region_of))).astype(np.int64)
-    square_metres = areas.square_metres_of(shapes) if areas.are_points else crosswalk.totals(areas.square_metres)
+    square_metres = layer.square_metres_of(shapes) if layer.are_points else crosswalk.totals(layer.square_metres)
     return count, square_metres / 1e6

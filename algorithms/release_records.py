@@ -49,17 +49,17 @@ class ReleaseRecords(VbasAlgorithm):
 
         k = self.parameterAsInt(parameters, "K", context)
         with Outputs(self, parameters, context, feedback) as outputs:
-            regions, crosswalk = read_crosswalk(
+            areas, crosswalk = read_crosswalk(
                 self.source(parameters, "CROSSWALK", context),
                 self.text(parameters, "CROSSWALK_ID", context),
                 None,
                 feedback,
             )
-            records = inputs.records_of(self, parameters, regions, k, context, feedback)
+            records = inputs.records_of(self, parameters, areas, k, context, feedback)
             plan = suppress(records.profile, crosswalk, k)
             released = apply(plan, records)
             # Without the areas' shapes there are no distances: compactness is left to “Evaluate regions”.
-            measures, _ = evaluate(regions, plan, crosswalk.mean_centres(regions.points), records.n_unmatched)
+            measures, _ = evaluate(areas, plan, crosswalk.mean_centres(areas.points), records.n_unmatched)
             outputs.add("RELEASED_RECORDS", *release_table(released, crosswalk, records, self, parameters, context, k))
             results = outputs.deliver()
         found = region_outputs.numbers(measures, 0.0)

@@ -28,7 +28,7 @@ class SiteLocation(VbasAlgorithm):
 
     def declare(self) -> None:
         for parameter in (
-            *shared.regions(),
+            *shared.areas(),
             *shared.records(),
             configuring.n_sites(optional=False),
             shared.visible(configuring.site_location()),
@@ -55,16 +55,16 @@ class SiteLocation(VbasAlgorithm):
         with Outputs(self, parameters, context, feedback) as outputs:
             k = self.parameterAsInt(parameters, "K", context)
             n_sites = self.parameterAsInt(parameters, "N_SITES", context)
-            areas = inputs.areas_of(self, parameters, context, feedback)
-            check_n_sites(n_sites, len(areas.regions))
-            records = inputs.records_of(self, parameters, areas.regions, k, context, feedback)
+            layer = inputs.areas_of(self, parameters, context, feedback)
+            check_n_sites(n_sites, len(layer.areas))
+            records = inputs.records_of(self, parameters, layer.areas, k, context, feedback)
             approach = chosen(APPROACHES, self.text(parameters, "SITE_LOCATION", context), "SITE_LOCATION")
             options = LocationOptions(k=k, seed=self.parameterAsInt(parameters, "SEED", context))
             location = approach(
-                inputs.populated(areas, records), records.profile, n_sites, options, progress_of(feedback)
+                inputs.populated(layer, records), records.profile, n_sites, options, progress_of(feedback)
             )
             for note in location.notes:
                 feedback.pushInfo(note)
-            outputs.add("SITE_POINTS", region_outputs.sites_table(areas, location.sites))
+            outputs.add("SITE_POINTS", region_outputs.sites_table(layer, location.sites))
             results = outputs.deliver()
         return {**results, "N_SITES": len(location.sites)}

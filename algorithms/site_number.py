@@ -77,9 +77,9 @@ class SiteNumber(VbasAlgorithm):
         from ..core.site_number import APPROACHES
 
         if self.parameterAsSource(parameters, "REGIONS", context) is not None:
-            areas = inputs.areas_of(self, parameters, context, feedback)
-            records = inputs.records_of(self, parameters, areas.regions, None, context, feedback)
-            profile, identifiers = records.profile, areas.regions.identifiers
+            layer = inputs.areas_of(self, parameters, context, feedback)
+            records = inputs.records_of(self, parameters, layer.areas, None, context, feedback)
+            profile, identifiers = records.profile, layer.areas.identifiers
         else:
             profile, identifiers = inputs.profile_of(self, parameters, context, feedback)
         approach = chosen(APPROACHES, self.text(parameters, "SITE_NUMBER", context), "SITE_NUMBER")

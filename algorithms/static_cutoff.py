@@ -28,7 +28,7 @@ class StaticCutoff(VbasAlgorithm):
 
     def declare(self) -> None:
         for parameter in (
-            *shared.regions(),
+            *shared.areas(),
             *baseline_inputs.cutoff(),
             *baseline_inputs.counted_records(),
             region_outputs.crosswalk_output(),
@@ -49,11 +49,11 @@ class StaticCutoff(VbasAlgorithm):
         from ..core.baselines.static_cutoff import static_cutoff
 
         with Outputs(self, parameters, context, feedback) as outputs:
-            areas = inputs.areas_of(self, parameters, context, feedback)
-            regions = baseline_inputs.populated(self, parameters, areas, context, feedback)
+            layer = inputs.areas_of(self, parameters, context, feedback)
+            areas = baseline_inputs.populated(self, parameters, layer, context, feedback)
             options = BaselineOptions(cutoff=baseline_inputs.cutoff_of(self, parameters, context))
-            aggregation = static_cutoff(regions, None, options)
+            aggregation = static_cutoff(areas, None, options)
             if not aggregation.crosswalk.n_regions:
                 feedback.pushWarning("No area exceeds the cut-off: a release by this crosswalk would be empty.")
-            results = region_outputs.add_aggregation(outputs, areas, aggregation, feedback)
+            results = region_outputs.add_aggregation(outputs, layer, aggregation, feedback)
         return {**results, "N_LEFT_OUT": int((aggregation.crosswalk.region_of < 0).sum())}

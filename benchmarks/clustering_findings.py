@@ -12,10 +12,10 @@ import numpy as np
 
 from vbas.benchmarks.scenarios import SELECTIONS, scenario
 from vbas.core.aggregation import APPROACHES as AGGREGATIONS
+from vbas.core.areas import Areas
 from vbas.core.evaluation import evaluate
 from vbas.core.plan import suppress
 from vbas.core.profile import Profile
-from vbas.core.regions import Regions
 from vbas.core.site_location import APPROACHES as LOCATIONS
 from vbas.core.site_location import LocationOptions
 from vbas.core.site_number import APPROACHES as SITE_NUMBERS
@@ -35,7 +35,7 @@ class Located(NamedTuple):
     notes: tuple[str, ...]
 
 
-def located(regions: Regions, profile: Profile, name: str, n_sites: int) -> Located:
+def located(regions: Areas, profile: Profile, name: str, n_sites: int) -> Located:
     """Place sites by one approach, and suppress."""
     started = time.process_time()
     result = LOCATIONS[name](regions, profile, n_sites, LocationOptions(k=K))

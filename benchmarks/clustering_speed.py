@@ -27,8 +27,8 @@ from scipy import sparse
 from vbas.benchmarks import real_data
 from vbas.benchmarks.scenarios import LARGE_SELECTION, scenario
 from vbas.core.aggregation import APPROACHES as AGGREGATIONS
+from vbas.core.areas import Areas
 from vbas.core.profile import Profile
-from vbas.core.regions import Regions
 from vbas.core.site_location import APPROACHES as LOCATIONS
 from vbas.core.site_location import LocationOptions
 from vbas.core.site_location.clustering.anonymity_driven_clustering import VARIANT, propose
@@ -65,7 +65,7 @@ def cpu_seconds(work, *arguments):
     return seconds, result
 
 
-def measure(regions: Regions, profile: Profile, n_sites: int) -> dict[str, Timed]:
+def measure(regions: Areas, profile: Profile, n_sites: int) -> dict[str, Timed]:
     """Every approach on one scenario."""
     found = {}
     located, density = cpu_seconds(LOCATIONS["balanced density"], regions, profile, n_sites)
@@ -79,7 +79,7 @@ def measure(regions: Regions, profile: Profile, n_sites: int) -> dict[str, Timed
     return found
 
 
-def plain_objective(regions: Regions, profile: Profile, sites: np.ndarray) -> tuple[int, int, int]:
+def plain_objective(regions: Areas, profile: Profile, sites: np.ndarray) -> tuple[int, int, int]:
     """Sum of levels, classes at the lowest level and classes, with everything counted again."""
     region_of = nearest_site(regions.points, sites)
     ones = np.ones(len(regions), np.int64)
@@ -98,7 +98,7 @@ class Saved(NamedTuple):
     proposals: int
 
 
-def against_counting_anew(regions: Regions, profile: Profile, n_sites: int) -> Saved:
+def against_counting_anew(regions: Areas, profile: Profile, n_sites: int) -> Saved:
     """Time the incremental climb over its first moves, and a plain recount over a few proposals."""
     sites = LOCATIONS["balanced density"](regions, profile, n_sites).sites
     state, record = ClusteringState(regions.points, profile.counts, sites), Climb()
@@ -132,7 +132,7 @@ def peak_megabytes() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def run_part(regions: Regions, profile: Profile) -> tuple[list[tuple[str, int, dict[str, Timed]]], Saved, float]:
+def run_part(regions: Areas, profile: Profile) -> tuple[list[tuple[str, int, dict[str, Timed]]], Saved, float]:
     """All measurements of one part, and the peak memory of this process."""
     cases = [(number, SITE_NUMBERS[number](profile, regions.identifiers).n_sites) for number in NUMBERS]
     rows = [(number, n_sites, measure(regions, profile, n_sites)) for number, n_sites in cases]

@@ -19,11 +19,11 @@ from vbas.benchmarks.best_approaches import best_approaches
 from vbas.benchmarks.clustering_findings import compactness_table, suppression_table
 from vbas.benchmarks.scenarios import SELECTIONS, scenario
 from vbas.benchmarks.transport_findings import suppression_by_limit, transport_findings
+from vbas.core.areas import Areas
 from vbas.core.configuration import Configuration, aggregate
 from vbas.core.evaluation import Measures, evaluate
 from vbas.core.plan import suppress
 from vbas.core.profile import Profile
-from vbas.core.regions import Regions
 
 K = 5
 PARTS = ("East", "West")  # Croft 2015, section 4.2
@@ -37,7 +37,7 @@ class Rated(NamedTuple):
     seconds: float
 
 
-def rate(regions: Regions, profile: Profile, configuration: Configuration) -> Rated:
+def rate(regions: Areas, profile: Profile, configuration: Configuration) -> Rated:
     """Run a configuration and measure it at K."""
     run = aggregate(regions, profile, configuration)
     measures, _ = evaluate(regions, suppress(profile, run.aggregation.crosswalk, K), run.aggregation.sites)

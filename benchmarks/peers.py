@@ -28,13 +28,13 @@ from vbas.benchmarks.scenarios import LARGE_SELECTION, SELECTIONS, scenario
 from vbas.core.adjacency import connected_parts
 from vbas.core.aggregation import APPROACHES, OWN_SITES, AggregationOptions
 from vbas.core.aggregation.iterative_voronoi import relocate
+from vbas.core.areas import Areas
 from vbas.core.baselines import BASELINES, BaselineOptions
 from vbas.core.crosswalk import number_compactly
 from vbas.core.evaluation import evaluate
 from vbas.core.neighbours import point_neighbours
 from vbas.core.plan import suppress
 from vbas.core.profile import Profile, profile_records
-from vbas.core.regions import Regions
 from vbas.core.site_location import APPROACHES as LOCATIONS
 from vbas.core.synthetic.canada import canadian_distributions
 from vbas.core.synthetic.generator import generate_records
@@ -47,11 +47,11 @@ THINNED = {"California": 10}
 HEADER = ("method", "regions", "least pop.", "compactness, km", "suppressed, %", "in one piece", "seconds")
 
 
-def place(name: str) -> tuple[Regions, Profile]:
+def place(name: str) -> tuple[Areas, Profile]:
     """The areas with neighbours and population, and the profile of generated records (5 quasi-identifiers)."""
     if name == "East of Canada":  # the scale of the papers' tests, 400 to 700 people in each of 4 480 areas
         regions, profile = scenario("East", LARGE_SELECTION)
-        return Regions(*_columns(regions), point_neighbours(regions.points)), profile
+        return Areas(*_columns(regions), point_neighbours(regions.points)), profile
     regions = areas(name)
     people = np.round(regions.population / THINNED.get(name, 1))
     distributions = canadian_distributions().selection(SELECTIONS[LARGE_SELECTION])
@@ -60,11 +60,11 @@ def place(name: str) -> tuple[Regions, Profile]:
     return regions, profile_records(table.area.codes, table.quasi_identifiers, len(regions))[0]
 
 
-def _columns(regions: Regions):
+def _columns(regions: Areas):
     return regions.identifiers, regions.points, regions.population
 
 
-def row(name: str, regions: Regions, profile: Profile, region_of: np.ndarray, seconds: float):
+def row(name: str, regions: Areas, profile: Profile, region_of: np.ndarray, seconds: float):
     """A line of the table; compactness from the mean centres for all, so that it is the same measure."""
     crosswalk, _ = number_compactly(region_of)
     measures, audit = evaluate(regions, suppress(profile, crosswalk, K), crosswalk.mean_centres(regions.points))
@@ -92,7 +92,7 @@ def timed(call):
     return result, time.process_time() - started
 
 
-def own_rows(regions: Regions, profile: Profile, floor: float, characters: int, start: np.ndarray):
+def own_rows(regions: Areas, profile: Profile, floor: float, characters: int, start: np.ndarray):
     """Our configurations for as many regions as the floor could give, and the baselines."""
     n_sites = len(start)
     found, seconds = timed(lambda: APPROACHES["population floor"](regions, 1, AggregationOptions(floor=floor)))
@@ -115,7 +115,7 @@ def own_rows(regions: Regions, profile: Profile, floor: float, characters: int, 
     yield row("our site loop, from random areas", regions, profile, region_of, seconds)
 
 
-def peer_row(peer: str, title: str, regions: Regions, profile: Profile, floor: float, start: np.ndarray):
+def peer_row(peer: str, title: str, regions: Areas, profile: Profile, floor: float, start: np.ndarray):
     """A peer in a process of its own."""
     first, second = regions.neighbours.pairs()
     found, why = peer_result(peer, regions, first, second, floor, start)
@@ -126,7 +126,7 @@ def peer_row(peer: str, title: str, regions: Regions, profile: Profile, floor: f
 
 
 def peer_result(
-    peer: str, regions: Regions, first: np.ndarray, second: np.ndarray, floor: float, start: np.ndarray
+    peer: str, regions: Areas, first: np.ndarray, second: np.ndarray, floor: float, start: np.ndarray
 ) -> tuple[dict[str, np.ndarray] | None, str]:
     """What a peer gives, or None and why it gives nothing."""
     with tempfile.TemporaryDirectory() as folder:
@@ -147,7 +147,7 @@ def peer_result(
             return dict(found), ""
 
 
-def qgis_row(regions: Regions, profile: Profile, n_sites: int):
+def qgis_row(regions: Areas, profile: Profile, n_sites: int):
     """QGIS's native k-means, called as a script would; its seconds include reading the layer of points."""
     try:
         os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")

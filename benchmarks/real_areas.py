@@ -10,8 +10,8 @@ import shapely
 from osgeo import ogr, osr
 
 from vbas.benchmarks.real_data import DATA, PARTS_OF_CANADA
+from vbas.core.areas import Areas, make_areas
 from vbas.core.neighbours import point_neighbours, polygon_neighbours
-from vbas.core.regions import Regions, make_regions
 
 # File, layer, identifier, population, and the EPSG code of the projection in metres to measure in.
 LAYERS = {
@@ -22,7 +22,7 @@ LAYERS = {
 
 
 @lru_cache(maxsize=4)
-def areas(name: str) -> Regions:
+def areas(name: str) -> Areas:
     """The areas of that name, with their neighbours: by shared border, points by that of their Voronoi cells.
 
     Areas of East of Canada whose population is not known are left out.
@@ -46,7 +46,7 @@ def areas(name: str) -> Regions:
     shapes = shapely.force_2d(shapely.from_wkb(wkbs))
     metres = shapely.force_2d(shapely.from_wkb(projected))
     points = shapely.get_coordinates(shapely.centroid(shapely.make_valid(metres)))
-    regions = make_regions(identifiers, points, np.array(populations))
+    regions = make_areas(identifiers, points, np.array(populations))
     if shapely.get_dimensions(shapes).max() == 0:
         return replace(regions, neighbours=point_neighbours(points))
     return replace(regions, neighbours=polygon_neighbours(shapely.make_valid(shapes)))

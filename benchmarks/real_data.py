@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from osgeo import ogr, osr
 
-from vbas.core.regions import Regions, make_regions
+from vbas.core.areas import Areas, make_areas
 
 DATA = Path(os.environ.get("VBAS_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 
@@ -33,7 +33,7 @@ def problem_with(parts: list[str]) -> str:
     return "" if available() else f"The folder of real data is not at {DATA}: set VBAS_DATA to where it is."
 
 
-def canada(part: str) -> Regions:
+def canada(part: str) -> Areas:
     """The DAs of a part of Canada as points in EPSG:3347, population 1 each (Statistics Canada)."""
     source = ogr.Open(str(DATA / "canada_da_points.gpkg"))
     layer = source.GetLayer(0)
@@ -46,7 +46,7 @@ def canada(part: str) -> Regions:
             geometry.Transform(to_lambert)
             identifiers.append(identifier)
             points.append(geometry.GetPoint_2D(0))
-    return make_regions(identifiers, np.array(points))
+    return make_areas(identifiers, np.array(points))
 
 
 def _crs(code: int) -> osr.SpatialReference:

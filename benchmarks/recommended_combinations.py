@@ -18,10 +18,10 @@ import numpy as np
 
 from vbas.benchmarks import real_data
 from vbas.benchmarks.scenarios import random_selections, scenario
+from vbas.core.areas import Areas
 from vbas.core.configuration import RECOMMENDED, Configuration, aggregate
 from vbas.core.evaluation import evaluate
 from vbas.core.profile import Profile
-from vbas.core.regions import Regions
 
 K = 5
 # The first twelve of the random selections that have at most so many quasi-identifiers: with more, one anonymity-driven
@@ -72,7 +72,7 @@ def scenarios() -> list[tuple[str, ...]]:
     return [selection for selection in drawn if len(selection) <= MOST_ATTRIBUTES][:N_SCENARIOS]
 
 
-def rated(regions: Regions, profile: Profile) -> np.ndarray:
+def rated(regions: Areas, profile: Profile) -> np.ndarray:
     """Each combination's MEASURES, (7, 5)."""
     rows = []
     for combination in RECOMMENDED.values():

@@ -14,8 +14,8 @@ from functools import lru_cache
 import numpy as np
 
 from vbas.benchmarks import real_data
+from vbas.core.areas import Areas
 from vbas.core.profile import Profile, profile_records
-from vbas.core.regions import Regions
 from vbas.core.synthetic.canada import canadian_distributions
 from vbas.core.synthetic.generator import generate_records, province_from_identifiers
 
@@ -45,7 +45,7 @@ def random_selections(number: int, seed: int = 0) -> list[tuple[str, ...]]:
     return list(found)
 
 
-def scenario(part: str, selection: int | tuple[str, ...], seed: int = 0) -> tuple[Regions, Profile]:
+def scenario(part: str, selection: int | tuple[str, ...], seed: int = 0) -> tuple[Areas, Profile]:
     """The DAs of a part of Canada ("East", "Centre", "West") and the profile of their generated people.
 
     selection : names of attributes, or an index into SELECTIONS. 400 to 700 people in each DA, each attribute drawn
@@ -64,5 +64,5 @@ def scenario(part: str, selection: int | tuple[str, ...], seed: int = 0) -> tupl
 
 
 @lru_cache(maxsize=3)
-def _points(part: str) -> Regions:
+def _points(part: str) -> Areas:
     return real_data.canada(part)

@@ -19,10 +19,10 @@ from typing import NamedTuple
 from vbas.benchmarks import real_data
 from vbas.benchmarks.scenarios import LARGE_SELECTION, SELECTIONS, scenario
 from vbas.core.aggregation import APPROACHES, AggregationOptions
+from vbas.core.areas import Areas
 from vbas.core.evaluation import Measures, evaluate
 from vbas.core.plan import suppress
 from vbas.core.profile import Profile
-from vbas.core.regions import Regions
 from vbas.core.site_number import APPROACHES as SITE_NUMBERS
 from vbas.core.site_number import SiteNumberOptions
 
@@ -44,7 +44,7 @@ class Rated(NamedTuple):
     told: str
 
 
-def rate(regions: Regions, profile: Profile, heuristic: str, n_sites: int, factor: float) -> Rated:
+def rate(regions: Areas, profile: Profile, heuristic: str, n_sites: int, factor: float) -> Rated:
     """Run one heuristic and measure it at K."""
     started = time.process_time()
     result = APPROACHES[heuristic](regions, n_sites, AggregationOptions(capacity_factor=factor))
@@ -90,7 +90,7 @@ def suppression_by_limit(part: str = "East") -> None:
             print(f"  {', '.join(names):58}{number:17}{n_sites:5d}{shares}  {way} as the limit loosens", flush=True)
 
 
-def _rated_row(part: str, regions: Regions, profile: Profile, heuristic: str, n_sites: int, factor: float) -> Rated:
+def _rated_row(part: str, regions: Areas, profile: Profile, heuristic: str, n_sites: int, factor: float) -> Rated:
     if factor == FACTORS[0]:
         heads = f"{'suppressed':>11}{'%':>8}{'compactness, km':>17}{'discernibility':>16}{'CPU s':>8}{'gap':>10}"
         print(f"  {heuristic:33}{heads}")

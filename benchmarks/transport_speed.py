@@ -31,7 +31,7 @@ from scipy.spatial.distance import cdist
 
 from vbas.benchmarks import real_data
 from vbas.core.aggregation import APPROACHES, AggregationOptions
-from vbas.core.regions import make_regions
+from vbas.core.areas import make_areas
 from vbas.core.transport import allocate
 from vbas.core.transport.capacity import facility_capacity
 from vbas.core.transport.seeding import alternate_location_allocation
@@ -64,7 +64,7 @@ def ours(problem: Problem) -> Answer:
 
 
 def ours_alternating(problem: Problem) -> Answer:
-    areas = make_regions(range(len(problem.points)), problem.points)
+    areas = make_areas(range(len(problem.points)), problem.points)
     options = AggregationOptions(problem.factor)
     result = APPROACHES["alternating location-allocation"](areas, len(problem.facilities), options)
     cost = np.hypot(*(areas.points - result.sites[result.crosswalk.region_of]).T).sum()

@@ -13,6 +13,7 @@ import numpy as np
 
 from . import aggregation
 from .aggregation import Aggregation, AggregationOptions
+from .areas import Areas
 from .arrays import to_list
 from .baselines import BASELINES, BaselineOptions
 from .configuration import RECOMMENDED, Configuration, LocatedSites, aggregate, chosen
@@ -22,7 +23,6 @@ from .evaluation import Measures, evaluate
 from .plan import suppress
 from .profile import Profile
 from .progress import Progress, part, silent
-from .regions import Regions
 
 # All of them better when less.
 MEASURES = ("suppression_percent", "compactness", "discernibility", "non_uniform_entropy")
@@ -107,7 +107,7 @@ def configurations_of(
 
 
 def compare(
-    regions: Regions,
+    areas: Areas,
     profile: Profile,
     configurations: Sequence[Configuration],
     k: int,
@@ -126,14 +126,14 @@ def compare(
     located: LocatedSites = {}
     options = replace(baseline_options, k=k)
     trials: list[tuple[Configuration, Trial]] = [
-        *((c, partial(_configuration_trial, regions, profile, c, located)) for c in configurations),
-        *((baseline_configuration(b), partial(_baseline_trial, regions, profile, b, options)) for b in baselines),
+        *((c, partial(_configuration_trial, areas, profile, c, located)) for c in configurations),
+        *((baseline_configuration(b), partial(_baseline_trial, areas, profile, b, options)) for b in baselines),
     ]
     for i, (configuration, trial) in enumerate(trials):
         started = time.perf_counter()
         try:
             result, notes, seconds = trial(part(progress, i / len(trials), (i + 1) / len(trials)))
-            measures, _ = evaluate(regions, suppress(profile, result.crosswalk, k), result.sites, n_unmatched)
+            measures, _ = evaluate(areas, suppress(profile, result.crosswalk, k), result.sites, n_unmatched)
         except Cancelled:
             break
         except (VbasError, ArithmeticError, ValueError, MemoryError) as error:
@@ -155,18 +155,18 @@ def compare(
 
 
 def _configuration_trial(
-    regions: Regions, profile: Profile, configuration: Configuration, located: LocatedSites, progress: Progress
+    areas: Areas, profile: Profile, configuration: Configuration, located: LocatedSites, progress: Progress
 ) -> tuple[Aggregation, tuple[str, ...], float]:
-    run = aggregate(regions, profile, configuration, progress, located)
+    run = aggregate(areas, profile, configuration, progress, located)
     return run.aggregation, run.notes, sum(run.seconds.values())
 
 
 def _baseline_trial(
-    regions: Regions, profile: Profile, name: str, options: BaselineOptions, progress: Progress
+    areas: Areas, profile: Profile, name: str, options: BaselineOptions, progress: Progress
 ) -> tuple[Aggregation, tuple[str, ...], float]:
     baseline = chosen(BASELINES, name, "BASELINES")
     started = time.perf_counter()
-    result = baseline(regions, profile, options, progress)
+    result = baseline(areas, profile, options, progress)
     return result, result.notes, time.perf_counter() - started
 
 

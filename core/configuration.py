@@ -9,10 +9,10 @@ from typing import TypeVar
 
 from . import aggregation, site_location, site_number
 from .aggregation import Aggregation, AggregationOptions
+from .areas import Areas
 from .errors import InputError
 from .profile import Profile
 from .progress import Progress, part, silent
-from .regions import Regions
 from .site_location import LocationOptions, SiteLocation
 from .site_number import SiteNumber, SiteNumberOptions
 
@@ -144,7 +144,7 @@ LocatedSites = dict[tuple[str, int, LocationOptions], tuple[SiteLocation, float]
 
 
 def aggregate(
-    regions: Regions,
+    areas: Areas,
     profile: Profile,
     configuration: Configuration,
     progress: Progress = silent,
@@ -152,19 +152,19 @@ def aggregate(
 ) -> Run:
     """Run components 1 to 3: how many sites, where, and which area joins which.
 
-    regions : n areas with the population to balance; profile : of the same areas, in the same order;
+    areas : n areas with the population to balance; profile : of the same areas, in the same order;
     located : sites of earlier runs over the same regions and profile, used again and added to.
     Raises InputError for an unknown approach and for settings the approaches refuse.
     """
     number_approach = chosen(site_number.APPROACHES, configuration.site_number, "SITE_NUMBER")
     aggregation_approach = chosen(aggregation.APPROACHES, configuration.aggregation, "AGGREGATION")
     started = time.perf_counter()
-    number = number_approach(profile, regions.identifiers, configuration.number_options)
+    number = number_approach(profile, areas.identifiers, configuration.number_options)
     seconds = {"site number": time.perf_counter() - started, "site location": 0.0}
     location = None
     if configuration.aggregation not in aggregation.OWN_SITES:
         location, seconds["site location"] = _located(
-            regions,
+            areas,
             profile,
             number.n_sites,
             configuration,
@@ -173,7 +173,7 @@ def aggregate(
         )
     started = time.perf_counter()
     result = aggregation_approach(
-        regions,
+        areas,
         number.n_sites if location is None else location.sites,
         configuration.aggregation_options,
         progress if location is None else part(progress, 0.5, 1.0),
@@ -184,7 +184,7 @@ def aggregate(
 
 
 def _located(
-    regions: Regions,
+    areas: Areas,
     profile: Profile,
     n_sites: int,
     configuration: Configuration,
@@ -196,7 +196,7 @@ def _located(
     key = (configuration.site_location, n_sites, configuration.location_options)
     if key not in located:
         started = time.perf_counter()
-        location = locate(regions, profile, n_sites, configuration.location_options, progress)
+        location = locate(areas, profile, n_sites, configuration.location_options, progress)
         located[key] = location, time.perf_counter() - started
     return located[key]
 

@@ -1,4 +1,4 @@
-"""The crosswalk: which aggregated region each initial region belongs to. Every method ends in one."""
+"""The crosswalk: which region each area belongs to. Every method ends in one."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from .areas import Areas, identifier_text
 from .errors import InputError, first_values
-from .regions import Regions, identifier_text
 
 LEFT_OUT = -1
 
 
 @dataclass(frozen=True, eq=False)
 class Crosswalk:
-    """Aggregated region of each initial region.
+    """The region of each area.
 
     region_of : (n,) int64 array, 0..n_regions - 1, or LEFT_OUT (-1) for an area a method leaves out: all its
         records are suppressed.
@@ -63,30 +63,30 @@ def number_compactly(region_of: np.ndarray) -> tuple[Crosswalk, np.ndarray]:
     return Crosswalk(compact.astype(np.int64), len(labels)), labels
 
 
-def crosswalk_from_table(regions: Regions, identifiers: Sequence[object], numbers: Sequence[object]) -> Crosswalk:
+def crosswalk_from_table(areas: Areas, identifiers: Sequence[object], numbers: Sequence[object]) -> Crosswalk:
     """Read a crosswalk table: identifiers of areas and their `vbas_region` (None where the area is left out).
 
     Any whole numbers will do, as numbers or text: the crosswalk keeps them. Raises InputError for areas that are
     missing, unknown or assigned twice, for a number that is none, and where no area has a region.
     """
     texts = np.array([identifier_text(value) for value in identifiers], dtype=object)
-    codes = regions.codes_of(texts)
+    codes = areas.codes_of(texts)
     unknown = codes < 0
     if unknown.any():
         raise InputError(
             f"CROSSWALK names {int(unknown.sum())} areas that are not in REGIONS ({first_values(texts[unknown])}): "
             "use the crosswalk that was made for these areas."
         )
-    times = np.bincount(codes, minlength=len(regions))
+    times = np.bincount(codes, minlength=len(areas))
     if (times > 1).any():
         raise InputError(
             f"CROSSWALK assigns {int((times > 1).sum())} areas more than once "
-            f"({first_values(regions.identifiers[times > 1])}): each area belongs to exactly one region."
+            f"({first_values(areas.identifiers[times > 1])}): each area belongs to exactly one region."
         )
     if (times == 0).any():
         raise InputError(
             f"CROSSWALK misses {int((times == 0).sum())} areas of REGIONS "
-            f"({first_values(regions.identifiers[times == 0])}): add them, with an empty vbas_region to leave them out."
+            f"({first_values(areas.identifiers[times == 0])}): add them, with an empty vbas_region to leave them out."
         )
     labels = np.array([_label(value) for value in numbers], dtype=object)
     inside = np.array([label is not None for label in labels])
@@ -99,7 +99,7 @@ def crosswalk_from_table(regions: Regions, identifiers: Sequence[object], number
             "the regions, within 64 bits."
         )
     given, position = np.unique(labels[inside].astype(np.int64), return_inverse=True)
-    region_of = np.full(len(regions), LEFT_OUT, np.int64)
+    region_of = np.full(len(areas), LEFT_OUT, np.int64)
     region_of[codes[inside]] = position.reshape(-1)
     return Crosswalk(region_of, len(given), given)
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .areas import Areas
 from .crosswalk import Crosswalk
 from .plan import Plan
 from .profile import Profile
-from .regions import Regions
 
 
 @dataclass(frozen=True)
@@ -49,27 +49,27 @@ class RegionAudit:
         return self.records - self.suppressed
 
 
-def distances_to_sites(regions: Regions, crosswalk: Crosswalk, sites: np.ndarray) -> np.ndarray:
+def distances_to_sites(areas: Areas, crosswalk: Crosswalk, sites: np.ndarray) -> np.ndarray:
     """Distance from each area's point to its region's site, (n,) metres; 0 for areas that are left out."""
     inside = crosswalk.region_of >= 0
-    distances = np.zeros(len(regions))
-    distances[inside] = np.hypot(*(regions.points[inside] - sites[crosswalk.region_of[inside]]).T)
+    distances = np.zeros(len(areas))
+    distances[inside] = np.hypot(*(areas.points[inside] - sites[crosswalk.region_of[inside]]).T)
     return distances
 
 
-def evaluate(regions: Regions, plan: Plan, sites: np.ndarray, n_unmatched: int = 0) -> tuple[Measures, RegionAudit]:
+def evaluate(areas: Areas, plan: Plan, sites: np.ndarray, n_unmatched: int = 0) -> tuple[Measures, RegionAudit]:
     """Rate a plan of release (Croft 2015, Eqs. 20 to 23).
 
-    regions : the areas of the plan's profile; sites : (n_regions, 2), where compactness is measured from; n_unmatched :
+    areas : those of the plan's profile; sites : (n_regions, 2), where compactness is measured from; n_unmatched :
     records of no known area, which count as suppressed. Records of areas that are left out count as suppressed and have
     no part in the entropy.
     """
     crosswalk, profile = plan.crosswalk, plan.profile
     records = _by_region(plan, plan.records)
-    distances = distances_to_sites(regions, crosswalk, sites)
+    distances = distances_to_sites(areas, crosswalk, sites)
     audit = RegionAudit(
-        areas=crosswalk.totals(np.ones(len(regions))).astype(np.int64),
-        population=crosswalk.totals(regions.population),
+        areas=crosswalk.totals(np.ones(len(areas))).astype(np.int64),
+        population=crosswalk.totals(areas.population),
         records=records,
         suppressed=_by_region(plan, np.where(plan.shown, 0, plan.records)),
         anonymity=_smallest_classes(plan),
@@ -107,7 +107,7 @@ def _smallest_classes(plan: Plan) -> np.ndarray:
 
 def _non_uniform_entropy(profile: Profile, crosswalk: Crosswalk, records: np.ndarray) -> float:
     """- Σ over records of log2(n_i / n_a), both before suppression (Croft 2015, Eqs. 22, 23)."""
-    sizes = profile.region_sizes
+    sizes = profile.area_sizes
     used = (sizes > 0) & (crosswalk.region_of >= 0)
     own, whole = sizes[used].astype(float), records[crosswalk.region_of[used]].astype(float)
     return float((own * np.log2(whole / own)).sum())

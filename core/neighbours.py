@@ -9,16 +9,16 @@ import shapely
 from scipy.spatial import QhullError, Voronoi
 
 from .adjacency import Adjacency, adjacency_of_pairs
+from .areas import Areas
 from .drawing import buffered_hull
 from .progress import Progress, silent
-from .regions import Regions
 
 BATCH = 20_000
 
 
-def neighbours_of(regions: Regions) -> Adjacency:
+def neighbours_of(areas: Areas) -> Adjacency:
     """The neighbours the regions bring along, or those of their points."""
-    return point_neighbours(regions.points) if regions.neighbours is None else regions.neighbours
+    return point_neighbours(areas.points) if areas.neighbours is None else areas.neighbours
 
 
 def polygon_neighbours(

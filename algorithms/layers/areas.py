@@ -19,10 +19,10 @@ from qgis.core import (
 )
 
 from ...core.antimeridian import joined_at_antimeridian
+from ...core.areas import Areas, identifier_text, make_areas
 from ...core.errors import InputError, first_values
 from ...core.neighbours import polygon_neighbours
 from ...core.progress import Progress, silent
-from ...core.regions import Regions, identifier_text, make_regions
 from ..compat import python_value
 from .degrees import check_degrees
 from .feedback import check_cancelled
@@ -34,16 +34,16 @@ AREA_POINTS = (CENTROID, POINT_ON_SURFACE)
 
 
 @dataclass(frozen=True, eq=False)
-class Areas:
-    """The initial regions as core sees them, and what is needed to draw them again.
+class AreaLayer:
+    """The areas as core sees them, and what is needed to draw them again.
 
-    regions : points in metres in `planar`; population as the user's field has it, ones without a field
+    areas : points in metres in `planar`; population as the user's field has it, ones without a field
     shapes : (n,) shapely polygons or points in the layer's own CRS, repaired
     square_metres : (n,) area, 0 for points
     identifiers : n values as the layer has them, for the crosswalk
     """
 
-    regions: Regions
+    areas: Areas
     has_population: bool
     shapes: np.ndarray
     square_metres: np.ndarray
@@ -70,13 +70,13 @@ class Areas:
         """Areas of shapes in the layer's own CRS, (m,) square metres."""
         return surfaces(shapes, self.crs, equal_area_crs(self.crs, self.planar, self.shapes), self.context)
 
-    def with_neighbours(self, progress: Progress = silent) -> Areas:
+    def with_neighbours(self, progress: Progress = silent) -> AreaLayer:
         """The same areas, whose regions know which polygons share a border; core asks points itself."""
         if self.are_points:
             return self
         shapes = joined_at_antimeridian(self.shapes) if self.crs.isGeographic() else self.shapes
         found = polygon_neighbours(shapes, lambda borders: self.to_planar(borders, self.crs), progress)
-        return replace(self, regions=replace(self.regions, neighbours=found))
+        return replace(self, areas=replace(self.areas, neighbours=found))
 
 
 def read_areas(
@@ -86,7 +86,7 @@ def read_areas(
     area_point: str,
     context: QgsProcessingContext,
     feedback: QgsProcessingFeedback,
-) -> Areas:
+) -> AreaLayer:
     """Read REGIONS. Raises InputError for all that makes areas unusable, naming field and values."""
     fields = source.fields()
     id_index = field_index(fields, id_field, "REGION_ID", "REGIONS")
@@ -116,15 +116,13 @@ def read_areas(
     if planar != crs:
         measured = transformed(shapes, QgsCoordinateTransform(crs, planar, context.transformContext()))
     points = shapely.point_on_surface(measured) if area_point == POINT_ON_SURFACE else shapely.centroid(measured)
-    regions = make_regions(
+    areas = make_areas(
         identifiers, shapely.get_coordinates(points) if len(points) else np.empty((0, 2)), None, id_field
     )
     if population_index is not None:
-        regions = regions.with_population(
-            number_or_missing(populations, population_field, "POPULATION", regions.identifiers)
-        )
-    return Areas(
-        regions,
+        areas = areas.with_population(number_or_missing(populations, population_field, "POPULATION", areas.identifiers))
+    return AreaLayer(
+        areas,
         population_index is not None,
         shapes,
         shapely.area(measured)

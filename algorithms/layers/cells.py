@@ -18,8 +18,8 @@ from qgis.core import (
     QgsWkbTypes,
 )
 
+from ...core.areas import identifier_text
 from ...core.errors import InputError, first_values
-from ...core.regions import identifier_text
 from ..compat import python_value
 from .areas import repaired, wkb_of
 from .degrees import check_degrees

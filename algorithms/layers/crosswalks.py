@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from qgis.core import QgsFeatureRequest, QgsProcessingFeatureSource, QgsProcessingFeedback
 
+from ...core.areas import Areas, make_areas
 from ...core.crosswalk import Crosswalk, crosswalk_from_table
 from ...core.errors import InputError
-from ...core.regions import Regions, make_regions
 from ..compat import python_value
 from .feedback import check_cancelled
 from .fields import field_index
@@ -18,9 +18,9 @@ NUMBER = "vbas_region"
 def read_crosswalk(
     source: QgsProcessingFeatureSource,
     id_field: str,
-    regions: Regions | None,
+    areas: Areas | None,
     feedback: QgsProcessingFeedback,
-) -> tuple[Regions, Crosswalk]:
+) -> tuple[Areas, Crosswalk]:
     """CROSSWALK for the given regions, or for those it names itself (which have no points then).
 
     id_field : the areas' identifier; where it is empty, the only field beside vbas_region. Raises InputError.
@@ -44,12 +44,12 @@ def read_crosswalk(
         numbers.append(None if number == "" else number)
     if not identifiers:
         raise InputError("CROSSWALK is empty: it needs a row per area.")
-    if regions is None:
-        regions = _named_regions(identifiers)
-    return regions, crosswalk_from_table(regions, identifiers, numbers)
+    if areas is None:
+        areas = _named_regions(identifiers)
+    return areas, crosswalk_from_table(areas, identifiers, numbers)
 
 
-def _named_regions(identifiers: list[object]) -> Regions:
+def _named_regions(identifiers: list[object]) -> Areas:
     """Regions of which only the identifiers are known; an identifier that stands twice is told by the crosswalk."""
     once = list(dict.fromkeys(identifiers))
-    return make_regions(once, np.zeros((len(once), 2)), None, "CROSSWALK_ID")
+    return make_areas(once, np.zeros((len(once), 2)), None, "CROSSWALK_ID")

@@ -6,24 +6,24 @@ import numpy as np
 import shapely
 from qgis.core import QgsProcessingFeatureSource, QgsProcessingFeedback
 
+from ...core.areas import identifier_text
 from ...core.crosswalk import Crosswalk
 from ...core.errors import InputError, first_values
-from ...core.regions import identifier_text
 from ..compat import python_value
-from .areas import Areas
+from .areas import AreaLayer
 from .degrees import check_degrees
 from .feedback import check_cancelled
 
 NUMBER = "vbas_region"
 
 
-def read_sites(source: QgsProcessingFeatureSource, areas: Areas, feedback: QgsProcessingFeedback) -> np.ndarray:
+def read_sites(source: QgsProcessingFeatureSource, layer: AreaLayer, feedback: QgsProcessingFeedback) -> np.ndarray:
     """SITES in the areas' planar coordinates, (S, 2). Raises InputError for none, too many, or none near the areas."""
-    sites, _ = _read(source, areas, feedback)
-    n = len(areas.regions)
+    sites, _ = _read(source, layer, feedback)
+    n = len(layer.areas)
     if len(sites) > n:
         raise InputError(f"SITES has {len(sites)} points for {n} areas: give at most one site per area.")
-    low, high = areas.regions.points.min(axis=0), areas.regions.points.max(axis=0)
+    low, high = layer.areas.points.min(axis=0), layer.areas.points.max(axis=0)
     around = np.maximum(high - low, 1.0)
     outside = ((sites < low - around) | (sites > high + around)).any(axis=1)
     if outside.all():
@@ -36,12 +36,12 @@ def read_sites(source: QgsProcessingFeatureSource, areas: Areas, feedback: QgsPr
 
 
 def read_numbered_sites(
-    source: QgsProcessingFeatureSource, areas: Areas, crosswalk: Crosswalk, feedback: QgsProcessingFeedback
+    source: QgsProcessingFeatureSource, layer: AreaLayer, crosswalk: Crosswalk, feedback: QgsProcessingFeedback
 ) -> np.ndarray:
     """The site of each region of a crosswalk, (n_regions, 2), by the field vbas_region. Raises InputError."""
     if source.fields().lookupField(NUMBER) < 0:
         raise InputError(f"SITES has no field “{NUMBER}” that says which region each belongs to: leave SITES empty.")
-    sites, numbers = _read(source, areas, feedback)
+    sites, numbers = _read(source, layer, feedback)
     position = {number: i for i, number in enumerate(numbers)}
     wanted = [str(number) for number in crosswalk.numbers.tolist()]
     lost = [number for number in wanted if number not in position]
@@ -54,7 +54,7 @@ def read_numbered_sites(
 
 
 def _read(
-    source: QgsProcessingFeatureSource, areas: Areas, feedback: QgsProcessingFeedback
+    source: QgsProcessingFeatureSource, layer: AreaLayer, feedback: QgsProcessingFeedback
 ) -> tuple[np.ndarray, list[str | None]]:
     index = source.fields().lookupField(NUMBER)
     wkbs, numbers = [], []
@@ -70,4 +70,4 @@ def _read(
         raise InputError("SITES has no coordinate reference system: assign the layer its CRS first.")
     shapes = shapely.centroid(shapely.force_2d(shapely.from_wkb(np.array(wkbs, dtype=object))))
     check_degrees(shapely.get_coordinates(shapes), source.sourceCrs(), "SITES")
-    return shapely.get_coordinates(areas.to_planar(shapes, source.sourceCrs())), numbers
+    return shapely.get_coordinates(layer.to_planar(shapes, source.sourceCrs())), numbers

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..areas import Areas
 from ..progress import Progress, part, silent
-from ..regions import Regions
 from ..transport import Allocation, allocate
 from ..transport.capacity import facility_capacity
 from ..transport.seeding import mean_centres
@@ -16,18 +16,18 @@ ROUND_LIMIT = 1_000
 
 
 def alternating_location_allocation(
-    regions: Regions, n_sites: int, options: AggregationOptions = DEFAULTS, progress: Progress = silent
+    areas: Areas, n_sites: int, options: AggregationOptions = DEFAULTS, progress: Progress = silent
 ) -> Aggregation:
     """Components 2 and 3 together: Goodchild and Massam's heuristic of 1969, as described by Croft 2018, 2.4.1.
 
-    regions : n areas, a demand of 1 each; 1 <= n_sites <= n. options : `capacity_factor`.
+    areas : n areas, a demand of 1 each; 1 <= n_sites <= n. options : `capacity_factor`.
     Each allocation is optimal over all n x S arcs, proved by its prices, and starts from the prices of the one before.
     The loop ends when no site moves, or with the best allocation seen when a step makes the sum of the distances
     no better. A site that serves no area is dropped.
     Raises InputError for a capacity factor that is neither 0 nor at least 1.
     """
-    points = regions.points
-    capacity = facility_capacity(len(regions), n_sites, options.capacity_factor)
+    points = areas.points
+    capacity = facility_capacity(len(areas), n_sites, options.capacity_factor)
     sites = start_sites(points, n_sites, part(progress, 0.0, 0.1))
     best, best_sites = allocate(points, sites, capacity, None, part(progress, 0.1, 0.3)), sites
     gap = best.gap

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..areas import Areas
 from ..progress import Progress, silent
-from ..regions import Regions
 from ..voronoi import nearest_site
 from .options import Aggregation, AggregationOptions, aggregation_by_site
 
@@ -13,10 +13,10 @@ DEFAULTS = AggregationOptions()
 
 
 def basic_voronoi(
-    regions: Regions, sites: np.ndarray, options: AggregationOptions = DEFAULTS, progress: Progress = silent
+    areas: Areas, sites: np.ndarray, options: AggregationOptions = DEFAULTS, progress: Progress = silent
 ) -> Aggregation:
     """Allocate each area to the nearest site: the Voronoi diagram of the sites decides (Croft 2015, section 3.3).
 
-    regions : n areas; sites : (S, 2), metres. A site that is nearest to no area is dropped.
+    areas : n areas; sites : (S, 2), metres. A site that is nearest to no area is dropped.
     """
-    return aggregation_by_site(nearest_site(regions.points, sites), sites)
+    return aggregation_by_site(nearest_site(areas.points, sites), sites)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..adjacency import Adjacency
+from ..areas import Areas
 from ..arrays import to_list
 from ..progress import Progress, silent
-from ..regions import Regions
 from .contiguity import stays_connected
 
 SWEEPS = 40
@@ -15,20 +15,20 @@ WORTHWHILE = 1e-4  # a sweep that gains less than this share of the distances is
 
 
 def exchange(
-    regions: Regions, adjacency: Adjacency, region_of: np.ndarray, floor: float, progress: Progress = silent
+    areas: Areas, adjacency: Adjacency, region_of: np.ndarray, floor: float, progress: Progress = silent
 ) -> np.ndarray:
     """Regions (n,) int64 with less distance to the mean centres, each as connected and above the floor as before.
 
-    regions : n areas; region_of : labels from 0. In a sweep each region gives an area to a neighbour, or exchanges one
+    areas : n areas; region_of : labels from 0. In a sweep each region gives an area to a neighbour, or exchanges one
     for another, at most once: the best first, by the distances to the centres at the start of the sweep.
     """
     best = region_of.copy()
-    least = current = _distances(regions, best).sum()
+    least = current = _distances(areas, best).sum()
     labels = to_list(best)
     starts, others = to_list(adjacency.starts), to_list(adjacency.others)
     beside = [others[a:b] for a, b in zip(starts[:-1], starts[1:])]
     for sweep in range(SWEEPS):
-        gains, moves = _candidates(regions, adjacency, np.array(labels), floor)
+        gains, moves = _candidates(areas, adjacency, np.array(labels), floor)
         touched: set[int] = set()
         for position in to_list(np.argsort(-gains, kind="stable")):
             area, source, target, back = to_list(moves[:, position])
@@ -36,7 +36,7 @@ def exchange(
                 continue
             if _keeps_connected(labels, beside, area, source, target, back):
                 touched |= {source, target}
-        now = _distances(regions, np.array(labels)).sum()
+        now = _distances(areas, np.array(labels)).sum()
         if now < least:
             best, least = np.array(labels), now
         if not touched or current - now < WORTHWHILE * current:
@@ -62,31 +62,31 @@ def _keeps_connected(
     return False
 
 
-def _distances(regions: Regions, region_of: np.ndarray) -> np.ndarray:
+def _distances(areas: Areas, region_of: np.ndarray) -> np.ndarray:
     """Distance of each area from its region's mean centre, (n,) metres."""
-    return np.hypot(*(regions.points - _centres(regions, region_of)[region_of]).T)
+    return np.hypot(*(areas.points - _centres(areas, region_of)[region_of]).T)
 
 
-def _centres(regions: Regions, region_of: np.ndarray) -> np.ndarray:
+def _centres(areas: Areas, region_of: np.ndarray) -> np.ndarray:
     sizes = np.maximum(np.bincount(region_of), 1)
-    return np.column_stack([np.bincount(region_of, regions.points[:, axis]) / sizes for axis in (0, 1)])
+    return np.column_stack([np.bincount(region_of, areas.points[:, axis]) / sizes for axis in (0, 1)])
 
 
 def _candidates(
-    regions: Regions, adjacency: Adjacency, region_of: np.ndarray, floor: float
+    areas: Areas, adjacency: Adjacency, region_of: np.ndarray, floor: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """All moves and exchanges that shorten distances and keep the floor: gains (m,), moves (4, m).
 
     The rows of moves are the area, its region, the region it goes to, and the area that comes back (-1 for none).
     """
-    centres = _centres(regions, region_of)
-    people = np.bincount(region_of, regions.population)
+    centres = _centres(areas, region_of)
+    people = np.bincount(region_of, areas.population)
     n_regions = len(people)
     owners, others = adjacency.owners, adjacency.others
     across = region_of[owners] != region_of[others]
     area, target = np.divmod(np.unique(owners[across] * n_regions + region_of[others[across]]), n_regions)
     source = region_of[area]
-    points, weight = regions.points[area], regions.population[area]
+    points, weight = areas.points[area], areas.population[area]
     gain = np.hypot(*(points - centres[source]).T) - np.hypot(*(points - centres[target]).T)
     single = np.flatnonzero((gain > 0) & (people[source] - weight >= floor))
     alone = np.bincount(region_of)[source[single]] == 1

@@ -6,9 +6,9 @@ import numpy as np
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
+from ..areas import Areas
 from ..errors import VbasError
 from ..progress import Progress, silent
-from ..regions import Regions
 from .options import Aggregation, AggregationOptions, aggregation_by_site
 
 DEFAULTS = AggregationOptions()
@@ -18,13 +18,13 @@ FEW = 64
 
 
 def iterative_voronoi(
-    regions: Regions, sites: np.ndarray, options: AggregationOptions = DEFAULTS, progress: Progress = silent
+    areas: Areas, sites: np.ndarray, options: AggregationOptions = DEFAULTS, progress: Progress = silent
 ) -> Aggregation:
     """Alternate nearest-site membership and mean centres to the fixed point (Croft 2018, section 2.3.2).
 
-    regions : n areas; sites : (S, 2), metres. A site that ends without members is dropped.
+    areas : n areas; sites : (S, 2), metres. A site that ends without members is dropped.
     """
-    site_of, sites, rounds = relocate(regions.points, sites, progress)
+    site_of, sites, rounds = relocate(areas.points, sites, progress)
     return aggregation_by_site(site_of, sites, (f"Iterative Voronoi settled after {rounds} rounds.",))
 
 

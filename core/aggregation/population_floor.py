@@ -6,10 +6,10 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from ..adjacency import Adjacency, adjacency_of_pairs
+from ..areas import Areas
 from ..errors import InputError
 from ..neighbours import neighbours_of
 from ..progress import Progress, part, silent
-from ..regions import Regions
 from .cuts import Ground, cut
 from .exchanges import exchange
 from .options import Aggregation, AggregationOptions, aggregation_by_site
@@ -18,32 +18,32 @@ DEFAULTS = AggregationOptions()
 
 
 def population_floor(
-    regions: Regions, n_sites: int, options: AggregationOptions = DEFAULTS, progress: Progress = silent
+    areas: Areas, n_sites: int, options: AggregationOptions = DEFAULTS, progress: Progress = silent
 ) -> Aggregation:
     """Cut the map again and again while both sides keep the floor, then exchange areas along the borders.
 
     The max-p-regions problem (Duque, Anselin and Rey 2012), solved from the top: nothing is grown that could be left
-    over. regions : n areas with their neighbours; n_sites : sets the floor where `options.floor` is 0, to an even share
+    over. areas : n areas with their neighbours; n_sites : sets the floor where `options.floor` is 0, to an even share
     of the population. Every region is in one piece and at or above the floor; the sites are the mean centres.
     A part of the map below the floor, such as an island, joins the nearest area across the gap.
     Raises InputError for a floor below 0 or above the whole population.
     """
-    total = float(regions.population.sum())
+    total = float(areas.population.sum())
     if options.floor < 0 or not np.isfinite(options.floor):
         raise InputError(f"FLOOR is {options.floor:g}: give the population every region needs, or 0 for an even share.")
     floor = options.floor or total / max(n_sites, 1)
     if floor > total * (1 + 1e-12):
         raise InputError(f"FLOOR is {floor:g}, but all areas together have {total:g} people: choose a lower one.")
-    adjacency, n_bridged = bridged(regions, neighbours_of(regions), floor)
+    adjacency, n_bridged = bridged(areas, neighbours_of(areas), floor)
     progress(0.1)
     first, second = adjacency.pairs()
     # Metres near the origin: the sums of squares keep their digits.
-    ground = Ground(regions.points - regions.points.mean(axis=0), regions.population, first, second, floor)
+    ground = Ground(areas.points - areas.points.mean(axis=0), areas.population, first, second, floor)
     region_of = cut(ground, adjacency.components(), part(progress, 0.1, 0.6))
-    region_of = exchange(regions, adjacency, region_of, floor, part(progress, 0.6, 1.0))
+    region_of = exchange(areas, adjacency, region_of, floor, part(progress, 0.6, 1.0))
     sizes = np.bincount(region_of)
-    sites = np.column_stack([np.bincount(region_of, regions.points[:, axis]) / sizes for axis in (0, 1)])
-    least = np.bincount(region_of, regions.population).min()
+    sites = np.column_stack([np.bincount(region_of, areas.points[:, axis]) / sizes for axis in (0, 1)])
+    least = np.bincount(region_of, areas.population).min()
     notes = [
         f"Population floor made {len(sizes)} regions of at least {floor:g} people (the smallest has {least:g}); "
         f"{int(total / floor)} would be the most if areas could be cut."
@@ -57,21 +57,21 @@ def population_floor(
     return aggregation_by_site(region_of, sites, tuple(notes))
 
 
-def bridged(regions: Regions, adjacency: Adjacency, floor: float) -> tuple[Adjacency, int]:
+def bridged(areas: Areas, adjacency: Adjacency, floor: float) -> tuple[Adjacency, int]:
     """The adjacency with a bridge from each connected part below the floor to the nearest area elsewhere.
 
     Returns it and the number of bridges. Parts are bridged smallest first; in the end none is below the floor, as long
     as the whole is not.
     """
     component = adjacency.components()
-    people = np.bincount(component, regions.population)
+    people = np.bincount(component, areas.population)
     members = np.split(np.argsort(component, kind="stable"), np.cumsum(np.bincount(component))[:-1])
     bridges: list[tuple[int, int]] = []
     while len(people) - len(bridges) > 1 and people.min() < floor:
         small = int(people.argmin())
         own = members[small]
-        elsewhere = np.setdiff1d(np.arange(len(regions)), own)
-        distance, nearest = cKDTree(regions.points[elsewhere]).query(regions.points[own])
+        elsewhere = np.setdiff1d(np.arange(len(areas)), own)
+        distance, nearest = cKDTree(areas.points[elsewhere]).query(areas.points[own])
         from_area, to_area = own[distance.argmin()], elsewhere[nearest[distance.argmin()]]
         bridges.append((int(from_area), int(to_area)))
         larger = int(component[to_area])
@@ -89,7 +89,7 @@ def bridged(regions: Regions, adjacency: Adjacency, floor: float) -> tuple[Adjac
             np.concatenate([first, start]),
             np.concatenate([second, end]),
             np.concatenate([adjacency.borders[once], np.zeros(len(bridges))]),
-            len(regions),
+            len(areas),
         ),
         len(bridges),
     )

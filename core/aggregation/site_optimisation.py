@@ -8,8 +8,8 @@ from itertools import count, islice
 
 import numpy as np
 
+from ..areas import Areas
 from ..progress import Progress, part, silent
-from ..regions import Regions
 from ..voronoi import nearest_site
 from .iterative_voronoi import relocate
 from .options import Aggregation, AggregationOptions, aggregation_by_site
@@ -20,11 +20,11 @@ ROUND_LIMIT = 1_000  # some ten rounds are needed
 
 
 def site_optimisation(
-    regions: Regions, sites: np.ndarray, options: AggregationOptions = DEFAULTS, progress: Progress = silent
+    areas: Areas, sites: np.ndarray, options: AggregationOptions = DEFAULTS, progress: Progress = silent
 ) -> Aggregation:
     """Balance populations by removing and splitting sites while compactness improves (Croft 2018, section 2.3.3).
 
-    regions : n areas with points (metres) and population; sites : (S, 2), the number that sets the ideal population.
+    areas : n areas with points (metres) and population; sites : (S, 2), the number that sets the ideal population.
     The result may have more or fewer sites. Compactness is the sum of the areas' distances to their sites.
 
     First the sites are relocated as in iterative Voronoi. Then those below half the ideal population are removed and
@@ -34,7 +34,7 @@ def site_optimisation(
     iterative Voronoi leaves them, as the paper found too (section 4.3): that is the result all the same, and a note
     says so.
     """
-    steps = list(islice(improvements(regions, sites, progress), ROUND_LIMIT + 2))
+    steps = list(islice(improvements(areas, sites, progress), ROUND_LIMIT + 2))
     first, best, rounds = steps[0], steps[-1], len(steps) - 2
     progress(1.0)
     note = (
@@ -60,22 +60,22 @@ class Settled:
     compactness: float
 
 
-def improvements(regions: Regions, sites: np.ndarray, progress: Progress = silent) -> Iterator[Settled]:
+def improvements(areas: Areas, sites: np.ndarray, progress: Progress = silent) -> Iterator[Settled]:
     """The first relocation, what is left when no site has too few people, then every round that improves on that."""
-    ideal = regions.population.sum() / len(sites)
+    ideal = areas.population.sum() / len(sites)
     stages = _stages(progress)
-    settled = _relocated(regions, sites, next(stages))
+    settled = _relocated(areas, sites, next(stages))
     yield settled
-    while (few := _populations(regions, settled) < TOO_FEW * ideal).any():
-        settled = _relocated(regions, settled.sites[~few], next(stages))
+    while (few := _populations(areas, settled) < TOO_FEW * ideal).any():
+        settled = _relocated(areas, settled.sites[~few], next(stages))
     yield settled
     while True:
-        population = _populations(regions, settled)
+        population = _populations(areas, settled)
         few, many = population < TOO_FEW * ideal, population > TOO_MANY * ideal
         if not (few | many).any():
             return
-        changed = _removed_and_split(regions.points, settled, few, many)
-        following = _relocated(regions, changed, next(stages))
+        changed = _removed_and_split(areas.points, settled, few, many)
+        following = _relocated(areas, changed, next(stages))
         if following.compactness >= settled.compactness:
             return
         settled = following
@@ -88,15 +88,15 @@ def _stages(progress: Progress) -> Iterator[Progress]:
         yield part(progress, 1.0 - 0.5 ** (i / 4), 1.0 - 0.5 ** ((i + 1) / 4))
 
 
-def _relocated(regions: Regions, sites: np.ndarray, progress: Progress) -> Settled:
+def _relocated(areas: Areas, sites: np.ndarray, progress: Progress) -> Settled:
     """Iterative Voronoi from these sites."""
-    site_of, sites, _ = relocate(regions.points, sites, progress)
-    return Settled(site_of, sites, float(np.hypot(*(regions.points - sites[site_of]).T).sum()))
+    site_of, sites, _ = relocate(areas.points, sites, progress)
+    return Settled(site_of, sites, float(np.hypot(*(areas.points - sites[site_of]).T).sum()))
 
 
-def _populations(regions: Regions, settled: Settled) -> np.ndarray:
+def _populations(areas: Areas, settled: Settled) -> np.ndarray:
     """The population of each site, (S',)."""
-    return np.bincount(settled.site_of, weights=regions.population, minlength=len(settled.sites))
+    return np.bincount(settled.site_of, weights=areas.population, minlength=len(settled.sites))
 
 
 def _removed_and_split(points: np.ndarray, settled: Settled, few: np.ndarray, many: np.ndarray) -> np.ndarray:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..areas import Areas
 from ..progress import Progress, part, silent
-from ..regions import Regions
 from ..transport import Allocation, allocate
 from ..transport.capacity import facility_capacity
 from ..transport.single_moves import SingleMoves, settle
@@ -16,19 +16,19 @@ DEFAULTS = AggregationOptions()
 
 
 def transportation_location(
-    regions: Regions, n_sites: int, options: AggregationOptions = DEFAULTS, progress: Progress = silent
+    areas: Areas, n_sites: int, options: AggregationOptions = DEFAULTS, progress: Progress = silent
 ) -> Aggregation:
     """Components 2 and 3 together: Cooper's heuristic of 1972, as described by Croft 2018, 2.4.2.
 
-    regions : n areas, a demand of 1 each; 1 <= n_sites <= n. options : `capacity_factor`.
+    areas : n areas, a demand of 1 each; 1 <= n_sites <= n. options : `capacity_factor`.
     All areas go to the nearest site; while a site is over its limit, the cheapest move of one area from such a site
     to one with room is made, and after each the sites go to their centres and areas to nearer sites with room, until
     nothing moves, or with the best seen when, all sites within their limits, a step makes the sum of the distances
     worse. A site that serves no area is dropped.
     Raises InputError for a capacity factor that is neither 0 nor at least 1.
     """
-    points = regions.points
-    capacity = facility_capacity(len(regions), n_sites, options.capacity_factor)
+    points = areas.points
+    capacity = facility_capacity(len(areas), n_sites, options.capacity_factor)
     sites = start_sites(points, n_sites, part(progress, 0.0, 0.1))
     moves = SingleMoves(points, sites, capacity)
     settled = settle(moves, np.ones(n_sites, bool))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from heapq import heapify, heappop, heappush
 
 from ..aggregation import Aggregation
+from ..areas import Areas
 from ..errors import InputError
 from ..neighbours import neighbours_of
 from ..profile import Profile
 from ..progress import Progress, silent
-from ..regions import Regions
 from .merging import Merger
 from .options import BaselineOptions, aggregation_of_labels
 from .static_cutoff import check_cutoff
@@ -18,11 +18,11 @@ DEFAULTS = BaselineOptions()
 
 
 def adjacent_merging(
-    regions: Regions, profile: Profile | None, options: BaselineOptions = DEFAULTS, progress: Progress = silent
+    areas: Areas, profile: Profile | None, options: BaselineOptions = DEFAULTS, progress: Progress = silent
 ) -> Aggregation:
     """Merge the smallest region below the cut-off with a neighbour, again and again (Croft 2015, section 2.2).
 
-    regions : n areas with their neighbours; options : `cutoff`, `neighbour`, `islands`, `boundary`, `most`.
+    areas : n areas with their neighbours; options : `cutoff`, `neighbour`, `islands`, `boundary`, `most`.
     Of regions as small as each other the one with the lower number goes first. A region that no neighbour may be merged
     with (because of the boundary or the maximum, or an island left alone) stays as it is, and a note says how many do.
     Raises InputError for a cut-off that is not above 0 or that is above the maximum.
@@ -33,7 +33,7 @@ def adjacent_merging(
             f"MAXIMUM is {options.most:g}, below the cut-off of {options.cutoff:g}, so that no region could reach it: "
             "raise it or set it to 0 for no limit."
         )
-    merger = Merger(regions, neighbours_of(regions), options)
+    merger = Merger(areas, neighbours_of(areas), options)
     waiting = [(population, area) for area, population in enumerate(merger.population) if population < options.cutoff]
     heapify(waiting)
     total, stuck = max(len(waiting), 1), set()
@@ -50,7 +50,7 @@ def adjacent_merging(
             heappush(waiting, (merger.population[kept], kept))
         progress(1.0 - len(waiting) / total)
     left = sum(merger.of(region) == region and merger.population[region] < options.cutoff for region in stuck)
-    return aggregation_of_labels(regions, merger.labels(), merging_notes(merger, left, "below the cut-off"))
+    return aggregation_of_labels(areas, merger.labels(), merging_notes(merger, left, "below the cut-off"))
 
 
 def merging_notes(merger: Merger, n_left: int, state: str) -> tuple[str, ...]:

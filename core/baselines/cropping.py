@@ -5,26 +5,26 @@ from __future__ import annotations
 import numpy as np
 
 from ..aggregation import Aggregation
+from ..areas import Areas
 from ..errors import InputError
 from ..profile import Profile
 from ..progress import Progress, silent
-from ..regions import Regions
 from .options import BaselineOptions, aggregation_of_labels, codes_of_labels
 
 DEFAULTS = BaselineOptions()
 
 
 def cropping(
-    regions: Regions, profile: Profile | None, options: BaselineOptions = DEFAULTS, progress: Progress = silent
+    areas: Areas, profile: Profile | None, options: BaselineOptions = DEFAULTS, progress: Progress = silent
 ) -> Aggregation:
     """Areas whose identifiers share their first characters are one region (Croft 2015, section 2.2).
 
-    regions : n areas; options : `characters`. The regions stand in the order of the cropped identifiers.
+    areas : n areas; options : `characters`. The regions stand in the order of the cropped identifiers.
     Raises InputError for fewer than one character.
     """
-    cropped = cropped_identifiers(regions, options.characters)
-    shorter = sum(len(identifier) < options.characters for identifier in regions.identifiers.tolist())
-    aggregation = aggregation_of_labels(regions, codes_of_labels(cropped.tolist()))
+    cropped = cropped_identifiers(areas, options.characters)
+    shorter = sum(len(identifier) < options.characters for identifier in areas.identifiers.tolist())
+    aggregation = aggregation_of_labels(areas, codes_of_labels(cropped.tolist()))
     notes = [
         f"The first {options.characters} characters of the identifiers tell {aggregation.crosswalk.n_regions} regions "
         "apart."
@@ -34,8 +34,8 @@ def cropping(
     return Aggregation(aggregation.crosswalk, aggregation.sites, tuple(notes))
 
 
-def cropped_identifiers(regions: Regions, characters: int) -> np.ndarray:
+def cropped_identifiers(areas: Areas, characters: int) -> np.ndarray:
     """The first characters of each identifier, (n,) object array of str. Raises InputError below one character."""
     if characters < 1:
         raise InputError(f"CHARACTERS is {characters}: keep at least the first character of the identifiers.")
-    return np.array([identifier[:characters] for identifier in regions.identifiers.tolist()], dtype=object)
+    return np.array([identifier[:characters] for identifier in areas.identifiers.tolist()], dtype=object)

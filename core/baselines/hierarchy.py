@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from ..aggregation import Aggregation
+from ..areas import Areas
 from ..errors import InputError, first_values
 from ..profile import Profile
 from ..progress import Progress, silent
-from ..regions import Regions
 from .options import BaselineOptions, aggregation_of_labels, codes_of_labels
 
 DEFAULTS = BaselineOptions()
 
 
 def hierarchy(
-    regions: Regions, profile: Profile | None, options: BaselineOptions = DEFAULTS, progress: Progress = silent
+    areas: Areas, profile: Profile | None, options: BaselineOptions = DEFAULTS, progress: Progress = silent
 ) -> Aggregation:
     """Areas of the same larger unit are one region; areas of no known unit are left out.
 
-    regions : n areas; options : `hierarchy`, the unit of each area. The regions stand in the order of the units' names.
+    areas : n areas; options : `hierarchy`, the unit of each area. The regions stand in the order of the units' names.
     Raises InputError where no units are given, or none is known.
     """
     if options.hierarchy is None:
@@ -26,11 +26,11 @@ def hierarchy(
     missing = labels < 0
     if missing.all():
         raise InputError("HIERARCHY is empty in every area: choose the field that says which unit an area lies in.")
-    aggregation = aggregation_of_labels(regions, labels)
+    aggregation = aggregation_of_labels(areas, labels)
     notes = [f"The areas lie in {aggregation.crosswalk.n_regions} larger units."]
     if missing.any():
         notes.append(
-            f"{int(missing.sum())} areas lie in no larger unit (first: {first_values(regions.identifiers[missing])}) "
+            f"{int(missing.sum())} areas lie in no larger unit (first: {first_values(areas.identifiers[missing])}) "
             "and are left out."
         )
     return Aggregation(aggregation.crosswalk, aggregation.sites, tuple(notes))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..adjacency import Adjacency
+from ..areas import Areas
 from ..arrays import to_list
 from ..errors import InputError
-from ..regions import Regions
 from .options import ISLAND_CHOICES, JOIN, LONGEST_BORDER, NEIGHBOUR_CHOICES, SMALLEST, BaselineOptions, codes_of_labels
 
 
@@ -17,17 +17,17 @@ class Merger:
     population : by region; n_alive : regions there are; n_joined : those that had no neighbour and joined the nearest
     """
 
-    def __init__(self, regions: Regions, adjacency: Adjacency, options: BaselineOptions) -> None:
+    def __init__(self, areas: Areas, adjacency: Adjacency, options: BaselineOptions) -> None:
         check_choices(options)
-        n = len(regions)
-        self.population: list[float] = to_list(regions.population)
+        n = len(areas)
+        self.population: list[float] = to_list(areas.population)
         self.n_alive, self.n_joined = n, 0
         self._options = options
         self._most = options.most if options.most > 0 else np.inf
         self._own = list(range(n))
         self._alive = np.ones(n, bool)
         self._size = np.ones(n)
-        self._sum = regions.points.astype(float)
+        self._sum = areas.points.astype(float)
         self._side = np.zeros(n, np.int64) if options.boundary is None else codes_of_labels(options.boundary)
         starts, others, borders = to_list(adjacency.starts), to_list(adjacency.others), to_list(adjacency.borders)
         self._borders = [dict(zip(others[a:b], borders[a:b])) for a, b in zip(starts[:-1], starts[1:])]

@@ -9,12 +9,12 @@ from scipy import sparse
 
 from ..aggregation import Aggregation
 from ..anonymity import check_k
+from ..areas import Areas
 from ..arrays import to_list
 from ..errors import InputError
 from ..neighbours import neighbours_of
 from ..profile import Profile
 from ..progress import Progress, silent
-from ..regions import Regions
 from .adjacent_merging import merging_notes
 from .merging import Merger
 from .options import BaselineOptions, aggregation_of_labels
@@ -23,11 +23,11 @@ DEFAULTS = BaselineOptions()
 
 
 def merging_until_anonymous(
-    regions: Regions, profile: Profile | None, options: BaselineOptions = DEFAULTS, progress: Progress = silent
+    areas: Areas, profile: Profile | None, options: BaselineOptions = DEFAULTS, progress: Progress = silent
 ) -> Aggregation:
     """Merge the smallest region that has classes below k with a neighbour, until the budget of suppression is met.
 
-    regions : n areas with their neighbours; profile : of the same areas
+    areas : n areas with their neighbours; profile : of the same areas
     options : `k`, `budget`, `neighbour`, `islands`, `boundary`, `most`.
     A region that no neighbour may be merged with stays as it is. Raises InputError without a profile, for a budget that
     is no percentage and for a k below 2.
@@ -37,7 +37,7 @@ def merging_until_anonymous(
     if not 0 <= options.budget <= 100:
         raise InputError(f"BUDGET is {options.budget:g}: give the records that may be suppressed, from 0 to 100 %.")
     check_k(options.k)
-    merger = Merger(regions, neighbours_of(regions), options)
+    merger = Merger(areas, neighbours_of(areas), options)
     classes = RegionClasses(profile.counts, options.k)
     allowed = options.budget / 100 * profile.n_records
     first = max(classes.n_suppressed - allowed, 1.0)
@@ -61,7 +61,7 @@ def merging_until_anonymous(
     share = 100 * classes.n_suppressed / max(profile.n_records, 1)
     told = f"{share:.3g} % of the records are in classes below k, {options.budget:g} % were allowed."
     notes = (*merging_notes(merger, left, "left with classes below k"), told)
-    return aggregation_of_labels(regions, merger.labels(), notes)
+    return aggregation_of_labels(areas, merger.labels(), notes)
 
 
 class RegionClasses:

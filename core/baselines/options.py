@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..aggregation import Aggregation
+from ..areas import Areas, identifier_text
 from ..crosswalk import number_compactly
 from ..records.columns import column_from_values
-from ..regions import Regions, identifier_text
 
 LONGEST_BORDER, NEAREST, SMALLEST = "longest border", "nearest", "smallest population"
 NEIGHBOUR_CHOICES = (LONGEST_BORDER, NEAREST, SMALLEST)
@@ -43,13 +43,13 @@ class BaselineOptions:
     budget: float = 1.0
 
 
-def aggregation_of_labels(regions: Regions, labels: np.ndarray, notes: tuple[str, ...] = ()) -> Aggregation:
+def aggregation_of_labels(areas: Areas, labels: np.ndarray, notes: tuple[str, ...] = ()) -> Aggregation:
     """The aggregation in which areas of one label (n,) are one region, measured from its mean centre.
 
     Negative labels are left out; the regions are numbered in ascending order of label.
     """
     crosswalk, _ = number_compactly(labels)
-    return Aggregation(crosswalk, crosswalk.mean_centres(regions.points), notes)
+    return Aggregation(crosswalk, crosswalk.mean_centres(areas.points), notes)
 
 
 def codes_of_labels(labels: Sequence[object]) -> np.ndarray:

@@ -5,29 +5,29 @@ from __future__ import annotations
 import numpy as np
 
 from ..aggregation import Aggregation
+from ..areas import Areas
 from ..crosswalk import LEFT_OUT
 from ..errors import InputError
 from ..profile import Profile
 from ..progress import Progress, silent
-from ..regions import Regions
 from .options import BaselineOptions, aggregation_of_labels
 
 DEFAULTS = BaselineOptions()
 
 
 def static_cutoff(
-    regions: Regions, profile: Profile | None, options: BaselineOptions = DEFAULTS, progress: Progress = silent
+    areas: Areas, profile: Profile | None, options: BaselineOptions = DEFAULTS, progress: Progress = silent
 ) -> Aggregation:
     """Each area whose population exceeds the cut-off is a region of its own, the others are left out.
 
-    What statistical offices did before areas were merged (Croft 2015, section 2.2). regions : n areas;
+    What statistical offices did before areas were merged (Croft 2015, section 2.2). areas : n areas;
     options : `cutoff`. Raises InputError for a cut-off that is not above 0.
     """
     check_cutoff(options.cutoff)
-    at_risk = ~(regions.population > options.cutoff)
-    labels = np.where(at_risk, LEFT_OUT, np.arange(len(regions)))
-    note = f"{int(at_risk.sum())} of {len(regions)} areas do not exceed the cut-off of {options.cutoff:g}: left out."
-    return aggregation_of_labels(regions, labels, (note,))
+    at_risk = ~(areas.population > options.cutoff)
+    labels = np.where(at_risk, LEFT_OUT, np.arange(len(areas)))
+    note = f"{int(at_risk.sum())} of {len(areas)} areas do not exceed the cut-off of {options.cutoff:g}: left out."
+    return aggregation_of_labels(areas, labels, (note,))
 
 
 def check_cutoff(cutoff: float) -> None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..adjacency import Adjacency, adjacency_of_pairs
+from ..areas import checked_identifiers
 from ..errors import InputError, first_values
-from ..regions import checked_identifiers
 
 # Populations that are no whole numbers (estimates) are held in these parts, rounded down: sums of them are exact.
 PARTS = 1024

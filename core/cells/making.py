@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import shapely
 
+from ..areas import identifier_text
 from ..errors import InputError, first_values
 from ..neighbours import polygon_neighbours, touching
 from ..progress import Progress, silent
-from ..regions import identifier_text
 from .cells import Cells, make_cells
 
 CENTRE, LOWER_LEFT = "centre", "lower left corner"

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..areas import MOST_PEOPLE
 from ..errors import InputError
 from ..progress import Progress, part, silent
-from ..regions import MOST_PEOPLE
 from .donut import MASKED, REASONS, Masking, check_ring, donut_mask
 from .households import Households
 from .placing import NO_AREA

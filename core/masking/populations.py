@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..areas import identifier_text
 from ..arrays import to_list
 from ..errors import InputError, first_values
 from ..records.columns import Column
-from ..regions import identifier_text
 from .placing import NO_AREA
 
 NO_CATEGORY = -1

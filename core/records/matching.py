@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..areas import Areas, identifier_text
 from ..errors import InputError, first_values
 from ..profile import Profile, profile_records
-from ..regions import Regions, identifier_text
 from .table import RecordTable, check_table
 
 STOP, SUPPRESS = "stop", "suppress"
@@ -33,7 +33,7 @@ class Records:
 
 
 def match_records(
-    table: RecordTable, areas: Regions, unmatched: str = STOP, k: int = 2, field: str = "RECORD_REGION"
+    table: RecordTable, areas: Areas, unmatched: str = STOP, k: int = 2, field: str = "RECORD_REGION"
 ) -> Records:
     """Match each row with its area and count the records by area and class.
 
@@ -53,7 +53,7 @@ def match_records(
     return Records(table, profile, cell_of, n_unmatched, tuple(warnings))
 
 
-def match_areas(table: RecordTable, areas: Regions, unmatched: str, field: str = "RECORD_REGION") -> np.ndarray:
+def match_areas(table: RecordTable, areas: Areas, unmatched: str, field: str = "RECORD_REGION") -> np.ndarray:
     """Position of each row's area among the areas, (N,) int64; -1 for rows in no known area.
 
     unmatched : STOP refuses such rows, SUPPRESS leaves them at -1, so that they count as suppressed.
@@ -78,7 +78,7 @@ def match_areas(table: RecordTable, areas: Regions, unmatched: str, field: str =
     return codes
 
 
-def check_no_area_copy(table: RecordTable, areas: Regions, area_codes: np.ndarray) -> None:
+def check_no_area_copy(table: RecordTable, areas: Areas, area_codes: np.ndarray) -> None:
     """Refuse a released field that repeats the record's area under another name. Raises InputError.
 
     area_codes : (N,) position of each row's area, -1 for none.

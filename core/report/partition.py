@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..areas import identifier_text
 from ..cells.cells import Cells, Minimum, weights_of
 from ..cells.measures import Groups, hull_areas
 from ..cells.partition import REASONS, TAKEN, Partition
 from ..crosswalk import number_compactly
 from ..errors import InputError
-from ..regions import identifier_text
 from .page import Report, Section, render
 from .partition_pictures import cloud, in_hull, sizes, spread
 from .pictures import region_map

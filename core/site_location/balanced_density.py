@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..areas import Areas
 from ..profile import Profile
 from ..progress import Progress, silent
-from ..regions import Regions
 from ..rounding import round_half_up
 from .options import LocationOptions, SiteLocation
 
@@ -14,7 +14,7 @@ DEFAULTS = LocationOptions()
 
 
 def balanced_density(
-    regions: Regions,
+    areas: Areas,
     profile: Profile | None,
     n_sites: int,
     options: LocationOptions = DEFAULTS,
@@ -22,10 +22,10 @@ def balanced_density(
 ) -> SiteLocation:
     """Exactly n_sites sites, distributed like the population (Croft 2015, section 3.2.1, Eqs. 7 to 13).
 
-    regions : n areas with points (metres) and population; 1 <= n_sites <= n. The profile is not used.
+    areas : n areas with points (metres) and population; 1 <= n_sites <= n. The profile is not used.
     """
-    points, population = regions.points, regions.population
-    rank = np.argsort(np.argsort(regions.identifiers.astype(str), kind="stable"))
+    points, population = areas.points, areas.population
+    rank = np.argsort(np.argsort(areas.identifiers.astype(str), kind="stable"))
     upwards = np.lexsort((rank, points[:, 0], points[:, 1]))
     sites = np.empty((n_sites, 2))
     placed = 0

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..areas import Areas
 from ..profile import Profile
 from ..progress import Progress, silent
-from ..regions import Regions
 from .options import LocationOptions, SiteLocation
 
 DEFAULTS = LocationOptions()
 
 
 def random_sites(
-    regions: Regions,
+    areas: Areas,
     profile: Profile | None,
     n_sites: int,
     options: LocationOptions = DEFAULTS,
     progress: Progress = silent,
 ) -> SiteLocation:
     """Put the sites on n_sites different areas, each area as likely as any other; `options.seed` decides."""
-    drawn = np.random.default_rng(options.seed).choice(len(regions), size=n_sites, replace=False)
-    return SiteLocation(regions.points[np.sort(drawn)])
+    drawn = np.random.default_rng(options.seed).choice(len(areas), size=n_sites, replace=False)
+    return SiteLocation(areas.points[np.sort(drawn)])

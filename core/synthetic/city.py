@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import shapely
 
+from ..areas import Areas, make_areas
 from ..progress import Progress, part, silent
-from ..regions import Regions, make_regions
 from .city_people import city_dependents, city_distributions
 from .generator import POPULATION, SyntheticRecords, generate_records
 from .spatial_tilt import SpatialTilt
@@ -55,9 +55,9 @@ class City:
     def __len__(self) -> int:
         return len(self.identifiers)
 
-    def regions(self) -> Regions:
+    def areas(self) -> Areas:
         """The areas with their centroids."""
-        return make_regions(
+        return make_areas(
             self.identifiers.tolist(), shapely.get_coordinates(shapely.centroid(self.polygons)), self.population
         )
 

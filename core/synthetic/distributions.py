@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..areas import identifier_text
 from ..arrays import to_list
 from ..errors import InputError, first_values
 from ..records.columns import Column, column_from_values
-from ..regions import identifier_text
 from .sampler import Sampler, sampler_of_shares
 
 # Shares read from a rounded table need not add up to 1 exactly; beyond this something is missing.

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..areas import identifier_text
 from ..errors import InputError, first_values
 from ..progress import Progress, silent
 from ..records.columns import Column, smallest_integers
 from ..records.table import RecordTable
-from ..regions import identifier_text
 from .distributions import Distributions
 from .microdata import MicrodataRows
 from .sampler import Sampler

@@ -8,9 +8,9 @@ from typing import Union
 
 import numpy as np
 
+from ..areas import identifier_text
 from ..errors import InputError, first_values
 from ..records.columns import Column, column_from_values
-from ..regions import identifier_text
 from .distributions import province_rows
 from .sampler import Sampler, sampler_of_entries
 

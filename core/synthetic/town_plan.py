@@ -10,11 +10,11 @@ import shapely
 from ..adjacency import Adjacency, connected_parts
 from ..aggregation import AggregationOptions
 from ..aggregation.iterative_voronoi import iterative_voronoi
+from ..areas import make_areas
 from ..crosswalk import number_compactly
 from ..drawing import dissolve
 from ..neighbours import polygon_neighbours
 from ..progress import Progress, part, silent
-from ..regions import make_regions
 from ..voronoi import voronoi_cells
 
 SIDE = 36_000.0  # metres: the length that the river is drawn for
@@ -141,7 +141,7 @@ def _faces(blocks: np.ndarray, river: shapely.Polygon) -> np.ndarray:
 
 def _joined(rng: np.random.Generator, points: np.ndarray, n_areas: int) -> np.ndarray:
     """The area of each block, (m,): blocks join the nearest of n_areas centres that spread as the blocks do."""
-    blocks = make_regions(range(len(points)), points)
+    blocks = make_areas(range(len(points)), points)
     centres = points[rng.choice(len(points), n_areas, replace=False)]
     return iterative_voronoi(blocks, centres, AggregationOptions()).crosswalk.region_of
 

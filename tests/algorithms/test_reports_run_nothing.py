@@ -85,7 +85,7 @@ class Town:
     def areas_and_records(self):
         f = self.field
         return {
-            "REGIONS": self.regions(),
+            "REGIONS": self.areas(),
             "REGION_ID": f("area"),
             "POPULATION": f("people"),
             "RECORDS": self.records(),
@@ -133,7 +133,7 @@ def donutmask(town):
     f = town.field
     return {
         "POINTS": town.points(),
-        "AREAS": town.regions(),
+        "AREAS": town.areas(),
         "AREA_ID": f("area"),
         "POPULATION": f("people"),
         "CATEGORY_FIELD": f("sex"),
@@ -151,12 +151,12 @@ def donutaudit(town):
     return {
         "HOUSEHOLDS": town.points(),
         "HOUSEHOLD_COUNT": f("count"),
-        "AREAS": town.regions(),
+        "AREAS": town.areas(),
         "AREA_ID": f("area"),
         "POPULATION": f("people"),
         "K_INNER": "2,6",
         "K_MIN": "2",
-        "FINER_AREAS": town.regions(),
+        "FINER_AREAS": town.areas(),
         "FINER_POPULATION": f("people"),
     }
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
+from vbas.core.areas import Areas, make_areas
 from vbas.core.records.columns import column_from_array
 from vbas.core.records.table import RecordTable
-from vbas.core.regions import Regions, make_regions
 
 
 @st.composite
-def regions(draw, least: int = 2, most: int = 60, coinciding: bool = True) -> Regions:
+def regions(draw, least: int = 2, most: int = 60, coinciding: bool = True) -> Areas:
     """Areas on a coarse grid, so that points coincide and distances tie; some without people."""
     n = draw(st.integers(least, most))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
@@ -19,11 +19,11 @@ def regions(draw, least: int = 2, most: int = 60, coinciding: bool = True) -> Re
     points = rng.integers(0, reach, (n, 2)).astype(float) * 10
     population = rng.integers(0, draw(st.sampled_from([2, 50, 700])), n).astype(float)
     population[rng.integers(n)] = 1 + population.max()
-    return make_regions([f"46{i:04d}" for i in range(n)], points).with_population(population)
+    return make_areas([f"46{i:04d}" for i in range(n)], points).with_population(population)
 
 
 @st.composite
-def tables(draw, areas: Regions, counted: bool = False) -> RecordTable:
+def tables(draw, areas: Areas, counted: bool = False) -> RecordTable:
     """Records in those areas, some areas without any, some records with missing values and of no known area."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n = draw(st.integers(10, 400))

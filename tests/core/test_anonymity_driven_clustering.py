@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.spatial import Delaunay, cKDTree
 
+from vbas.core.areas import make_areas
 from vbas.core.configuration import Configuration, aggregate
 from vbas.core.errors import Cancelled
 from vbas.core.profile import Profile
-from vbas.core.regions import make_regions
 from vbas.core.site_location import APPROACHES, LocationOptions
 from vbas.core.site_location.clustering import climbing as climbing_module
 from vbas.core.site_location.clustering import dense_counts, sparse_counts
@@ -308,7 +308,7 @@ def clustered_town(seed=0, n=240, n_classes=30):
     points = rng.normal(0, 1, (n, 2)) * rng.lognormal(0, 1, (n, 1)) * 1000
     shares = rng.dirichlet(np.full(n_classes, 0.6), 3)
     counts = rng.multinomial(rng.integers(40, 70, n), shares[rng.integers(0, 3, n)])
-    regions = make_regions(np.arange(n), points, counts.sum(axis=1))
+    regions = make_areas(np.arange(n), points, counts.sum(axis=1))
     codes = np.arange(n_classes)[:, None]
     labels = np.array([str(c) for c in range(n_classes)], dtype=object)
     return regions, Profile(sparse.csr_matrix(counts.astype(np.int64)), codes, (labels,), ("kind",))

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vbas.benchmarks import real_data as real
-from vbas.core.regions import make_regions
+from vbas.core.areas import make_areas
 from vbas.core.site_location.balanced_density import balanced_density
 from vbas.core.voronoi import nearest_site
 
@@ -36,14 +36,14 @@ def test_as_many_sites_as_areas_gives_every_point_its_own(areas):
 def test_worked_example():
     # Four columns of four points, a person each, four sites: two rows of two cells of four points.
     grid = np.array([(x, y) for y in range(4) for x in range(4)], dtype=float)
-    areas = make_regions([f"{i:02d}" for i in range(16)], grid)
+    areas = make_areas([f"{i:02d}" for i in range(16)], grid)
     sites = balanced_density(areas, None, 4).sites
     assert sites.tolist() == [[0.5, 0.5], [2.5, 0.5], [0.5, 2.5], [2.5, 2.5]]
 
 
 def test_last_point_goes_where_the_row_comes_nearer_to_its_ideal():
     # One row of five; ideal 5 per cell: 4 + 3 is 2 over, 4 is 1 under, so the second point opens the next cell (Eq. 9).
-    areas = make_regions(list("abcde"), [[x, 0] for x in range(5)]).with_population(np.array([4, 3, 2, 0, 1]))
+    areas = make_areas(list("abcde"), [[x, 0] for x in range(5)]).with_population(np.array([4, 3, 2, 0, 1]))
     sites = balanced_density(areas, None, 2).sites
     assert sites.tolist() == [[0.0, 0.0], [2.5, 0.0]]
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vbas.core.regions import make_regions
+from vbas.core.areas import make_areas
 from vbas.core.site_location.balanced_density import _rows, balanced_density
 
 
@@ -113,7 +113,7 @@ def test_sites_are_those_of_the_plain_version(seed, n, most, reach):
     n_sites = int(rng.integers(1, n + 1))
     # Two digits at most: identifiers sort as text.
     names = [f"{i:02d}" for i in rng.permutation(n)]
-    areas = make_regions(names, points.astype(float), people.astype(float))
+    areas = make_areas(names, points.astype(float), people.astype(float))
     expected = plain_sites(names, points.tolist(), people.tolist(), n_sites)
     assert np.allclose(balanced_density(areas, None, n_sites).sites, expected, rtol=1e-12, atol=1e-12)
 
@@ -139,5 +139,5 @@ def test_rows_by_hand(people, rows):
 def test_cells_are_rounded_halves_up_and_the_lower_row_gives_up_the_surplus():
     # Two rows of six people each and S = 3: 1.5 cells each, rounded to 2 and 2; the lower row gives one up.
     points = np.array([[x, y] for y in (0.0, 10.0) for x in (0.0, 10.0)])
-    areas = make_regions(list("abcd"), points, np.full(4, 3.0))
+    areas = make_areas(list("abcd"), points, np.full(4, 3.0))
     assert balanced_density(areas, None, 3).sites.tolist() == [[5, 0], [0, 10], [10, 10]]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from vbas.core.adjacency import connected_parts
+from vbas.core.areas import Areas, make_areas
 from vbas.core.baselines import BASELINES, ISLAND_CHOICES, MERGING, NEED_RECORDS, NEIGHBOUR_CHOICES, BaselineOptions
 from vbas.core.baselines.adjacent_merging import adjacent_merging
 from vbas.core.baselines.merging_until_anonymous import merging_until_anonymous
@@ -20,7 +21,6 @@ from vbas.core.evaluation import evaluate
 from vbas.core.neighbours import neighbours_of, polygon_neighbours
 from vbas.core.plan import suppress
 from vbas.core.profile import Profile
-from vbas.core.regions import Regions, make_regions
 
 from .strategies import regions
 
@@ -28,12 +28,12 @@ from .strategies import regions
 def areas_of(shapes, population, identifiers=None):
     """Regions from polygons, with their neighbours."""
     shapes = np.array(shapes)
-    made = make_regions(
+    made = make_areas(
         identifiers or [f"46{i:04d}" for i in range(len(shapes))],
         shapely.get_coordinates(shapely.centroid(shapes)),
         np.array(population, float),
     )
-    return Regions(made.identifiers, made.points, made.population, polygon_neighbours(shapes))
+    return Areas(made.identifiers, made.points, made.population, polygon_neighbours(shapes))
 
 
 def row_of(widths, height=10.0):

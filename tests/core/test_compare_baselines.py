@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from vbas.core.areas import make_areas
 from vbas.core.baselines import BASELINES, BaselineOptions
 from vbas.core.comparison import compare
 from vbas.core.configuration import Configuration
@@ -13,7 +14,6 @@ from vbas.core.evaluation import evaluate
 from vbas.core.plan import suppress
 from vbas.core.profile import profile_records
 from vbas.core.records.columns import column_from_array
-from vbas.core.regions import make_regions
 from vbas.core.report.comparison import comparison_report
 from vbas.core.site_number import SiteNumberOptions
 
@@ -23,7 +23,7 @@ def town():
     """8 x 8 areas of 40 records each, and their profile."""
     rng = np.random.default_rng(5)
     points = np.array([(x, y) for y in range(8) for x in range(8)], float) * 500
-    regions = make_regions([f"46{i // 16}{i:02d}" for i in range(64)], points, np.full(64, 40))
+    regions = make_areas([f"46{i // 16}{i:02d}" for i in range(64)], points, np.full(64, 40))
     codes = np.repeat(np.arange(64), 40)
     columns = {name: column_from_array(rng.integers(0, n, len(codes))) for name, n in (("sex", 2), ("age", 9))}
     return regions, profile_records(codes, columns, 64)[0]

@@ -111,7 +111,7 @@ def test_the_city_lies_on_open_prairie(city):
 
 
 def test_the_city_is_usable_as_regions(city, table):
-    regions = city.regions()
+    regions = city.areas()
     assert np.array_equal(regions.population, city.population)
     codes = match_areas(table, regions, "stop")
     assert np.array_equal(np.bincount(codes, minlength=len(city)), city.population)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from vbas.core.anonymity import check_k
+from vbas.core.areas import make_areas
 from vbas.core.baselines import BASELINES, BaselineOptions
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.errors import InputError
@@ -13,7 +14,6 @@ from vbas.core.plan import suppress
 from vbas.core.records.columns import column_from_values
 from vbas.core.records.matching import match_records
 from vbas.core.records.table import RecordTable, check_table
-from vbas.core.regions import make_regions
 from vbas.core.release import apply
 
 WORDS = "^K is {}: choose a whole number of at least 2; with K = 1 nobody would be hidden"
@@ -23,7 +23,7 @@ WORDS = "^K is {}: choose a whole number of at least 2; with K = 1 nobody would 
 def case():
     area = column_from_values(["a", "a", "b", "b"])
     sex = {"sex": column_from_values(["F", "M", "F", "M"])}
-    areas = make_regions(["a", "b"], np.array([[0.0, 0.0], [1.0, 0.0]]))
+    areas = make_areas(["a", "b"], np.array([[0.0, 0.0], [1.0, 0.0]]))
     records = match_records(RecordTable(area, sex, {}, None), areas)
     return records, areas, Crosswalk(np.array([0, 0]), 1)
 

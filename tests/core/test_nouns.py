@@ -8,9 +8,9 @@ import sys
 import numpy as np
 import pytest
 
+from vbas.core.areas import make_areas
 from vbas.core.crosswalk import crosswalk_from_table, number_compactly
 from vbas.core.errors import InputError
-from vbas.core.regions import make_regions
 
 SQUARE = [[0, 0], [1, 0], [0, 1]]
 
@@ -27,7 +27,7 @@ SQUARE = [[0, 0], [1, 0], [0, 1]]
 )
 def test_unusable_regions_are_refused(identifiers, points, words):
     with pytest.raises(InputError, match=words):
-        make_regions(identifiers, np.array(points, dtype=float))
+        make_areas(identifiers, np.array(points, dtype=float))
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_unusable_regions_are_refused(identifiers, points, words):
 )
 def test_unusable_populations_are_refused(population, words):
     with pytest.raises(InputError, match=words):
-        make_regions(list("abc"), SQUARE).with_population(np.array(population, dtype=float))
+        make_areas(list("abc"), SQUARE).with_population(np.array(population, dtype=float))
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_unusable_populations_are_refused(population, words):
 )
 def test_unusable_crosswalks_are_refused(identifiers, numbers, words):
     with pytest.raises(InputError, match=words):
-        crosswalk_from_table(make_regions(list("abc"), SQUARE), identifiers, numbers)
+        crosswalk_from_table(make_areas(list("abc"), SQUARE), identifiers, numbers)
 
 
 def test_labels_are_numbered_without_gaps():
@@ -62,7 +62,7 @@ def test_labels_are_numbered_without_gaps():
 
 
 def test_a_table_of_another_type_and_order_keeps_its_numbers():
-    areas = make_regions([100, 200, 300], SQUARE)
+    areas = make_areas([100, 200, 300], SQUARE)
     crosswalk = crosswalk_from_table(areas, ["300", "100", "200"], ["7", 3.0, None])
     assert crosswalk.region_of.tolist() == [0, -1, 1]
     assert crosswalk.numbers.tolist() == [3, 7]

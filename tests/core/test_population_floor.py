@@ -14,13 +14,13 @@ from vbas.core.aggregation import AggregationOptions
 from vbas.core.aggregation.contiguity import stays_connected
 from vbas.core.aggregation.exchanges import exchange
 from vbas.core.aggregation.population_floor import bridged, population_floor
+from vbas.core.areas import make_areas
 from vbas.core.comparison import compare, configuration_name, configurations_of
 from vbas.core.configuration import Configuration
 from vbas.core.errors import Cancelled, InputError
 from vbas.core.neighbours import point_neighbours
 from vbas.core.profile import profile_records
 from vbas.core.records.columns import column_from_array
-from vbas.core.regions import make_regions
 
 from .strategies import regions as some_regions
 
@@ -64,7 +64,7 @@ def test_every_region_is_in_one_piece_and_at_the_floor(data):
 
 def even_grid(side, population=1.0):
     points = np.array([(x, y) for y in range(side) for x in range(side)], float) * 100
-    return make_regions([f"46{i:04d}" for i in range(side**2)], points, np.full(side**2, population))
+    return make_areas([f"46{i:04d}" for i in range(side**2)], points, np.full(side**2, population))
 
 
 def test_an_even_grid_is_cut_into_nearly_squares():
@@ -76,7 +76,7 @@ def test_an_even_grid_is_cut_into_nearly_squares():
 
 def test_uneven_areas_give_nearly_as_many_regions_as_there_can_be():
     rng = np.random.default_rng(0)
-    areas = make_regions([str(i) for i in range(2000)], rng.random((2000, 2)) * 1e5, rng.integers(400, 701, 2000))
+    areas = make_areas([str(i) for i in range(2000)], rng.random((2000, 2)) * 1e5, rng.integers(400, 701, 2000))
     found = with_floor(areas, 3300)
     assert found.crosswalk.n_regions >= 0.86 * areas.population.sum() / 3300
     assert found.crosswalk.totals(areas.population).min() >= 3300
@@ -90,7 +90,7 @@ def test_the_number_of_sites_sets_the_floor_where_none_is_given():
 
 def test_a_part_of_the_map_below_the_floor_crosses_the_gap_and_a_larger_one_does_not():
     points = np.array([(0, 0), (1, 0), (2, 0), (10, 0), (11, 0), (30, 0), (31, 0), (33, 0)], float) * 100
-    areas = make_regions([str(i) for i in range(8)], points, np.array([5, 5, 5, 1, 1, 5, 5, 5]))
+    areas = make_areas([str(i) for i in range(8)], points, np.array([5, 5, 5, 1, 1, 5, 5, 5]))
     adjacency = adjacency_of_pairs(np.array([0, 1, 3, 5, 6]), np.array([1, 2, 4, 6, 7]), np.ones(5), 8)
     found = with_floor(replace(areas, neighbours=adjacency), 7)
     region_of = found.crosswalk.region_of

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vbas.core.areas import make_areas
 from vbas.core.comparison import compare
 from vbas.core.configuration import Configuration, aggregate
 from vbas.core.profile import profile_records
 from vbas.core.records.columns import column_from_values
-from vbas.core.regions import make_regions
 from vbas.core.site_number import APPROACHES, SiteNumberOptions
 from vbas.core.site_number.cutoff import possible_classes, releasable_combinations
 
@@ -32,7 +32,7 @@ def town(extra_homes=(), extra_sex=()):
     home = np.repeat(np.arange(100), 40)
     sex, age = rng.integers(0, 2, len(home)), rng.integers(0, 6, len(home))
     people = [*home, *extra_homes]
-    areas = make_regions([f"46{i:04d}" for i in range(100)], rng.random((100, 2)) * 1000)
+    areas = make_areas([f"46{i:04d}" for i in range(100)], rng.random((100, 2)) * 1000)
     profile = profile_of(people, 100, sex=[*sex.tolist(), *extra_sex], age=[*age.tolist(), *[0] * len(extra_homes)])
     return areas.with_population(np.full(100, 40.0)), profile
 

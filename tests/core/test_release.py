@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vbas.core.aggregation.basic_voronoi import basic_voronoi
+from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.errors import InputError, PrivacyError
 from vbas.core.evaluation import evaluate
@@ -18,7 +19,6 @@ from vbas.core.plan import suppress
 from vbas.core.records.columns import Column, column_from_array, column_from_values
 from vbas.core.records.matching import check_no_area_copy, match_areas, match_records, release_warnings
 from vbas.core.records.table import RecordTable, check_fields
-from vbas.core.regions import make_regions
 from vbas.core.release import apply
 from vbas.core.site_location.random_sites import random_sites
 
@@ -83,7 +83,7 @@ def simple_table(order=slice(None), counts=None, sex="FFFFMF"):
 
 
 def test_order_of_release_does_not_depend_on_order_of_records():
-    areas = make_regions(["a", "b", "c"], [[0, 0], [1, 0], [2, 0]])
+    areas = make_areas(["a", "b", "c"], [[0, 0], [1, 0], [2, 0]])
     results = []
     for order in (np.arange(6), np.array([5, 0, 4, 3, 1, 2])):
         table = simple_table(order, sex="FMFMMF")
@@ -97,7 +97,7 @@ def test_order_of_release_does_not_depend_on_order_of_records():
 
 def test_a_release_is_counted_anew():
     """A profile that claims more records than there are lets small classes through: that is noticed."""
-    areas = make_regions(["a", "b", "c"], [[0, 0], [1, 0], [2, 0]])
+    areas = make_areas(["a", "b", "c"], [[0, 0], [1, 0], [2, 0]])
     table = simple_table()
     records = match_records(table, areas)
     wrong = replace(records.profile, counts=records.profile.counts * 10)
@@ -106,7 +106,7 @@ def test_a_release_is_counted_anew():
 
 
 def test_rows_that_stand_for_nobody_are_not_released():
-    areas = make_regions(["a", "b", "c"], [[0, 0], [1, 0], [2, 0]])
+    areas = make_areas(["a", "b", "c"], [[0, 0], [1, 0], [2, 0]])
     table = simple_table(counts=np.array([5, 0, 5, 5, 5, 5]))
     table = replace(table, kept={"colour": column_from_values(list("pqpppp"))})
     records = match_records(table, areas)
@@ -117,7 +117,7 @@ def test_rows_that_stand_for_nobody_are_not_released():
 
 
 def test_counted_rows_of_different_areas_are_added_up():
-    areas = make_regions(["a", "b", "c"], [[0, 0], [1, 0], [2, 0]])
+    areas = make_areas(["a", "b", "c"], [[0, 0], [1, 0], [2, 0]])
     table = simple_table(counts=np.array([2, 1, 3, 0, 4, 1]))
     records = match_records(table, areas)
     result = apply(suppress(records.profile, Crosswalk(np.array([0, 0, 0]), 1), 4), records)
@@ -142,7 +142,7 @@ def test_fields_that_would_give_the_area_away_are_refused(quasi_identifiers, kep
 
 
 def test_a_copy_of_the_area_under_another_name_is_refused():
-    areas = make_regions(["a", "b", "c"], [[0, 0], [1, 0], [2, 0]])
+    areas = make_areas(["a", "b", "c"], [[0, 0], [1, 0], [2, 0]])
     table = simple_table()
     copied = RecordTable(table.area, table.quasi_identifiers, {"home": table.area})
     codes = match_areas(table, areas, "stop")
@@ -163,7 +163,7 @@ def test_fields_that_tell_persons_or_areas_apart_are_warned_of():
 
 
 def test_unknown_and_missing_areas_are_counted_and_named():
-    areas = make_regions(["a", "b"], [[0, 0], [1, 0]])
+    areas = make_areas(["a", "b"], [[0, 0], [1, 0]])
     table = RecordTable(column_from_values(["a", "x", None, "x"]), {"sex": column_from_values(list("FFMM"))}, {})
     with pytest.raises(InputError, match=r"3 records .*“x”, “\(missing\)”"):
         match_areas(table, areas, "stop")

@@ -7,16 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.errors import InputError, PrivacyError
 from vbas.core.plan import suppress
 from vbas.core.records.columns import column_from_values
 from vbas.core.records.matching import match_records
 from vbas.core.records.table import RecordTable, checked_counts
-from vbas.core.regions import make_regions
 from vbas.core.release import Release, apply, least_class
 
-AREAS = make_regions(["a", "b"], [[0, 0], [1, 0]])
+AREAS = make_areas(["a", "b"], [[0, 0], [1, 0]])
 TOWN = Crosswalk(np.array([0, 0]), 1)
 COUNTRY = Crosswalk(np.array([0, 1]), 2)
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from vbas.core.aggregation import APPROACHES
 from vbas.core.aggregation.site_optimisation import improvements
+from vbas.core.areas import make_areas
 from vbas.core.configuration import combinations
 from vbas.core.errors import Cancelled
-from vbas.core.regions import make_regions
 from vbas.core.voronoi import nearest_site
 
 from .strategies import regions as some_regions
@@ -68,7 +68,7 @@ def scattered(seed, n=150):
     """Areas that crowd in places, with unequal populations, no two in one place."""
     rng = np.random.default_rng(seed)
     points = rng.normal(0, 1, (n, 2)) * rng.lognormal(0, 1, (n, 1)) * 1000
-    return make_regions(np.arange(n), points, rng.integers(0, 900, n).astype(float))
+    return make_areas(np.arange(n), points, rng.integers(0, 900, n).astype(float))
 
 
 @settings(max_examples=40, deadline=None)
@@ -120,7 +120,7 @@ def test_rounds_improve_and_begin_without_small_regions(areas, data):
 def test_a_crowded_site_is_split_across_its_long_axis_and_an_empty_one_removed():
     points = np.array([[0.0, 0], [1, 0], [100, 0], [101, 0], [1000, 0], [1001, 1], [1010, 0]])
     population = np.array([100, 100, 100, 100, 100, 100, 1.0])
-    areas = make_regions(range(7), points, population)
+    areas = make_areas(range(7), points, population)
     sites = np.array([[50.0, 0], [1000, 0], [1010, 0]])
     result = optimise(areas, sites)
     assert result.crosswalk.region_of.tolist() == [0, 0, 1, 1, 2, 2, 2]
@@ -133,7 +133,7 @@ def test_a_crowded_site_is_split_across_its_long_axis_and_an_empty_one_removed()
 def test_where_removing_costs_more_than_splitting_gains_the_result_is_less_compact():
     """The published finding (Croft 2018, section 4.3): iterative Voronoi can be the more compact of the two."""
     points = np.array([[0.0, 0], [0, 0], [5000, 0], [9000, 0]])
-    areas = make_regions(range(4), points, np.array([100.0, 100, 1, 1]))
+    areas = make_areas(range(4), points, np.array([100.0, 100, 1, 1]))
     sites = np.array([[0.0, 0], [5000, 0], [9000, 0]])
     assert APPROACHES["iterative Voronoi"](areas, sites).sites.tolist() == sites.tolist()  # no distance at all
     # The ideal is 202 / 3 people, so the two sites of one person each go. The one left, at 3500, has 202 people, more
@@ -150,9 +150,9 @@ def test_where_removing_costs_more_than_splitting_gains_the_result_is_less_compa
 
 
 def test_all_in_one_place_and_in_a_line():
-    here = make_regions(range(5), np.ones((5, 2)), np.arange(1.0, 6.0))
+    here = make_areas(range(5), np.ones((5, 2)), np.arange(1.0, 6.0))
     assert optimise(here, np.ones((2, 2))).crosswalk.n_regions == 1
-    line = make_regions(range(30), np.column_stack([np.arange(30.0), np.zeros(30)]), np.ones(30))
+    line = make_areas(range(30), np.column_stack([np.arange(30.0), np.zeros(30)]), np.ones(30))
     assert optimise(line, np.array([[0.0, 0], [1, 0]])).crosswalk.n_regions >= 2
 
 

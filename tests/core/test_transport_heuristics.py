@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 from vbas.core.aggregation import APPROACHES, CAPACITATED, OWN_SITES, AggregationOptions
+from vbas.core.areas import make_areas
 from vbas.core.configuration import combinations
 from vbas.core.errors import Cancelled, InputError
-from vbas.core.regions import make_regions
 from vbas.core.transport import allocate
 from vbas.core.transport.capacity import facility_capacity
 from vbas.core.transport.seeding import alternate_location_allocation, equal_groups, mean_centres
@@ -31,7 +31,7 @@ def clustered(n, seed=0):
     rng = np.random.default_rng(seed)
     towns = rng.random((6, 2)) * 1e6
     points = np.vstack([towns[rng.integers(0, 6, n - n // 4)], rng.random((n // 4, 2)) * 1e6])
-    return make_regions([f"46{i:06d}" for i in range(n)], points + rng.normal(0, 2e4, (n, 2)))
+    return make_areas([f"46{i:06d}" for i in range(n)], points + rng.normal(0, 2e4, (n, 2)))
 
 
 def total_distance(areas, result):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...areas import Areas
 from ...profile import Profile
 from ...progress import Progress, part, silent
-from ...regions import Regions
 from ..balanced_density import balanced_density
 from ..options import LocationOptions, SiteLocation
 from .climbing import Climb, Variant, climb
@@ -19,7 +19,7 @@ OWN_WEIGHT = 10.0
 
 
 def anonymity_driven_clustering(
-    regions: Regions,
+    areas: Areas,
     profile: Profile,
     n_sites: int,
     options: LocationOptions = DEFAULTS,
@@ -27,7 +27,7 @@ def anonymity_driven_clustering(
 ) -> SiteLocation:
     """Raise the anonymity of the regions by moving the sites of the lowest (Croft 2018, section 2.2.2, Eq. 5).
 
-    regions : n areas with points (metres); profile : of the same areas, in the same order; 1 <= n_sites <= n.
+    areas : n areas with points (metres); profile : of the same areas, in the same order; 1 <= n_sites <= n.
     options.k : the level at which a region is left alone. It starts from the sites of balanced density.
 
     The objective is the sum of the levels of the regions plus 1 - |E_alpha| / |E|. A region at the lowest level alpha
@@ -39,21 +39,21 @@ def anonymity_driven_clustering(
     What the paper leaves open: a region in which no record lives has no level; a move that would leave a region without
     its last area, or its last record, is not made, so that the number of regions stays.
     """
-    return clustered(NAME, VARIANT, regions, profile, n_sites, options, progress)
+    return clustered(NAME, VARIANT, areas, profile, n_sites, options, progress)
 
 
 def clustered(
     name: str,
     variant: Variant,
-    regions: Regions,
+    areas: Areas,
     profile: Profile,
     n_sites: int,
     options: LocationOptions,
     progress: Progress,
 ) -> SiteLocation:
     """Start from the sites of balanced density and climb; the notes tell how that went."""
-    start = balanced_density(regions, profile, n_sites, options, part(progress, 0.0, 0.05))
-    state = ClusteringState(regions.points, profile.counts, start.sites)
+    start = balanced_density(areas, profile, n_sites, options, part(progress, 0.0, 0.05))
+    state = ClusteringState(areas.points, profile.counts, start.sites)
     record = Climb()
     for _ in climb(state, variant, options.k, record, part(progress, 0.05, 1.0)):
         pass

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import shapely
 
+from ...areas import Areas
 from ...profile import Profile
 from ...progress import Progress, silent
-from ...regions import Regions
 from ..options import LocationOptions, SiteLocation
 from .anonymity_driven_clustering import clustered
 from .climbing import Variant
@@ -19,7 +19,7 @@ NAME = "anonymity-driven clustering (2015)"
 
 
 def anonymity_driven_clustering_2015(
-    regions: Regions,
+    areas: Areas,
     profile: Profile,
     n_sites: int,
     options: LocationOptions = DEFAULTS,
@@ -27,7 +27,7 @@ def anonymity_driven_clustering_2015(
 ) -> SiteLocation:
     """Raise the least anonymity by moving the sites of the lowest regions (Croft 2015, 3.2.2, Eqs. 14, 18, 19).
 
-    regions : n areas with points (metres); profile : of the same areas, in the same order; 1 <= n_sites <= n.
+    areas : n areas with points (metres); profile : of the same areas, in the same order; 1 <= n_sites <= n.
     options.k : the level at which a region is left alone. It starts from the sites of balanced density.
 
     The objective is alpha |R| - |R_alpha|. A region at the lowest level alpha proposes, for each class of which it has
@@ -37,7 +37,7 @@ def anonymity_driven_clustering_2015(
     What the paper leaves open is settled as in the later variant, see `anonymity_driven_clustering`. An area on the
     polygon's outline counts as inside; fewer than three adjacent sites make no polygon.
     """
-    return clustered(NAME, VARIANT, regions, profile, n_sites, options, progress)
+    return clustered(NAME, VARIANT, areas, profile, n_sites, options, progress)
 
 
 def propose(state: ClusteringState, region: int, classes: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The initial regions: small areas, each an identifier, a point and a population."""
+"""The areas: small areas, each an identifier, a point and a population."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ MOST_PEOPLE = 1e12  # in one place: a hundred times mankind, and sums over a mil
 
 
 @dataclass(frozen=True, eq=False)
-class Regions:
-    """The n initial regions, in the order of the layer they came from.
+class Areas:
+    """The n areas, in the order of the layer they came from.
 
     identifiers : (n,) object array of str, unique
     points : (n, 2) float array, planar coordinates in metres
@@ -31,20 +31,20 @@ class Regions:
     def __len__(self) -> int:
         return len(self.identifiers)
 
-    def with_population(self, population: np.ndarray) -> Regions:
-        """The same regions with another population, (n,)."""
+    def with_population(self, population: np.ndarray) -> Areas:
+        """The same areas with another population, (n,)."""
         return replace(self, population=checked_population(population, self.identifiers))
 
     def codes_of(self, identifiers: np.ndarray) -> np.ndarray:
-        """Position of each identifier among the regions, (m,) int64; -1 where it is not one of them."""
+        """Position of each identifier among the areas, (m,) int64; -1 where it is not one of them."""
         position = {identifier: i for i, identifier in enumerate(self.identifiers.tolist())}
         return np.fromiter((position.get(i, -1) for i in identifiers.tolist()), np.int64, len(identifiers))
 
 
-def make_regions(
+def make_areas(
     identifiers: Sequence[object], points: np.ndarray, population: np.ndarray | None = None, field: str = "REGION_ID"
-) -> Regions:
-    """Regions from plain columns, checked.
+) -> Areas:
+    """Areas from plain columns, checked.
 
     identifiers : n values, compared as text (see `identifier_text`); points : (n, 2), metres;
     population : (n,), ones where None; field : the identifier's field name, for messages.
@@ -66,7 +66,7 @@ def make_regions(
         )
     if population is None:
         population = np.ones(len(texts))
-    return Regions(texts, points, checked_population(population, texts))
+    return Areas(texts, points, checked_population(population, texts))
 
 
 def checked_identifiers(identifiers: Sequence[object], field: str, things: str = "areas") -> np.ndarray:

@@ -1,0 +1,25 @@
+"""The library example of README runs as it stands, over a few made-up people."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+README = Path(__file__).resolve().parents[2] / "README.md"
+
+
+def test_the_library_example_runs():
+    (code,) = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    rng = np.random.default_rng(0)
+    names = [f"46{i:06d}" for i in range(30)]
+    given = {
+        "identifiers": names,
+        "points": rng.random((30, 2)) * 10_000,
+        "population": np.full(30, 40),
+        "homes": rng.choice(names, 1_200).tolist(),
+        "sexes": rng.choice(["F", "M"], 1_200).tolist(),
+    }
+    exec(compile(code, "README.md", "exec"), given)
+    assert len(given["release"]) == given["measures"].n_records - given["measures"].n_suppressed == 1_200
