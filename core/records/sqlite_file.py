@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
@@ -155,7 +155,7 @@ def _fits(value: object, kind: str) -> bool:
     return not (isinstance(value, str) and "\0" in value)
 
 
-def _other_values(layer: str, name: str, kind: str, wrong: list[object]) -> str:
+def _other_values(layer: str, name: str, kind: str, wrong: Sequence[object]) -> str:
     return (
         f"{layer}: field “{name}” is one of {_WORDS[kind]}, but other values stand in it (first: "
         f"{first_values(_shown(value) for value in wrong)}): correct them, or change the type of the field."

@@ -11,6 +11,7 @@ from ..adjacency import Adjacency, connected_parts
 from ..aggregation import AggregationOptions
 from ..aggregation.iterative_voronoi import iterative_voronoi
 from ..areas import make_areas
+from ..arrays import to_list
 from ..crosswalk import number_compactly
 from ..drawing import dissolve
 from ..neighbours import polygon_neighbours
@@ -63,8 +64,8 @@ def draw_town_plan(rng: np.random.Generator, n_areas: int, progress: Progress = 
     side = connected_parts(first, second, len(faces))
     banks = np.argsort(-np.bincount(side[~water]), kind="stable")[:2]
     stretch = np.bincount(side[water]).argmax()
-    labels = np.full(len(faces), -1)
-    for number, bank in enumerate(banks.tolist()):
+    labels: np.ndarray = np.full(len(faces), -1)
+    for number, bank in enumerate(to_list(banks)):
         own = side == bank
         wanted = round(n_areas * own.sum() / np.isin(side, banks).sum())
         labels[own] = number * n_areas + _joined(rng, points[own], wanted)
