@@ -98,7 +98,8 @@ def _blocks(rng: np.random.Generator, n_blocks: int, limits: shapely.Polygon) ->
     drawn = grid[rng.choice(len(grid), n_blocks, p=density / density.sum())]
     points = drawn + rng.uniform(-STEP / 2, STEP / 2, drawn.shape)
     for _ in range(EVEN_ROUNDS):
-        points = shapely.get_coordinates(shapely.centroid(voronoi_cells(points, limits)))
+        # Rounded, so that the town is the same whatever version of GEOS draws the cells.
+        points = np.round(shapely.get_coordinates(shapely.centroid(voronoi_cells(points, limits))) / GRID) * GRID
     return voronoi_cells(points, limits)
 
 
@@ -137,7 +138,8 @@ def _river_line(rng: np.random.Generator) -> shapely.LineString:
 def _faces(blocks: np.ndarray, river: shapely.Polygon) -> np.ndarray:
     """Streets and banks cut the plan into faces, polygons with identical shared edges."""
     noded = shapely.union_all(shapely.boundary(np.append(blocks, river)), grid_size=GRID)
-    return shapely.get_parts(shapely.polygonize(shapely.get_parts(noded)))
+    faces = shapely.get_parts(shapely.polygonize(shapely.get_parts(noded)))
+    return faces[np.lexsort(shapely.bounds(faces).T)]
 
 
 def _joined(rng: np.random.Generator, points: np.ndarray, n_areas: int) -> np.ndarray:
