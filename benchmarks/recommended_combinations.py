@@ -21,6 +21,7 @@ from vbas.benchmarks.scenarios import random_selections, scenario
 from vbas.core.areas import Areas
 from vbas.core.configuration import RECOMMENDED, Configuration, aggregate
 from vbas.core.evaluation import evaluate
+from vbas.core.plan import suppress
 from vbas.core.profile import Profile
 
 K = 5
@@ -84,7 +85,7 @@ def rated(regions: Areas, profile: Profile) -> np.ndarray:
             started = time.process_time()
             run = aggregate(regions, profile, configuration)
             seconds.append(time.process_time() - started)
-        m, _ = evaluate(regions, profile, run.aggregation.crosswalk, run.aggregation.sites, K)
+        m, _ = evaluate(regions, suppress(profile, run.aggregation.crosswalk, K), run.aggregation.sites)
         rows.append([m.n_suppressed, m.compactness, m.discernibility, m.non_uniform_entropy, min(seconds)])
     return np.array(rows)
 

@@ -19,6 +19,7 @@ from vbas.benchmarks import real_data
 from vbas.benchmarks.scenarios import random_selections, scenario
 from vbas.core.configuration import Configuration, aggregate
 from vbas.core.evaluation import Measures, evaluate
+from vbas.core.plan import suppress
 from vbas.core.site_location import LocationOptions
 
 # Croft 2015, section 5.1: suppression of max combinations in % of entropy's; the others of entropy in % of max
@@ -50,7 +51,9 @@ def ratios(part: str, selection: tuple[str, ...]) -> np.ndarray:
                     profile,
                     Configuration(number, location, "basic Voronoi", location_options=LocationOptions(k=k)),
                 )
-                rated.append(evaluate(regions, profile, run.aggregation.crosswalk, run.aggregation.sites, k)[0])
+                rated.append(
+                    evaluate(regions, suppress(profile, run.aggregation.crosswalk, k), run.aggregation.sites)[0]
+                )
             found[i, j] = _ratios(*rated)
     return found
 

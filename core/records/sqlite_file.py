@@ -12,7 +12,7 @@ from .columns import Column, ColumnBuilder
 
 SHORT, INTEGER, LONG, REAL, TEXT = "short", "integer", "long", "real", "text"
 BOOLEAN, DATE, TIME = "boolean", "date", "datetime"
-SECONDS_TO_WAIT = 5.0
+SECONDS_TO_WAIT = 2.0  # beside the five that GDAL waits when QGIS opens a locked file
 _ROWS = 2000
 _LARGEST = {INTEGER: 2**31 - 1, LONG: 2**63 - 1}
 _TYPES = {INTEGER: int, LONG: int, REAL: float, TEXT: str}

@@ -186,6 +186,8 @@ def test_lists_maps_and_binary_data_are_refused(released, tmp_path, place, kind,
 def test_text_with_a_nul_character_is_refused(released, tmp_path, place):
     place = place if place == "memory:" else tmp_path / place
     layer = layer_of(QgsField("x", QVariant.Type.String), ["good"] * 6 + ["bad\0rest"] * 6)
+    if not any("\0" in feature["x"] for feature in layer.getFeatures()):
+        pytest.skip("this QGIS takes no NUL character into a text")
     with pytest.raises(QgsProcessingException, match=r"field “x” .* cannot hold the values “bad\\x00rest”"):
         released(layer, place)
 

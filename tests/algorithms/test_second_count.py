@@ -271,8 +271,9 @@ def test_a_shape_that_is_lost_is_noticed(qgis_app, tmp_path, suffix):
     points = points.copy()
     points[1] = None
     other = tmp_path / f"other{suffix}"
-    write_file(other, Table(whole.fields, whole.columns, "points", points, crs), "other", QgsProcessingFeedback())
-    with pytest.raises(VbasError, match=r"not written whole \(2 of 3 rows"):
+    # Some versions of GDAL refuse a row without a shape in FlatGeobuf.
+    with pytest.raises(VbasError, match=r"not written whole \(2 of 3 rows|Row 2 could not be written"):
+        write_file(other, Table(whole.fields, whole.columns, "points", points, crs), "other", QgsProcessingFeedback())
         check_file("REGIONS", other, whole, None)
 
 
