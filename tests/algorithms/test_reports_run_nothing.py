@@ -44,7 +44,7 @@ class Town:
     def columns(self, **values):
         return {self.field(name): column for name, column in values.items()}
 
-    def regions(self):
+    def area_layer(self):
         columns = self.columns(
             area=self.areas,
             people=[40] * 9,
@@ -52,7 +52,7 @@ class Town:
             male=[20] * 9,
             female=[20] * 9,
         )
-        return named(make_layer(columns, [square(i) for i in range(9)]), self.field("regions"))
+        return named(make_layer(columns, [square(i) for i in range(9)]), self.field("areas"))
 
     def records(self):
         area = np.floor((self.places - (WEST, SOUTH)) / SIDE) @ (1, 3)
@@ -85,7 +85,7 @@ class Town:
     def areas_and_records(self):
         f = self.field
         return {
-            "REGIONS": self.areas(),
+            "REGIONS": self.area_layer(),
             "REGION_ID": f("area"),
             "POPULATION": f("people"),
             "RECORDS": self.records(),
@@ -133,7 +133,7 @@ def donutmask(town):
     f = town.field
     return {
         "POINTS": town.points(),
-        "AREAS": town.areas(),
+        "AREAS": town.area_layer(),
         "AREA_ID": f("area"),
         "POPULATION": f("people"),
         "CATEGORY_FIELD": f("sex"),
@@ -151,12 +151,12 @@ def donutaudit(town):
     return {
         "HOUSEHOLDS": town.points(),
         "HOUSEHOLD_COUNT": f("count"),
-        "AREAS": town.areas(),
+        "AREAS": town.area_layer(),
         "AREA_ID": f("area"),
         "POPULATION": f("people"),
         "K_INNER": "2,6",
         "K_MIN": "2",
-        "FINER_AREAS": town.areas(),
+        "FINER_AREAS": town.area_layer(),
         "FINER_POPULATION": f("people"),
     }
 
