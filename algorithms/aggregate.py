@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from qgis.core import (
     QgsProcessing,
-    QgsProcessingContext,
-    QgsProcessingFeedback,
     QgsProcessingParameterFeatureSource,
     QgsProcessingParameterField,
 )
 
+from ..core.aggregation import APPROACHES, CONTIGUOUS, OWN_SITES
+from ..core.configuration import chosen
 from . import configuring, inputs, region_outputs
 from . import parameters as shared
 from .base import VbasAlgorithm
 from .effective import GIVEN, Counts
-from .layers.feedback import progress_of
-from .layers.outputs import Outputs
+from .form import Form
 from .layers.sites import read_sites
 
 
@@ -23,8 +22,6 @@ class Aggregate(VbasAlgorithm):
     """`vbas:aggregate`."""
 
     ID = "aggregate"
-    TITLE = "Aggregate areas"
-    GROUP = "steps"
     TAGS = "voronoi,dissolve,regionalization"
     SUMMARY = "Joins each area to a site and dissolves the areas of each site into a region."
     HELP = (
@@ -78,28 +75,21 @@ class Aggregate(VbasAlgorithm):
         of_aggregation = {name: single[name] for name in ("CAPACITY_FACTOR", "FLOOR")}
         return {**of_aggregation, **{name: [{"RECORDS": GIVEN}] for name in ("RECORD_REGION", "RECORD_COUNT")}}
 
-    def work(
-        self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
-    ) -> dict[str, object]:
-        from ..core.aggregation import APPROACHES, CONTIGUOUS, OWN_SITES
-        from ..core.configuration import chosen
-
-        with Outputs(self, parameters, context, feedback) as outputs:
-            layer = inputs.areas_of(self, parameters, context, feedback)
-            name = self.text(parameters, "AGGREGATION", context)
-            approach = chosen(APPROACHES, name, "AGGREGATION")
-            options = configuring.aggregation_options_of(self, parameters, context)
-            if name in CONTIGUOUS and options.floor and not parameters.get("SITES"):
-                sites: object = 1
-            else:
-                found = read_sites(self.source(parameters, "SITES", context), layer, feedback)
-                sites = len(found) if name in OWN_SITES else found
-            layer = inputs.with_neighbours(layer, [name], feedback)
-            aggregation = approach(
-                inputs.populated_by_records(self, parameters, layer, context, feedback),
-                sites,
-                options,
-                progress_of(feedback, stop=70),
-            )
-            results = region_outputs.add_aggregation(outputs, layer, aggregation, feedback)
-        return results
+    def work(self, form: Form) -> dict[str, object]:
+        layer = inputs.areas_of(form)
+        name = form.text("AGGREGATION")
+        approach = chosen(APPROACHES, name, "AGGREGATION")
+        options = configuring.aggregation_options_of(form)
+        if name in CONTIGUOUS and options.floor and not form.given("SITES"):
+            sites: object = 1
+        else:
+            found = read_sites(form.source("SITES"), layer, form.feedback)
+            sites = len(found) if name in OWN_SITES else found
+        layer = inputs.with_neighbours(form, layer, [name])
+        aggregation = approach(
+            inputs.populated_by_records(form, layer),
+            sites,
+            options,
+            form.progress(stop=70),
+        )
+        return region_outputs.add_aggregation(form, layer, aggregation)

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 
 import numpy as np
-from qgis.core import QgsProcessingContext, QgsProcessingFeedback
+from qgis.core import QgsProcessingContext
 
+from ..core.configuration import aggregate
+from ..core.evaluation import evaluate
+from ..core.plan import suppress
+from ..core.release import apply, least_class
+from ..core.report.anonymisation import anonymisation_report
 from . import configuring, inputs, region_outputs
 from . import parameters as shared
 from .base import VbasAlgorithm
 from .effective import Counts
-from .layers.feedback import progress_of
-from .layers.outputs import Outputs
+from .form import Form
 from .release_output import release_table, released_records
-from .reporting import parameter_rows
 
 
 class Anonymize(VbasAlgorithm):
     """`vbas:anonymize`."""
 
     ID = "anonymize"
-    TITLE = "Anonymise records"
-    GROUP = "anonymise"
     TAGS = "suppression,release,voronoi,aggregation"
     SUMMARY = (
         "Merges areas into small compact regions, suppresses records that are not k-anonymous there, releases others."
@@ -70,59 +70,47 @@ class Anonymize(VbasAlgorithm):
     def settled(self, parameters: dict[str, object], context: QgsProcessingContext) -> Mapping[str, object]:
         return configuring.settled_by_combination(self, parameters, context)
 
-    def work(
-        self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
-    ) -> dict[str, object]:
-        from ..core.configuration import aggregate
-        from ..core.evaluation import evaluate
-        from ..core.plan import suppress
-        from ..core.release import apply, least_class
-        from ..core.report.anonymisation import anonymisation_report
-
-        started = time.perf_counter()
-        k = self.parameterAsInt(parameters, "K", context)
-        configuration = configuring.configuration_of(self, parameters, k, context)
-        with Outputs(self, parameters, context, feedback) as outputs:
-            layer = inputs.areas_of(self, parameters, context, feedback)
-            layer = inputs.with_neighbours(layer, [configuration.aggregation], feedback)
-            records = inputs.records_of(self, parameters, layer.areas, k, context, feedback)
-            areas = inputs.populated(layer, records)
-            read = time.perf_counter()
-            run = aggregate(areas, records.profile, configuration, progress_of(feedback, stop=60))
-            crosswalk = run.aggregation.crosswalk
-            for note in run.notes:
-                feedback.pushInfo(note)
-            suppressing = time.perf_counter()
-            plan = suppress(records.profile, crosswalk, k)
-            released = apply(plan, records)
-            measures, audit = evaluate(areas, plan, run.aggregation.sites, records.n_unmatched)
-            evaluated = time.perf_counter()
-            shapes = region_outputs.region_shapes(layer, crosswalk, progress_of(feedback, 60, 80))
-            outputs.add("RELEASED_RECORDS", *release_table(released, crosswalk, records, self, parameters, context, k))
-            outputs.add("RELEASED_REGIONS", region_outputs.regions_table(layer, crosswalk, shapes, audit.released))
-            outputs.add("CROSSWALK", region_outputs.crosswalk_table(layer, crosswalk))
-            outputs.add("REGION_AUDIT", region_outputs.audit_table(layer, crosswalk, shapes, audit))
-            outputs.add("SITE_POINTS", region_outputs.sites_table(layer, run.aggregation.sites))
-            outputs.add("VORONOI", region_outputs.voronoi_table(layer, run.aggregation))
-            seconds = {
-                "reading": read - started,
-                **run.seconds,
-                "suppression and measures": evaluated - suppressing,
-                "drawing and writing": time.perf_counter() - evaluated,
-            }
-            outputs.add_text(
-                "REPORT",
-                lambda: anonymisation_report(
-                    measures,
-                    audit,
-                    k,
-                    least_class(released, len(records.table.quasi_identifiers)),
-                    layer.to_planar(np.asarray(shapes), layer.crs),
-                    parameter_rows(self, parameters, context),
-                    (*records.warnings, *run.notes),
-                    seconds,
-                ),
-            )
-            results = outputs.deliver()
-        feedback.setProgress(100)
-        return {**results, **region_outputs.numbers(measures, time.perf_counter() - started)}
+    def work(self, form: Form) -> dict[str, object]:
+        k = form.whole("K")
+        configuration = configuring.configuration_of(form, k)
+        layer = inputs.areas_of(form)
+        layer = inputs.with_neighbours(form, layer, [configuration.aggregation])
+        records = inputs.records_of(form, layer.areas, k)
+        areas = inputs.populated(layer, records)
+        read = form.seconds()
+        run = aggregate(areas, records.profile, configuration, form.progress(stop=60))
+        crosswalk = run.aggregation.crosswalk
+        for note in run.notes:
+            form.info(note)
+        suppressing = form.seconds()
+        plan = suppress(records.profile, crosswalk, k)
+        released = apply(plan, records)
+        measures, audit = evaluate(areas, plan, run.aggregation.sites, records.n_unmatched)
+        evaluated = form.seconds()
+        shapes = region_outputs.region_shapes(layer, crosswalk, form.progress(60, 80))
+        form.outputs.add("RELEASED_RECORDS", *release_table(form, released, crosswalk, records, k))
+        form.outputs.add("RELEASED_REGIONS", region_outputs.regions_table(layer, crosswalk, shapes, audit.released))
+        form.outputs.add("CROSSWALK", region_outputs.crosswalk_table(layer, crosswalk))
+        form.outputs.add("REGION_AUDIT", region_outputs.audit_table(layer, crosswalk, shapes, audit))
+        form.outputs.add("SITE_POINTS", region_outputs.sites_table(layer, run.aggregation.sites))
+        form.outputs.add("VORONOI", region_outputs.voronoi_table(layer, run.aggregation))
+        seconds = {
+            "reading": read,
+            **run.seconds,
+            "suppression and measures": evaluated - suppressing,
+            "drawing and writing": form.seconds() - evaluated,
+        }
+        form.outputs.add_text(
+            "REPORT",
+            lambda: anonymisation_report(
+                measures,
+                audit,
+                k,
+                least_class(released, len(records.table.quasi_identifiers)),
+                layer.to_planar(np.asarray(shapes), layer.crs),
+                form.rows(),
+                (*records.warnings, *run.notes),
+                seconds,
+            ),
+        )
+        return region_outputs.numbers(measures)

@@ -7,18 +7,19 @@ from dataclasses import replace
 
 from qgis.core import (
     QgsProcessing,
-    QgsProcessingContext,
-    QgsProcessingFeedback,
     QgsProcessingParameterDefinition,
     QgsProcessingParameterFeatureSource,
     QgsProcessingParameterField,
     QgsProcessingParameterNumber,
 )
 
+from ..core.baselines import ISLAND_CHOICES, MERGING, NEIGHBOUR_CHOICES, BaselineOptions
+from ..core.errors import InputError
+from ..core.site_number.population_cutoff import PUBLISHED_CUTOFFS
 from . import inputs
 from . import parameters as shared
-from .base import VbasAlgorithm
 from .effective import GIVEN, NOT_GIVEN, Counts
+from .form import Form
 from .layers.areas import AreaLayer
 
 OWN_NUMBER = "own number"
@@ -26,8 +27,6 @@ OWN_NUMBER = "own number"
 
 def published_cutoffs() -> dict[str, int]:
     """The published cut-offs by names that QGIS takes: it would read a comma as the end of a choice."""
-    from ..core.site_number.population_cutoff import PUBLISHED_CUTOFFS
-
     return {name.rpartition(", ")[2]: number for name, number in PUBLISHED_CUTOFFS.items()}
 
 
@@ -85,8 +84,6 @@ def counted_records(quasi_identifiers: bool = False) -> Iterable[QgsProcessingPa
 
 def merging(advanced: bool = False) -> Iterable[QgsProcessingParameterDefinition]:
     """BUDGET, NEIGHBOUR, ISLANDS, BOUNDARY and MAXIMUM."""
-    from ..core.baselines import ISLAND_CHOICES, NEIGHBOUR_CHOICES
-
     yield shared.described(
         QgsProcessingParameterNumber(
             "BUDGET", "Budget of suppression, %", type=shared.REAL, defaultValue=1.0, minValue=0.0, maxValue=100.0
@@ -127,16 +124,14 @@ def merging(advanced: bool = False) -> Iterable[QgsProcessingParameterDefinition
     )
 
 
-def merging_options_of(algorithm: VbasAlgorithm, parameters: dict[str, object], context: QgsProcessingContext):
+def merging_options_of(form: Form):
     """The settings of merging, read."""
-    from ..core.baselines import BaselineOptions
-
     return BaselineOptions(
-        neighbour=algorithm.text(parameters, "NEIGHBOUR", context),
-        islands=algorithm.text(parameters, "ISLANDS", context),
-        boundary=_labels(algorithm, parameters, "BOUNDARY", context),
-        most=algorithm.parameterAsDouble(parameters, "MAXIMUM", context),
-        budget=algorithm.parameterAsDouble(parameters, "BUDGET", context),
+        neighbour=form.text("NEIGHBOUR"),
+        islands=form.text("ISLANDS"),
+        boundary=_labels(form, "BOUNDARY"),
+        most=form.number("MAXIMUM"),
+        budget=form.number("BUDGET"),
     )
 
 
@@ -161,8 +156,6 @@ def compared() -> Iterable[QgsProcessingParameterDefinition]:
 
 def compared_counts() -> Counts:
     """For which baselines their settings count where they stand among configurations; CUTOFF counts for two."""
-    from ..core.baselines import MERGING
-
     return {
         "CHARACTERS": [{"BASELINES": ["cropping"]}],
         "HIERARCHY": [{"BASELINES": ["hierarchy"]}],
@@ -171,40 +164,30 @@ def compared_counts() -> Counts:
     }
 
 
-def compared_options_of(algorithm: VbasAlgorithm, parameters: dict[str, object], context: QgsProcessingContext):
+def compared_options_of(form: Form):
     """The settings of all baselines, read."""
     return replace(
-        merging_options_of(algorithm, parameters, context),
-        cutoff=algorithm.parameterAsDouble(parameters, "CUTOFF", context),
-        characters=algorithm.parameterAsInt(parameters, "CHARACTERS", context),
-        hierarchy=_labels(algorithm, parameters, "HIERARCHY", context),
+        merging_options_of(form),
+        cutoff=form.number("CUTOFF"),
+        characters=form.whole("CHARACTERS"),
+        hierarchy=_labels(form, "HIERARCHY"),
     )
 
 
-def _labels(
-    algorithm: VbasAlgorithm, parameters: dict[str, object], name: str, context: QgsProcessingContext
-) -> list[object] | None:
+def _labels(form: Form, name: str) -> list[object] | None:
     """The values of a field of REGIONS, None where none is named."""
-    field = algorithm.text(parameters, name, context)
-    return inputs.values_of(algorithm, parameters, "REGIONS", field, context) if field else None
+    field = form.text(name)
+    return inputs.values_of(form, "REGIONS", field) if field else None
 
 
-def cutoff_of(algorithm: VbasAlgorithm, parameters: dict[str, object], context: QgsProcessingContext) -> float:
+def cutoff_of(form: Form) -> float:
     """The cut-off chosen by name, or the user's own number."""
-    own = algorithm.parameterAsDouble(parameters, "CUTOFF", context)
-    return float(published_cutoffs().get(algorithm.text(parameters, "PUBLISHED", context), own))
+    own = form.number("CUTOFF")
+    return float(published_cutoffs().get(form.text("PUBLISHED"), own))
 
 
-def populated(
-    algorithm: VbasAlgorithm,
-    parameters: dict[str, object],
-    layer: AreaLayer,
-    context: QgsProcessingContext,
-    feedback: QgsProcessingFeedback,
-):
+def populated(form: Form, layer: AreaLayer):
     """The regions with the population a cut-off is held against. Raises InputError where nobody tells it."""
-    from ..core.errors import InputError
-
-    if not layer.has_population and algorithm.parameterAsSource(parameters, "RECORDS", context) is None:
+    if not layer.has_population and form.optional_source("RECORDS") is None:
         raise InputError("A cut-off needs to know how many people there are: give POPULATION or RECORDS.")
-    return inputs.populated_by_records(algorithm, parameters, layer, context, feedback)
+    return inputs.populated_by_records(form, layer)

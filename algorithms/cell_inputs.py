@@ -8,8 +8,6 @@ import numpy as np
 import shapely
 from qgis.core import (
     QgsProcessing,
-    QgsProcessingContext,
-    QgsProcessingFeedback,
     QgsProcessingParameterBoolean,
     QgsProcessingParameterDefinition,
     QgsProcessingParameterFeatureSource,
@@ -20,10 +18,9 @@ from qgis.core import (
 from ..core.cells import APPROACHES, Cells, Minimum, PartitionOptions
 from ..core.cells.making import CELL_POINTS, CENTRE, EDGE, NEIGHBOURS, cells_of_points, cells_of_polygons
 from ..core.errors import InputError
-from .base import VbasAlgorithm
 from .effective import GIVEN, Counts
+from .form import Form
 from .layers.cells import CellLayer, read_cells
-from .layers.feedback import progress_of
 from .parameters import ANY_FIELD, INTEGER, NUMERIC_FIELD, REAL, choice, described
 
 MINIMUMS = (("POPULATIONS", "K"), ("POPULATIONS_2", "K_2"), ("POPULATIONS_3", "K_3"))
@@ -201,56 +198,45 @@ def counts() -> Counts:
     }
 
 
-def options_of(
-    algorithm: VbasAlgorithm, parameters: dict[str, object], context: QgsProcessingContext
-) -> PartitionOptions:
+def options_of(form: Form) -> PartitionOptions:
     """The settings of the search, read."""
-
-    def whole(name: str) -> int:
-        return algorithm.parameterAsInt(parameters, name, context)
-
     return PartitionOptions(
-        attempts=whole("ATTEMPTS"),
-        restarts=whole("RESTARTS"),
-        beta=algorithm.parameterAsDouble(parameters, "BETA", context),
-        seed=whole("SEED"),
-        newly_built_first=algorithm.parameterAsBool(parameters, "NEWLY_BUILT", context),
-        regroupings=whole("REGROUPINGS"),
-        chunk_cells=whole("CHUNK_CELLS"),
-        empty_years=algorithm.parameterAsBool(parameters, "EMPTY_YEARS", context),
+        attempts=form.whole("ATTEMPTS"),
+        restarts=form.whole("RESTARTS"),
+        beta=form.number("BETA"),
+        seed=form.whole("SEED"),
+        newly_built_first=form.yes("NEWLY_BUILT"),
+        regroupings=form.whole("REGROUPINGS"),
+        chunk_cells=form.whole("CHUNK_CELLS"),
+        empty_years=form.yes("EMPTY_YEARS"),
     )
 
 
-def cells_of(
-    algorithm: VbasAlgorithm,
-    parameters: dict[str, object],
-    context: QgsProcessingContext,
-    feedback: QgsProcessingFeedback,
-) -> tuple[CellLayer, Cells, np.ndarray, list[Minimum]]:
+def cells_of(form: Form) -> tuple[CellLayer, Cells, np.ndarray, list[Minimum]]:
     """CELLS read: the layer, the cells, their polygons in the layer's CRS, (n,), and the minimums."""
     named: dict[str, str] = {}
     minimums = []
     for fields, k in MINIMUMS:
-        names = algorithm.field_names(parameters, fields, context)
+        names = form.field_names(fields)
         for name in names:
             named.setdefault(name, fields)
         if names:
             columns = tuple(list(named).index(name) for name in names)
-            minimums.append(Minimum(columns, algorithm.parameterAsInt(parameters, k, context), fields))
+            minimums.append(Minimum(columns, form.whole(k), fields))
     if not minimums or minimums[0].label != "POPULATIONS":
         raise InputError("POPULATIONS names no field: choose the population fields of CELLS, one per year.")
     layer = read_cells(
-        algorithm.source(parameters, "CELLS", context),
-        algorithm.text(parameters, "CELL_ID", context),
+        form.source("CELLS"),
+        form.text("CELL_ID"),
         list(named.items()),
-        algorithm.text(parameters, "OFFICIAL_AREA", context),
-        context,
-        feedback,
+        form.text("OFFICIAL_AREA"),
+        form.context,
+        form.feedback,
     )
-    neighbours = algorithm.text(parameters, "NEIGHBOURS", context)
+    neighbours = form.text("NEIGHBOURS")
     if layer.are_points:
-        size = algorithm.parameterAsDouble(parameters, "CELL_SIZE", context)
-        stands_for = algorithm.text(parameters, "CELL_POINT", context)
+        size = form.number("CELL_SIZE")
+        stands_for = form.text("CELL_POINT")
         points = _coordinates(layer)
         found, shapes = cells_of_points(
             layer.identifiers, points, size, stands_for, layer.people, list(named), neighbours
@@ -264,9 +250,9 @@ def cells_of(
             layer.people,
             list(named),
             neighbours,
-            progress_of(feedback, 0, 5),
+            form.progress(0, 5),
         )
-    feedback.pushInfo(
+    form.info(
         f"{len(found)} cells of {found.cell_size:g} m, {len(found.adjacency.others) // 2} borders between neighbours."
     )
     return layer, found, shapes, minimums

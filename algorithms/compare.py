@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 from qgis.core import (
-    QgsProcessingContext,
-    QgsProcessingFeedback,
     QgsProcessingParameterEnum,
     QgsProcessingParameterString,
 )
 
+from ..core.aggregation import APPROACHES as AGGREGATIONS
+from ..core.aggregation import OWN_SITES, AggregationOptions
+from ..core.baselines import BASELINES
+from ..core.comparison import compare, configurations_of
+from ..core.configuration import Configuration
+from ..core.report.comparison import comparison_report
+from ..core.site_location import APPROACHES as SITE_LOCATIONS
+from ..core.site_location import LocationOptions
+from ..core.site_number import APPROACHES as SITE_NUMBERS
 from . import baseline_inputs, configuring, inputs
 from . import parameters as shared
 from .base import VbasAlgorithm
 from .effective import Counts
+from .form import Form
 from .layers.comparisons import comparison_table
-from .layers.feedback import check_cancelled, progress_of
-from .layers.outputs import Outputs
 from .layers.tables import INTERNAL
 from .region_outputs import TABLE
-from .reporting import parameter_rows
 
 
 class Compare(VbasAlgorithm):
     """`vbas:compare`."""
 
     ID = "compare"
-    TITLE = "Compare configurations"
-    GROUP = "compare"
     TAGS = "trade-off,pareto,evaluation"
     SUMMARY = "Runs many combinations of approaches over the same records and rates them side by side."
     HELP = (
@@ -39,12 +42,6 @@ class Compare(VbasAlgorithm):
     )
 
     def declare(self) -> None:
-        from ..core.aggregation import APPROACHES as AGGREGATIONS
-        from ..core.aggregation import OWN_SITES
-        from ..core.baselines import BASELINES
-        from ..core.site_location import APPROACHES as SITE_LOCATIONS
-        from ..core.site_number import APPROACHES as SITE_NUMBERS
-
         located = [name for name in AGGREGATIONS if name not in OWN_SITES]
         for parameter in (
             *shared.areas(),
@@ -100,61 +97,51 @@ class Compare(VbasAlgorithm):
         factors = single.pop("CAPACITY_FACTOR")
         return {**single, **baseline_inputs.compared_counts(), "CUTOFF": cutoff, "CAPACITY_FACTORS": factors}
 
-    def work(
-        self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
-    ) -> dict[str, object]:
-        from ..core.aggregation import AggregationOptions
-        from ..core.comparison import compare, configurations_of
-        from ..core.configuration import Configuration
-        from ..core.report.comparison import comparison_report
-        from ..core.site_location import LocationOptions
-
-        k = self.parameterAsInt(parameters, "K", context)
+    def work(self, form: Form) -> dict[str, object]:
+        k = form.whole("K")
         configurations = configurations_of(
-            *(self.words(parameters, name, context) for name in _CHOICES),
-            configuring.numbers_in(self.text(parameters, "CAPACITY_FACTORS", context), "CAPACITY_FACTORS"),
+            *(form.words(name) for name in _CHOICES),
+            configuring.numbers_in(form.text("CAPACITY_FACTORS"), "CAPACITY_FACTORS"),
             Configuration(
-                number_options=configuring.number_options_of(self, parameters, context),
-                location_options=LocationOptions(k=k, seed=self.parameterAsInt(parameters, "SEED", context)),
-                aggregation_options=AggregationOptions(floor=self.parameterAsDouble(parameters, "FLOOR", context)),
+                number_options=configuring.number_options_of(form),
+                location_options=LocationOptions(k=k, seed=form.whole("SEED")),
+                aggregation_options=AggregationOptions(floor=form.number("FLOOR")),
             ),
         )
-        baselines = self.words(parameters, "BASELINES", context)
-        with Outputs(self, parameters, context, feedback) as outputs:
-            layer = inputs.areas_of(self, parameters, context, feedback)
-            approaches = [*baselines, *(one.aggregation for one in configurations)]
-            layer = inputs.with_neighbours(layer, approaches, feedback)
-            records = inputs.records_of(self, parameters, layer.areas, k, context, feedback)
-            outcomes = compare(
-                inputs.populated(layer, records),
-                records.profile,
-                configurations,
+        baselines = form.words("BASELINES")
+        layer = inputs.areas_of(form)
+        approaches = [*baselines, *(one.aggregation for one in configurations)]
+        layer = inputs.with_neighbours(form, layer, approaches)
+        records = inputs.records_of(form, layer.areas, k)
+        outcomes = compare(
+            inputs.populated(layer, records),
+            records.profile,
+            configurations,
+            k,
+            records.n_unmatched,
+            form.progress(),
+            baselines,
+            baseline_inputs.compared_options_of(form),
+        )
+        if not outcomes:
+            form.check_cancelled()
+        for outcome in outcomes:
+            if outcome.problem:
+                form.warn(f"{outcome.name} failed: {outcome.problem}")
+        form.outputs.keep_after_cancel()
+        form.outputs.add("COMPARISON", comparison_table(outcomes))
+        form.outputs.add_text(
+            "REPORT",
+            lambda: comparison_report(
+                outcomes,
                 k,
-                records.n_unmatched,
-                progress_of(feedback),
-                baselines,
-                baseline_inputs.compared_options_of(self, parameters, context),
-            )
-            if not outcomes:
-                check_cancelled(feedback)
-            for outcome in outcomes:
-                if outcome.problem:
-                    feedback.pushWarning(f"{outcome.name} failed: {outcome.problem}")
-            outputs.keep_after_cancel()
-            outputs.add("COMPARISON", comparison_table(outcomes))
-            outputs.add_text(
-                "REPORT",
-                lambda: comparison_report(
-                    outcomes,
-                    k,
-                    len(configurations) + len(baselines),
-                    parameter_rows(self, parameters, context),
-                    records.warnings,
-                ),
-            )
-            results = outputs.deliver()
+                len(configurations) + len(baselines),
+                form.rows(),
+                records.warnings,
+            ),
+        )
         failed = sum(bool(outcome.problem) for outcome in outcomes)
-        return {**results, "N_CONFIGURATIONS": len(outcomes) - failed, "N_FAILED": failed}
+        return {"N_CONFIGURATIONS": len(outcomes) - failed, "N_FAILED": failed}
 
 
 _CHOICES = ("SITE_NUMBERS", "SITE_LOCATIONS", "AGGREGATIONS")

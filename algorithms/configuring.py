@@ -11,15 +11,24 @@ from qgis.core import (
     QgsProcessingParameterNumber,
 )
 
-from .base import VbasAlgorithm
+from ..core.aggregation import APPROACHES as AGGREGATIONS
+from ..core.aggregation import CAPACITATED, CONTIGUOUS, OWN_SITES, AggregationOptions
+from ..core.configuration import CUSTOM, Configuration, combinations
+from ..core.errors import InputError
+from ..core.site_location import APPROACHES as SITE_LOCATIONS
+from ..core.site_location import DRAWN, LocationOptions
+from ..core.site_number import APPROACHES as SITE_NUMBERS
+from ..core.site_number import MODELLED, SiteNumberOptions
+from ..core.site_number.gaps import CUSTOM as CUSTOM_MODEL
+from ..core.site_number.gaps import GAPS_REGIONS
+from ..core.site_number.population_cutoff import PUBLISHED_CUTOFFS
 from .effective import Counts
+from .form import Form
 from .parameters import INTEGER, REAL, choice, described
 
 
 def combination() -> QgsProcessingParameterDefinition:
     """COMBINATION."""
-    from ..core.configuration import CUSTOM, combinations
-
     parts = " ".join(
         f"“{name}”: {c.site_number}, {f'{c.site_location}, ' if c.site_location else ''}{c.aggregation}; in the paper "
         f"{c.reason}; in our benchmarks {c.measured} scenarios."
@@ -37,15 +46,11 @@ def combination() -> QgsProcessingParameterDefinition:
 
 def site_number() -> Iterable[QgsProcessingParameterDefinition]:
     """SITE_NUMBER and what its approaches need."""
-    from ..core.site_number import APPROACHES
-    from ..core.site_number.gaps import GAPS_REGIONS
-    from ..core.site_number.population_cutoff import PUBLISHED_CUTOFFS
-
     published = ", ".join(f"{name} {number}" for name, number in PUBLISHED_CUTOFFS.items())
     yield choice(
         "SITE_NUMBER",
         "Number of regions",
-        APPROACHES,
+        SITE_NUMBERS,
         "max combinations",
         "How many regions to aim at. “max combinations” and “entropy” ask a model of El Emam et al. (2009), as "
         "described by Croft et al. (2018, 2.1), how many people a region needs for these quasi-identifiers (entropy "
@@ -90,19 +95,17 @@ def n_sites(optional: bool) -> QgsProcessingParameterDefinition:
 
 def site_location() -> QgsProcessingParameterDefinition:
     """SITE_LOCATION."""
-    from ..core.site_location import APPROACHES
-
     texts = {
         "balanced density": "“balanced density” spreads the sites like the population",
         "anonymity-driven clustering": "“anonymity-driven clustering” then moves them to save records from suppression",
         "anonymity-driven clustering (2015)": "“anonymity-driven clustering (2015)” is its first published form",
         "random": "“random” puts them on areas drawn by the seed, for comparison",
     }
-    told = "; ".join(texts[name] for name in APPROACHES if name in texts)
+    told = "; ".join(texts[name] for name in SITE_LOCATIONS if name in texts)
     return choice(
         "SITE_LOCATION",
         "Where the sites go",
-        APPROACHES,
+        SITE_LOCATIONS,
         "balanced density",
         f"The points that draw the regions: {told}.",
         advanced=True,
@@ -111,8 +114,6 @@ def site_location() -> QgsProcessingParameterDefinition:
 
 def aggregation() -> QgsProcessingParameterDefinition:
     """AGGREGATION."""
-    from ..core.aggregation import APPROACHES
-
     texts = {
         "basic Voronoi": "“basic Voronoi”: the nearest site",
         "iterative Voronoi": "“iterative Voronoi”: then each site moves to the middle of its areas, until all rest; "
@@ -124,11 +125,11 @@ def aggregation() -> QgsProcessingParameterDefinition:
         "population floor": "“population floor”: as many regions as possible, each in one piece and with at least "
         "the floor's population; it chooses its own sites",
     }
-    told = "; ".join(texts[name] for name in APPROACHES if name in texts)
+    told = "; ".join(texts[name] for name in AGGREGATIONS if name in texts)
     return choice(
         "AGGREGATION",
         "Which area joins which region",
-        APPROACHES,
+        AGGREGATIONS,
         "iterative Voronoi",
         f"{told[:1].upper()}{told[1:]}.",
         advanced=True,
@@ -157,19 +158,14 @@ def floor() -> QgsProcessingParameterDefinition:
 
 def counts(number: str = "SITE_NUMBER", location: str = "SITE_LOCATION", how: str = "AGGREGATION") -> Counts:
     """For which approaches the settings above count; number, location, how : the parameters that choose them."""
-    from ..core.aggregation import APPROACHES, CAPACITATED, CONTIGUOUS, OWN_SITES
-    from ..core.site_location import DRAWN
-    from ..core.site_number import MODELLED
-    from ..core.site_number.gaps import CUSTOM
-
     return {
         "GAPS_REGION": [{number: MODELLED}],
-        "GAPS_COEFFICIENT": [{"GAPS_REGION": [CUSTOM]}],
-        "GAPS_EXPONENT": [{"GAPS_REGION": [CUSTOM]}],
+        "GAPS_COEFFICIENT": [{"GAPS_REGION": [CUSTOM_MODEL]}],
+        "GAPS_EXPONENT": [{"GAPS_REGION": [CUSTOM_MODEL]}],
         "LOG_BASE": [{number: ["entropy"]}],
         "CUTOFF": [{number: ["population cut-off"]}],
         "N_SITES": [{number: ["given number"]}],
-        location: [{how: [name for name in APPROACHES if name not in OWN_SITES]}],
+        location: [{how: [name for name in AGGREGATIONS if name not in OWN_SITES]}],
         "SEED": [{location: sorted(DRAWN)}],
         "CAPACITY_FACTOR": [{how: sorted(CAPACITATED)}],
         "FLOOR": [{how: sorted(CONTIGUOUS)}],
@@ -178,8 +174,6 @@ def counts(number: str = "SITE_NUMBER", location: str = "SITE_LOCATION", how: st
 
 def counts_with_combination() -> Counts:
     """The same where COMBINATION may choose the approaches: single choices count for `custom` only."""
-    from ..core.configuration import CUSTOM
-
     single = counts()
     chosen = ("SITE_NUMBER", "SITE_LOCATION", "AGGREGATION", "CAPACITY_FACTOR", "FLOOR")
     return {**single, **{name: [{"COMBINATION": [CUSTOM]}, *single.get(name, ())] for name in chosen}}
@@ -189,9 +183,6 @@ def settled_by_combination(
     algorithm: QgsProcessingAlgorithm, parameters: dict[str, object], context: QgsProcessingContext
 ) -> Mapping[str, object]:
     """The parts of the combination in the place of the single choices; nothing for `custom`."""
-    from ..core.aggregation import CAPACITATED, AggregationOptions
-    from ..core.configuration import combinations
-
     combination = combinations().get(algorithm.parameterAsEnumString(parameters, "COMBINATION", context))
     if combination is None:
         return {}
@@ -205,40 +196,32 @@ def settled_by_combination(
     return parts
 
 
-def aggregation_options_of(algorithm: VbasAlgorithm, parameters: dict[str, object], context: QgsProcessingContext):
+def aggregation_options_of(form: Form):
     """The settings of the aggregation, read."""
-    from ..core.aggregation import AggregationOptions
-
     return AggregationOptions(
-        capacity_factor=algorithm.parameterAsDouble(parameters, "CAPACITY_FACTOR", context),
-        floor=algorithm.parameterAsDouble(parameters, "FLOOR", context),
+        capacity_factor=form.number("CAPACITY_FACTOR"),
+        floor=form.number("FLOOR"),
     )
 
 
-def number_options_of(algorithm: VbasAlgorithm, parameters: dict[str, object], context: QgsProcessingContext):
+def number_options_of(form: Form):
     """The settings of the site number, read."""
-    from ..core.site_number import SiteNumberOptions
-
     return SiteNumberOptions(
-        gaps_region=algorithm.text(parameters, "GAPS_REGION", context),
-        gaps_coefficient=algorithm.parameterAsDouble(parameters, "GAPS_COEFFICIENT", context),
-        gaps_exponent=algorithm.parameterAsDouble(parameters, "GAPS_EXPONENT", context),
-        log_base=algorithm.parameterAsDouble(parameters, "LOG_BASE", context),
-        cutoff=algorithm.parameterAsDouble(parameters, "CUTOFF", context),
-        n_sites=algorithm.parameterAsInt(parameters, "N_SITES", context),
-        k=algorithm.parameterAsInt(parameters, "K", context),
+        gaps_region=form.text("GAPS_REGION"),
+        gaps_coefficient=form.number("GAPS_COEFFICIENT"),
+        gaps_exponent=form.number("GAPS_EXPONENT"),
+        log_base=form.number("LOG_BASE"),
+        cutoff=form.number("CUTOFF"),
+        n_sites=form.whole("N_SITES"),
+        k=form.whole("K"),
     )
 
 
-def configuration_of(algorithm: VbasAlgorithm, parameters: dict[str, object], k: int, context: QgsProcessingContext):
+def configuration_of(form: Form, k: int):
     """The whole configuration: of the combination, or of the single choices for `custom`."""
-    from ..core.aggregation import AggregationOptions
-    from ..core.configuration import CUSTOM, Configuration, combinations
-    from ..core.site_location import LocationOptions
-
-    name = algorithm.text(parameters, "COMBINATION", context)
-    number_options = number_options_of(algorithm, parameters, context)
-    location_options = LocationOptions(k=k, seed=algorithm.parameterAsInt(parameters, "SEED", context))
+    name = form.text("COMBINATION")
+    number_options = number_options_of(form)
+    location_options = LocationOptions(k=k, seed=form.whole("SEED"))
     if name != CUSTOM:
         chosen = combinations()[name]
         return Configuration(
@@ -250,19 +233,17 @@ def configuration_of(algorithm: VbasAlgorithm, parameters: dict[str, object], k:
             AggregationOptions(),
         )
     return Configuration(
-        algorithm.text(parameters, "SITE_NUMBER", context),
-        algorithm.text(parameters, "SITE_LOCATION", context),
-        algorithm.text(parameters, "AGGREGATION", context),
+        form.text("SITE_NUMBER"),
+        form.text("SITE_LOCATION"),
+        form.text("AGGREGATION"),
         number_options,
         location_options,
-        aggregation_options_of(algorithm, parameters, context),
+        aggregation_options_of(form),
     )
 
 
 def numbers_in(text: str, parameter: str) -> list[float]:
     """The numbers of a list written `1,1.2,2`. Raises InputError."""
-    from ..core.errors import InputError
-
     try:
         numbers = [float(part) for part in text.replace(";", ",").split(",") if part.strip()]
     except ValueError:

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from qgis.core import (
     QgsProcessing,
-    QgsProcessingContext,
-    QgsProcessingFeedback,
     QgsProcessingParameterFeatureSource,
     QgsProcessingParameterField,
     QgsProcessingParameterNumber,
 )
 
+from ..core.baselines import BaselineOptions
+from ..core.baselines.cropping import cropped_identifiers, cropping
+from ..core.baselines.hierarchy import hierarchy
+from ..core.errors import InputError
 from . import inputs, region_outputs
 from . import parameters as shared
 from .base import VbasAlgorithm
 from .effective import GIVEN, NOT_GIVEN, Counts
+from .form import Form
 from .layers.hierarchies import read_units
-from .layers.outputs import Outputs
 
 
 class CropIdentifiers(VbasAlgorithm):
     """`vbas:cropidentifiers`."""
 
     ID = "cropidentifiers"
-    TITLE = "Crop identifiers"
-    GROUP = "baselines"
     TAGS = "hierarchy,generalisation,postal code,census division,baseline"
     SUMMARY = "Joins areas whose identifiers begin alike, or that lie in the same larger unit."
     HELP = (
@@ -80,31 +80,23 @@ class CropIdentifiers(VbasAlgorithm):
         of_table: Counts = {name: [{"HIERARCHY_TABLE": GIVEN}] for name in ("HIERARCHY_ID", "HIERARCHY_LEVEL")}
         return {"CHARACTERS": [{"HIERARCHY": NOT_GIVEN}, {"HIERARCHY_TABLE": NOT_GIVEN}], **of_table}
 
-    def work(
-        self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
-    ) -> dict[str, object]:
-        from ..core.baselines import BaselineOptions
-        from ..core.baselines.cropping import cropped_identifiers, cropping
-        from ..core.baselines.hierarchy import hierarchy
-        from ..core.errors import InputError
-
-        unit = self.text(parameters, "HIERARCHY", context)
-        table = self.optional_source(parameters, "HIERARCHY_TABLE", context)
+    def work(self, form: Form) -> dict[str, object]:
+        unit = form.text("HIERARCHY")
+        table = form.optional_source("HIERARCHY_TABLE")
         if unit and table is not None:
             raise InputError("HIERARCHY and HIERARCHY_TABLE are both given: choose one of them.")
-        with Outputs(self, parameters, context, feedback) as outputs:
-            layer = inputs.areas_of(self, parameters, context, feedback)
-            if unit or table is not None:
-                if table is None:
-                    units = inputs.values_of(self, parameters, "REGIONS", unit, context)
-                else:
-                    fields = (self.text(parameters, name, context) for name in ("HIERARCHY_ID", "HIERARCHY_LEVEL"))
-                    units = read_units(table, *fields, layer.areas, feedback)
-                aggregation = hierarchy(layer.areas, None, BaselineOptions(hierarchy=units))
+        layer = inputs.areas_of(form)
+        if unit or table is not None:
+            if table is None:
+                units = inputs.values_of(form, "REGIONS", unit)
             else:
-                characters = self.parameterAsInt(parameters, "CHARACTERS", context)
-                aggregation = cropping(layer.areas, None, BaselineOptions(characters=characters))
-                units = cropped_identifiers(layer.areas, characters).tolist()
-            names = region_outputs.names_of_regions(aggregation.crosswalk, units)
-            results = region_outputs.add_aggregation(outputs, layer, aggregation, feedback, names)
-        return {**results, "N_LEFT_OUT": int((aggregation.crosswalk.region_of < 0).sum())}
+                fields = (form.text(name) for name in ("HIERARCHY_ID", "HIERARCHY_LEVEL"))
+                units = read_units(table, *fields, layer.areas, form.feedback)
+            aggregation = hierarchy(layer.areas, None, BaselineOptions(hierarchy=units))
+        else:
+            characters = form.whole("CHARACTERS")
+            aggregation = cropping(layer.areas, None, BaselineOptions(characters=characters))
+            units = cropped_identifiers(layer.areas, characters).tolist()
+        names = region_outputs.names_of_regions(aggregation.crosswalk, units)
+        numbers = region_outputs.add_aggregation(form, layer, aggregation, names)
+        return {**numbers, "N_LEFT_OUT": int((aggregation.crosswalk.region_of < 0).sum())}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from qgis.core import QgsCoordinateReferenceSystem, QgsProcessingContext, QgsProcessingFeedback
+from qgis.core import QgsCoordinateReferenceSystem
 
+from ..core.records.columns import Column
+from ..core.synthetic.city import CRS, demonstration_city
 from . import parameters as shared
 from .base import VbasAlgorithm
 from .compat import field
-from .layers.feedback import progress_of
-from .layers.outputs import Outputs
+from .form import Form
 from .layers.tables import TEST_DATA, StreamedTable, Table, number_fields
 from .region_outputs import POLYGONS, TABLE
 
@@ -19,8 +20,6 @@ class DemonstrationCity(VbasAlgorithm):
     """`vbas:demonstrationcity`."""
 
     ID = "demonstrationcity"
-    TITLE = "Make the demonstration city"
-    GROUP = "testdata"
     TAGS = "synthetic,test data,example,demo"
     SUMMARY = "Makes up a city of about 1 100 areas and 600 000 people to try the other algorithms on."
     HELP = (
@@ -42,30 +41,23 @@ class DemonstrationCity(VbasAlgorithm):
             self.addParameter(parameter)
         self.addNumbers(N_AREAS="Areas", N_RECORDS="Records")
 
-    def work(
-        self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
-    ) -> dict[str, object]:
-        from ..core.records.columns import Column
-        from ..core.synthetic.city import CRS, demonstration_city
+    def work(self, form: Form) -> dict[str, object]:
+        seed = form.whole("SEED")
+        city = demonstration_city(seed, form.progress(0, 40))
+        people = city.people()
+        areas = Table(
+            [field("area", "text"), field("district", "text"), *number_fields(population="integer")],
+            [city.identifiers, city.districts, city.population],
+            "polygons",
+            city.polygons,
+            QgsCoordinateReferenceSystem(CRS),
+        )
+        form.outputs.add("AREAS", areas)
 
-        with Outputs(self, parameters, context, feedback) as outputs:
-            seed = self.parameterAsInt(parameters, "SEED", context)
-            city = demonstration_city(seed, progress_of(feedback, 0, 40))
-            people = city.people()
-            areas = Table(
-                [field("area", "text"), field("district", "text"), *number_fields(population="integer")],
-                [city.identifiers, city.districts, city.population],
-                "polygons",
-                city.polygons,
-                QgsCoordinateReferenceSystem(CRS),
-            )
-            outputs.add("AREAS", areas)
+        def parts() -> Iterator[Sequence[Column]]:
+            for chunk in people.chunks(progress=form.progress(40, 100)):
+                yield [chunk.area, *chunk.quasi_identifiers.values(), *chunk.kept.values()]
 
-            def parts() -> Iterator[Sequence[Column]]:
-                for chunk in people.chunks(progress=progress_of(feedback, 40, 100)):
-                    yield [chunk.area, *chunk.quasi_identifiers.values(), *chunk.kept.values()]
-
-            fields = [field(name, "text") for name in ("area", *people.fields)]
-            outputs.add("RECORDS", StreamedTable(fields, (), n_rows=len(people), parts=parts))
-            results = outputs.deliver()
-        return {**results, "N_AREAS": len(city), "N_RECORDS": len(people)}
+        fields = [field(name, "text") for name in ("area", *people.fields)]
+        form.outputs.add("RECORDS", StreamedTable(fields, (), n_rows=len(people), parts=parts))
+        return {"N_AREAS": len(city), "N_RECORDS": len(people)}

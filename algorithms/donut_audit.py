@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 from qgis.core import (
-    QgsProcessingContext,
-    QgsProcessingFeedback,
     QgsProcessingParameterFeatureSource,
     QgsProcessingParameterField,
     QgsProcessingParameterNumber,
     QgsProcessingParameterString,
 )
 
+from ..core.masking.audit import Masker, audit, numbers_of, smallest_k_inner
+from ..core.masking.heterogeneity import heterogeneity
+from ..core.masking.placing import own_areas
+from ..core.report.donut_audit import audit_report
 from . import audit_outputs, mask_inputs
 from . import parameters as shared
 from .base import VbasAlgorithm
 from .effective import GIVEN, Counts
-from .layers.feedback import progress_of
+from .form import Form
 from .layers.mask_areas import read_mask_areas
-from .layers.outputs import Outputs
-from .reporting import parameter_rows
 
 K_INNER_OF_PAPER = "5,10,15,20,25,30,35,40,45,50,60,75"
 K_MIN_OF_PAPER = "5,10,15,20,25"
@@ -29,8 +29,6 @@ class DonutAudit(VbasAlgorithm):
     """`vbas:donutaudit`."""
 
     ID = "donutaudit"
-    TITLE = "Donut audit"
-    GROUP = "points"
     TAGS = "geomasking,geomask,points,households,e911"
     SUMMARY = "Masks every household for a list of K_INNER and counts how many fall short of the wanted anonymity."
     HELP = (
@@ -61,62 +59,52 @@ class DonutAudit(VbasAlgorithm):
     def counts(self) -> Counts:
         return {"FINER_POPULATION": [{"FINER_AREAS": GIVEN}]}
 
-    def work(
-        self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
-    ) -> dict[str, object]:
-        from ..core.masking.audit import Masker, audit, numbers_of, smallest_k_inner
-        from ..core.masking.heterogeneity import heterogeneity
-        from ..core.masking.placing import own_areas
-        from ..core.report.donut_audit import audit_report
-
-        k_inner, k_min = (numbers_of(self.text(parameters, name, context), name) for name in ("K_INNER", "K_MIN"))
-        wanted = self.parameterAsDouble(parameters, "FAILURE_PERCENT", context)
-        with Outputs(self, parameters, context, feedback) as outputs:
-            population = self.text(parameters, "POPULATION", context)
-            fields = [(population, "POPULATION")] if population else []
-            areas = mask_inputs.areas_of(self, parameters, fields, context, feedback)
-            households = mask_inputs.households_of(self, parameters, areas, context, feedback)
-            area_of = own_areas(households.points, areas.planar_shapes)
-            masker = Masker(
-                households,
-                area_of,
-                mask_inputs.populations_of(areas, (), households).of_points(area_of),
-                areas.planar_shapes,
-                self.parameterAsDouble(parameters, "OUTER_FACTOR", context),
-                self.text(parameters, "DISTANCE", context),
-                self.parameterAsInt(parameters, "SEED", context),
+    def work(self, form: Form) -> dict[str, object]:
+        k_inner, k_min = (numbers_of(form.text(name), name) for name in ("K_INNER", "K_MIN"))
+        wanted = form.number("FAILURE_PERCENT")
+        population = form.text("POPULATION")
+        fields = [(population, "POPULATION")] if population else []
+        areas = mask_inputs.areas_of(form, fields)
+        households = mask_inputs.households_of(form, areas)
+        area_of = own_areas(households.points, areas.planar_shapes)
+        masker = Masker(
+            households,
+            area_of,
+            mask_inputs.populations_of(areas, (), households).of_points(area_of),
+            areas.planar_shapes,
+            form.number("OUTER_FACTOR"),
+            form.text("DISTANCE"),
+            form.whole("SEED"),
+        )
+        grid, needed = audit(masker, k_inner, k_min, form.progress(5, 55))
+        smallest = smallest_k_inner(masker, grid, needed, wanted, form.progress(55, 90))
+        uneven = None
+        if form.given("FINER_AREAS"):
+            finer_field = form.text("FINER_POPULATION")
+            finer = read_mask_areas(
+                form.source("FINER_AREAS"),
+                "",
+                [(finer_field, "FINER_POPULATION")],
+                "FINER_AREAS",
+                areas.planar,
+                form.context,
+                form.feedback,
             )
-            grid, needed = audit(masker, k_inner, k_min, progress_of(feedback, 5, 55))
-            smallest = smallest_k_inner(masker, grid, needed, wanted, progress_of(feedback, 55, 90))
-            uneven = None
-            if mask_inputs.given(parameters, "FINER_AREAS"):
-                finer_field = self.text(parameters, "FINER_POPULATION", context)
-                finer = read_mask_areas(
-                    self.source(parameters, "FINER_AREAS", context),
-                    "",
-                    [(finer_field, "FINER_POPULATION")],
-                    "FINER_AREAS",
-                    areas.planar,
-                    context,
-                    feedback,
-                )
-                uneven = heterogeneity(areas.planar_shapes, finer.planar_shapes, finer.people[:, 0])
-            notes = audit_outputs.notes(households, grid)
-            for note in notes:
-                feedback.pushInfo(note)
-            outputs.add("AUDIT", audit_outputs.grid_table(grid))
-            outputs.add("SMALLEST", audit_outputs.smallest_table(smallest))
-            outputs.add("AREA_AUDIT", audit_outputs.area_table(areas, grid, uneven))
-            rows = parameter_rows(self, parameters, context)
-            outputs.add_text(
-                "REPORT",
-                lambda: audit_report(
-                    grid, smallest, wanted, uneven, np.asarray(areas.planar_shapes), areas.names, notes, rows
-                ),
-            )
-            results = outputs.deliver()
-        feedback.setProgress(100)
-        return {**results, **audit_outputs.numbers(households, grid, smallest)}
+            uneven = heterogeneity(areas.planar_shapes, finer.planar_shapes, finer.people[:, 0])
+        notes = audit_outputs.notes(households, grid)
+        for note in notes:
+            form.info(note)
+        form.outputs.add("AUDIT", audit_outputs.grid_table(grid))
+        form.outputs.add("SMALLEST", audit_outputs.smallest_table(smallest))
+        form.outputs.add("AREA_AUDIT", audit_outputs.area_table(areas, grid, uneven))
+        rows = form.rows()
+        form.outputs.add_text(
+            "REPORT",
+            lambda: audit_report(
+                grid, smallest, wanted, uneven, np.asarray(areas.planar_shapes), areas.names, notes, rows
+            ),
+        )
+        return audit_outputs.numbers(households, grid, smallest)
 
 
 def _grid_parameters():

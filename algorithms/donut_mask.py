@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from qgis.core import (
-    QgsProcessingContext,
-    QgsProcessingFeedback,
     QgsProcessingParameterFeatureSource,
     QgsProcessingParameterField,
     QgsProcessingParameterMatrix,
     QgsProcessingParameterNumber,
 )
 
+from ..core.masking.donut import donut_mask, generator
+from ..core.masking.release import unmasked_sentence
 from . import mask_inputs, mask_outputs
 from . import parameters as shared
 from .base import VbasAlgorithm
 from .effective import GIVEN, NOT_GIVEN, Counts
-from .layers.feedback import progress_of
-from .layers.outputs import Outputs
-from .reporting import parameter_rows
+from .form import Form
 
 
 class DonutMask(VbasAlgorithm):
     """`vbas:donutmask`."""
 
     ID = "donutmask"
-    TITLE = "Donut masking"
-    GROUP = "points"
     TAGS = "geomasking,geomask,perturbation,jitter,points"
     SUMMARY = "Moves each point within a ring around its true place, inside its own area, so that it is hidden."
     HELP = (
@@ -85,49 +81,39 @@ class DonutMask(VbasAlgorithm):
     def counts(self) -> Counts:
         return {"POPULATION": [{"CATEGORY_FIELD": NOT_GIVEN}], "HOUSEHOLD_COUNT": [{"HOUSEHOLDS": GIVEN}]}
 
-    def work(
-        self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
-    ) -> dict[str, object]:
-        from ..core.masking.donut import donut_mask, generator
-        from ..core.masking.release import unmasked_sentence
-
-        k_inner = self.parameterAsInt(parameters, "K_INNER", context)
+    def work(self, form: Form) -> dict[str, object]:
+        k_inner = form.whole("K_INNER")
         k_outer = 10 * k_inner
-        if mask_inputs.given(parameters, "K_OUTER"):
-            k_outer = self.parameterAsInt(parameters, "K_OUTER", context)
-        seed = self.parameterAsInt(parameters, "SEED", context) if mask_inputs.given(parameters, "SEED") else None
-        with Outputs(self, parameters, context, feedback) as outputs:
-            case = mask_inputs.case_of(self, parameters, context, feedback)
-            points = case.points
-            rng = generator(seed, points.coordinates)
-            masking = donut_mask(
-                points.coordinates,
-                points.area_of,
-                case.people,
-                case.areas.planar_shapes,
-                k_inner,
-                k_outer,
-                self.text(parameters, "DISTANCE", context),
-                rng,
-                progress_of(feedback, 10, 60),
-            )
-            not_masked = unmasked_sentence(masking.counts())
-            if not_masked:
-                feedback.pushWarning(not_masked)
-            found = mask_outputs.measure(case, masking, rng, progress_of(feedback, 60, 80))
-            for warning in mask_outputs.warnings(case):
-                feedback.pushWarning(warning)
-            outputs.add("MASKED", mask_outputs.masked_table(case, masking, context))
-            outputs.add("AUDIT", mask_outputs.audit_table(case, masking, found))
-            outputs.add_text(
-                "REPORT",
-                lambda: mask_outputs.page(
-                    case, masking, found, k_inner, not_masked, parameter_rows(self, parameters, context)
-                ),
-            )
-            results = outputs.deliver()
-        feedback.setProgress(100)
-        return {**results, **mask_outputs.numbers(masking, found, k_inner)}
+        if form.given("K_OUTER"):
+            k_outer = form.whole("K_OUTER")
+        seed = form.whole("SEED") if form.given("SEED") else None
+        case = mask_inputs.case_of(form)
+        points = case.points
+        rng = generator(seed, points.coordinates)
+        masking = donut_mask(
+            points.coordinates,
+            points.area_of,
+            case.people,
+            case.areas.planar_shapes,
+            k_inner,
+            k_outer,
+            form.text("DISTANCE"),
+            rng,
+            form.progress(10, 60),
+        )
+        not_masked = unmasked_sentence(masking.counts())
+        if not_masked:
+            form.warn(not_masked)
+        found = mask_outputs.measure(case, masking, rng, form.progress(60, 80))
+        for warning in mask_outputs.warnings(case):
+            form.warn(warning)
+        form.outputs.add("MASKED", mask_outputs.masked_table(form, case, masking))
+        form.outputs.add("AUDIT", mask_outputs.audit_table(case, masking, found))
+        form.outputs.add_text(
+            "REPORT",
+            lambda: mask_outputs.page(case, masking, found, k_inner, not_masked, form.rows()),
+        )
+        return mask_outputs.numbers(masking, found, k_inner)
 
 
 def _categories():

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from qgis.core import QgsProcessingContext, QgsProcessingFeedback
-
+from ..core.synthetic.estimate import estimate_distributions
 from . import microdata_inputs
 from . import parameters as shared
 from .base import VbasAlgorithm
+from .form import Form
 from .layers.distributions import distributions_table
-from .layers.outputs import Outputs
 from .layers.tables import INTERNAL
 from .region_outputs import TABLE
 
@@ -17,8 +16,6 @@ class EstimateDistributions(VbasAlgorithm):
     """`vbas:estimatedistributions`."""
 
     ID = "estimatedistributions"
-    TITLE = "Estimate distributions"
-    GROUP = "testdata"
     TAGS = "synthetic,test data,microdata,shares,weights"
     SUMMARY = "Finds the share of each category by province in a microdata file, to generate test records from."
     HELP = (
@@ -43,20 +40,13 @@ class EstimateDistributions(VbasAlgorithm):
             self.addParameter(parameter)
         self.addNumbers(N_PROVINCES="Provinces", N_ATTRIBUTES="Attributes")
 
-    def work(
-        self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
-    ) -> dict[str, object]:
-        from ..core.synthetic.estimate import estimate_distributions
-
-        with Outputs(self, parameters, context, feedback) as outputs:
-            columns = microdata_inputs.columns_of(self, parameters, "PROVINCE", context, feedback)
-            distributions = estimate_distributions(*columns.arguments)
-            for note in distributions.notes:
-                feedback.pushInfo(note)
-            outputs.add("DISTRIBUTIONS", distributions_table(distributions))
-            results = outputs.deliver()
+    def work(self, form: Form) -> dict[str, object]:
+        columns = microdata_inputs.columns_of(form, "PROVINCE")
+        distributions = estimate_distributions(*columns.arguments)
+        for note in distributions.notes:
+            form.info(note)
+        form.outputs.add("DISTRIBUTIONS", distributions_table(distributions))
         return {
-            **results,
             "N_PROVINCES": len(distributions.provinces),
             "N_ATTRIBUTES": len(distributions.attributes),
         }

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from qgis.core import (
     QgsProcessing,
-    QgsProcessingContext,
-    QgsProcessingFeedback,
     QgsProcessingParameterDefinition,
     QgsProcessingParameterFeatureSink,
     QgsProcessingParameterFeatureSource,
@@ -15,14 +13,20 @@ from qgis.core import (
     QgsProcessingParameterNumber,
 )
 
+from ..core.errors import InputError
+from ..core.records.columns import Column
+from ..core.synthetic.canada import canadian_distributions
+from ..core.synthetic.estimate import estimate_distributions
+from ..core.synthetic.generator import generate_records, province_from_identifiers
+from ..core.synthetic.microdata import microdata_rows
+from ..core.synthetic.spatial_tilt import SpatialTilt
 from . import inputs, microdata_inputs
 from . import parameters as shared
 from .base import VbasAlgorithm
 from .compat import field
 from .effective import GIVEN, NOT_GIVEN, Counts
+from .form import Form
 from .layers.distributions import read_distributions
-from .layers.feedback import progress_of
-from .layers.outputs import Outputs
 from .layers.tables import INTERNAL, TEST_DATA, StreamedTable
 from .region_outputs import TABLE
 
@@ -34,8 +38,6 @@ class GenerateRecords(VbasAlgorithm):
     """`vbas:generaterecords`."""
 
     ID = "generaterecords"
-    TITLE = "Generate records"
-    GROUP = "testdata"
     TAGS = "synthetic,test data,microdata"
     SUMMARY = "Makes test records for any layer of areas from shares of categories by province."
     HELP = (
@@ -102,66 +104,54 @@ class GenerateRecords(VbasAlgorithm):
             **{name: [{"MICRODATA": GIVEN}] for name in of_microdata},
         }
 
-    def work(
-        self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
-    ) -> dict[str, object]:
-        from ..core.records.columns import Column
-        from ..core.synthetic.generator import generate_records, province_from_identifiers
-        from ..core.synthetic.spatial_tilt import SpatialTilt
+    def work(self, form: Form) -> dict[str, object]:
+        layer = inputs.areas_of(form)
+        identifiers = layer.areas.identifiers
+        province = form.text("PROVINCE")
+        if province:
+            provinces: Sequence[object] = inputs.values_of(form, "REGIONS", province)
+        else:
+            characters = form.whole("PROVINCE_CHARACTERS")
+            provinces = province_from_identifiers(identifiers, characters)
+        source = _source(form)
+        for note in source.notes:
+            form.info(note)
+        variation = form.number("VARIATION")
+        reach = form.number("REACH")
+        limits = tuple(form.whole(name) for name in ("LEAST", "MOST"))
+        people = generate_records(
+            identifiers,
+            provinces,
+            source,
+            layer.areas.population if layer.has_population else limits,
+            form.whole("SEED"),
+            tilt=SpatialTilt(layer.areas.points, variation, reach) if variation else None,
+        )
 
-        with Outputs(self, parameters, context, feedback) as outputs:
-            layer = inputs.areas_of(self, parameters, context, feedback)
-            identifiers = layer.areas.identifiers
-            province = self.text(parameters, "PROVINCE", context)
-            if province:
-                provinces: Sequence[object] = inputs.values_of(self, parameters, "REGIONS", province, context)
-            else:
-                characters = self.parameterAsInt(parameters, "PROVINCE_CHARACTERS", context)
-                provinces = province_from_identifiers(identifiers, characters)
-            source = self._source(parameters, context, feedback)
-            for note in source.notes:
-                feedback.pushInfo(note)
-            variation = self.parameterAsDouble(parameters, "VARIATION", context)
-            reach = self.parameterAsDouble(parameters, "REACH", context)
-            limits = tuple(self.parameterAsInt(parameters, name, context) for name in ("LEAST", "MOST"))
-            people = generate_records(
-                identifiers,
-                provinces,
-                source,
-                layer.areas.population if layer.has_population else limits,
-                self.parameterAsInt(parameters, "SEED", context),
-                tilt=SpatialTilt(layer.areas.points, variation, reach) if variation else None,
-            )
+        def parts() -> Iterator[Sequence[Column]]:
+            for chunk in people.chunks(progress=form.progress(0)):
+                yield [chunk.area, *chunk.quasi_identifiers.values()]
 
-            def parts() -> Iterator[Sequence[Column]]:
-                for chunk in people.chunks(progress=progress_of(feedback, 0)):
-                    yield [chunk.area, *chunk.quasi_identifiers.values()]
+        fields = [field(name, "text") for name in (layer.id_field.name(), *people.fields)]
+        kind = INTERNAL if form.text("DRAW") == WHOLE_ROWS else TEST_DATA
+        table = StreamedTable(fields, (), n_rows=len(people), parts=parts)
+        form.outputs.add("RECORDS", table, title=f"{RECORDS} ({kind})")
+        return {"N_RECORDS": len(people)}
 
-            fields = [field(name, "text") for name in (layer.id_field.name(), *people.fields)]
-            kind = INTERNAL if self.text(parameters, "DRAW", context) == WHOLE_ROWS else TEST_DATA
-            table = StreamedTable(fields, (), n_rows=len(people), parts=parts)
-            outputs.add("RECORDS", table, title=f"{RECORDS} ({kind})")
-            results = outputs.deliver()
-        return {**results, "N_RECORDS": len(people)}
 
-    def _source(self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback):
-        """What people are drawn from: shares, or rows of microdata. Raises InputError where the choices do not fit."""
-        from ..core.errors import InputError
-        from ..core.synthetic.canada import canadian_distributions
-        from ..core.synthetic.estimate import estimate_distributions
-        from ..core.synthetic.microdata import microdata_rows
-
-        table = self.optional_source(parameters, "DISTRIBUTIONS", context)
-        microdata = self.parameterAsSource(parameters, "MICRODATA", context)
-        whole_rows = self.text(parameters, "DRAW", context) == WHOLE_ROWS
-        if table is not None and microdata is not None:
-            raise InputError("DISTRIBUTIONS and MICRODATA are both given: choose one of them.")
-        if whole_rows and microdata is None:
-            raise InputError(f"DRAW is “{WHOLE_ROWS}”, but MICRODATA is not given: give the rows to draw from.")
-        if microdata is not None:
-            columns = microdata_inputs.columns_of(self, parameters, "MICRODATA_PROVINCE", context, feedback)
-            return (microdata_rows if whole_rows else estimate_distributions)(*columns.arguments)
-        return canadian_distributions() if table is None else read_distributions(table, feedback)
+def _source(form: Form):
+    """What people are drawn from: shares, or rows of microdata. Raises InputError where the choices do not fit."""
+    table = form.optional_source("DISTRIBUTIONS")
+    microdata = form.optional_source("MICRODATA")
+    whole_rows = form.text("DRAW") == WHOLE_ROWS
+    if table is not None and microdata is not None:
+        raise InputError("DISTRIBUTIONS and MICRODATA are both given: choose one of them.")
+    if whole_rows and microdata is None:
+        raise InputError(f"DRAW is “{WHOLE_ROWS}”, but MICRODATA is not given: give the rows to draw from.")
+    if microdata is not None:
+        columns = microdata_inputs.columns_of(form, "MICRODATA_PROVINCE")
+        return (microdata_rows if whole_rows else estimate_distributions)(*columns.arguments)
+    return canadian_distributions() if table is None else read_distributions(table, form.feedback)
 
 
 def _records() -> QgsProcessingParameterDefinition:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from qgis.core import QgsProcessingContext, QgsProcessingFeedback
-
+from ..core.aggregation import APPROACHES, CAPACITATED, AggregationOptions
+from ..core.configuration import chosen
+from ..core.site_number.given_number import check_n_sites
 from . import configuring, inputs, region_outputs
 from . import parameters as shared
 from .base import VbasAlgorithm
-from .layers.feedback import progress_of
-from .layers.outputs import Outputs
+from .form import Form
 
 
 class LocateAllocate(VbasAlgorithm):
     """`vbas:locateallocate`."""
 
     ID = "locateallocate"
-    TITLE = "Locate and allocate by transport"
-    GROUP = "steps"
     TAGS = "location-allocation,transportation problem,facility"
     SUMMARY = "Finds sites and regions together, so that no region holds more than its share of areas."
     HELP = (
@@ -28,8 +26,6 @@ class LocateAllocate(VbasAlgorithm):
     )
 
     def declare(self) -> None:
-        from ..core.aggregation import CAPACITATED
-
         for parameter in (
             *shared.areas(with_population=False),
             configuring.n_sites(optional=False),
@@ -48,19 +44,11 @@ class LocateAllocate(VbasAlgorithm):
             self.addParameter(parameter)
         self.addNumbers(**region_outputs.CROSSWALK_NUMBERS)
 
-    def work(
-        self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
-    ) -> dict[str, object]:
-        from ..core.aggregation import APPROACHES, AggregationOptions
-        from ..core.configuration import chosen
-        from ..core.site_number.given_number import check_n_sites
-
-        with Outputs(self, parameters, context, feedback) as outputs:
-            layer = inputs.areas_of(self, parameters, context, feedback)
-            n_sites = self.parameterAsInt(parameters, "N_SITES", context)
-            check_n_sites(n_sites, len(layer.areas))
-            approach = chosen(APPROACHES, self.text(parameters, "METHOD", context), "METHOD")
-            options = AggregationOptions(capacity_factor=self.parameterAsDouble(parameters, "CAPACITY_FACTOR", context))
-            aggregation = approach(layer.areas, n_sites, options, progress_of(feedback, stop=70))
-            results = region_outputs.add_aggregation(outputs, layer, aggregation, feedback)
-        return results
+    def work(self, form: Form) -> dict[str, object]:
+        layer = inputs.areas_of(form)
+        n_sites = form.whole("N_SITES")
+        check_n_sites(n_sites, len(layer.areas))
+        approach = chosen(APPROACHES, form.text("METHOD"), "METHOD")
+        options = AggregationOptions(capacity_factor=form.number("CAPACITY_FACTOR"))
+        aggregation = approach(layer.areas, n_sites, options, form.progress(stop=70))
+        return region_outputs.add_aggregation(form, layer, aggregation)

@@ -9,8 +9,6 @@ import numpy as np
 from qgis.core import (
     QgsCoordinateReferenceSystem,
     QgsProcessing,
-    QgsProcessingContext,
-    QgsProcessingFeedback,
     QgsProcessingParameterDefinition,
     QgsProcessingParameterFeatureSource,
     QgsProcessingParameterField,
@@ -24,12 +22,10 @@ from ..core.masking.placing import NO_AREA, own_areas
 from ..core.masking.populations import Populations, categories_of, make_populations
 from ..core.masking.release import check_no_coordinates
 from ..core.records.columns import Column
-from .base import VbasAlgorithm
-from .layers.feedback import progress_of
+from .form import Form
 from .layers.mask_areas import MaskAreas, read_mask_areas
 from .layers.points import Points, moved_coordinates, read_points
 from .parameters import NUMERIC_FIELD, choice, described
-from .understanding import is_blank
 
 POINT_LAYER = [QgsProcessing.SourceType.TypeVectorPoint]
 POLYGON_LAYER = [QgsProcessing.SourceType.TypeVectorPolygon]
@@ -54,11 +50,6 @@ class Case:
     households: Households | None
     kept: dict[str, Column]
     category: Column | None
-
-
-def given(parameters: dict[str, object], name: str) -> bool:
-    """Whether the user gave an optional parameter."""
-    return not is_blank(parameters.get(name))
 
 
 def areas(population_help: str) -> Iterable[QgsProcessingParameterDefinition]:
@@ -119,34 +110,22 @@ def distance() -> QgsProcessingParameterDefinition:
     )
 
 
-def households_of(
-    algorithm: VbasAlgorithm,
-    parameters: dict[str, object],
-    read: MaskAreas,
-    context: QgsProcessingContext,
-    feedback: QgsProcessingFeedback,
-) -> Households | None:
+def households_of(form: Form, read: MaskAreas) -> Households | None:
     """HOUSEHOLDS in planar metres; None where it is not given."""
-    if not given(parameters, "HOUSEHOLDS"):
+    if not form.given("HOUSEHOLDS"):
         return None
-    count = algorithm.text(parameters, "HOUSEHOLD_COUNT", context)
+    count = form.text("HOUSEHOLD_COUNT")
     names = [(count, "HOUSEHOLD_COUNT")] if count else []
-    layer = read_points(algorithm.source(parameters, "HOUSEHOLDS", context), names, "HOUSEHOLDS", feedback)
+    layer = read_points(form.source("HOUSEHOLDS"), names, "HOUSEHOLDS", form.feedback)
     weights = layer.numbers(count, "HOUSEHOLD_COUNT") if count else None
-    return make_households(moved_coordinates(layer.coordinates, layer.crs, read.planar, context), weights, count)
+    return make_households(moved_coordinates(layer.coordinates, layer.crs, read.planar, form.context), weights, count)
 
 
-def areas_of(
-    algorithm: VbasAlgorithm,
-    parameters: dict[str, object],
-    population_fields: list[tuple[str, str]],
-    context: QgsProcessingContext,
-    feedback: QgsProcessingFeedback,
-) -> MaskAreas:
+def areas_of(form: Form, population_fields: list[tuple[str, str]]) -> MaskAreas:
     """AREAS with the populations that are asked for."""
-    source = algorithm.source(parameters, "AREAS", context)
-    identifier = algorithm.text(parameters, "AREA_ID", context)
-    return read_mask_areas(source, identifier, population_fields, "AREAS", None, context, feedback)
+    source = form.source("AREAS")
+    identifier = form.text("AREA_ID")
+    return read_mask_areas(source, identifier, population_fields, "AREAS", None, form.context, form.feedback)
 
 
 def populations_of(read: MaskAreas, categories: tuple[str, ...], counted: Households | None) -> Populations:
@@ -159,35 +138,30 @@ def populations_of(read: MaskAreas, categories: tuple[str, ...], counted: Househ
     return Populations(np.bincount(area_of[inside], weights=counted.weights[inside], minlength=n)[:, None])
 
 
-def case_of(
-    algorithm: VbasAlgorithm,
-    parameters: dict[str, object],
-    context: QgsProcessingContext,
-    feedback: QgsProcessingFeedback,
-) -> Case:
+def case_of(form: Form) -> Case:
     """POINTS, AREAS, HOUSEHOLDS and their fields, read, checked and projected."""
-    category = algorithm.text(parameters, "CATEGORY_FIELD", context)
-    population = algorithm.text(parameters, "POPULATION", context)
-    kept = algorithm.field_names(parameters, "KEEP_FIELDS", context)
+    category = form.text("CATEGORY_FIELD")
+    population = form.text("POPULATION")
+    kept = form.field_names("KEEP_FIELDS")
     named = [(name, "KEEP_FIELDS") for name in kept]
     if category and category not in kept:
         named.append((category, "CATEGORY_FIELD"))
-    layer = read_points(algorithm.source(parameters, "POINTS", context), named, "POINTS", feedback)
+    layer = read_points(form.source("POINTS"), named, "POINTS", form.feedback)
     if not len(layer):
         raise InputError("POINTS is empty: there is nothing to mask.")
-    by_category = _category_fields(algorithm, parameters, layer, category, context)
-    if not category and not population and not given(parameters, "HOUSEHOLDS"):
+    by_category = _category_fields(form, layer, category)
+    if not category and not population and not form.given("HOUSEHOLDS"):
         raise InputError(
             "POPULATION is empty: choose the field of AREAS with their population, or give HOUSEHOLDS to be counted."
         )
     fields = [(name, "CATEGORY_POPULATIONS") for name in by_category.values()] or [(population, "POPULATION")]
-    read = areas_of(algorithm, parameters, fields if fields[0][0] else [], context, feedback)
-    households = households_of(algorithm, parameters, read, context, feedback)
-    coordinates = moved_coordinates(layer.coordinates, layer.crs, read.planar, context)
-    degrees = moved_coordinates(layer.coordinates, layer.crs, QgsCoordinateReferenceSystem("EPSG:4326"), context)
+    read = areas_of(form, fields if fields[0][0] else [])
+    households = households_of(form, read)
+    coordinates = moved_coordinates(layer.coordinates, layer.crs, read.planar, form.context)
+    degrees = moved_coordinates(layer.coordinates, layer.crs, QgsCoordinateReferenceSystem("EPSG:4326"), form.context)
     columns = {name: layer.columns[name] for name in kept}
     check_no_coordinates(columns, layer.coordinates, coordinates, degrees)
-    area_of = own_areas(coordinates, read.planar_shapes, progress_of(feedback, 0, 10))
+    area_of = own_areas(coordinates, read.planar_shapes, form.progress(0, 10))
     populations = populations_of(read, tuple(by_category), households)
     codes = categories_of(layer.columns[category], tuple(by_category), category) if category else None
     return Case(
@@ -200,16 +174,10 @@ def case_of(
     )
 
 
-def _category_fields(
-    algorithm: VbasAlgorithm,
-    parameters: dict[str, object],
-    layer: Points,
-    category: str,
-    context: QgsProcessingContext,
-) -> dict[str, str]:
+def _category_fields(form: Form, layer: Points, category: str) -> dict[str, str]:
     """Field of AREAS by category: as the user says, else the fields that have the categories' names."""
     name = "CATEGORY_POPULATIONS"
-    values = algorithm.parameterAsMatrix(parameters, name, context) if given(parameters, name) else []
+    values = form.cells(name) if form.given(name) else []
     pairs = [str(value).strip() for value in values]
     if len(pairs) % 2:
         raise InputError("CATEGORY_POPULATIONS has a category without a field: write category and field in turn.")
@@ -219,7 +187,7 @@ def _category_fields(
         return {}
     if pairs:
         return dict(zip(pairs[::2], pairs[1::2]))
-    there = algorithm.source(parameters, "AREAS", context).fields().names()
+    there = form.source("AREAS").fields().names()
     texts = [identifier_text(value) for value in layer.columns[category].categories.tolist()]
     found = {text: text for text in texts if text in there}
     if not found:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import shapely
-from qgis.core import QgsProcessingContext, QgsProcessingParameterDefinition
+from qgis.core import QgsProcessingParameterDefinition
 
 from ..core.masking.donut import REASONS, Masking
 from ..core.masking.placing import NO_AREA
@@ -16,6 +16,7 @@ from ..core.masking.utility import Utility, utility
 from ..core.progress import Progress
 from ..core.records.columns import Column
 from ..core.report.donut_masking import masking_report
+from .form import Form
 from .layers.points import moved_coordinates
 from .layers.tables import FOR_RELEASE, INTERNAL, Table, number_fields
 from .mask_inputs import Case
@@ -83,11 +84,11 @@ def warnings(case: Case) -> list[str]:
     return kept_warnings(case.kept)
 
 
-def masked_table(case: Case, masking: Masking, context: QgsProcessingContext) -> Table:
+def masked_table(form: Form, case: Case, masking: Masking) -> Table:
     """MASKED, checked on the very coordinates that are written. Raises PrivacyError."""
     layer, areas = case.points.layer, case.areas
-    written = moved_coordinates(masking.points, areas.planar, layer.crs, context)
-    back = moved_coordinates(written, layer.crs, areas.planar, context)
+    written = moved_coordinates(masking.points, areas.planar, layer.crs, form.context)
+    back = moved_coordinates(written, layer.crs, areas.planar, form.context)
     check_released(back, case.points.coordinates, masking, case.points.area_of, areas.planar_shapes)
     rows = np.flatnonzero(masking.masked)
     kept = {name: Column(column.codes[rows], column.categories) for name, column in case.kept.items()}
@@ -149,12 +150,7 @@ def numbers(masking: Masking, found: Found, k_inner: int) -> dict[str, object]:
 
 
 def page(
-    case: Case,
-    masking: Masking,
-    found: Found,
-    k_inner: int,
-    not_masked: str,
-    parameters: Sequence[tuple[str, object]],
+    case: Case, masking: Masking, found: Found, k_inner: int, not_masked: str, parameters: Sequence[tuple[str, object]]
 ) -> str:
     """REPORT."""
     return masking_report(masking, found.k_act, found.pattern, k_inner, not_masked, warnings(case), parameters)

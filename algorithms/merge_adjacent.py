@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from qgis.core import QgsProcessingContext, QgsProcessingFeedback
-
+from ..core.baselines.adjacent_merging import adjacent_merging
+from ..core.baselines.merging_until_anonymous import merging_until_anonymous
+from ..core.errors import InputError
 from . import baseline_inputs, inputs, region_outputs
 from . import parameters as shared
 from .base import VbasAlgorithm
 from .effective import NOT_GIVEN, Counts
-from .layers.feedback import READ, progress_of
-from .layers.outputs import Outputs
+from .form import Form
+from .layers.feedback import READ
 
 CUTOFF, ANONYMOUS = "the population reaches the cut-off", "the records are k-anonymous"
 
@@ -20,8 +21,6 @@ class MergeAdjacent(VbasAlgorithm):
     """`vbas:mergeadjacent`."""
 
     ID = "mergeadjacent"
-    TITLE = "Merge adjacent areas"
-    GROUP = "baselines"
     TAGS = "dissolve,neighbours,population threshold,baseline"
     SUMMARY = "Merges areas that are too small with a neighbour, smallest first, until none is."
     HELP = (
@@ -63,28 +62,20 @@ class MergeAdjacent(VbasAlgorithm):
         records: Counts = {"RECORDS": [{"UNTIL": [ANONYMOUS], "POPULATION": NOT_GIVEN}]}
         return {**shared_counts, **until_cutoff, **until_anonymous, **records}
 
-    def work(
-        self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
-    ) -> dict[str, object]:
-        from ..core.baselines.adjacent_merging import adjacent_merging
-        from ..core.baselines.merging_until_anonymous import merging_until_anonymous
-        from ..core.errors import InputError
-
-        options = baseline_inputs.merging_options_of(self, parameters, context)
-        with Outputs(self, parameters, context, feedback) as outputs:
-            layer = inputs.areas_of(self, parameters, context, feedback)
-            layer = layer.with_neighbours(progress_of(feedback, 0, READ))
-            progress = progress_of(feedback, stop=70)
-            if self.text(parameters, "UNTIL", context) == CUTOFF:
-                areas = baseline_inputs.populated(self, parameters, layer, context, feedback)
-                cutoff = baseline_inputs.cutoff_of(self, parameters, context)
-                aggregation = adjacent_merging(areas, None, replace(options, cutoff=cutoff), progress)
-            else:
-                if self.parameterAsSource(parameters, "RECORDS", context) is None:
-                    raise InputError("RECORDS is not given: merging until k-anonymous needs the records.")
-                k = self.parameterAsInt(parameters, "K", context)
-                records = inputs.records_of(self, parameters, layer.areas, k, context, feedback)
-                areas = inputs.populated(layer, records)
-                aggregation = merging_until_anonymous(areas, records.profile, replace(options, k=k), progress)
-            results = region_outputs.add_aggregation(outputs, layer, aggregation, feedback)
-        return results
+    def work(self, form: Form) -> dict[str, object]:
+        options = baseline_inputs.merging_options_of(form)
+        layer = inputs.areas_of(form)
+        layer = layer.with_neighbours(form.progress(0, READ))
+        progress = form.progress(stop=70)
+        if form.text("UNTIL") == CUTOFF:
+            areas = baseline_inputs.populated(form, layer)
+            cutoff = baseline_inputs.cutoff_of(form)
+            aggregation = adjacent_merging(areas, None, replace(options, cutoff=cutoff), progress)
+        else:
+            if form.optional_source("RECORDS") is None:
+                raise InputError("RECORDS is not given: merging until k-anonymous needs the records.")
+            k = form.whole("K")
+            records = inputs.records_of(form, layer.areas, k)
+            areas = inputs.populated(layer, records)
+            aggregation = merging_until_anonymous(areas, records.profile, replace(options, k=k), progress)
+        return region_outputs.add_aggregation(form, layer, aggregation)

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 from qgis.core import (
     QgsProcessing,
-    QgsProcessingContext,
-    QgsProcessingFeedback,
     QgsProcessingParameterDefinition,
     QgsProcessingParameterFeatureSource,
     QgsProcessingParameterField,
     QgsProcessingParameterString,
 )
 
+from ..core.areas import identifier_text
+from ..core.synthetic.microdata import missing_codes
 from . import parameters as shared
-from .base import VbasAlgorithm
+from .form import Form
 from .layers.fields import field_index
 from .layers.records import read_columns
 
@@ -72,27 +72,18 @@ def microdata(province: str, optional: bool) -> Iterable[QgsProcessingParameterD
     )
 
 
-def columns_of(
-    algorithm: VbasAlgorithm,
-    parameters: dict[str, object],
-    province: str,
-    context: QgsProcessingContext,
-    feedback: QgsProcessingFeedback,
-) -> MicrodataColumns:
+def columns_of(form: Form, province: str) -> MicrodataColumns:
     """MICRODATA, read; province : the parameter that names the province's field. Raises InputError."""
-    from ..core.areas import identifier_text
-    from ..core.synthetic.microdata import missing_codes
-
-    source = algorithm.source(parameters, "MICRODATA", context)
-    attributes = algorithm.field_names(parameters, "ATTRIBUTES", context)
-    weight = algorithm.text(parameters, "WEIGHT", context)
-    place = algorithm.text(parameters, province, context)
+    source = form.source("MICRODATA")
+    attributes = form.field_names("ATTRIBUTES")
+    weight = form.text("WEIGHT")
+    place = form.text(province)
     for parameter, names in ((province, [place]), ("ATTRIBUTES", attributes), ("WEIGHT", [weight] if weight else [])):
         for name in names:
             field_index(source.fields(), name, parameter, "MICRODATA")
-    missing = missing_codes(algorithm.parameterAsString(parameters, "MISSING", context), attributes)
+    missing = missing_codes(form.text("MISSING"), attributes)
     wanted = list(dict.fromkeys([place, *attributes, *([weight] if weight else [])]))
-    found = read_columns(source, wanted, feedback)
+    found = read_columns(source, wanted, form.feedback)
     # Categories are words: what reads 2, 2.0 or “2” is one, and test records hold texts.
     texts = {
         name: np.array([identifier_text(value) for value in column.categories.tolist()], object)

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-from qgis.core import QgsProcessingContext
+from qgis.core import QgsProcessingAlgorithm, QgsProcessingContext
 
 from ..core.errors import InputError, first_values
-
-if TYPE_CHECKING:
-    from .base import VbasAlgorithm
+from .understanding import field_names_of
 
 # A quoted value is somebody's data, whatever it reads like.
 _QUOTED_OR_ID = re.compile(r"“[^”]*”|(?<![\w(])[A-Z][A-Z0-9_]*(?![\w)])")
 
 
 def as_spelled(
-    algorithm: VbasAlgorithm, parameters: dict[str, object], context: QgsProcessingContext
+    algorithm: QgsProcessingAlgorithm, parameters: dict[str, object], context: QgsProcessingContext
 ) -> dict[str, object]:
     """The parameters with each field named as its layer spells it: QGIS finds `SEX` for `sex`, and so do we.
 
@@ -29,8 +26,8 @@ def as_spelled(
         if definition.type() != "field" or parameters.get(name) in (None, "", []):
             continue
         several = definition.allowMultiple()
-        given = algorithm.field_names(parameters, name, context) if several else []
-        given = given or [algorithm.text(parameters, name, context)]
+        given = field_names_of(algorithm, parameters, name, context) if several else []
+        given = given or [algorithm.parameterAsString(parameters, name, context)]
         source = algorithm.parameterAsSource(parameters, definition.parentLayerParameterName(), context)
         if source is None:
             continue
@@ -48,7 +45,7 @@ def as_spelled(
     return spelled
 
 
-def with_labels(algorithm: VbasAlgorithm, message: str) -> str:
+def with_labels(algorithm: QgsProcessingAlgorithm, message: str) -> str:
     """A message that names parameters by their ids, with the labels of the dialog before the first of each."""
     labels = {one.name(): one.description().partition(":")[0] for one in algorithm.parameterDefinitions()}
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from qgis.core import QgsProcessingContext, QgsProcessingFeedback
 
+from ..core.records.columns import Column
 from . import inputs
 from . import parameters as shared
 from .base import VbasAlgorithm
-from .layers.outputs import Outputs
+from .form import Form
 from .layers.tables import INTERNAL, Table, number_fields
 from .region_outputs import TABLE
 
@@ -17,8 +17,6 @@ class ProfileRecords(VbasAlgorithm):
     """`vbas:profilerecords`."""
 
     ID = "profilerecords"
-    TITLE = "Profile records"
-    GROUP = "steps"
     TAGS = "group by,count,classes"
     SUMMARY = "Counts records by area and class of quasi-identifiers."
     HELP = (
@@ -43,24 +41,17 @@ class ProfileRecords(VbasAlgorithm):
             self.addParameter(parameter)
         self.addNumbers(N_RECORDS="Records", N_CLASSES="Classes")
 
-    def work(
-        self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
-    ) -> dict[str, object]:
-        from ..core.records.columns import Column
-
-        with Outputs(self, parameters, context, feedback) as outputs:
-            profile, areas = inputs.profile_of(self, parameters, context, feedback)
-            cells = profile.counts.tocoo()
-            fields = self.source(parameters, "RECORDS", context).fields()
-            area = self.text(parameters, "RECORD_REGION", context)
-            shown = [fields.field(name) for name in (area, *profile.quasi_identifiers)]
-            columns = [Column(cells.row, areas)]
-            for position, categories in enumerate(profile.categories):
-                columns.append(Column(profile.classes[cells.col, position], categories))
-            outputs.add("PROFILE", Table([*shown, *number_fields(records="long")], [*columns, np.asarray(cells.data)]))
-            results = outputs.deliver()
+    def work(self, form: Form) -> dict[str, object]:
+        profile, areas = inputs.profile_of(form)
+        cells = profile.counts.tocoo()
+        fields = form.source("RECORDS").fields()
+        area = form.text("RECORD_REGION")
+        shown = [fields.field(name) for name in (area, *profile.quasi_identifiers)]
+        columns = [Column(cells.row, areas)]
+        for position, categories in enumerate(profile.categories):
+            columns.append(Column(profile.classes[cells.col, position], categories))
+        form.outputs.add("PROFILE", Table([*shown, *number_fields(records="long")], [*columns, np.asarray(cells.data)]))
         return {
-            **results,
             "N_RECORDS": profile.n_records,
             "N_CLASSES": int((profile.class_sizes > 0).sum()),
         }

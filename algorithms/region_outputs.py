@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 import shapely
-from qgis.core import QgsProcessing, QgsProcessingFeedback, QgsProcessingParameterDefinition
+from qgis.core import QgsProcessing, QgsProcessingParameterDefinition
 
 from ..core.aggregation import Aggregation
 from ..core.crosswalk import Crosswalk
@@ -14,9 +14,8 @@ from ..core.drawing import buffered_hull, cells_of_points, dissolve, pieces
 from ..core.evaluation import Measures, RegionAudit, distances_to_sites
 from ..core.progress import Progress
 from ..core.voronoi import voronoi_cells
+from .form import Form
 from .layers.areas import AreaLayer
-from .layers.feedback import progress_of
-from .layers.outputs import Outputs
 from .layers.tables import FOR_RELEASE, INTERNAL, Table, number_fields
 from .parameters import sink
 
@@ -199,29 +198,25 @@ def voronoi_table(layer: AreaLayer, aggregation: Aggregation) -> Table:
 
 
 def add_aggregation(
-    outputs: Outputs,
-    layer: AreaLayer,
-    aggregation: Aggregation,
-    feedback: QgsProcessingFeedback,
-    names: Sequence[object] | None = None,
+    form: Form, layer: AreaLayer, aggregation: Aggregation, names: Sequence[object] | None = None
 ) -> dict[str, object]:
-    """Write and deliver what describes an aggregation without records: the results of the algorithm."""
+    """Write what describes an aggregation without records: its numbers."""
     for note in aggregation.notes:
-        feedback.pushInfo(note)
+        form.info(note)
     crosswalk = aggregation.crosswalk
-    outputs.add("CROSSWALK", crosswalk_table(layer, crosswalk))
-    if outputs.wanted("RELEASED_REGIONS"):
-        shapes = region_shapes(layer, crosswalk, progress_of(feedback, 70, 95))
-        outputs.add("RELEASED_REGIONS", regions_table(layer, crosswalk, shapes, None, names))
-    outputs.add("SITE_POINTS", sites_table(layer, aggregation.sites))
-    if outputs.wanted("VORONOI"):
-        outputs.add("VORONOI", voronoi_table(layer, aggregation))
+    form.outputs.add("CROSSWALK", crosswalk_table(layer, crosswalk))
+    if form.outputs.wanted("RELEASED_REGIONS"):
+        shapes = region_shapes(layer, crosswalk, form.progress(70, 95))
+        form.outputs.add("RELEASED_REGIONS", regions_table(layer, crosswalk, shapes, None, names))
+    form.outputs.add("SITE_POINTS", sites_table(layer, aggregation.sites))
+    if form.outputs.wanted("VORONOI"):
+        form.outputs.add("VORONOI", voronoi_table(layer, aggregation))
     compactness = float(distances_to_sites(layer.areas, crosswalk, aggregation.sites).sum())
-    return {**outputs.deliver(), "N_SITES": crosswalk.n_regions, "COMPACTNESS": compactness}
+    return {"N_SITES": crosswalk.n_regions, "COMPACTNESS": compactness}
 
 
-def numbers(measures: Measures, seconds: float) -> dict[str, object]:
-    """The numeric outputs."""
+def numbers(measures: Measures) -> dict[str, object]:
+    """The numeric outputs but RUNNING_TIME."""
     return {
         "N_SITES": measures.n_regions,
         "N_RECORDS": measures.n_records,
@@ -230,7 +225,6 @@ def numbers(measures: Measures, seconds: float) -> dict[str, object]:
         "COMPACTNESS": measures.compactness,
         "DISCERNIBILITY": measures.discernibility,
         "NON_UNIFORM_ENTROPY": measures.non_uniform_entropy,
-        "RUNNING_TIME": seconds,
     }
 
 

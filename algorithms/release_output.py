@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from qgis.core import QgsProcessingContext, QgsProcessingParameterDefinition
+from qgis.core import QgsProcessingParameterDefinition
 
 from ..core.crosswalk import Crosswalk
 from ..core.records.matching import Records
 from ..core.release import Release
-from .base import VbasAlgorithm
+from .form import Form
 from .layers.tables import FOR_RELEASE, SecondCount, Table, number_fields
 from .parameters import sink
 from .region_outputs import TABLE
@@ -28,16 +28,10 @@ def released_records() -> QgsProcessingParameterDefinition:
 
 
 def release_table(
-    release: Release,
-    crosswalk: Crosswalk,
-    records: Records,
-    algorithm: VbasAlgorithm,
-    parameters: dict[str, object],
-    context: QgsProcessingContext,
-    k: int,
+    form: Form, release: Release, crosswalk: Crosswalk, records: Records, k: int
 ) -> tuple[Table, SecondCount]:
     """The table, and what it is counted by a second time: region and quasi-identifiers make a class."""
-    fields = algorithm.source(parameters, "RECORDS", context).fields()
+    fields = form.source("RECORDS").fields()
     shown = [*number_fields(vbas_region="long"), *(fields.field(name) for name in release.fields)]
     columns = [crosswalk.numbers[release.region], *release.fields.values()]
     if release.counts is not None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from qgis.core import QgsProcessingContext, QgsProcessingFeedback
-
+from ..core.evaluation import evaluate
+from ..core.plan import suppress
+from ..core.release import apply
 from . import inputs, region_outputs
 from . import parameters as shared
 from .base import VbasAlgorithm
+from .form import Form
 from .layers.crosswalks import read_crosswalk
-from .layers.outputs import Outputs
 from .release_output import release_table, released_records
 
 
@@ -16,8 +17,6 @@ class ReleaseRecords(VbasAlgorithm):
     """`vbas:releaserecords`."""
 
     ID = "releaserecords"
-    TITLE = "Release records"
-    GROUP = "steps"
     TAGS = "suppression,k-anonymity"
     SUMMARY = "Puts the region in the area's place and suppresses every class below k."
     HELP = (
@@ -40,28 +39,20 @@ class ReleaseRecords(VbasAlgorithm):
         names = ("N_RECORDS", "N_SUPPRESSED", "SUPPRESSION_PERCENT", "DISCERNIBILITY", "NON_UNIFORM_ENTROPY")
         self.addNumbers(**{name: region_outputs.NUMBERS[name] for name in names})
 
-    def work(
-        self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
-    ) -> dict[str, object]:
-        from ..core.evaluation import evaluate
-        from ..core.plan import suppress
-        from ..core.release import apply
-
-        k = self.parameterAsInt(parameters, "K", context)
-        with Outputs(self, parameters, context, feedback) as outputs:
-            areas, crosswalk = read_crosswalk(
-                self.source(parameters, "CROSSWALK", context),
-                self.text(parameters, "CROSSWALK_ID", context),
-                None,
-                feedback,
-            )
-            records = inputs.records_of(self, parameters, areas, k, context, feedback)
-            plan = suppress(records.profile, crosswalk, k)
-            released = apply(plan, records)
-            # Without the areas' shapes there are no distances: compactness is left to “Evaluate regions”.
-            measures, _ = evaluate(areas, plan, crosswalk.mean_centres(areas.points), records.n_unmatched)
-            outputs.add("RELEASED_RECORDS", *release_table(released, crosswalk, records, self, parameters, context, k))
-            results = outputs.deliver()
-        found = region_outputs.numbers(measures, 0.0)
+    def work(self, form: Form) -> dict[str, object]:
+        k = form.whole("K")
+        areas, crosswalk = read_crosswalk(
+            form.source("CROSSWALK"),
+            form.text("CROSSWALK_ID"),
+            None,
+            form.feedback,
+        )
+        records = inputs.records_of(form, areas, k)
+        plan = suppress(records.profile, crosswalk, k)
+        released = apply(plan, records)
+        # Without the areas' shapes there are no distances: compactness is left to “Evaluate regions”.
+        measures, _ = evaluate(areas, plan, crosswalk.mean_centres(areas.points), records.n_unmatched)
+        form.outputs.add("RELEASED_RECORDS", *release_table(form, released, crosswalk, records, k))
+        found = region_outputs.numbers(measures)
         names = ("N_RECORDS", "N_SUPPRESSED", "SUPPRESSION_PERCENT", "DISCERNIBILITY", "NON_UNIFORM_ENTROPY")
-        return {**results, **{name: found[name] for name in names}}
+        return {**{name: found[name] for name in names}}

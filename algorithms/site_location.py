@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from qgis.core import QgsProcessingContext, QgsProcessingFeedback
-
+from ..core.configuration import chosen
+from ..core.site_location import APPROACHES, DRAWN, LocationOptions
+from ..core.site_number.given_number import check_n_sites
 from . import configuring, inputs, region_outputs
 from . import parameters as shared
 from .base import VbasAlgorithm
 from .effective import Counts
-from .layers.feedback import progress_of
-from .layers.outputs import Outputs
+from .form import Form
 
 
 class SiteLocation(VbasAlgorithm):
     """`vbas:sitelocation`."""
 
     ID = "sitelocation"
-    TITLE = "Locate sites"
-    GROUP = "steps"
     TAGS = "balanced density,clustering,voronoi"
     SUMMARY = "Places the points that draw the regions."
     HELP = (
@@ -41,30 +39,18 @@ class SiteLocation(VbasAlgorithm):
         self.addNumbers(N_SITES="Sites")
 
     def counts(self) -> Counts:
-        from ..core.site_location import DRAWN
-
         return {"SEED": [{"SITE_LOCATION": sorted(DRAWN)}]}
 
-    def work(
-        self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
-    ) -> dict[str, object]:
-        from ..core.configuration import chosen
-        from ..core.site_location import APPROACHES, LocationOptions
-        from ..core.site_number.given_number import check_n_sites
-
-        with Outputs(self, parameters, context, feedback) as outputs:
-            k = self.parameterAsInt(parameters, "K", context)
-            n_sites = self.parameterAsInt(parameters, "N_SITES", context)
-            layer = inputs.areas_of(self, parameters, context, feedback)
-            check_n_sites(n_sites, len(layer.areas))
-            records = inputs.records_of(self, parameters, layer.areas, k, context, feedback)
-            approach = chosen(APPROACHES, self.text(parameters, "SITE_LOCATION", context), "SITE_LOCATION")
-            options = LocationOptions(k=k, seed=self.parameterAsInt(parameters, "SEED", context))
-            location = approach(
-                inputs.populated(layer, records), records.profile, n_sites, options, progress_of(feedback)
-            )
-            for note in location.notes:
-                feedback.pushInfo(note)
-            outputs.add("SITE_POINTS", region_outputs.sites_table(layer, location.sites))
-            results = outputs.deliver()
-        return {**results, "N_SITES": len(location.sites)}
+    def work(self, form: Form) -> dict[str, object]:
+        k = form.whole("K")
+        n_sites = form.whole("N_SITES")
+        layer = inputs.areas_of(form)
+        check_n_sites(n_sites, len(layer.areas))
+        records = inputs.records_of(form, layer.areas, k)
+        approach = chosen(APPROACHES, form.text("SITE_LOCATION"), "SITE_LOCATION")
+        options = LocationOptions(k=k, seed=form.whole("SEED"))
+        location = approach(inputs.populated(layer, records), records.profile, n_sites, options, form.progress())
+        for note in location.notes:
+            form.info(note)
+        form.outputs.add("SITE_POINTS", region_outputs.sites_table(layer, location.sites))
+        return {"N_SITES": len(location.sites)}

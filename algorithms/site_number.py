@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from qgis.core import (
     QgsProcessing,
-    QgsProcessingContext,
-    QgsProcessingFeedback,
     QgsProcessingParameterFeatureSource,
     QgsProcessingParameterField,
 )
 
+from ..core.configuration import chosen
+from ..core.site_number import APPROACHES
 from . import configuring, inputs
 from . import parameters as shared
 from .base import VbasAlgorithm
 from .effective import GIVEN, Counts
+from .form import Form
 
 
 class SiteNumber(VbasAlgorithm):
     """`vbas:sitenumber`."""
 
     ID = "sitenumber"
-    TITLE = "Number of sites"
-    GROUP = "steps"
     TAGS = "entropy,max combinations,cut-off"
     SUMMARY = "Says how many regions the records' quasi-identifiers allow."
     HELP = (
@@ -70,22 +69,17 @@ class SiteNumber(VbasAlgorithm):
         # The base of the logarithm counts always: the entropy is among the results.
         return {**{name: where for name, where in single.items() if name != "LOG_BASE"}, **of_regions}
 
-    def work(
-        self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
-    ) -> dict[str, object]:
-        from ..core.configuration import chosen
-        from ..core.site_number import APPROACHES
-
-        if self.parameterAsSource(parameters, "REGIONS", context) is not None:
-            layer = inputs.areas_of(self, parameters, context, feedback)
-            records = inputs.records_of(self, parameters, layer.areas, None, context, feedback)
+    def work(self, form: Form) -> dict[str, object]:
+        if form.optional_source("REGIONS") is not None:
+            layer = inputs.areas_of(form)
+            records = inputs.records_of(form, layer.areas, None)
             profile, identifiers = records.profile, layer.areas.identifiers
         else:
-            profile, identifiers = inputs.profile_of(self, parameters, context, feedback)
-        approach = chosen(APPROACHES, self.text(parameters, "SITE_NUMBER", context), "SITE_NUMBER")
-        number = approach(profile, identifiers, configuring.number_options_of(self, parameters, context))
+            profile, identifiers = inputs.profile_of(form)
+        approach = chosen(APPROACHES, form.text("SITE_NUMBER"), "SITE_NUMBER")
+        number = approach(profile, identifiers, configuring.number_options_of(form))
         for note in number.notes:
-            feedback.pushInfo(note)
+            form.info(note)
         return {
             "N_SITES": number.n_sites,
             "N_SITES_ASKED": number.asked,

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from qgis.core import QgsProcessingContext, QgsProcessingFeedback
-
+from ..core.baselines import BaselineOptions
+from ..core.baselines.static_cutoff import static_cutoff
 from . import baseline_inputs, inputs, region_outputs
 from . import parameters as shared
 from .base import VbasAlgorithm
 from .effective import Counts
-from .layers.outputs import Outputs
+from .form import Form
 
 
 class StaticCutoff(VbasAlgorithm):
     """`vbas:staticcutoff`."""
 
     ID = "staticcutoff"
-    TITLE = "Static cut-off"
-    GROUP = "baselines"
     TAGS = "population threshold,census,baseline"
     SUMMARY = "Leaves out every area that does not exceed a fixed population: what VBAS is measured against."
     HELP = (
@@ -42,18 +40,12 @@ class StaticCutoff(VbasAlgorithm):
     def counts(self) -> Counts:
         return baseline_inputs.counts()
 
-    def work(
-        self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
-    ) -> dict[str, object]:
-        from ..core.baselines import BaselineOptions
-        from ..core.baselines.static_cutoff import static_cutoff
-
-        with Outputs(self, parameters, context, feedback) as outputs:
-            layer = inputs.areas_of(self, parameters, context, feedback)
-            areas = baseline_inputs.populated(self, parameters, layer, context, feedback)
-            options = BaselineOptions(cutoff=baseline_inputs.cutoff_of(self, parameters, context))
-            aggregation = static_cutoff(areas, None, options)
-            if not aggregation.crosswalk.n_regions:
-                feedback.pushWarning("No area exceeds the cut-off: a release by this crosswalk would be empty.")
-            results = region_outputs.add_aggregation(outputs, layer, aggregation, feedback)
-        return {**results, "N_LEFT_OUT": int((aggregation.crosswalk.region_of < 0).sum())}
+    def work(self, form: Form) -> dict[str, object]:
+        layer = inputs.areas_of(form)
+        areas = baseline_inputs.populated(form, layer)
+        options = BaselineOptions(cutoff=baseline_inputs.cutoff_of(form))
+        aggregation = static_cutoff(areas, None, options)
+        if not aggregation.crosswalk.n_regions:
+            form.warn("No area exceeds the cut-off: a release by this crosswalk would be empty.")
+        numbers = region_outputs.add_aggregation(form, layer, aggregation)
+        return {**numbers, "N_LEFT_OUT": int((aggregation.crosswalk.region_of < 0).sum())}

@@ -1,35 +1,40 @@
-"""The toolbox of a QGIS that lacks a package: the same algorithms, which say what is missing."""
+"""The toolbox of a QGIS that lacks a package: the same names, which say what is missing."""
 
 from __future__ import annotations
 
-import ast
-from pathlib import Path
+from html import escape
 
-from .base import VbasAlgorithm
+from qgis.core import QgsProcessingContext, QgsProcessingException, QgsProcessingFeedback
 
-
-def unavailable_algorithms() -> list[VbasAlgorithm]:
-    """An algorithm for each form, with its names and no parameters.
-
-    The forms cannot be imported without the packages that core needs, so their names are read from their files.
-    """
-    found = []
-    for file in sorted(Path(__file__).parent.glob("*.py")):
-        for node in ast.parse(file.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef):
-                names = _constants(node)
-                if "ID" in names:
-                    found.append(type(node.name, (VbasAlgorithm,), names)())
-    return found
+from .dependencies import missing_message
+from .named import NamedAlgorithm
 
 
-def _constants(node: ast.ClassDef) -> dict[str, object]:
-    """The class's constants: ID, TITLE, GROUP, …"""
-    constants = {}
-    for line in node.body:
-        if isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Name):
-            try:
-                constants[line.targets[0].id] = ast.literal_eval(line.value)
-            except ValueError:
-                continue  # not a constant
-    return constants
+class Unavailable(NamedAlgorithm):
+    """An algorithm whose form cannot be loaded: without parameters, and not to be run."""
+
+    def __init__(self, ID: str) -> None:
+        super().__init__()
+        self.ID = ID
+
+    def createInstance(self) -> Unavailable:
+        return type(self)(self.ID)
+
+    def initAlgorithm(self, configuration: dict[str, object] | None = None) -> None:
+        """There is nothing to declare."""
+
+    def shortHelpString(self) -> str:
+        return f"<p><b>{escape(missing_message())}</b></p>"
+
+    def canExecute(self) -> tuple[bool, str]:
+        return False, missing_message()
+
+    def checkParameterValues(self, parameters: dict[str, object], context: QgsProcessingContext) -> tuple[bool, str]:
+        # The dialog of QGIS 3.22 does not ask canExecute: it opens, and this is what its Run button asks.
+        return self.canExecute()
+
+    def processAlgorithm(
+        self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
+    ) -> dict[str, object]:
+        # Headless QGIS 3.22 does not ask canExecute.
+        raise QgsProcessingException(missing_message())

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 
 from qgis.core import (
+    Qgis,
     QgsProcessingAlgorithm,
     QgsProcessingContext,
     QgsProcessingException,
@@ -89,6 +90,14 @@ def words_of(
     """The words chosen in a choice among several."""
     options = algorithm.parameterDefinition(name).options()
     return [options[number] for number in algorithm.parameterAsEnums(parameters, name, context)]
+
+
+def field_names_of(
+    algorithm: QgsProcessingAlgorithm, parameters: dict[str, object], name: str, context: QgsProcessingContext
+) -> list[str]:
+    """The fields chosen; QGIS 3.40 renamed the method."""
+    read = algorithm.parameterAsStrings if Qgis.QGIS_VERSION_INT >= 34000 else algorithm.parameterAsFields
+    return list(read(parameters, name, context))
 
 
 def _value(definition: QgsProcessingParameterDefinition, given: object, context: QgsProcessingContext) -> object:

@@ -20,6 +20,8 @@ from qgis.core import (
     QgsFeature,
     QgsFeatureRequest,
     QgsFields,
+    QgsProcessingAlgorithm,
+    QgsProcessingContext,
     QgsProcessingFeatureSource,
     QgsProcessingFeatureSourceDefinition,
     QgsProviderRegistry,
@@ -322,3 +324,17 @@ def _count_again(layer: QgsVectorLayer) -> int | None:
     fresh = QgsVectorLayer(layer.source(), layer.name(), provider)
     count = int(fresh.featureCount()) if fresh.isValid() else -1
     return count if count >= 0 else None
+
+
+def checked_source(
+    algorithm: QgsProcessingAlgorithm, parameters: dict[str, object], name: str, context: QgsProcessingContext
+) -> CheckedSource | None:
+    """The source of a parameter, None where no layer is given."""
+    source = algorithm.parameterAsSource(parameters, name, context)
+    if source is None:
+        return None
+    value = parameters.get(name)
+    if isinstance(value, QgsProcessingFeatureSourceDefinition):
+        # QGIS finds the layer behind a definition only by what the definition was made from.
+        parameters = {**parameters, name: value.source.valueAsString(context.expressionContext())[0]}
+    return CheckedSource(name, source, value, algorithm.parameterAsVectorLayer(parameters, name, context))

@@ -22,6 +22,7 @@ from qgis.core import (
 )
 
 from vbas.algorithms.layers import writing
+from vbas.algorithms.layers.checked_source import checked_source
 from vbas.algorithms.layers.records import _read_features, _read_file
 
 from .conftest import OUTPUTS, make_layer
@@ -275,7 +276,9 @@ def test_fast_and_slow_reading_agree(provider, grid, tmp_path):
     QgsVectorFileWriter.writeAsVectorFormatV3(grid[1], str(path), QgsProject.instance().transformContext(), options)
     file = QgsVectorLayer(str(path), "records", "ogr")
     names = ["home", "sex", "age", "diagnosis"]
-    source = provider.algorithm("profilerecords").create().source({"RECORDS": file}, "RECORDS", QgsProcessingContext())
+    source = checked_source(
+        provider.algorithm("profilerecords").create(), {"RECORDS": file}, "RECORDS", QgsProcessingContext()
+    )
     fast = _read_file(source, names, lambda _: None)
     slow = _read_features(source, [file.fields().lookupField(name) for name in names], lambda _: None)
     for name in names:

@@ -45,7 +45,7 @@ def direction(masking, points):
 @pytest.mark.parametrize("err", [unmoved, first_unmoved, too_near, too_far, in_another_area])
 def test_masking_that_errs_releases_nothing(err, crs, mask, monkeypatch, tmp_path):  # noqa: F811
     real = donut.donut_mask
-    monkeypatch.setattr(donut, "donut_mask", lambda points, *rest: err(real(points, *rest), points))
+    monkeypatch.setattr("vbas.algorithms.donut_mask.donut_mask", lambda points, *rest: err(real(points, *rest), points))
     with pytest.raises(QgsProcessingException, match="masked points are not in their ring or not in their own area"):
         mask(people_in(40, crs=crs), MASKED=str(tmp_path / "m.gpkg"), AUDIT=str(tmp_path / "a.gpkg"))
     assert not list(tmp_path.iterdir())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from qgis.core import QgsApplication
 
-from vbas.algorithms.base import ICONS
+from vbas.algorithms.named import ICONS
 
 REGIONS = "REGIONS REGION_ID POPULATION"
 RECORDS = "RECORDS RECORD_REGION QUASI_IDENTIFIERS RECORD_COUNT"

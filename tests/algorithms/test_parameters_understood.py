@@ -13,7 +13,7 @@ from qgis.core import (
 from qgis.PyQt.QtCore import QVariant
 
 from vbas.algorithms.catalogue import ALGORITHMS
-from vbas.algorithms.understanding import is_blank, understood
+from vbas.algorithms.understanding import is_blank, understood, words_of
 
 from .conftest import make_layer
 
@@ -202,14 +202,14 @@ def test_several_choices_in_any_spelling(provider, told):
     context, one = QgsProcessingContext(), form("compare")
     found = understood(one, {"SITE_NUMBERS": told}, context)
     assert found == {"SITE_NUMBERS": [1, 3]}
-    assert one.words(found, "SITE_NUMBERS", context) == ["entropy", "given number"]
+    assert words_of(one, found, "SITE_NUMBERS", context) == ["entropy", "given number"]
 
 
 def test_the_defaults_of_compare_are_what_they_were(provider):
     one, context = form("compare"), QgsProcessingContext()
-    assert one.words({}, "SITE_NUMBERS", context) == ["max combinations", "entropy"]
-    assert one.words({}, "SITE_LOCATIONS", context) == ["balanced density"]
-    assert one.words({}, "BASELINES", context) == []
+    assert words_of(one, {}, "SITE_NUMBERS", context) == ["max combinations", "entropy"]
+    assert words_of(one, {}, "SITE_LOCATIONS", context) == ["balanced density"]
+    assert words_of(one, {}, "BASELINES", context) == []
 
 
 # ---- numbers and the rest

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from qgis.core import QgsProcessingException
 
-from vbas.algorithms.base import ICONS
+from vbas.algorithms.named import ICONS
 
 from .conftest import make_layer
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from osgeo import ogr
 from qgis.core import QgsProcessingContext, QgsProcessingException, QgsProject, QgsVectorFileWriter, QgsVectorLayer
 
+from vbas.algorithms.layers.checked_source import checked_source
 from vbas.algorithms.layers.records import _read_features, _read_file, read_columns
 from vbas.core.errors import InputError
 from vbas.core.records.columns import ColumnBuilder, column_from_values
@@ -27,7 +28,9 @@ FIELDS = (("home", ogr.OFTString), ("sex", ogr.OFTString), ("age", ogr.OFTIntege
 def source_of(provider, path):
     layer = QgsVectorLayer(str(path), "records", "ogr")
     assert layer.isValid()
-    return provider.algorithm("profilerecords").create().source({"RECORDS": layer}, "RECORDS", QgsProcessingContext())
+    return checked_source(
+        provider.algorithm("profilerecords").create(), {"RECORDS": layer}, "RECORDS", QgsProcessingContext()
+    )
 
 
 def write(path, rows, driver="GPKG", fields=(*FIELDS, ("income", ogr.OFTReal)), options=()):

@@ -1,0 +1,74 @@
+"""The models that come with the plugin."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from qgis.core import (
+    QgsProcessingContext,
+    QgsProcessingException,
+    QgsProcessingFeedback,
+    QgsProcessingModelAlgorithm,
+)
+from qgis.PyQt.QtGui import QIcon
+
+from ..algorithms import configuring
+from ..algorithms.effective import Effective
+from ..algorithms.named import GROUPS, ICONS
+from ..algorithms.naming import with_labels
+from ..algorithms.understanding import understood
+
+FOLDER = Path(__file__).resolve().parent.parent / "models"
+TITLES = {"anonymizestepbystep": "Anonymise records, step by step (model)"}
+
+
+class TitledModel(QgsProcessingModelAlgorithm):
+    """A model that shows a title: QGIS would show its id, which has to be one word for the command line.
+
+    It has the inputs of the main algorithm, and understands them as that does.
+    """
+
+    def __init__(self, file: Path) -> None:
+        super().__init__()
+        self._file = file
+        self.readable = self.fromFile(str(file))
+        self.setSourceFilePath(str(file))
+
+    def createInstance(self) -> TitledModel:
+        return type(self)(self._file)
+
+    def displayName(self) -> str:
+        return TITLES.get(self.name(), self.name())
+
+    def groupId(self) -> str:
+        return "anonymise"
+
+    def group(self) -> str:
+        return GROUPS["anonymise"]
+
+    def icon(self) -> QIcon:
+        return QIcon(str(ICONS / "vbas.svg"))
+
+    def checkParameterValues(self, parameters: dict[str, object], context: QgsProcessingContext) -> tuple[bool, str]:
+        # Headless QGIS asks the model that was read with the provider, before its steps were there to give it outputs.
+        whole = self.createInstance()
+        try:
+            return QgsProcessingModelAlgorithm.checkParameterValues(
+                whole, understood(whole, parameters, context), context
+            )
+        except QgsProcessingException as error:
+            return False, with_labels(whole, str(error))
+
+    def processAlgorithm(
+        self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
+    ) -> dict[str, object]:
+        given = understood(self, parameters, context)
+        settled = configuring.settled_by_combination(self, given, context)
+        for sentence in Effective(self, configuring.counts_with_combination(), settled, given, context).idle():
+            feedback.pushWarning(sentence)
+        return super().processAlgorithm(given, context, feedback)
+
+
+def models() -> list[TitledModel]:
+    """Those that this QGIS can read."""
+    return [model for model in map(TitledModel, sorted(FOLDER.glob("*.model3"))) if model.readable]
