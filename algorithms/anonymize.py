@@ -12,12 +12,14 @@ from ..core.evaluation import evaluate
 from ..core.plan import suppress
 from ..core.release import apply, least_class
 from ..core.report.anonymisation import anonymisation_report
-from . import configuring, inputs, region_outputs
-from . import parameters as shared
-from .base import VbasAlgorithm
-from .effective import Counts
-from .form import Form
-from .release_output import release_table, released_records
+from .form import approaches, regions
+from .form import parameters as shared
+from .form.areas import area_parameters, areas_of, with_neighbours
+from .form.base import VbasAlgorithm
+from .form.effective import Counts
+from .form.form import Form
+from .form.records import k_parameter, keep_fields, populated, record_parameters, records_of, unmatched
+from .form.release import release_table, released_records
 
 
 class Anonymize(VbasAlgorithm):
@@ -41,42 +43,42 @@ class Anonymize(VbasAlgorithm):
 
     def declare(self) -> None:
         for parameter in (
-            *shared.areas(),
-            *shared.records(),
-            shared.k(),
-            configuring.combination(),
-            shared.keep_fields(),
-            shared.unmatched(),
-            *configuring.site_number(),
-            configuring.n_sites(optional=True),
-            configuring.site_location(),
-            configuring.aggregation(),
-            configuring.capacity_factor(),
-            configuring.floor(),
+            *area_parameters(),
+            *record_parameters(),
+            k_parameter(),
+            approaches.combination(),
+            keep_fields(),
+            unmatched(),
+            *approaches.site_number(),
+            approaches.n_sites(optional=True),
+            approaches.site_location(),
+            approaches.aggregation(),
+            approaches.capacity_factor(),
+            approaches.floor(),
             shared.seed(),
             released_records(),
-            region_outputs.released_regions(),
-            region_outputs.crosswalk_output(),
-            region_outputs.region_audit(),
-            *region_outputs.site_outputs(),
+            regions.released_regions(),
+            regions.crosswalk_output(),
+            regions.region_audit(),
+            *regions.site_outputs(),
             shared.report("A page with the verdict, the measures, all parameters and maps of the regions."),
         ):
             self.addParameter(parameter)
-        self.addNumbers(**region_outputs.NUMBERS)
+        self.addNumbers(**regions.NUMBERS)
 
     def counts(self) -> Counts:
-        return configuring.counts_with_combination()
+        return approaches.counts_with_combination()
 
     def settled(self, parameters: dict[str, object], context: QgsProcessingContext) -> Mapping[str, object]:
-        return configuring.settled_by_combination(self, parameters, context)
+        return approaches.settled_by_combination(self, parameters, context)
 
     def work(self, form: Form) -> dict[str, object]:
         k = form.whole("K")
-        configuration = configuring.configuration_of(form, k)
-        layer = inputs.areas_of(form)
-        layer = inputs.with_neighbours(form, layer, [configuration.aggregation])
-        records = inputs.records_of(form, layer.areas, k)
-        areas = inputs.populated(layer, records)
+        configuration = approaches.configuration_of(form, k)
+        layer = areas_of(form)
+        layer = with_neighbours(form, layer, [configuration.aggregation])
+        records = records_of(form, layer.areas, k)
+        areas = populated(layer, records)
         read = form.seconds()
         run = aggregate(areas, records.profile, configuration, form.progress(stop=60))
         crosswalk = run.aggregation.crosswalk
@@ -87,13 +89,13 @@ class Anonymize(VbasAlgorithm):
         released = apply(plan, records)
         measures, audit = evaluate(areas, plan, run.aggregation.sites, records.n_unmatched)
         evaluated = form.seconds()
-        shapes = region_outputs.region_shapes(layer, crosswalk, form.progress(60, 80))
+        shapes = regions.region_shapes(layer, crosswalk, form.progress(60, 80))
         form.outputs.add("RELEASED_RECORDS", *release_table(form, released, crosswalk, records, k))
-        form.outputs.add("RELEASED_REGIONS", region_outputs.regions_table(layer, crosswalk, shapes, audit.released))
-        form.outputs.add("CROSSWALK", region_outputs.crosswalk_table(layer, crosswalk))
-        form.outputs.add("REGION_AUDIT", region_outputs.audit_table(layer, crosswalk, shapes, audit))
-        form.outputs.add("SITE_POINTS", region_outputs.sites_table(layer, run.aggregation.sites))
-        form.outputs.add("VORONOI", region_outputs.voronoi_table(layer, run.aggregation))
+        form.outputs.add("RELEASED_REGIONS", regions.regions_table(layer, crosswalk, shapes, audit.released))
+        form.outputs.add("CROSSWALK", regions.crosswalk_table(layer, crosswalk))
+        form.outputs.add("REGION_AUDIT", regions.audit_table(layer, crosswalk, shapes, audit))
+        form.outputs.add("SITE_POINTS", regions.sites_table(layer, run.aggregation.sites))
+        form.outputs.add("VORONOI", regions.voronoi_table(layer, run.aggregation))
         seconds = {
             "reading": read,
             **run.seconds,
@@ -113,4 +115,4 @@ class Anonymize(VbasAlgorithm):
                 seconds,
             ),
         )
-        return region_outputs.numbers(measures)
+        return regions.numbers(measures)

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from ..core.aggregation import CAPACITATED
-from .aggregate import Aggregate
 from .anonymize import Anonymize
-from .base import VbasAlgorithm
+from .baselines.crop_identifiers import CropIdentifiers
+from .baselines.merge_adjacent import MergeAdjacent
+from .baselines.static_cutoff import StaticCutoff
+from .cells.partition_cells import PartitionCells
 from .compare import Compare
-from .crop_identifiers import CropIdentifiers
-from .demonstration_city import DemonstrationCity
-from .donut_audit import DonutAudit
-from .donut_mask import DonutMask
-from .estimate_distributions import EstimateDistributions
-from .evaluate import Evaluate
-from .generate_records import GenerateRecords
-from .locate_allocate import LocateAllocate
-from .merge_adjacent import MergeAdjacent
-from .partition_cells import PartitionCells
-from .profile_records import ProfileRecords
-from .release_records import ReleaseRecords
-from .site_location import SiteLocation
-from .site_number import SiteNumber
-from .static_cutoff import StaticCutoff
+from .form.base import VbasAlgorithm
+from .points.donut_audit import DonutAudit
+from .points.donut_mask import DonutMask
+from .steps.aggregate import Aggregate
+from .steps.evaluate import Evaluate
+from .steps.locate_allocate import LocateAllocate
+from .steps.profile_records import ProfileRecords
+from .steps.release_records import ReleaseRecords
+from .steps.site_location import SiteLocation
+from .steps.site_number import SiteNumber
+from .testdata.demonstration_city import DemonstrationCity
+from .testdata.estimate_distributions import EstimateDistributions
+from .testdata.generate_records import GenerateRecords
 
 ALGORITHMS: tuple[type[VbasAlgorithm], ...] = (
     Anonymize,

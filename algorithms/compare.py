@@ -16,14 +16,17 @@ from ..core.report.comparison import comparison_report
 from ..core.site_location import APPROACHES as SITE_LOCATIONS
 from ..core.site_location import LocationOptions
 from ..core.site_number import APPROACHES as SITE_NUMBERS
-from . import baseline_inputs, configuring, inputs
-from . import parameters as shared
-from .base import VbasAlgorithm
-from .effective import Counts
-from .form import Form
+from .baselines import inputs as baseline_inputs
+from .form import approaches
+from .form import parameters as shared
+from .form.areas import area_parameters, areas_of, with_neighbours
+from .form.base import VbasAlgorithm
+from .form.effective import Counts
+from .form.form import Form
+from .form.records import k_parameter, populated, record_parameters, records_of, unmatched
+from .form.regions import TABLE
 from .layers.comparisons import comparison_table
 from .layers.tables import INTERNAL
-from .region_outputs import TABLE
 
 
 class Compare(VbasAlgorithm):
@@ -44,9 +47,9 @@ class Compare(VbasAlgorithm):
     def declare(self) -> None:
         located = [name for name in AGGREGATIONS if name not in OWN_SITES]
         for parameter in (
-            *shared.areas(),
-            *shared.records(),
-            shared.k(),
+            *area_parameters(),
+            *record_parameters(),
+            k_parameter(),
             _several(
                 "SITE_NUMBERS",
                 "Numbers of regions",
@@ -72,10 +75,10 @@ class Compare(VbasAlgorithm):
                 "says so in its row.",
             ),
             *baseline_inputs.compared(),
-            shared.unmatched(),
-            *(p for p in configuring.site_number() if p.name() != "SITE_NUMBER"),
-            configuring.n_sites(optional=True),
-            configuring.floor(),
+            unmatched(),
+            *(p for p in approaches.site_number() if p.name() != "SITE_NUMBER"),
+            approaches.n_sites(optional=True),
+            approaches.floor(),
             shared.seed(),
             shared.sink(
                 "COMPARISON",
@@ -92,7 +95,7 @@ class Compare(VbasAlgorithm):
         self.addNumbers(N_CONFIGURATIONS="Configurations run", N_FAILED="Configurations failed")
 
     def counts(self) -> Counts:
-        single = dict(configuring.counts("SITE_NUMBERS", "SITE_LOCATIONS", "AGGREGATIONS"))
+        single = dict(approaches.counts("SITE_NUMBERS", "SITE_LOCATIONS", "AGGREGATIONS"))
         cutoff = [{"SITE_NUMBERS": ["population cut-off"], "BASELINES": ["static cut-off", "adjacent merging"]}]
         factors = single.pop("CAPACITY_FACTOR")
         return {**single, **baseline_inputs.compared_counts(), "CUTOFF": cutoff, "CAPACITY_FACTORS": factors}
@@ -101,20 +104,20 @@ class Compare(VbasAlgorithm):
         k = form.whole("K")
         configurations = configurations_of(
             *(form.words(name) for name in _CHOICES),
-            configuring.numbers_in(form.text("CAPACITY_FACTORS"), "CAPACITY_FACTORS"),
+            approaches.numbers_in(form.text("CAPACITY_FACTORS"), "CAPACITY_FACTORS"),
             Configuration(
-                number_options=configuring.number_options_of(form),
+                number_options=approaches.number_options_of(form),
                 location_options=LocationOptions(k=k, seed=form.whole("SEED")),
                 aggregation_options=AggregationOptions(floor=form.number("FLOOR")),
             ),
         )
         baselines = form.words("BASELINES")
-        layer = inputs.areas_of(form)
-        approaches = [*baselines, *(one.aggregation for one in configurations)]
-        layer = inputs.with_neighbours(form, layer, approaches)
-        records = inputs.records_of(form, layer.areas, k)
+        layer = areas_of(form)
+        names = [*baselines, *(one.aggregation for one in configurations)]
+        layer = with_neighbours(form, layer, names)
+        records = records_of(form, layer.areas, k)
         outcomes = compare(
-            inputs.populated(layer, records),
+            populated(layer, records),
             records.profile,
             configurations,
             k,

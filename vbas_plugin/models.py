@@ -12,11 +12,11 @@ from qgis.core import (
 )
 from qgis.PyQt.QtGui import QIcon
 
-from ..algorithms import configuring
-from ..algorithms.effective import Effective
+from ..algorithms.form import approaches
+from ..algorithms.form.effective import Effective
+from ..algorithms.form.naming import with_labels
+from ..algorithms.form.understanding import understood
 from ..algorithms.named import GROUPS, ICONS
-from ..algorithms.naming import with_labels
-from ..algorithms.understanding import understood
 
 FOLDER = Path(__file__).resolve().parent.parent / "models"
 TITLES = {"anonymizestepbystep": "Anonymise records, step by step (model)"}
@@ -63,8 +63,8 @@ class TitledModel(QgsProcessingModelAlgorithm):
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
     ) -> dict[str, object]:
         given = understood(self, parameters, context)
-        settled = configuring.settled_by_combination(self, given, context)
-        for sentence in Effective(self, configuring.counts_with_combination(), settled, given, context).idle():
+        settled = approaches.settled_by_combination(self, given, context)
+        for sentence in Effective(self, approaches.counts_with_combination(), settled, given, context).idle():
             feedback.pushWarning(sentence)
         return super().processAlgorithm(given, context, feedback)
 

@@ -9,16 +9,17 @@ from qgis.core import (
     QgsProcessingParameterNumber,
 )
 
-from ..core.baselines import BaselineOptions
-from ..core.baselines.cropping import cropped_identifiers, cropping
-from ..core.baselines.hierarchy import hierarchy
-from ..core.errors import InputError
-from . import inputs, region_outputs
-from . import parameters as shared
-from .base import VbasAlgorithm
-from .effective import GIVEN, NOT_GIVEN, Counts
-from .form import Form
-from .layers.hierarchies import read_units
+from ...core.baselines import BaselineOptions
+from ...core.baselines.cropping import cropped_identifiers, cropping
+from ...core.baselines.hierarchy import hierarchy
+from ...core.errors import InputError
+from ..form import parameters as shared
+from ..form import regions
+from ..form.areas import area_parameters, areas_of, values_of
+from ..form.base import VbasAlgorithm
+from ..form.effective import GIVEN, NOT_GIVEN, Counts
+from ..form.form import Form
+from ..layers.hierarchies import read_units
 
 
 class CropIdentifiers(VbasAlgorithm):
@@ -36,7 +37,7 @@ class CropIdentifiers(VbasAlgorithm):
 
     def declare(self) -> None:
         for parameter in (
-            *shared.areas(with_population=False),
+            *area_parameters(with_population=False),
             shared.described(
                 QgsProcessingParameterNumber(
                     "CHARACTERS", "Characters to keep", type=shared.INTEGER, defaultValue=4, minValue=1
@@ -68,13 +69,11 @@ class CropIdentifiers(VbasAlgorithm):
                     ("HIERARCHY_LEVEL", "Level of the hierarchy", "The field that names the unit to go up to."),
                 )
             ),
-            region_outputs.crosswalk_output(),
-            region_outputs.released_regions(),
+            regions.crosswalk_output(),
+            regions.released_regions(),
         ):
             self.addParameter(parameter)
-        self.addNumbers(
-            N_SITES="Regions", N_LEFT_OUT="Areas left out", COMPACTNESS=region_outputs.NUMBERS["COMPACTNESS"]
-        )
+        self.addNumbers(N_SITES="Regions", N_LEFT_OUT="Areas left out", COMPACTNESS=regions.NUMBERS["COMPACTNESS"])
 
     def counts(self) -> Counts:
         of_table: Counts = {name: [{"HIERARCHY_TABLE": GIVEN}] for name in ("HIERARCHY_ID", "HIERARCHY_LEVEL")}
@@ -85,10 +84,10 @@ class CropIdentifiers(VbasAlgorithm):
         table = form.optional_source("HIERARCHY_TABLE")
         if unit and table is not None:
             raise InputError("HIERARCHY and HIERARCHY_TABLE are both given: choose one of them.")
-        layer = inputs.areas_of(form)
+        layer = areas_of(form)
         if unit or table is not None:
             if table is None:
-                units = inputs.values_of(form, "REGIONS", unit)
+                units = values_of(form, "REGIONS", unit)
             else:
                 fields = (form.text(name) for name in ("HIERARCHY_ID", "HIERARCHY_LEVEL"))
                 units = read_units(table, *fields, layer.areas, form.feedback)
@@ -97,6 +96,6 @@ class CropIdentifiers(VbasAlgorithm):
             characters = form.whole("CHARACTERS")
             aggregation = cropping(layer.areas, None, BaselineOptions(characters=characters))
             units = cropped_identifiers(layer.areas, characters).tolist()
-        names = region_outputs.names_of_regions(aggregation.crosswalk, units)
-        numbers = region_outputs.add_aggregation(form, layer, aggregation, names)
+        names = regions.names_of_regions(aggregation.crosswalk, units)
+        numbers = regions.add_aggregation(form, layer, aggregation, names)
         return {**numbers, "N_LEFT_OUT": int((aggregation.crosswalk.region_of < 0).sum())}

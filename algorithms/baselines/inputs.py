@@ -13,14 +13,15 @@ from qgis.core import (
     QgsProcessingParameterNumber,
 )
 
-from ..core.baselines import ISLAND_CHOICES, MERGING, NEIGHBOUR_CHOICES, BaselineOptions
-from ..core.errors import InputError
-from ..core.site_number.population_cutoff import PUBLISHED_CUTOFFS
-from . import inputs
-from . import parameters as shared
-from .effective import GIVEN, NOT_GIVEN, Counts
-from .form import Form
-from .layers.areas import AreaLayer
+from ...core.baselines import ISLAND_CHOICES, MERGING, NEIGHBOUR_CHOICES, BaselineOptions
+from ...core.errors import InputError
+from ...core.site_number.population_cutoff import PUBLISHED_CUTOFFS
+from ..form import parameters as shared
+from ..form.areas import values_of
+from ..form.effective import GIVEN, NOT_GIVEN, Counts
+from ..form.form import Form
+from ..form.records import populated_by_records
+from ..layers.areas import AreaLayer
 
 OWN_NUMBER = "own number"
 
@@ -177,7 +178,7 @@ def compared_options_of(form: Form):
 def _labels(form: Form, name: str) -> list[object] | None:
     """The values of a field of REGIONS, None where none is named."""
     field = form.text(name)
-    return inputs.values_of(form, "REGIONS", field) if field else None
+    return values_of(form, "REGIONS", field) if field else None
 
 
 def cutoff_of(form: Form) -> float:
@@ -190,4 +191,4 @@ def populated(form: Form, layer: AreaLayer):
     """The regions with the population a cut-off is held against. Raises InputError where nobody tells it."""
     if not layer.has_population and form.optional_source("RECORDS") is None:
         raise InputError("A cut-off needs to know how many people there are: give POPULATION or RECORDS.")
-    return inputs.populated_by_records(form, layer)
+    return populated_by_records(form, layer)

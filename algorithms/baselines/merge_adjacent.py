@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..core.baselines.adjacent_merging import adjacent_merging
-from ..core.baselines.merging_until_anonymous import merging_until_anonymous
-from ..core.errors import InputError
-from . import baseline_inputs, inputs, region_outputs
-from . import parameters as shared
-from .base import VbasAlgorithm
-from .effective import NOT_GIVEN, Counts
-from .form import Form
-from .layers.feedback import READ
+from ...core.baselines.adjacent_merging import adjacent_merging
+from ...core.baselines.merging_until_anonymous import merging_until_anonymous
+from ...core.errors import InputError
+from ..form import parameters as shared
+from ..form import regions
+from ..form.areas import area_parameters, areas_of
+from ..form.base import VbasAlgorithm
+from ..form.effective import NOT_GIVEN, Counts
+from ..form.form import Form
+from ..form.records import k_parameter, populated, records_of, unmatched
+from ..layers.feedback import READ
+from . import inputs
 
 CUTOFF, ANONYMOUS = "the population reaches the cut-off", "the records are k-anonymous"
 
@@ -34,7 +37,7 @@ class MergeAdjacent(VbasAlgorithm):
 
     def declare(self) -> None:
         for parameter in (
-            *shared.areas(),
+            *area_parameters(),
             shared.choice(
                 "UNTIL",
                 "Merge until",
@@ -42,19 +45,19 @@ class MergeAdjacent(VbasAlgorithm):
                 CUTOFF,
                 f"When merging ends: “{CUTOFF}” in every region, or “{ANONYMOUS}” but for the budget (needs records).",
             ),
-            *baseline_inputs.cutoff(),
-            *baseline_inputs.counted_records(quasi_identifiers=True),
-            shared.k(),
-            *baseline_inputs.merging(),
-            shared.unmatched(),
-            region_outputs.crosswalk_output(),
-            region_outputs.released_regions(),
+            *inputs.cutoff(),
+            *inputs.counted_records(quasi_identifiers=True),
+            k_parameter(),
+            *inputs.merging(),
+            unmatched(),
+            regions.crosswalk_output(),
+            regions.released_regions(),
         ):
             self.addParameter(parameter)
-        self.addNumbers(**region_outputs.CROSSWALK_NUMBERS)
+        self.addNumbers(**regions.CROSSWALK_NUMBERS)
 
     def counts(self) -> Counts:
-        shared_counts = baseline_inputs.counts()
+        shared_counts = inputs.counts()
         until_cutoff = {name: [{"UNTIL": [CUTOFF]}, *shared_counts.get(name, ())] for name in ("PUBLISHED", "CUTOFF")}
         until_anonymous: Counts = {
             name: [{"UNTIL": [ANONYMOUS]}] for name in ("K", "BUDGET", "QUASI_IDENTIFIERS", "UNMATCHED")
@@ -63,19 +66,19 @@ class MergeAdjacent(VbasAlgorithm):
         return {**shared_counts, **until_cutoff, **until_anonymous, **records}
 
     def work(self, form: Form) -> dict[str, object]:
-        options = baseline_inputs.merging_options_of(form)
-        layer = inputs.areas_of(form)
+        options = inputs.merging_options_of(form)
+        layer = areas_of(form)
         layer = layer.with_neighbours(form.progress(0, READ))
         progress = form.progress(stop=70)
         if form.text("UNTIL") == CUTOFF:
-            areas = baseline_inputs.populated(form, layer)
-            cutoff = baseline_inputs.cutoff_of(form)
+            areas = inputs.populated(form, layer)
+            cutoff = inputs.cutoff_of(form)
             aggregation = adjacent_merging(areas, None, replace(options, cutoff=cutoff), progress)
         else:
             if form.optional_source("RECORDS") is None:
                 raise InputError("RECORDS is not given: merging until k-anonymous needs the records.")
             k = form.whole("K")
-            records = inputs.records_of(form, layer.areas, k)
-            areas = inputs.populated(layer, records)
+            records = records_of(form, layer.areas, k)
+            areas = populated(layer, records)
             aggregation = merging_until_anonymous(areas, records.profile, replace(options, k=k), progress)
-        return region_outputs.add_aggregation(form, layer, aggregation)
+        return regions.add_aggregation(form, layer, aggregation)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from ..core.baselines import BaselineOptions
-from ..core.baselines.static_cutoff import static_cutoff
-from . import baseline_inputs, inputs, region_outputs
-from . import parameters as shared
-from .base import VbasAlgorithm
-from .effective import Counts
-from .form import Form
+from ...core.baselines import BaselineOptions
+from ...core.baselines.static_cutoff import static_cutoff
+from ..form import regions
+from ..form.areas import area_parameters, areas_of
+from ..form.base import VbasAlgorithm
+from ..form.effective import Counts
+from ..form.form import Form
+from . import inputs
 
 
 class StaticCutoff(VbasAlgorithm):
@@ -26,26 +27,24 @@ class StaticCutoff(VbasAlgorithm):
 
     def declare(self) -> None:
         for parameter in (
-            *shared.areas(),
-            *baseline_inputs.cutoff(),
-            *baseline_inputs.counted_records(),
-            region_outputs.crosswalk_output(),
-            region_outputs.released_regions(),
+            *area_parameters(),
+            *inputs.cutoff(),
+            *inputs.counted_records(),
+            regions.crosswalk_output(),
+            regions.released_regions(),
         ):
             self.addParameter(parameter)
-        self.addNumbers(
-            N_SITES="Regions", N_LEFT_OUT="Areas left out", COMPACTNESS=region_outputs.NUMBERS["COMPACTNESS"]
-        )
+        self.addNumbers(N_SITES="Regions", N_LEFT_OUT="Areas left out", COMPACTNESS=regions.NUMBERS["COMPACTNESS"])
 
     def counts(self) -> Counts:
-        return baseline_inputs.counts()
+        return inputs.counts()
 
     def work(self, form: Form) -> dict[str, object]:
-        layer = inputs.areas_of(form)
-        areas = baseline_inputs.populated(form, layer)
-        options = BaselineOptions(cutoff=baseline_inputs.cutoff_of(form))
+        layer = areas_of(form)
+        areas = inputs.populated(form, layer)
+        options = BaselineOptions(cutoff=inputs.cutoff_of(form))
         aggregation = static_cutoff(areas, None, options)
         if not aggregation.crosswalk.n_regions:
             form.warn("No area exceeds the cut-off: a release by this crosswalk would be empty.")
-        numbers = region_outputs.add_aggregation(form, layer, aggregation)
+        numbers = regions.add_aggregation(form, layer, aggregation)
         return {**numbers, "N_LEFT_OUT": int((aggregation.crosswalk.region_of < 0).sum())}

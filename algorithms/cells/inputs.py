@@ -15,13 +15,13 @@ from qgis.core import (
     QgsProcessingParameterNumber,
 )
 
-from ..core.cells import APPROACHES, Cells, Minimum, PartitionOptions
-from ..core.cells.making import CELL_POINTS, CENTRE, EDGE, NEIGHBOURS, cells_of_points, cells_of_polygons
-from ..core.errors import InputError
-from .effective import GIVEN, Counts
-from .form import Form
-from .layers.cells import CellLayer, read_cells
-from .parameters import ANY_FIELD, INTEGER, NUMERIC_FIELD, REAL, choice, described
+from ...core.cells import APPROACHES, Cells, Minimum, PartitionOptions
+from ...core.cells.making import CELL_POINTS, CENTRE, EDGE, NEIGHBOURS, cells_of_points, cells_of_polygons
+from ...core.errors import InputError
+from ..form.effective import GIVEN, Counts
+from ..form.form import Form
+from ..form.parameters import ANY_FIELD, INTEGER, NUMERIC_FIELD, REAL, choice, described
+from ..layers.cells import CellLayer, read_cells
 
 MINIMUMS = (("POPULATIONS", "K"), ("POPULATIONS_2", "K_2"), ("POPULATIONS_3", "K_3"))
 SETTINGS = PartitionOptions()

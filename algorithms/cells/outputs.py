@@ -7,12 +7,12 @@ from collections.abc import Iterable
 import numpy as np
 from qgis.core import QgsField, QgsProcessingParameterDefinition
 
-from ..core.cells import REASONS, Cells, Partition
-from ..core.cells.measures import Groups
-from .layers.cells import CellLayer
-from .layers.tables import FOR_RELEASE, INTERNAL, Table, number_fields
-from .parameters import sink
-from .region_outputs import POLYGONS, TABLE
+from ...core.cells import REASONS, Cells, Partition
+from ...core.cells.measures import Groups
+from ..form.parameters import sink
+from ..form.regions import POLYGONS, TABLE
+from ..layers.cells import CellLayer
+from ..layers.tables import FOR_RELEASE, INTERNAL, Table, number_fields
 
 NUMBERS = {
     "N_GROUPS": "Groups",

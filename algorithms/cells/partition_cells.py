@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.cells import partition_cells
-from ..core.cells.measures import describe_groups
-from ..core.drawing import dissolve
-from ..core.report.partition import official_areas, partition_report
-from . import cell_inputs, cell_outputs
-from . import parameters as shared
-from .base import VbasAlgorithm
-from .effective import Counts
-from .form import Form
+from ...core.cells import partition_cells
+from ...core.cells.measures import describe_groups
+from ...core.drawing import dissolve
+from ...core.report.partition import official_areas, partition_report
+from ..form import parameters as shared
+from ..form.base import VbasAlgorithm
+from ..form.effective import Counts
+from ..form.form import Form
+from . import inputs, outputs
 
 
 class PartitionCells(VbasAlgorithm):
@@ -34,27 +34,27 @@ class PartitionCells(VbasAlgorithm):
 
     def declare(self) -> None:
         for parameter in (
-            *cell_inputs.cells(),
-            *cell_inputs.search(),
+            *inputs.cells(),
+            *inputs.search(),
             shared.seed(),
-            *cell_outputs.cell_outputs(),
+            *outputs.cell_outputs(),
             shared.report("A page with the measures, who is left out and why, the spread of sizes and a map."),
         ):
             self.addParameter(parameter)
-        self.addNumbers(**cell_outputs.NUMBERS)
+        self.addNumbers(**outputs.NUMBERS)
 
     def counts(self) -> Counts:
-        return cell_inputs.counts()
+        return inputs.counts()
 
     def work(self, form: Form) -> dict[str, object]:
-        layer, cells, shapes, minimums = cell_inputs.cells_of(form)
+        layer, cells, shapes, minimums = inputs.cells_of(form)
         planar = shapes if layer.are_points else layer.planar_shapes
         read = form.seconds()
         partition = partition_cells(
             cells,
             minimums,
             form.text("APPROACH"),
-            cell_inputs.options_of(form),
+            inputs.options_of(form),
             form.progress(5, 80),
         )
         crosswalk, measures = partition.crosswalk, partition.measures
@@ -66,9 +66,9 @@ class PartitionCells(VbasAlgorithm):
         partitioned = form.seconds()
         groups = describe_groups(cells, minimums, crosswalk, planar)
         drawn = dissolve(shapes, crosswalk, form.progress(80, 90))
-        form.outputs.add("CROSSWALK", cell_outputs.crosswalk_table(layer, partition))
-        form.outputs.add("GROUPS", cell_outputs.groups_table(layer, cells, groups, drawn))
-        form.outputs.add("LEFT_OUT", cell_outputs.left_out_table(layer, cells, partition, shapes))
+        form.outputs.add("CROSSWALK", outputs.crosswalk_table(layer, partition))
+        form.outputs.add("GROUPS", outputs.groups_table(layer, cells, groups, drawn))
+        form.outputs.add("LEFT_OUT", outputs.left_out_table(layer, cells, partition, shapes))
         official = None
         if layer.official is not None:
             name = form.text("OFFICIAL_AREA")
@@ -92,4 +92,4 @@ class PartitionCells(VbasAlgorithm):
                 official,
             ),
         )
-        return cell_outputs.numbers(partition)
+        return outputs.numbers(partition)

@@ -11,17 +11,17 @@ from qgis.core import (
     QgsProcessingParameterNumber,
 )
 
-from ..core.aggregation import APPROACHES as AGGREGATIONS
-from ..core.aggregation import CAPACITATED, CONTIGUOUS, OWN_SITES, AggregationOptions
-from ..core.configuration import CUSTOM, Configuration, combinations
-from ..core.errors import InputError
-from ..core.site_location import APPROACHES as SITE_LOCATIONS
-from ..core.site_location import DRAWN, LocationOptions
-from ..core.site_number import APPROACHES as SITE_NUMBERS
-from ..core.site_number import MODELLED, SiteNumberOptions
-from ..core.site_number.gaps import CUSTOM as CUSTOM_MODEL
-from ..core.site_number.gaps import GAPS_REGIONS
-from ..core.site_number.population_cutoff import PUBLISHED_CUTOFFS
+from ...core.aggregation import APPROACHES as AGGREGATIONS
+from ...core.aggregation import CAPACITATED, CONTIGUOUS, OWN_SITES, AggregationOptions
+from ...core.configuration import CUSTOM, Configuration, combinations
+from ...core.errors import InputError
+from ...core.site_location import APPROACHES as SITE_LOCATIONS
+from ...core.site_location import DRAWN, LocationOptions
+from ...core.site_number import APPROACHES as SITE_NUMBERS
+from ...core.site_number import MODELLED, SiteNumberOptions
+from ...core.site_number.gaps import CUSTOM as CUSTOM_MODEL
+from ...core.site_number.gaps import GAPS_REGIONS
+from ...core.site_number.population_cutoff import PUBLISHED_CUTOFFS
 from .effective import Counts
 from .form import Form
 from .parameters import INTEGER, REAL, choice, described

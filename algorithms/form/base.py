@@ -13,12 +13,12 @@ from qgis.core import (
     QgsProcessingOutputNumber,
 )
 
-from ..core.errors import VbasError
+from ...core.errors import VbasError
+from ..layers.feedback import cancelled_by_signals
+from ..layers.outputs import Outputs
+from ..named import NamedAlgorithm
 from .effective import Counts, Effective
 from .form import Form
-from .layers.feedback import cancelled_by_signals
-from .layers.outputs import Outputs
-from .named import NamedAlgorithm
 from .naming import as_spelled, with_labels
 from .understanding import understood
 

@@ -11,11 +11,11 @@ from qgis.core import (
     QgsProcessingFeedback,
 )
 
-from ..core.progress import Progress
+from ...core.progress import Progress
+from ..layers.checked_source import CheckedSource, checked_source
+from ..layers.feedback import READ, check_cancelled, progress_of
+from ..layers.outputs import Outputs
 from .effective import Effective
-from .layers.checked_source import CheckedSource, checked_source
-from .layers.feedback import READ, check_cancelled, progress_of
-from .layers.outputs import Outputs
 from .understanding import field_names_of, is_blank, words_of
 
 

@@ -6,7 +6,7 @@ import re
 
 from qgis.core import QgsProcessingAlgorithm, QgsProcessingContext
 
-from ..core.errors import InputError, first_values
+from ...core.errors import InputError, first_values
 from .understanding import field_names_of
 
 # A quoted value is somebody's data, whatever it reads like.

@@ -1,39 +1,106 @@
-"""From the shared parameters to core's nouns: what `parameters.py` declares is read here."""
+"""The records: declared and read; and the population they give the areas."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 import numpy as np
-from qgis.core import QgsFeatureRequest
+from qgis.core import (
+    QgsProcessing,
+    QgsProcessingParameterDefinition,
+    QgsProcessingParameterEnum,
+    QgsProcessingParameterFeatureSource,
+    QgsProcessingParameterField,
+    QgsProcessingParameterNumber,
+)
 
-from ..core.aggregation import CONTIGUOUS
-from ..core.areas import Areas
-from ..core.baselines import MERGING
-from ..core.errors import InputError
-from ..core.profile import Profile, profile_records
-from ..core.records.matching import STOP, SUPPRESS, Records, match_areas, match_records
-from ..core.records.table import RecordTable, check_table
-from .compat import python_value
+from ...core.areas import Areas
+from ...core.errors import InputError
+from ...core.profile import Profile, profile_records
+from ...core.records.matching import STOP, SUPPRESS, UNMATCHED, Records, match_areas, match_records
+from ...core.records.table import RecordTable, check_table
+from ..layers.areas import AreaLayer
+from ..layers.checked_source import CheckedSource
+from ..layers.records import read_area_counts, read_records
 from .form import Form
-from .layers.areas import CENTROID, AreaLayer, read_areas
-from .layers.checked_source import CheckedSource
-from .layers.feedback import READ
-from .layers.fields import field_index
-from .layers.records import read_area_counts, read_records
+from .parameters import INTEGER, NUMERIC_FIELD, described
 
 LEAST_K = 2
 
 
-def areas_of(form: Form) -> AreaLayer:
-    """REGIONS, REGION_ID, POPULATION and AREA_POINT, read."""
-    return read_areas(
-        form.source("REGIONS"),
-        form.text("REGION_ID"),
-        form.text("POPULATION") if form.has("POPULATION") else "",
-        form.text("AREA_POINT") if form.has("AREA_POINT") else CENTROID,
-        form.context,
-        form.feedback,
+def record_parameters(label: str = "Records") -> Iterable[QgsProcessingParameterDefinition]:
+    """RECORDS, RECORD_REGION, QUASI_IDENTIFIERS, RECORD_COUNT."""
+    yield described(
+        QgsProcessingParameterFeatureSource("RECORDS", label, [QgsProcessing.SourceType.TypeVector]),
+        "The person records, one a row: a table or a layer (its geometry is not used). A plain GeoPackage or CSV is "
+        "read fastest. A table counted by area and class (as “Profile records” gives it) does as well: name its "
+        "count under “Records per row”.",
+    )
+    yield described(
+        QgsProcessingParameterField("RECORD_REGION", "Area of the record", parentLayerParameterName="RECORDS"),
+        "The field that says which area a person lives in, with the same identifiers as the areas.",
+    )
+    yield described(
+        QgsProcessingParameterField(
+            "QUASI_IDENTIFIERS",
+            "Quasi-identifiers",
+            parentLayerParameterName="RECORDS",
+            allowMultiple=True,
+        ),
+        "What an outsider could know of a person: age group, sex, ethnicity, … People who share all of these in one "
+        "region hide each other. A missing value counts as a value of its own. They are released as they are, so "
+        "group them first (age groups, not dates of birth).",
+    )
+    yield described(
+        QgsProcessingParameterField(
+            "RECORD_COUNT",
+            "Records per row",
+            parentLayerParameterName="RECORDS",
+            type=NUMERIC_FIELD,
+            optional=True,
+        ),
+        "For a table that is already counted: how many records each row stands for.",
+        advanced=True,
+    )
+
+
+def k_parameter() -> QgsProcessingParameterDefinition:
+    """K."""
+    return described(
+        QgsProcessingParameterNumber("K", "k: least size of a class", type=INTEGER, defaultValue=5, minValue=2),
+        "Every released record shares its region and quasi-identifiers with at least k - 1 others; records that "
+        "cannot are suppressed. Your law or policy sets it; 5 is common, 10 or 20 where data are sensitive.",
+    )
+
+
+def keep_fields() -> QgsProcessingParameterDefinition:
+    """KEEP_FIELDS."""
+    return described(
+        QgsProcessingParameterField(
+            "KEEP_FIELDS",
+            "Further fields to release",
+            parentLayerParameterName="RECORDS",
+            allowMultiple=True,
+            optional=True,
+        ),
+        "Columns that researchers need and that do not identify anybody, such as a diagnosis. They are released "
+        "unchanged and are not protected by k: leave out names, numbers, dates and anything finer than the region.",
+    )
+
+
+def unmatched() -> QgsProcessingParameterDefinition:
+    """UNMATCHED."""
+    return described(
+        QgsProcessingParameterEnum(
+            "UNMATCHED",
+            "Records of an unknown area",
+            list(UNMATCHED),
+            defaultValue=STOP,
+            usesStaticStrings=True,
+        ),
+        "Records whose area is missing or not among the areas: “stop” refuses the table and says how many there are, "
+        "“suppress” leaves them out and counts them as suppressed.",
+        advanced=True,
     )
 
 
@@ -107,19 +174,3 @@ def populated_by_records(form: Form, layer: AreaLayer) -> Areas:
     inside = codes >= 0
     weights = None if table.counts is None else table.counts[inside]
     return layer.areas.with_population(np.bincount(codes[inside], weights, len(layer.areas)))
-
-
-def with_neighbours(form: Form, layer: AreaLayer, approaches: Iterable[str]) -> AreaLayer:
-    """The areas with their neighbours, where one of these aggregations or baselines looks at them: finding them takes
-    time."""
-    if (CONTIGUOUS | MERGING).isdisjoint(approaches):
-        return layer
-    return layer.with_neighbours(form.progress(0, READ))
-
-
-def values_of(form: Form, name: str, field: str) -> list[object]:
-    """The values of one field of a layer, in its order."""
-    source = form.source(name)
-    index = field_index(source.fields(), field, name, name)
-    request = QgsFeatureRequest().setFlags(QgsFeatureRequest.Flag.NoGeometry).setSubsetOfAttributes([index])
-    return [python_value(feature[index]) for feature in source.getFeatures(request)]

@@ -6,18 +6,23 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 import shapely
-from qgis.core import QgsProcessing, QgsProcessingParameterDefinition
+from qgis.core import (
+    QgsProcessing,
+    QgsProcessingParameterDefinition,
+    QgsProcessingParameterFeatureSource,
+    QgsProcessingParameterField,
+)
 
-from ..core.aggregation import Aggregation
-from ..core.crosswalk import Crosswalk
-from ..core.drawing import buffered_hull, cells_of_points, dissolve, pieces
-from ..core.evaluation import Measures, RegionAudit, distances_to_sites
-from ..core.progress import Progress
-from ..core.voronoi import voronoi_cells
+from ...core.aggregation import Aggregation
+from ...core.crosswalk import Crosswalk
+from ...core.drawing import buffered_hull, cells_of_points, dissolve, pieces
+from ...core.evaluation import Measures, RegionAudit, distances_to_sites
+from ...core.progress import Progress
+from ...core.voronoi import voronoi_cells
+from ..layers.areas import AreaLayer
+from ..layers.tables import FOR_RELEASE, INTERNAL, Table, number_fields
 from .form import Form
-from .layers.areas import AreaLayer
-from .layers.tables import FOR_RELEASE, INTERNAL, Table, number_fields
-from .parameters import sink
+from .parameters import described, sink
 
 TABLE = QgsProcessing.SourceType.TypeVector
 POLYGONS = QgsProcessing.SourceType.TypeVectorPolygon
@@ -35,6 +40,24 @@ NUMBERS = {
 }
 # Of a crosswalk without records.
 CROSSWALK_NUMBERS = {name: NUMBERS[name] for name in ("N_SITES", "COMPACTNESS")}
+
+
+def crosswalk_parameters() -> Iterable[QgsProcessingParameterDefinition]:
+    """CROSSWALK and CROSSWALK_ID."""
+    yield described(
+        QgsProcessingParameterFeatureSource("CROSSWALK", "Crosswalk", [QgsProcessing.SourceType.TypeVector]),
+        "A row per area with the area's identifier and vbas_region, the number of its region (empty: the area is left "
+        "out and its records are suppressed).",
+    )
+    yield described(
+        QgsProcessingParameterField(
+            "CROSSWALK_ID",
+            "Identifier of the area in the crosswalk",
+            parentLayerParameterName="CROSSWALK",
+            optional=True,
+        ),
+        "Needed only if the crosswalk has further fields.",
+    )
 
 
 def released_regions(optional: bool = True) -> QgsProcessingParameterDefinition:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from qgis.core import QgsProcessingParameterDefinition
 
-from ..core.crosswalk import Crosswalk
-from ..core.records.matching import Records
-from ..core.release import Release
+from ...core.crosswalk import Crosswalk
+from ...core.records.matching import Records
+from ...core.release import Release
+from ..layers.tables import FOR_RELEASE, SecondCount, Table, number_fields
 from .form import Form
-from .layers.tables import FOR_RELEASE, SecondCount, Table, number_fields
 from .parameters import sink
-from .region_outputs import TABLE
+from .regions import TABLE
 
 
 def released_records() -> QgsProcessingParameterDefinition:

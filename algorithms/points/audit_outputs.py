@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from qgis.core import QgsProcessingParameterDefinition
 
-from ..core.masking.audit import Audit, Smallest
-from ..core.masking.donut import OUTSIDE
-from ..core.masking.heterogeneity import Heterogeneity
-from ..core.masking.households import Households
-from .layers.mask_areas import MaskAreas
-from .layers.tables import INTERNAL, Table, number_fields
-from .parameters import report, sink
-from .region_outputs import POLYGONS, TABLE
+from ...core.masking.audit import Audit, Smallest
+from ...core.masking.donut import OUTSIDE
+from ...core.masking.heterogeneity import Heterogeneity
+from ...core.masking.households import Households
+from ..form.parameters import report, sink
+from ..form.regions import POLYGONS, TABLE
+from ..layers.mask_areas import MaskAreas
+from ..layers.tables import INTERNAL, Table, number_fields
 
 NUMBERS = {
     "N_HOUSEHOLDS": "Households",

@@ -10,16 +10,16 @@ from qgis.core import (
     QgsProcessingParameterString,
 )
 
-from ..core.masking.audit import Masker, audit, numbers_of, smallest_k_inner
-from ..core.masking.heterogeneity import heterogeneity
-from ..core.masking.placing import own_areas
-from ..core.report.donut_audit import audit_report
-from . import audit_outputs, mask_inputs
-from . import parameters as shared
-from .base import VbasAlgorithm
-from .effective import GIVEN, Counts
-from .form import Form
-from .layers.mask_areas import read_mask_areas
+from ...core.masking.audit import Masker, audit, numbers_of, smallest_k_inner
+from ...core.masking.heterogeneity import heterogeneity
+from ...core.masking.placing import own_areas
+from ...core.report.donut_audit import audit_report
+from ..form import parameters as shared
+from ..form.base import VbasAlgorithm
+from ..form.effective import GIVEN, Counts
+from ..form.form import Form
+from ..layers.mask_areas import read_mask_areas
+from . import audit_outputs, inputs
 
 K_INNER_OF_PAPER = "5,10,15,20,25,30,35,40,45,50,60,75"
 K_MIN_OF_PAPER = "5,10,15,20,25"
@@ -42,14 +42,14 @@ class DonutAudit(VbasAlgorithm):
 
     def declare(self) -> None:
         for parameter in (
-            *mask_inputs.households(optional=False),
-            *mask_inputs.areas(
+            *inputs.households(optional=False),
+            *inputs.areas(
                 "Households (or people, if that is what you will mask by) in each area. Without it, the households in "
                 "the area are counted."
             ),
             *_grid_parameters(),
             *_finer_parameters(),
-            mask_inputs.distance(),
+            inputs.distance(),
             shared.seed(),
             *audit_outputs.audit_outputs(),
         ):
@@ -64,13 +64,13 @@ class DonutAudit(VbasAlgorithm):
         wanted = form.number("FAILURE_PERCENT")
         population = form.text("POPULATION")
         fields = [(population, "POPULATION")] if population else []
-        areas = mask_inputs.areas_of(form, fields)
-        households = mask_inputs.households_of(form, areas)
+        areas = inputs.areas_of(form, fields)
+        households = inputs.households_of(form, areas)
         area_of = own_areas(households.points, areas.planar_shapes)
         masker = Masker(
             households,
             area_of,
-            mask_inputs.populations_of(areas, (), households).of_points(area_of),
+            inputs.populations_of(areas, (), households).of_points(area_of),
             areas.planar_shapes,
             form.number("OUTER_FACTOR"),
             form.text("DISTANCE"),
@@ -140,7 +140,7 @@ def _grid_parameters():
 def _finer_parameters():
     """FINER_AREAS, FINER_POPULATION."""
     yield shared.described(
-        QgsProcessingParameterFeatureSource("FINER_AREAS", "Finer areas", mask_inputs.POLYGON_LAYER, optional=True),
+        QgsProcessingParameterFeatureSource("FINER_AREAS", "Finer areas", inputs.POLYGON_LAYER, optional=True),
         "Sub-areas with population, such as blocks: how much their density varies within an area tells where masking "
         "is likely to fall short, even where no households are known.",
         advanced=True,

@@ -9,13 +9,13 @@ from qgis.core import (
     QgsProcessingParameterNumber,
 )
 
-from ..core.masking.donut import donut_mask, generator
-from ..core.masking.release import unmasked_sentence
-from . import mask_inputs, mask_outputs
-from . import parameters as shared
-from .base import VbasAlgorithm
-from .effective import GIVEN, NOT_GIVEN, Counts
-from .form import Form
+from ...core.masking.donut import donut_mask, generator
+from ...core.masking.release import unmasked_sentence
+from ..form import parameters as shared
+from ..form.base import VbasAlgorithm
+from ..form.effective import GIVEN, NOT_GIVEN, Counts
+from ..form.form import Form
+from . import inputs, outputs
 
 
 class DonutMask(VbasAlgorithm):
@@ -38,10 +38,10 @@ class DonutMask(VbasAlgorithm):
     def declare(self) -> None:
         for parameter in (
             shared.described(
-                QgsProcessingParameterFeatureSource("POINTS", "Points", mask_inputs.POINT_LAYER),
+                QgsProcessingParameterFeatureSource("POINTS", "Points", inputs.POINT_LAYER),
                 "The true places, one person or case each, in any coordinate reference system.",
             ),
-            *mask_inputs.areas(
+            *inputs.areas(
                 "People (or households) in each area, among whom a point hides. Without it, the households in the area."
             ),
             *_categories(),
@@ -54,7 +54,7 @@ class DonutMask(VbasAlgorithm):
                 QgsProcessingParameterNumber("K_OUTER", "K_OUTER", type=shared.INTEGER, optional=True, minValue=2),
                 "People nearer than it moves at most. Without it, 10 x K_INNER.",
             ),
-            *mask_inputs.households(optional=True),
+            *inputs.households(optional=True),
             shared.described(
                 QgsProcessingParameterField(
                     "KEEP_FIELDS",
@@ -66,17 +66,17 @@ class DonutMask(VbasAlgorithm):
                 "Columns to release with the masked points, unchanged. Leave out names, numbers, addresses and "
                 "coordinates: they undo the masking.",
             ),
-            mask_inputs.distance(),
+            inputs.distance(),
             shared.described(
                 QgsProcessingParameterNumber("SEED", "Seed", type=shared.INTEGER, optional=True, minValue=0),
                 "Same points and same seed, same result, for checking. Without it the moves are drawn from the "
                 "system's own source, which nobody can repeat: do that for a release. Never publish a seed.",
                 advanced=True,
             ),
-            *mask_outputs.mask_outputs(),
+            *outputs.mask_outputs(),
         ):
             self.addParameter(parameter)
-        self.addNumbers(**mask_outputs.NUMBERS)
+        self.addNumbers(**outputs.NUMBERS)
 
     def counts(self) -> Counts:
         return {"POPULATION": [{"CATEGORY_FIELD": NOT_GIVEN}], "HOUSEHOLD_COUNT": [{"HOUSEHOLDS": GIVEN}]}
@@ -87,7 +87,7 @@ class DonutMask(VbasAlgorithm):
         if form.given("K_OUTER"):
             k_outer = form.whole("K_OUTER")
         seed = form.whole("SEED") if form.given("SEED") else None
-        case = mask_inputs.case_of(form)
+        case = inputs.case_of(form)
         points = case.points
         rng = generator(seed, points.coordinates)
         masking = donut_mask(
@@ -104,16 +104,16 @@ class DonutMask(VbasAlgorithm):
         not_masked = unmasked_sentence(masking.counts())
         if not_masked:
             form.warn(not_masked)
-        found = mask_outputs.measure(case, masking, rng, form.progress(60, 80))
-        for warning in mask_outputs.warnings(case):
+        found = outputs.measure(case, masking, rng, form.progress(60, 80))
+        for warning in outputs.warnings(case):
             form.warn(warning)
-        form.outputs.add("MASKED", mask_outputs.masked_table(form, case, masking))
-        form.outputs.add("AUDIT", mask_outputs.audit_table(case, masking, found))
+        form.outputs.add("MASKED", outputs.masked_table(form, case, masking))
+        form.outputs.add("AUDIT", outputs.audit_table(case, masking, found))
         form.outputs.add_text(
             "REPORT",
-            lambda: mask_outputs.page(case, masking, found, k_inner, not_masked, form.rows()),
+            lambda: outputs.page(case, masking, found, k_inner, not_masked, form.rows()),
         )
-        return mask_outputs.numbers(masking, found, k_inner)
+        return outputs.numbers(masking, found, k_inner)
 
 
 def _categories():

@@ -14,18 +14,18 @@ from qgis.core import (
     QgsProcessingParameterField,
 )
 
-from ..core.areas import identifier_text
-from ..core.errors import InputError, first_values
-from ..core.masking import DISTANCES
-from ..core.masking.households import Households, make_households
-from ..core.masking.placing import NO_AREA, own_areas
-from ..core.masking.populations import Populations, categories_of, make_populations
-from ..core.masking.release import check_no_coordinates
-from ..core.records.columns import Column
-from .form import Form
-from .layers.mask_areas import MaskAreas, read_mask_areas
-from .layers.points import Points, moved_coordinates, read_points
-from .parameters import NUMERIC_FIELD, choice, described
+from ...core.areas import identifier_text
+from ...core.errors import InputError, first_values
+from ...core.masking import DISTANCES
+from ...core.masking.households import Households, make_households
+from ...core.masking.placing import NO_AREA, own_areas
+from ...core.masking.populations import Populations, categories_of, make_populations
+from ...core.masking.release import check_no_coordinates
+from ...core.records.columns import Column
+from ..form.form import Form
+from ..form.parameters import NUMERIC_FIELD, choice, described
+from ..layers.mask_areas import MaskAreas, read_mask_areas
+from ..layers.points import Points, moved_coordinates, read_points
 
 POINT_LAYER = [QgsProcessing.SourceType.TypeVectorPoint]
 POLYGON_LAYER = [QgsProcessing.SourceType.TypeVectorPolygon]

@@ -9,19 +9,19 @@ import numpy as np
 import shapely
 from qgis.core import QgsProcessingParameterDefinition
 
-from ..core.masking.donut import REASONS, Masking
-from ..core.masking.placing import NO_AREA
-from ..core.masking.release import check_released, kept_warnings, release_order
-from ..core.masking.utility import Utility, utility
-from ..core.progress import Progress
-from ..core.records.columns import Column
-from ..core.report.donut_masking import masking_report
-from .form import Form
-from .layers.points import moved_coordinates
-from .layers.tables import FOR_RELEASE, INTERNAL, Table, number_fields
-from .mask_inputs import Case
-from .parameters import report, sink
-from .region_outputs import POINTS
+from ...core.masking.donut import REASONS, Masking
+from ...core.masking.placing import NO_AREA
+from ...core.masking.release import check_released, kept_warnings, release_order
+from ...core.masking.utility import Utility, utility
+from ...core.progress import Progress
+from ...core.records.columns import Column
+from ...core.report.donut_masking import masking_report
+from ..form.form import Form
+from ..form.parameters import report, sink
+from ..form.regions import POINTS
+from ..layers.points import moved_coordinates
+from ..layers.tables import FOR_RELEASE, INTERNAL, Table, number_fields
+from .inputs import Case
 
 NUMBERS = {
     "N_POINTS": "Points",

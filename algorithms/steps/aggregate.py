@@ -8,14 +8,16 @@ from qgis.core import (
     QgsProcessingParameterField,
 )
 
-from ..core.aggregation import APPROACHES, CONTIGUOUS, OWN_SITES
-from ..core.configuration import chosen
-from . import configuring, inputs, region_outputs
-from . import parameters as shared
-from .base import VbasAlgorithm
-from .effective import GIVEN, Counts
-from .form import Form
-from .layers.sites import read_sites
+from ...core.aggregation import APPROACHES, CONTIGUOUS, OWN_SITES
+from ...core.configuration import chosen
+from ..form import approaches, regions
+from ..form import parameters as shared
+from ..form.areas import area_parameters, areas_of, with_neighbours
+from ..form.base import VbasAlgorithm
+from ..form.effective import GIVEN, Counts
+from ..form.form import Form
+from ..form.records import populated_by_records
+from ..layers.sites import read_sites
 
 
 class Aggregate(VbasAlgorithm):
@@ -32,7 +34,7 @@ class Aggregate(VbasAlgorithm):
 
     def declare(self) -> None:
         for parameter in (
-            *shared.areas(),
+            *area_parameters(),
             shared.described(
                 QgsProcessingParameterFeatureSource(
                     "SITES", "Sites", [QgsProcessing.SourceType.TypeVectorPoint], optional=True
@@ -41,7 +43,7 @@ class Aggregate(VbasAlgorithm):
                 "“population floor” choose their own sites: they take only the number of these, and “population floor” "
                 "none where a floor is given.",
             ),
-            shared.visible(configuring.aggregation()),
+            shared.visible(approaches.aggregation()),
             shared.described(
                 QgsProcessingParameterFeatureSource(
                     "RECORDS", "Records", [QgsProcessing.SourceType.TypeVector], optional=True
@@ -61,35 +63,35 @@ class Aggregate(VbasAlgorithm):
                     ("RECORD_COUNT", "Records per row", "For a table that is already counted."),
                 )
             ),
-            configuring.capacity_factor(),
-            configuring.floor(),
-            region_outputs.crosswalk_output(),
-            region_outputs.released_regions(),
-            *region_outputs.site_outputs(),
+            approaches.capacity_factor(),
+            approaches.floor(),
+            regions.crosswalk_output(),
+            regions.released_regions(),
+            *regions.site_outputs(),
         ):
             self.addParameter(parameter)
-        self.addNumbers(**region_outputs.CROSSWALK_NUMBERS)
+        self.addNumbers(**regions.CROSSWALK_NUMBERS)
 
     def counts(self) -> Counts:
-        single = configuring.counts()
+        single = approaches.counts()
         of_aggregation = {name: single[name] for name in ("CAPACITY_FACTOR", "FLOOR")}
         return {**of_aggregation, **{name: [{"RECORDS": GIVEN}] for name in ("RECORD_REGION", "RECORD_COUNT")}}
 
     def work(self, form: Form) -> dict[str, object]:
-        layer = inputs.areas_of(form)
+        layer = areas_of(form)
         name = form.text("AGGREGATION")
         approach = chosen(APPROACHES, name, "AGGREGATION")
-        options = configuring.aggregation_options_of(form)
+        options = approaches.aggregation_options_of(form)
         if name in CONTIGUOUS and options.floor and not form.given("SITES"):
             sites: object = 1
         else:
             found = read_sites(form.source("SITES"), layer, form.feedback)
             sites = len(found) if name in OWN_SITES else found
-        layer = inputs.with_neighbours(form, layer, [name])
+        layer = with_neighbours(form, layer, [name])
         aggregation = approach(
-            inputs.populated_by_records(form, layer),
+            populated_by_records(form, layer),
             sites,
             options,
             form.progress(stop=70),
         )
-        return region_outputs.add_aggregation(form, layer, aggregation)
+        return regions.add_aggregation(form, layer, aggregation)

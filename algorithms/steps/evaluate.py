@@ -8,15 +8,18 @@ from qgis.core import (
     QgsProcessingParameterFeatureSource,
 )
 
-from ..core.evaluation import evaluate
-from ..core.plan import suppress
-from ..core.report.anonymisation import evaluation_report
-from . import inputs, region_outputs
-from . import parameters as shared
-from .base import VbasAlgorithm
-from .form import Form
-from .layers.crosswalks import read_crosswalk
-from .layers.sites import read_numbered_sites
+from ...core.evaluation import evaluate
+from ...core.plan import suppress
+from ...core.report.anonymisation import evaluation_report
+from ..form import parameters as shared
+from ..form import regions
+from ..form.areas import area_parameters, areas_of
+from ..form.base import VbasAlgorithm
+from ..form.form import Form
+from ..form.records import k_parameter, populated, record_parameters, records_of, unmatched
+from ..form.regions import crosswalk_parameters
+from ..layers.crosswalks import read_crosswalk
+from ..layers.sites import read_numbered_sites
 
 
 class Evaluate(VbasAlgorithm):
@@ -32,9 +35,9 @@ class Evaluate(VbasAlgorithm):
 
     def declare(self) -> None:
         for parameter in (
-            *shared.areas(),
-            *shared.records(),
-            *shared.crosswalk(),
+            *area_parameters(),
+            *record_parameters(),
+            *crosswalk_parameters(),
             shared.described(
                 QgsProcessingParameterFeatureSource(
                     "SITES", "Sites", [QgsProcessing.SourceType.TypeVectorPoint], optional=True
@@ -42,33 +45,33 @@ class Evaluate(VbasAlgorithm):
                 "Points with the field vbas_region, which compactness is measured from; without them the mean centre "
                 "of each region's areas.",
             ),
-            shared.k(),
-            shared.unmatched(),
-            region_outputs.region_audit(),
+            k_parameter(),
+            unmatched(),
+            regions.region_audit(),
             shared.report("A page with the measures, all parameters and maps of the regions."),
         ):
             self.addParameter(parameter)
-        self.addNumbers(**region_outputs.NUMBERS)
+        self.addNumbers(**regions.NUMBERS)
 
     def work(self, form: Form) -> dict[str, object]:
         k = form.whole("K")
-        layer = inputs.areas_of(form)
+        layer = areas_of(form)
         _, crosswalk = read_crosswalk(
             form.source("CROSSWALK"),
             form.text("CROSSWALK_ID"),
             layer.areas,
             form.feedback,
         )
-        records = inputs.records_of(form, layer.areas, k)
-        areas = inputs.populated(layer, records)
+        records = records_of(form, layer.areas, k)
+        areas = populated(layer, records)
         source = form.optional_source("SITES")
         if source is None:
             sites = crosswalk.mean_centres(areas.points)
         else:
             sites = read_numbered_sites(source, layer, crosswalk, form.feedback)
         measures, audit = evaluate(areas, suppress(records.profile, crosswalk, k), sites, records.n_unmatched)
-        shapes = region_outputs.region_shapes(layer, crosswalk, form.progress(30, 90))
-        form.outputs.add("REGION_AUDIT", region_outputs.audit_table(layer, crosswalk, shapes, audit))
+        shapes = regions.region_shapes(layer, crosswalk, form.progress(30, 90))
+        form.outputs.add("REGION_AUDIT", regions.audit_table(layer, crosswalk, shapes, audit))
         form.outputs.add_text(
             "REPORT",
             lambda: evaluation_report(
@@ -80,4 +83,4 @@ class Evaluate(VbasAlgorithm):
                 records.warnings,
             ),
         )
-        return region_outputs.numbers(measures)
+        return regions.numbers(measures)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from ..core.aggregation import APPROACHES, CAPACITATED, AggregationOptions
-from ..core.configuration import chosen
-from ..core.site_number.given_number import check_n_sites
-from . import configuring, inputs, region_outputs
-from . import parameters as shared
-from .base import VbasAlgorithm
-from .form import Form
+from ...core.aggregation import APPROACHES, CAPACITATED, AggregationOptions
+from ...core.configuration import chosen
+from ...core.site_number.given_number import check_n_sites
+from ..form import approaches, regions
+from ..form import parameters as shared
+from ..form.areas import area_parameters, areas_of
+from ..form.base import VbasAlgorithm
+from ..form.form import Form
 
 
 class LocateAllocate(VbasAlgorithm):
@@ -27,8 +28,8 @@ class LocateAllocate(VbasAlgorithm):
 
     def declare(self) -> None:
         for parameter in (
-            *shared.areas(with_population=False),
-            configuring.n_sites(optional=False),
+            *area_parameters(with_population=False),
+            approaches.n_sites(optional=False),
             shared.choice(
                 "METHOD",
                 "Method",
@@ -36,19 +37,19 @@ class LocateAllocate(VbasAlgorithm):
                 "transportation-location",
                 "“alternating location-allocation” or “transportation-location”.",
             ),
-            configuring.capacity_factor(advanced=False),
-            region_outputs.crosswalk_output(),
-            region_outputs.released_regions(),
-            *region_outputs.site_outputs(),
+            approaches.capacity_factor(advanced=False),
+            regions.crosswalk_output(),
+            regions.released_regions(),
+            *regions.site_outputs(),
         ):
             self.addParameter(parameter)
-        self.addNumbers(**region_outputs.CROSSWALK_NUMBERS)
+        self.addNumbers(**regions.CROSSWALK_NUMBERS)
 
     def work(self, form: Form) -> dict[str, object]:
-        layer = inputs.areas_of(form)
+        layer = areas_of(form)
         n_sites = form.whole("N_SITES")
         check_n_sites(n_sites, len(layer.areas))
         approach = chosen(APPROACHES, form.text("METHOD"), "METHOD")
         options = AggregationOptions(capacity_factor=form.number("CAPACITY_FACTOR"))
         aggregation = approach(layer.areas, n_sites, options, form.progress(stop=70))
-        return region_outputs.add_aggregation(form, layer, aggregation)
+        return regions.add_aggregation(form, layer, aggregation)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.records.columns import Column
-from . import inputs
-from . import parameters as shared
-from .base import VbasAlgorithm
-from .form import Form
-from .layers.tables import INTERNAL, Table, number_fields
-from .region_outputs import TABLE
+from ...core.records.columns import Column
+from ..form import parameters as shared
+from ..form.base import VbasAlgorithm
+from ..form.form import Form
+from ..form.records import profile_of, record_parameters
+from ..form.regions import TABLE
+from ..layers.tables import INTERNAL, Table, number_fields
 
 
 class ProfileRecords(VbasAlgorithm):
@@ -29,7 +29,7 @@ class ProfileRecords(VbasAlgorithm):
 
     def declare(self) -> None:
         for parameter in (
-            *shared.records(),
+            *record_parameters(),
             shared.sink(
                 "PROFILE",
                 "Profile",
@@ -42,7 +42,7 @@ class ProfileRecords(VbasAlgorithm):
         self.addNumbers(N_RECORDS="Records", N_CLASSES="Classes")
 
     def work(self, form: Form) -> dict[str, object]:
-        profile, areas = inputs.profile_of(form)
+        profile, areas = profile_of(form)
         cells = profile.counts.tocoo()
         fields = form.source("RECORDS").fields()
         area = form.text("RECORD_REGION")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from ..core.evaluation import evaluate
-from ..core.plan import suppress
-from ..core.release import apply
-from . import inputs, region_outputs
-from . import parameters as shared
-from .base import VbasAlgorithm
-from .form import Form
-from .layers.crosswalks import read_crosswalk
-from .release_output import release_table, released_records
+from ...core.evaluation import evaluate
+from ...core.plan import suppress
+from ...core.release import apply
+from ..form import regions
+from ..form.base import VbasAlgorithm
+from ..form.form import Form
+from ..form.records import k_parameter, keep_fields, record_parameters, records_of, unmatched
+from ..form.regions import crosswalk_parameters
+from ..form.release import release_table, released_records
+from ..layers.crosswalks import read_crosswalk
 
 
 class ReleaseRecords(VbasAlgorithm):
@@ -28,16 +29,16 @@ class ReleaseRecords(VbasAlgorithm):
 
     def declare(self) -> None:
         for parameter in (
-            *shared.records(),
-            *shared.crosswalk(),
-            shared.k(),
-            shared.keep_fields(),
-            shared.unmatched(),
+            *record_parameters(),
+            *crosswalk_parameters(),
+            k_parameter(),
+            keep_fields(),
+            unmatched(),
             released_records(),
         ):
             self.addParameter(parameter)
         names = ("N_RECORDS", "N_SUPPRESSED", "SUPPRESSION_PERCENT", "DISCERNIBILITY", "NON_UNIFORM_ENTROPY")
-        self.addNumbers(**{name: region_outputs.NUMBERS[name] for name in names})
+        self.addNumbers(**{name: regions.NUMBERS[name] for name in names})
 
     def work(self, form: Form) -> dict[str, object]:
         k = form.whole("K")
@@ -47,12 +48,12 @@ class ReleaseRecords(VbasAlgorithm):
             None,
             form.feedback,
         )
-        records = inputs.records_of(form, areas, k)
+        records = records_of(form, areas, k)
         plan = suppress(records.profile, crosswalk, k)
         released = apply(plan, records)
         # Without the areas' shapes there are no distances: compactness is left to “Evaluate regions”.
         measures, _ = evaluate(areas, plan, crosswalk.mean_centres(areas.points), records.n_unmatched)
         form.outputs.add("RELEASED_RECORDS", *release_table(form, released, crosswalk, records, k))
-        found = region_outputs.numbers(measures)
+        found = regions.numbers(measures)
         names = ("N_RECORDS", "N_SUPPRESSED", "SUPPRESSION_PERCENT", "DISCERNIBILITY", "NON_UNIFORM_ENTROPY")
         return {**{name: found[name] for name in names}}

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from ..core.configuration import chosen
-from ..core.site_location import APPROACHES, DRAWN, LocationOptions
-from ..core.site_number.given_number import check_n_sites
-from . import configuring, inputs, region_outputs
-from . import parameters as shared
-from .base import VbasAlgorithm
-from .effective import Counts
-from .form import Form
+from ...core.configuration import chosen
+from ...core.site_location import APPROACHES, DRAWN, LocationOptions
+from ...core.site_number.given_number import check_n_sites
+from ..form import approaches, regions
+from ..form import parameters as shared
+from ..form.areas import area_parameters, areas_of
+from ..form.base import VbasAlgorithm
+from ..form.effective import Counts
+from ..form.form import Form
+from ..form.records import k_parameter, populated, record_parameters, records_of, unmatched
 
 
 class SiteLocation(VbasAlgorithm):
@@ -26,14 +28,14 @@ class SiteLocation(VbasAlgorithm):
 
     def declare(self) -> None:
         for parameter in (
-            *shared.areas(),
-            *shared.records(),
-            configuring.n_sites(optional=False),
-            shared.visible(configuring.site_location()),
-            shared.k(),
-            shared.unmatched(),
+            *area_parameters(),
+            *record_parameters(),
+            approaches.n_sites(optional=False),
+            shared.visible(approaches.site_location()),
+            k_parameter(),
+            unmatched(),
             shared.seed(),
-            region_outputs.site_points(optional=False),
+            regions.site_points(optional=False),
         ):
             self.addParameter(parameter)
         self.addNumbers(N_SITES="Sites")
@@ -44,13 +46,13 @@ class SiteLocation(VbasAlgorithm):
     def work(self, form: Form) -> dict[str, object]:
         k = form.whole("K")
         n_sites = form.whole("N_SITES")
-        layer = inputs.areas_of(form)
+        layer = areas_of(form)
         check_n_sites(n_sites, len(layer.areas))
-        records = inputs.records_of(form, layer.areas, k)
+        records = records_of(form, layer.areas, k)
         approach = chosen(APPROACHES, form.text("SITE_LOCATION"), "SITE_LOCATION")
         options = LocationOptions(k=k, seed=form.whole("SEED"))
-        location = approach(inputs.populated(layer, records), records.profile, n_sites, options, form.progress())
+        location = approach(populated(layer, records), records.profile, n_sites, options, form.progress())
         for note in location.notes:
             form.info(note)
-        form.outputs.add("SITE_POINTS", region_outputs.sites_table(layer, location.sites))
+        form.outputs.add("SITE_POINTS", regions.sites_table(layer, location.sites))
         return {"N_SITES": len(location.sites)}

@@ -8,13 +8,15 @@ from qgis.core import (
     QgsProcessingParameterField,
 )
 
-from ..core.configuration import chosen
-from ..core.site_number import APPROACHES
-from . import configuring, inputs
-from . import parameters as shared
-from .base import VbasAlgorithm
-from .effective import GIVEN, Counts
-from .form import Form
+from ...core.configuration import chosen
+from ...core.site_number import APPROACHES
+from ..form import approaches
+from ..form import parameters as shared
+from ..form.areas import areas_of
+from ..form.base import VbasAlgorithm
+from ..form.effective import GIVEN, Counts
+from ..form.form import Form
+from ..form.records import k_parameter, profile_of, record_parameters, records_of, unmatched
 
 
 class SiteNumber(VbasAlgorithm):
@@ -32,7 +34,7 @@ class SiteNumber(VbasAlgorithm):
 
     def declare(self) -> None:
         for parameter in (
-            *shared.records(),
+            *record_parameters(),
             shared.described(
                 QgsProcessingParameterFeatureSource(
                     "REGIONS",
@@ -49,10 +51,10 @@ class SiteNumber(VbasAlgorithm):
                 ),
                 "The field that names each area.",
             ),
-            shared.unmatched(),
-            shared.k(),
-            *(shared.visible(parameter) for parameter in configuring.site_number()),
-            shared.visible(configuring.n_sites(optional=True)),
+            unmatched(),
+            k_parameter(),
+            *(shared.visible(parameter) for parameter in approaches.site_number()),
+            shared.visible(approaches.n_sites(optional=True)),
         ):
             self.addParameter(parameter)
         self.addNumbers(
@@ -64,20 +66,20 @@ class SiteNumber(VbasAlgorithm):
         )
 
     def counts(self) -> Counts:
-        single = configuring.counts()
+        single = approaches.counts()
         of_regions: Counts = {name: [{"REGIONS": GIVEN}] for name in ("REGION_ID", "UNMATCHED")}
         # The base of the logarithm counts always: the entropy is among the results.
         return {**{name: where for name, where in single.items() if name != "LOG_BASE"}, **of_regions}
 
     def work(self, form: Form) -> dict[str, object]:
         if form.optional_source("REGIONS") is not None:
-            layer = inputs.areas_of(form)
-            records = inputs.records_of(form, layer.areas, None)
+            layer = areas_of(form)
+            records = records_of(form, layer.areas, None)
             profile, identifiers = records.profile, layer.areas.identifiers
         else:
-            profile, identifiers = inputs.profile_of(form)
+            profile, identifiers = profile_of(form)
         approach = chosen(APPROACHES, form.text("SITE_NUMBER"), "SITE_NUMBER")
-        number = approach(profile, identifiers, configuring.number_options_of(form))
+        number = approach(profile, identifiers, approaches.number_options_of(form))
         for note in number.notes:
             form.info(note)
         return {

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from qgis.core import QgsCoordinateReferenceSystem
 
-from ..core.records.columns import Column
-from ..core.synthetic.city import CRS, demonstration_city
-from . import parameters as shared
-from .base import VbasAlgorithm
-from .compat import field
-from .form import Form
-from .layers.tables import TEST_DATA, StreamedTable, Table, number_fields
-from .region_outputs import POLYGONS, TABLE
+from ...core.records.columns import Column
+from ...core.synthetic.city import CRS, demonstration_city
+from ..compat import field
+from ..form import parameters as shared
+from ..form.base import VbasAlgorithm
+from ..form.form import Form
+from ..form.regions import POLYGONS, TABLE
+from ..layers.tables import TEST_DATA, StreamedTable, Table, number_fields
 
 
 class DemonstrationCity(VbasAlgorithm):

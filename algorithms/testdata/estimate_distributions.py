@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ..core.synthetic.estimate import estimate_distributions
-from . import microdata_inputs
-from . import parameters as shared
-from .base import VbasAlgorithm
-from .form import Form
-from .layers.distributions import distributions_table
-from .layers.tables import INTERNAL
-from .region_outputs import TABLE
+from ...core.synthetic.estimate import estimate_distributions
+from ..form import parameters as shared
+from ..form.base import VbasAlgorithm
+from ..form.form import Form
+from ..form.regions import TABLE
+from ..layers.distributions import distributions_table
+from ..layers.tables import INTERNAL
+from . import microdata
 
 
 class EstimateDistributions(VbasAlgorithm):
@@ -27,7 +27,7 @@ class EstimateDistributions(VbasAlgorithm):
 
     def declare(self) -> None:
         for parameter in (
-            *microdata_inputs.microdata("PROVINCE", optional=False),
+            *microdata.microdata("PROVINCE", optional=False),
             shared.sink(
                 "DISTRIBUTIONS",
                 "Distributions",
@@ -41,7 +41,7 @@ class EstimateDistributions(VbasAlgorithm):
         self.addNumbers(N_PROVINCES="Provinces", N_ATTRIBUTES="Attributes")
 
     def work(self, form: Form) -> dict[str, object]:
-        columns = microdata_inputs.columns_of(form, "PROVINCE")
+        columns = microdata.columns_of(form, "PROVINCE")
         distributions = estimate_distributions(*columns.arguments)
         for note in distributions.notes:
             form.info(note)

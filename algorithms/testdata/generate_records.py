@@ -13,22 +13,23 @@ from qgis.core import (
     QgsProcessingParameterNumber,
 )
 
-from ..core.errors import InputError
-from ..core.records.columns import Column
-from ..core.synthetic.canada import canadian_distributions
-from ..core.synthetic.estimate import estimate_distributions
-from ..core.synthetic.generator import generate_records, province_from_identifiers
-from ..core.synthetic.microdata import microdata_rows
-from ..core.synthetic.spatial_tilt import SpatialTilt
-from . import inputs, microdata_inputs
-from . import parameters as shared
-from .base import VbasAlgorithm
-from .compat import field
-from .effective import GIVEN, NOT_GIVEN, Counts
-from .form import Form
-from .layers.distributions import read_distributions
-from .layers.tables import INTERNAL, TEST_DATA, StreamedTable
-from .region_outputs import TABLE
+from ...core.errors import InputError
+from ...core.records.columns import Column
+from ...core.synthetic.canada import canadian_distributions
+from ...core.synthetic.estimate import estimate_distributions
+from ...core.synthetic.generator import generate_records, province_from_identifiers
+from ...core.synthetic.microdata import microdata_rows
+from ...core.synthetic.spatial_tilt import SpatialTilt
+from ..compat import field
+from ..form import parameters as shared
+from ..form.areas import area_parameters, areas_of, values_of
+from ..form.base import VbasAlgorithm
+from ..form.effective import GIVEN, NOT_GIVEN, Counts
+from ..form.form import Form
+from ..form.regions import TABLE
+from ..layers.distributions import read_distributions
+from ..layers.tables import INTERNAL, TEST_DATA, StreamedTable
+from . import microdata
 
 INDEPENDENT, WHOLE_ROWS = "independent attributes", "whole rows"
 RECORDS = "Generated records"
@@ -52,7 +53,7 @@ class GenerateRecords(VbasAlgorithm):
 
     def declare(self) -> None:
         for parameter in (
-            *shared.areas(),
+            *area_parameters(),
             shared.described(
                 QgsProcessingParameterField("PROVINCE", "Province", parentLayerParameterName="REGIONS", optional=True),
                 "The field that says which shares an area draws from. Without it the leading characters of the "
@@ -105,11 +106,11 @@ class GenerateRecords(VbasAlgorithm):
         }
 
     def work(self, form: Form) -> dict[str, object]:
-        layer = inputs.areas_of(form)
+        layer = areas_of(form)
         identifiers = layer.areas.identifiers
         province = form.text("PROVINCE")
         if province:
-            provinces: Sequence[object] = inputs.values_of(form, "REGIONS", province)
+            provinces: Sequence[object] = values_of(form, "REGIONS", province)
         else:
             characters = form.whole("PROVINCE_CHARACTERS")
             provinces = province_from_identifiers(identifiers, characters)
@@ -142,14 +143,14 @@ class GenerateRecords(VbasAlgorithm):
 def _source(form: Form):
     """What people are drawn from: shares, or rows of microdata. Raises InputError where the choices do not fit."""
     table = form.optional_source("DISTRIBUTIONS")
-    microdata = form.optional_source("MICRODATA")
+    has_microdata = form.optional_source("MICRODATA") is not None
     whole_rows = form.text("DRAW") == WHOLE_ROWS
-    if table is not None and microdata is not None:
+    if table is not None and has_microdata:
         raise InputError("DISTRIBUTIONS and MICRODATA are both given: choose one of them.")
-    if whole_rows and microdata is None:
+    if whole_rows and not has_microdata:
         raise InputError(f"DRAW is “{WHOLE_ROWS}”, but MICRODATA is not given: give the rows to draw from.")
-    if microdata is not None:
-        columns = microdata_inputs.columns_of(form, "MICRODATA_PROVINCE")
+    if has_microdata:
+        columns = microdata.columns_of(form, "MICRODATA_PROVINCE")
         return (microdata_rows if whole_rows else estimate_distributions)(*columns.arguments)
     return canadian_distributions() if table is None else read_distributions(table, form.feedback)
 
@@ -177,7 +178,7 @@ def _likeness() -> Iterator[QgsProcessingParameterDefinition]:
         "its attributes. What a row tells of a person is then in the result, which is internal: do not publish it.",
         advanced=True,
     )
-    yield from microdata_inputs.microdata("MICRODATA_PROVINCE", optional=True)
+    yield from microdata.microdata("MICRODATA_PROVINCE", optional=True)
     for name, label, default, text in (
         (
             "VARIATION",

@@ -14,12 +14,12 @@ from qgis.core import (
     QgsProcessingParameterString,
 )
 
-from ..core.areas import identifier_text
-from ..core.synthetic.microdata import missing_codes
-from . import parameters as shared
-from .form import Form
-from .layers.fields import field_index
-from .layers.records import read_columns
+from ...core.areas import identifier_text
+from ...core.synthetic.microdata import missing_codes
+from ..form import parameters as shared
+from ..form.form import Form
+from ..layers.fields import field_index
+from ..layers.records import read_columns
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from qgis.core import QgsProcessingException
 
-from vbas.algorithms import mask_outputs
+from vbas.algorithms.points import outputs as mask_outputs
 from vbas.core.masking import donut
 
 from .test_donut_forms import SIDE, areas, mask, people_in  # noqa: F401 - fixtures
@@ -45,7 +45,9 @@ def direction(masking, points):
 @pytest.mark.parametrize("err", [unmoved, first_unmoved, too_near, too_far, in_another_area])
 def test_masking_that_errs_releases_nothing(err, crs, mask, monkeypatch, tmp_path):  # noqa: F811
     real = donut.donut_mask
-    monkeypatch.setattr("vbas.algorithms.donut_mask.donut_mask", lambda points, *rest: err(real(points, *rest), points))
+    monkeypatch.setattr(
+        "vbas.algorithms.points.donut_mask.donut_mask", lambda points, *rest: err(real(points, *rest), points)
+    )
     with pytest.raises(QgsProcessingException, match="masked points are not in their ring or not in their own area"):
         mask(people_in(40, crs=crs), MASKED=str(tmp_path / "m.gpkg"), AUDIT=str(tmp_path / "a.gpkg"))
     assert not list(tmp_path.iterdir())

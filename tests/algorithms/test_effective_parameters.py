@@ -8,7 +8,7 @@ import pytest
 from qgis.core import QgsApplication, QgsProcessingContext
 
 from vbas.algorithms.catalogue import ALGORITHMS
-from vbas.algorithms.understanding import understood
+from vbas.algorithms.form.understanding import understood
 
 from .conftest import make_layer
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from qgis.core import QgsProcessingContext, QgsProcessingException, QgsVectorFileWriter, QgsVectorLayer
 
-from vbas.algorithms.base import VbasAlgorithm
-from vbas.algorithms.naming import as_spelled, with_labels
+from vbas.algorithms.form.base import VbasAlgorithm
+from vbas.algorithms.form.naming import as_spelled, with_labels
 from vbas.core.errors import InputError
 
 from .conftest import make_layer

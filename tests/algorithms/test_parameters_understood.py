@@ -13,7 +13,7 @@ from qgis.core import (
 from qgis.PyQt.QtCore import QVariant
 
 from vbas.algorithms.catalogue import ALGORITHMS
-from vbas.algorithms.understanding import is_blank, understood, words_of
+from vbas.algorithms.form.understanding import is_blank, understood, words_of
 
 from .conftest import make_layer
 

@@ -171,6 +171,6 @@ def test_missing_package_is_named(tmp_path):
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=False)
     assert 'Anonymise records (False, "VBAS needs shapely 2.0 or later' in done.stdout, done.stdout + done.stderr
     assert "RAISED VBAS needs shapely 2.0 or later" in done.stdout
-    forms = list((ROOT / "algorithms").glob("*.py"))
+    forms = list((ROOT / "algorithms").rglob("*.py"))
     n_algorithms = sum("    ID = " in form.read_text(encoding="utf-8") for form in forms)
     assert f"{n_algorithms} algorithms" in done.stdout

@@ -59,7 +59,7 @@ def test_every_form_says_at_once_what_is_missing(tmp_path, shapely):
         pytest.skip("this QGIS asks for shapely itself, and does not start with a broken one")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout.splitlines()[-1])
-    forms = [form for form in (ROOT / "algorithms").glob("*.py") if "    ID = " in form.read_text(encoding="utf-8")]
+    forms = [form for form in (ROOT / "algorithms").rglob("*.py") if "    ID = " in form.read_text(encoding="utf-8")]
     assert len(found) == len(forms) > 15
     for name, told in found.items():
         for answer in (told["can"], told["check"]):

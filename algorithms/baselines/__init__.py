@@ -1,0 +1,1 @@
+"""What people did before and do today."""

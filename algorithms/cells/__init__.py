@@ -1,0 +1,1 @@
+"""Cells of a grid grouped over time."""

@@ -1,0 +1,1 @@
+"""Donut masking of points."""

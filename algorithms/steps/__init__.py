@@ -1,0 +1,1 @@
+"""The components one by one."""

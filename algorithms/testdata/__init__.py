@@ -1,0 +1,1 @@
+"""People who do not exist."""

@@ -1,0 +1,36 @@
+"""What every form gets from the one base: its numbers, and the time until all is in its place."""
+
+from __future__ import annotations
+
+import time
+
+from qgis.core import QgsApplication
+
+from vbas.algorithms.layers import delivery
+from vbas.algorithms.named import GROUPS, TOOLBOX
+
+
+def test_all_declared_numbers_come_out_and_the_running_time_ends_with_the_delivery(anonymize, tmp_path, monkeypatch):
+    real = delivery.FilePlace.put
+
+    def slow(place, *rest):
+        time.sleep(0.5)
+        return real(place, *rest)
+
+    monkeypatch.setattr(delivery.FilePlace, "put", slow)
+    started = time.perf_counter()
+    results = anonymize(RELEASED_RECORDS=str(tmp_path / "released.gpkg"), COMBINATION="most compact").results
+    elapsed = time.perf_counter() - started
+    form = QgsApplication.processingRegistry().algorithmById("vbas:anonymize")
+    declared = {one.name() for one in form.outputDefinitions() if one.type() == "outputNumber"}
+    assert len(declared) == 8
+    assert declared <= set(results)
+    assert 0.5 < results["RUNNING_TIME"] <= elapsed
+
+
+def test_the_toolbox_of_names_is_the_toolbox_of_forms(provider):
+    forms = {one.name(): one for one in provider.algorithms() if one.name() in TOOLBOX}
+    assert list(TOOLBOX) == [one for one in TOOLBOX if one in forms]
+    assert len(provider.algorithms()) == len(TOOLBOX) + 1  # the model
+    for name, (title, group) in TOOLBOX.items():
+        assert (forms[name].displayName(), forms[name].group()) == (title, GROUPS[group])
