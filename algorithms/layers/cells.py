@@ -15,7 +15,7 @@ from qgis.core import (
 )
 
 from ...core.errors import InputError
-from .fields import field_index, number_or_missing
+from .fields import field_index
 from .projection import planar_crs
 from .shapes import check_shapes, read_shapes
 
@@ -62,16 +62,12 @@ def read_cells(
         raise InputError(
             "CELLS are points in a CRS that is not in metres on the ground: reproject them to the CRS of their grid."
         )
-    people = [
-        number_or_missing(column, name, parameter, read.texts)
-        for (name, parameter), column in zip(population_fields, read.columns)
-    ]
     return CellLayer(
         read.identifiers,
         fields[id_index],
         read.shapes,
         read.in_plane(planar, "CELLS", context, feedback),
-        np.column_stack(people),
+        read.numbers(population_fields),
         None if official_index is None else read.columns[-1],
         read.are_points,
         read.crs,

@@ -16,7 +16,7 @@ from qgis.core import (
 
 from ...core.errors import InputError
 from ..compat import field
-from .fields import field_index, number_or_missing
+from .fields import field_index
 from .projection import planar_crs
 from .shapes import check_shapes, read_shapes
 
@@ -66,16 +66,12 @@ def read_mask_areas(
         raise InputError(f"{layer} is empty: give a layer with at least one area.")
     planar = planar or planar_crs(read.crs, read.shapes, feedback, layer)
     measured = read.in_plane(planar, layer, context, feedback)
-    people = [
-        number_or_missing(column, name, parameter, read.texts)
-        for (name, parameter), column in zip(population_fields, read.columns)
-    ]
     return MaskAreas(
         read.identifiers,
         field("area", "integer") if id_index is None else fields[id_index],
         read.shapes,
         measured,
-        np.column_stack(people) if people else np.empty((len(read.shapes), 0)),
+        read.numbers(population_fields),
         read.crs,
         planar,
     )

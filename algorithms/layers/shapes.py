@@ -22,6 +22,7 @@ from ...core.errors import InputError, first_values
 from ..compat import python_value
 from .degrees import check_degrees
 from .feedback import check_cancelled
+from .fields import number_or_missing
 from .projection import in_crs
 
 
@@ -40,6 +41,16 @@ class ShapeLayer:
     shapes: np.ndarray
     are_points: bool
     crs: QgsCoordinateReferenceSystem
+
+    def numbers(self, fields: Sequence[tuple[str, str]]) -> np.ndarray:
+        """The first columns as numbers, NaN where missing, (n, m) float; fields : m times (field, parameter).
+
+        Raises InputError for text that is no number.
+        """
+        numbers = np.empty((len(self.shapes), len(fields)))
+        for j, (name, parameter) in enumerate(fields):
+            numbers[:, j] = number_or_missing(self.columns[j], name, parameter, self.texts)
+        return numbers
 
     def in_plane(
         self,

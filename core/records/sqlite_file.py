@@ -72,7 +72,7 @@ def check_table(connection: sqlite3.Connection, path: Path, table: str, layer: s
     """Rows of a table or view, every page of the table looked at. Raises InputError for a damaged one."""
     with _in_a_sentence(path, layer):
         if _is_table(connection, table):
-            found = [row[0] for row in connection.execute(f"PRAGMA quick_check({_quoted(table)})").fetchmany(3)]
+            found = [row[0] for row in connection.execute(f"PRAGMA quick_check({quoted(table)})").fetchmany(3)]
             if found != ["ok"]:
                 raise InputError(_damaged(path, layer, "; ".join(found)))
         return int(connection.execute(_statement(("SELECT COUNT(*) FROM",), table, connection)).fetchone()[0])
@@ -91,7 +91,7 @@ def has_table(connection: sqlite3.Connection, table: str) -> bool:
 
 def columns_of(connection: sqlite3.Connection, table: str) -> dict[str, str]:
     """Declared type, in capitals, by column."""
-    rows = connection.execute(f"PRAGMA table_info({_quoted(table)})").fetchall()
+    rows = connection.execute(f"PRAGMA table_info({quoted(table)})").fetchall()
     return {row[1]: (row[2] or "").upper() for row in rows}
 
 
@@ -110,7 +110,7 @@ def check_values(connection: sqlite3.Connection, path: Path, table: str, kinds: 
     for name, kind in kinds.items():
         if kind not in _WRONG:
             continue
-        column = _quoted(name)
+        column = quoted(name)
         condition = ("WHERE", column, "IS NOT NULL AND (", _WRONG[kind].replace("?", column), ") LIMIT 6")
         with _in_a_sentence(path, layer):
             rows = _statement(("SELECT DISTINCT", column, "FROM"), table, connection)
@@ -156,7 +156,7 @@ def _read_rows(
 ) -> dict[str, Column]:
     builders = [ColumnBuilder() for _ in kinds]
     done = 0
-    names = ", ".join(_quoted(name) for name in kinds)
+    names = ", ".join(quoted(name) for name in kinds)
     rows = connection.execute(_statement(("SELECT", names, "FROM"), table, connection))
     while chunk := rows.fetchmany(_ROWS):
         for builder, values in zip(builders, zip(*chunk)):
@@ -191,11 +191,11 @@ def _distinct_values(
     connection: sqlite3.Connection, table: str, kinds: Mapping[str, str]
 ) -> dict[str, set[object]] | None:
     """The values of each field, told apart by SQLite in one scan; None where a reader might alter or reorder them."""
-    if not _is_table(connection, table) or connection.execute(f"PRAGMA index_list({_quoted(table)})").fetchone():
+    if not _is_table(connection, table) or connection.execute(f"PRAGMA index_list({quoted(table)})").fetchone():
         return None
     found: list[set[object]] = []
     connection.create_aggregate("vbas_collect", 1, lambda: _Collector(found))  # type: ignore[arg-type, return-value]
-    wanted = ", ".join(f"vbas_collect(DISTINCT {_quoted(name)} COLLATE BINARY)" for name in kinds)
+    wanted = ", ".join(f"vbas_collect(DISTINCT {quoted(name)} COLLATE BINARY)" for name in kinds)
     try:
         connection.execute(_statement(("SELECT", wanted, "FROM"), table, connection)).fetchone()
     except sqlite3.OperationalError:  # text that is not UTF-8: reading row by row says where
@@ -272,7 +272,7 @@ def _is_table(connection: sqlite3.Connection, name: str) -> bool:
 
 def _statement(beginning: tuple[str, ...], table: str, connection: sqlite3.Connection) -> str:
     # Names cannot be bound: they are quoted. An index may be damaged where the table is not, and has another order.
-    return " ".join((*beginning, _quoted(table), "NOT INDEXED" if _is_table(connection, table) else ""))
+    return " ".join((*beginning, quoted(table), "NOT INDEXED" if _is_table(connection, table) else ""))
 
 
 def _damaged(path: Path, layer: str, what: str) -> str:
@@ -305,5 +305,6 @@ def _in_a_sentence(path: Path, layer: str) -> Iterator[None]:
         raise InputError(message) from error
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """A name as SQLite takes it."""
     return '"' + name.replace('"', '""') + '"'
