@@ -21,7 +21,7 @@ from ...core.neighbours import polygon_neighbours
 from ...core.progress import Progress, silent
 from .fields import field_index, number_or_missing
 from .projection import drawn, equal_area_crs, in_crs, planar_crs
-from .shapes import check_shapes, read_shapes
+from .shapes import read_shapes
 
 CENTROID, POINT_ON_SURFACE = "centroid", "point on surface"
 AREA_POINTS = (CENTROID, POINT_ON_SURFACE)
@@ -84,7 +84,6 @@ def read_areas(
     fields = source.fields()
     id_index = field_index(fields, id_field, "REGION_ID", "REGIONS")
     population_index = field_index(fields, population_field, "POPULATION", "REGIONS") if population_field else None
-    check_shapes(source, "REGIONS", "area")
     wanted = [] if population_index is None else [population_index]
     read = read_shapes(source, id_index, wanted, "REGIONS", "area", feedback)
     shapes, crs = read.shapes, read.crs

@@ -17,7 +17,7 @@ from qgis.core import (
 from ...core.errors import InputError
 from .fields import field_index
 from .projection import planar_crs
-from .shapes import check_shapes, read_shapes
+from .shapes import read_shapes
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,6 @@ def read_cells(
     id_index = field_index(fields, id_field, "CELL_ID", "CELLS")
     wanted = [field_index(fields, name, parameter, "CELLS") for name, parameter in population_fields]
     official_index = field_index(fields, official_field, "OFFICIAL_AREA", "CELLS") if official_field else None
-    check_shapes(source, "CELLS", "cell")
     indexes = [*wanted, *([] if official_index is None else [official_index])]
     read = read_shapes(source, id_index, indexes, "CELLS", "cell", feedback)
     if not read.identifiers:

@@ -18,7 +18,7 @@ from ...core.errors import InputError
 from ..compat import field
 from .fields import field_index
 from .projection import planar_crs
-from .shapes import check_shapes, read_shapes
+from .shapes import read_shapes
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +60,7 @@ def read_mask_areas(
     fields = source.fields()
     wanted = [field_index(fields, name, parameter, layer) for name, parameter in population_fields]
     id_index = field_index(fields, id_field, "AREA_ID", layer) if id_field else None
-    check_shapes(source, layer, "area", points=False)
-    read = read_shapes(source, id_index, wanted, layer, "area", feedback, str)
+    read = read_shapes(source, id_index, wanted, layer, "area", feedback, str, points=False)
     if not read.identifiers:
         raise InputError(f"{layer} is empty: give a layer with at least one area.")
     planar = planar or planar_crs(read.crs, read.shapes, feedback, layer)

@@ -66,23 +66,6 @@ class ShapeLayer:
         return _repaired(in_crs(self.shapes, self.crs, planar, context), self.texts, feedback, layer)
 
 
-def check_shapes(source: QgsProcessingFeatureSource, layer: str, noun: str, points: bool = True) -> None:
-    """Refuse a layer without a CRS or of another kind of geometry; noun : what a shape is, such as “area”.
-
-    points : whether one point for each will do. Raises InputError.
-    """
-    if not source.sourceCrs().isValid():
-        raise InputError(f"{layer} has no coordinate reference system: assign the layer its CRS first.")
-    kind = QgsWkbTypes.geometryType(source.wkbType())
-    if kind == QgsWkbTypes.GeometryType.PolygonGeometry or (points and kind == QgsWkbTypes.GeometryType.PointGeometry):
-        return
-    if points:
-        raise InputError(
-            f"{layer} has neither polygons nor points: give a layer of {noun}s, or of one point per {noun}."
-        )
-    raise InputError(f"{layer} has no polygons: give a layer of {noun}s.")
-
-
 def read_shapes(
     source: QgsProcessingFeatureSource,
     id_index: int | None,
@@ -91,12 +74,15 @@ def read_shapes(
     noun: str,
     feedback: QgsProcessingFeedback,
     as_text: Callable[[object], str] = identifier_text,
+    points: bool = True,
 ) -> ShapeLayer:
     """Read the identifiers, other fields by their positions, and shapes.
 
-    as_text : an identifier for messages. Raises InputError for an empty geometry, for metres said to be degrees, and
-    for polygons without a surface.
+    noun : what a shape is, such as “area”; as_text : an identifier for messages; points : whether one point for each
+    will do. Raises InputError for a layer without a CRS or of another kind of geometry, for an empty geometry, for
+    metres said to be degrees, and for polygons without a surface.
     """
+    _check_kind(source, layer, noun, points)
     request = QgsFeatureRequest().setSubsetOfAttributes([*indexes, *([] if id_index is None else [id_index])])
     # Invalid polygons are repaired here; QGIS's own check would stop at the first of them.
     skip_check = QgsProcessingFeatureSource.Flag.FlagSkipGeometryValidityChecks
@@ -124,6 +110,20 @@ def read_shapes(
     if not are_points:
         shapes = _repaired(shapes, texts, feedback, layer)
     return ShapeLayer(identifiers, columns, texts, shapes, are_points, crs)
+
+
+def _check_kind(source: QgsProcessingFeatureSource, layer: str, noun: str, points: bool) -> None:
+    """Refuse a layer without a CRS, or of another kind of geometry."""
+    if not source.sourceCrs().isValid():
+        raise InputError(f"{layer} has no coordinate reference system: assign the layer its CRS first.")
+    kind = QgsWkbTypes.geometryType(source.wkbType())
+    if kind == QgsWkbTypes.GeometryType.PolygonGeometry or (points and kind == QgsWkbTypes.GeometryType.PointGeometry):
+        return
+    if points:
+        raise InputError(
+            f"{layer} has neither polygons nor points: give a layer of {noun}s, or of one point per {noun}."
+        )
+    raise InputError(f"{layer} has no polygons: give a layer of {noun}s.")
 
 
 def _wkb_of(geometry: QgsGeometry) -> bytes | None:
