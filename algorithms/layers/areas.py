@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import shapely
 from qgis.core import (
     QgsCoordinateReferenceSystem,
     QgsCoordinateTransform,
-    QgsFeatureRequest,
     QgsField,
     QgsProcessingContext,
     QgsProcessingFeatureSource,
     QgsProcessingFeedback,
-    QgsWkbTypes,
 )
 
 from ...core.antimeridian import joined_at_antimeridian
-from ...core.areas import Areas, identifier_text, make_areas
-from ...core.errors import InputError, first_values
+from ...core.areas import Areas, make_areas
 from ...core.neighbours import polygon_neighbours
 from ...core.progress import Progress, silent
-from ..compat import python_value
-from .degrees import check_degrees
-from .feedback import check_cancelled
 from .fields import field_index, number_or_missing
-from .projection import drawn, equal_area_crs, planar_crs, transformed
+from .projection import drawn, equal_area_crs, in_crs, planar_crs
+from .shapes import read_shapes
 
 CENTROID, POINT_ON_SURFACE = "centroid", "point on surface"
 AREA_POINTS = (CENTROID, POINT_ON_SURFACE)
@@ -62,13 +56,12 @@ class AreaLayer:
 
     def to_planar(self, shapes: np.ndarray, crs: QgsCoordinateReferenceSystem) -> np.ndarray:
         """Shapes of any CRS in planar coordinates, (m,) array."""
-        if crs == self.planar:
-            return shapes
-        return transformed(shapes, QgsCoordinateTransform(crs, self.planar, self.context.transformContext()))
+        return in_crs(shapes, crs, self.planar, self.context)
 
     def square_metres_of(self, shapes: np.ndarray) -> np.ndarray:
         """Areas of shapes in the layer's own CRS, (m,) square metres."""
-        return surfaces(shapes, self.crs, equal_area_crs(self.crs, self.planar, self.shapes), self.context)
+        equal_area = equal_area_crs(self.crs, self.planar, self.shapes)
+        return shapely.area(in_crs(shapes, self.crs, equal_area, self.context))
 
     def with_neighbours(self, progress: Progress = silent) -> AreaLayer:
         """The same areas, whose regions know which polygons share a border; core asks points itself."""
@@ -91,114 +84,30 @@ def read_areas(
     fields = source.fields()
     id_index = field_index(fields, id_field, "REGION_ID", "REGIONS")
     population_index = field_index(fields, population_field, "POPULATION", "REGIONS") if population_field else None
-    crs = source.sourceCrs()
-    if not crs.isValid():
-        raise InputError("REGIONS has no coordinate reference system: assign the layer its CRS first.")
-    geometry_type = QgsWkbTypes.geometryType(source.wkbType())
-    if geometry_type not in (QgsWkbTypes.GeometryType.PolygonGeometry, QgsWkbTypes.GeometryType.PointGeometry):
-        raise InputError("REGIONS has neither polygons nor points: give a layer of areas, or of one point per area.")
-    identifiers, populations, wkbs = _read_features(source, id_index, population_index, feedback)
-    texts = np.array([identifier_text(value) for value in identifiers], dtype=object)
-    shapes = shapely.force_2d(shapely.from_wkb(np.array(wkbs, dtype=object)))
-    are_points = geometry_type == QgsWkbTypes.GeometryType.PointGeometry
-    # A point may be missing a coordinate as well as a whole geometry.
-    absent = shapely.is_missing(shapes) | shapely.is_empty(shapes)
-    if absent.any():
-        raise InputError(
-            f"{int(absent.sum())} areas of REGIONS have an empty geometry ({first_values(texts[absent])}): "
-            "repair or remove them."
-        )
-    check_degrees(shapely.get_coordinates(shapes), crs, "REGIONS")
-    if not are_points:
-        shapes = repaired(shapes, texts, feedback)
+    wanted = [] if population_index is None else [population_index]
+    read = read_shapes(source, id_index, wanted, "REGIONS", "area", feedback)
+    shapes, crs = read.shapes, read.crs
     planar = planar_crs(crs, shapes, feedback)
-    measured = shapes
-    if planar != crs:
-        measured = transformed(shapes, QgsCoordinateTransform(crs, planar, context.transformContext()))
+    measured = in_crs(shapes, crs, planar, context)
     points = shapely.point_on_surface(measured) if area_point == POINT_ON_SURFACE else shapely.centroid(measured)
     areas = make_areas(
-        identifiers, shapely.get_coordinates(points) if len(points) else np.empty((0, 2)), None, id_field
+        read.identifiers, shapely.get_coordinates(points) if len(points) else np.empty((0, 2)), None, id_field
     )
     if population_index is not None:
-        areas = areas.with_population(number_or_missing(populations, population_field, "POPULATION", areas.identifiers))
+        areas = areas.with_population(
+            number_or_missing(read.columns[0], population_field, "POPULATION", areas.identifiers)
+        )
     return AreaLayer(
         areas,
         population_index is not None,
         shapes,
         shapely.area(measured)
         if (equal_area := equal_area_crs(crs, planar, shapes)) == planar
-        else surfaces(shapes, crs, equal_area, context),
-        identifiers,
+        else shapely.area(in_crs(shapes, crs, equal_area, context)),
+        read.identifiers,
         fields[id_index],
-        are_points,
+        read.are_points,
         crs,
         planar,
         context,
     )
-
-
-def surfaces(
-    shapes: np.ndarray,
-    crs: QgsCoordinateReferenceSystem,
-    equal_area: QgsCoordinateReferenceSystem,
-    context: QgsProcessingContext,
-) -> np.ndarray:
-    """Square metres of shapes, (m,), measured in another CRS."""
-    if equal_area == crs:
-        return shapely.area(shapes)
-    return shapely.area(transformed(shapes, QgsCoordinateTransform(crs, equal_area, context.transformContext())))
-
-
-def _read_features(
-    source: QgsProcessingFeatureSource, id_index: int, population_index: int | None, feedback: QgsProcessingFeedback
-) -> tuple[list[object], list[object], list[bytes | None]]:
-    request = QgsFeatureRequest()
-    request.setSubsetOfAttributes([id_index] if population_index is None else [id_index, population_index])
-    # Invalid polygons are repaired here; QGIS's own check would stop at the first of them.
-    skip_check = QgsProcessingFeatureSource.Flag.FlagSkipGeometryValidityChecks
-    identifiers: list[object] = []
-    populations: list[object] = []
-    wkbs: list[bytes | None] = []
-    for feature in source.getFeatures(request, skip_check):
-        check_cancelled(feedback)
-        identifiers.append(python_value(feature[id_index]))
-        if population_index is not None:
-            populations.append(python_value(feature[population_index]))
-        wkbs.append(wkb_of(feature.geometry()))
-    return identifiers, populations, wkbs
-
-
-def wkb_of(geometry: Any) -> bytes | None:
-    """A geometry as WKB with straight edges, None where it is empty."""
-    if geometry.isNull() or geometry.isEmpty():
-        return None
-    if QgsWkbTypes.isCurvedType(geometry.wkbType()):
-        geometry.convertToStraightSegment()
-    return bytes(geometry.asWkb())
-
-
-def repaired(
-    shapes: np.ndarray, texts: np.ndarray, feedback: QgsProcessingFeedback, layer: str = "REGIONS"
-) -> np.ndarray:
-    """Invalid polygons made valid; what is left of one must still be a surface."""
-    invalid = ~shapely.is_valid(shapes)
-    if not invalid.any():
-        return shapes
-    feedback.pushInfo(
-        f"{int(invalid.sum())} areas have an invalid polygon ({first_values(texts[invalid])}) and were repaired for "
-        f"measuring and drawing; {layer} itself is unchanged."
-    )
-    shapes = shapes.copy()
-    shapes[invalid] = [_surface(shape) for shape in shapely.make_valid(shapes[invalid])]
-    flat = shapely.area(shapes) == 0
-    if flat.any():
-        raise InputError(
-            f"{int(flat.sum())} areas of {layer} have no surface ({first_values(texts[flat])}): repair or remove them."
-        )
-    return shapes
-
-
-def _surface(shape: shapely.Geometry) -> shapely.Geometry:
-    """The polygons in what make_valid gives, without the lines and points it may leave."""
-    parts = shapely.get_parts(shapely.get_parts(shape))
-    return shapely.union_all(parts[shapely.get_dimensions(parts) == 2])

@@ -10,6 +10,7 @@ from qgis.core import QgsVectorLayer
 
 from ...core.errors import InputError
 from ...core.records.columns import Column, ColumnBuilder
+from ...core.records.sqlite_file import has_idle_log, is_sqlite
 from .checked_source import LayerFile, errors_of_readers, undecoded
 
 SIMPLE = (ogr.OFTInteger, ogr.OFTInteger64, ogr.OFTReal, ogr.OFTString)
@@ -22,6 +23,9 @@ def open_table(file: LayerFile) -> tuple[gdal.Dataset | None, ogr.Layer | None]:
     """The dataset, which must outlive its table, and the table; None for a GDAL that has no such stream."""
     # Text as it stands in the file: QGIS decodes it by the encoding that the layer was given.
     options = ["ENCODING=UTF-8"] if file.path.suffix.lower() == ".dbf" else []
+    # GDAL would make files beside a database with a write-ahead log that nobody has open.
+    if is_sqlite(file.path) and has_idle_log(file.path):
+        options = ["IMMUTABLE=YES"]
     dataset = gdal.OpenEx(str(file.path), gdal.OF_VECTOR, open_options=options)
     table = None
     if dataset is not None:

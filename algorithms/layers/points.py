@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -27,10 +26,9 @@ from ..compat import python_value
 from .degrees import check_degrees
 from .feedback import check_cancelled
 from .fields import field_index, number_or_missing
+from .projection import moved
 
 CHUNK = 50_000
-_LINE = struct.Struct("<BII")  # byte order, type of geometry, number of points
-_LINE_STRING = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,22 +112,14 @@ def moved_coordinates(
     target: QgsCoordinateReferenceSystem,
     context: QgsProcessingContext,
 ) -> np.ndarray:
-    """Coordinates (N, 2) in another CRS, NaN staying NaN. Raises InputError for those the CRS cannot hold.
-
-    All points go through as the vertices of one line, which QGIS converts in one call: a hundred times as fast.
-    """
+    """Coordinates (N, 2) in another CRS, NaN staying NaN. Raises InputError for those the CRS cannot hold."""
     there = np.isfinite(coordinates).all(axis=1)
     if source == target or not there.any():
         return coordinates.copy()
-    vertices = np.ascontiguousarray(coordinates[there], dtype="<f8")
-    # A line needs two vertices.
-    vertices = np.vstack([vertices, vertices[:1]])
-    line = QgsGeometry()
-    line.fromWkb(_LINE.pack(1, _LINE_STRING, len(vertices)) + vertices.tobytes())
+    result = np.full(coordinates.shape, np.nan)
     try:
-        line.transform(QgsCoordinateTransform(source, target, context.transformContext()))
-        moved = np.frombuffer(bytes(line.asWkb()), "<f8", offset=_LINE.size).reshape(-1, 2)[:-1]
-        failed = not np.isfinite(moved).all()
+        result[there] = moved(coordinates[there], QgsCoordinateTransform(source, target, context.transformContext()))
+        failed = not np.isfinite(result[there]).all()
     except QgsCsException:
         failed = True
     if failed:
@@ -137,6 +127,4 @@ def moved_coordinates(
             f"Coordinates cannot be converted from {source.authid()} to {target.authid() or 'the areas’ projection'}: "
             "check that each layer has the right coordinate reference system."
         )
-    result = np.full(coordinates.shape, np.nan)
-    result[there] = moved
     return result

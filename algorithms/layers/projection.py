@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+
 import numpy as np
 import shapely
 from qgis.core import (
@@ -25,6 +27,9 @@ WIDE_KM = 6_000.0
 EARTH_KM = 6_371.0
 # Projections that count in metres which are not metres on the ground, by PROJ's name.
 WARPED = {"merc": "Mercator's", "eqc": "a plate carrée"}
+
+_LINE = struct.Struct("<BII")  # byte order, type of geometry, number of points
+_LINE_STRING = 2
 
 
 def planar_crs(
@@ -93,27 +98,53 @@ def unit_vectors(shapes: np.ndarray, crs: QgsCoordinateReferenceSystem) -> np.nd
     return sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12)
 
 
+def in_crs(
+    shapes: np.ndarray,
+    source: QgsCoordinateReferenceSystem,
+    target: QgsCoordinateReferenceSystem,
+    context: QgsProcessingContext,
+) -> np.ndarray:
+    """Shapes of one CRS in another, (m,) array. Raises InputError for coordinates that it cannot hold."""
+    if source == target:
+        return shapes
+    return transformed(shapes, QgsCoordinateTransform(source, target, context.transformContext()))
+
+
 def transformed(shapes: np.ndarray, transform: QgsCoordinateTransform) -> np.ndarray:
     """The shapes in the other CRS. Raises InputError for coordinates that it cannot hold."""
-    moved = []
-    for wkb in shapely.to_wkb(shapes):
-        geometry = QgsGeometry()
-        geometry.fromWkb(wkb)
-        try:
-            geometry.transform(transform)
-        except QgsCsException as error:
-            raise InputError(
-                f"Coordinates cannot be converted from {transform.sourceCrs().authid()}: check that the layer has the "
-                "right coordinate reference system."
-            ) from error
-        moved.append(bytes(geometry.asWkb()))
-    result = shapely.from_wkb(np.array(moved, dtype=object))
-    if not np.isfinite(shapely.get_coordinates(result)).all():
+    return shapely.transform(shapes, lambda coordinates: _checked_move(coordinates, transform))
+
+
+def moved(coordinates: np.ndarray, transform: QgsCoordinateTransform) -> np.ndarray:
+    """Coordinates, (m, 2), in the other CRS; raises QgsCsException, or gives infinite ones, where it cannot hold them.
+
+    All go through as the vertices of one line, which QGIS converts in one call: a hundred times as fast as one by one.
+    """
+    if not len(coordinates):
+        return coordinates
+    # A line needs two vertices.
+    vertices = np.vstack([coordinates, coordinates[:1]]).astype("<f8")
+    line = QgsGeometry()
+    line.fromWkb(_LINE.pack(1, _LINE_STRING, len(vertices)) + vertices.tobytes())
+    line.transform(transform)
+    return np.frombuffer(bytes(line.asWkb()), "<f8", offset=_LINE.size).reshape(-1, 2)[:-1]
+
+
+def _checked_move(coordinates: np.ndarray, transform: QgsCoordinateTransform) -> np.ndarray:
+    name = transform.sourceCrs().authid()
+    try:
+        there = moved(coordinates, transform)
+    except QgsCsException as error:
         raise InputError(
-            f"Coordinates are outside what {transform.sourceCrs().authid()} can hold: check that the layer has the "
-            "right coordinate reference system."
+            f"Coordinates cannot be converted from {name}: check that the layer has the right coordinate reference "
+            "system."
+        ) from error
+    if not np.isfinite(there).all():
+        raise InputError(
+            f"Coordinates are outside what {name} can hold: check that the layer has the right coordinate reference "
+            "system."
         )
-    return result
+    return there
 
 
 def drawn(shapes: np.ndarray, transform: QgsCoordinateTransform) -> np.ndarray:
@@ -127,7 +158,7 @@ def _to_degrees(coordinates: np.ndarray, crs: QgsCoordinateReferenceSystem) -> n
     turn = QgsCoordinateTransform(
         crs, QgsCoordinateReferenceSystem("EPSG:4326"), QgsProcessingContext().transformContext()
     )
-    return shapely.get_coordinates(transformed(np.array([shapely.multipoints(coordinates)]), turn))
+    return _checked_move(coordinates, turn)
 
 
 def _degrees(vectors: np.ndarray) -> np.ndarray:

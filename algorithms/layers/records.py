@@ -98,16 +98,36 @@ def _read_file(
         return None
     if is_sqlite(file.path):
         kinds = _kinds_in_sqlite(layer, file, names, source.name)
-        return None if kinds is None else read_table(file.path, first_table(layer, file), kinds, source.name, progress)
+        if kinds is None:
+            return None
+
+        def stream(n_rows: int, widest: int) -> dict[str, Column] | None:
+            return _stream(file, layer, names, n_rows, widest, source.name, progress)
+
+        return read_table(file.path, first_table(layer, file), kinds, source.name, progress, stream)
     if not file.is_csv and file.path.suffix.lower() != ".dbf":
         return None
     with held(layer, names, source.name) as found:
-        dataset, table = open_table(file)
-        if table is None or found.n_rows is None or not shows_the_same(layer, table, names):
+        if found.n_rows is None:
             return None
-        widest = found.longest or LONGEST_IN_DBF
-        columns = read_arrow(table, names, found.n_rows, widest, source.name, progress)
-        del table, dataset
+        return _stream(file, layer, names, found.n_rows, found.longest or LONGEST_IN_DBF, source.name, progress)
+
+
+def _stream(
+    file: LayerFile,
+    layer: QgsVectorLayer,
+    names: Sequence[str],
+    n_rows: int,
+    widest: int,
+    parameter: str,
+    progress: Callable[[float], None],
+) -> dict[str, Column] | None:
+    """Columns by GDAL's stream, None where it has none or would show other values than the layer."""
+    dataset, table = open_table(file)
+    if table is None or not shows_the_same(layer, table, names):
+        return None
+    columns = read_arrow(table, names, n_rows, widest, parameter, progress)
+    del table, dataset
     return columns
 
 

@@ -22,6 +22,7 @@ from qgis.core import QgsFeatureRequest, QgsVectorLayer
 from qgis.PyQt.QtCore import QVariant
 
 from ...core.errors import InputError, PrivacyError, VbasError, first_values
+from ...core.records.sqlite_file import quoted
 from ..compat import kind_of
 from .exact_values import changed_values
 from .tables import SecondCount, Table
@@ -305,8 +306,3 @@ def _records(count: object) -> int:
         return int(count)  # type: ignore[call-overload]
     except (TypeError, ValueError, OverflowError):
         return 0
-
-
-def quoted(name: str) -> str:
-    """A name as SQLite takes it."""
-    return '"' + name.replace('"', '""') + '"'

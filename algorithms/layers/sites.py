@@ -11,10 +11,9 @@ from ...core.crosswalk import Crosswalk
 from ...core.errors import InputError, first_values
 from ..compat import python_value
 from .areas import AreaLayer
+from .crosswalks import NUMBER
 from .degrees import check_degrees
 from .feedback import check_cancelled
-
-NUMBER = "vbas_region"
 
 
 def read_sites(source: QgsProcessingFeatureSource, layer: AreaLayer, feedback: QgsProcessingFeedback) -> np.ndarray:

@@ -25,8 +25,8 @@ from qgis.core import (
 )
 
 from ...core.errors import InputError, VbasError
+from ...core.records.sqlite_file import quoted
 from .feedback import check_cancelled
-from .second_count import quoted
 from .tables import GEOMETRY_TYPES, Table
 
 VALUES_AT_ONCE = 999  # that every SQLite can bind

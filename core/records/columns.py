@@ -23,12 +23,16 @@ class Column:
         return len(self.codes)
 
 
+MOST_KNOWN = 1 << 16
+
+
 class ColumnBuilder:
     """Encodes a column chunk by chunk, so that tens of millions of records never stand in memory as objects."""
 
     def __init__(self) -> None:
         self._position: dict[tuple[type, object], int] = {}
         self._seen: dict[type, dict[object, int]] = {}
+        self._known: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         self._chunks: list[np.ndarray] = []
 
     def add_values(self, values: Sequence[object]) -> None:
@@ -46,17 +50,12 @@ class ColumnBuilder:
 
     def add_array(self, values: np.ndarray, missing: np.ndarray | None = None) -> None:
         """Append a numpy array of numbers or text (str, or UTF-8 bytes); `missing` (m,) bool marks missing values."""
-        present = values if missing is None else values[~missing]
-        unique, inverse = _unique(present)
-        found = [value.decode("utf-8") if isinstance(value, bytes) else value for value in unique.tolist()]
-        own = np.array([self._code(value) for value in found], dtype=np.int32)
+        if missing is None or not missing.any():
+            self._chunks.append(self._codes(values))
+            return
         codes = np.empty(len(values), np.int32)
-        if missing is None:
-            codes[:] = own[inverse]
-        else:
-            codes[~missing] = own[inverse]
-            if missing.any():
-                codes[missing] = self._code(None)
+        codes[~missing] = self._codes(values[~missing])
+        codes[missing] = self._code(None)
         self._chunks.append(codes)
 
     def column(self) -> Column:
@@ -68,6 +67,36 @@ class ColumnBuilder:
         rank = smallest_integers(np.argsort(np.array(order, dtype=np.int64)), len(found))
         chunks = [rank[chunk] for chunk in self._chunks]
         return Column(np.concatenate(chunks) if chunks else np.empty(0, np.int8), categories)
+
+    def _codes(self, values: np.ndarray) -> np.ndarray:
+        """A code for each value; those met before are looked up, several times as fast as sorting them once more."""
+        keys = _keys(values)
+        nothing = (keys[:0], np.empty(0, np.int32))
+        kind = values.dtype.kind + keys.dtype.kind
+        known, codes = self._known.get(kind, nothing)
+        if not len(known):
+            unique, at = np.unique(keys, return_inverse=True)
+            known, codes = unique, self._codes_of_unique(unique, kind)
+            at = at.reshape(-1)
+        else:
+            at = np.searchsorted(known, keys)
+            at[at == len(known)] = 0
+            new = known[at] != keys
+            if new.any():
+                unique = np.unique(keys[new])
+                codes = np.concatenate([codes, self._codes_of_unique(unique, kind)])
+                known = np.concatenate([known, unique])
+                order = np.argsort(known, kind="stable")
+                known, codes = known[order], codes[order]
+                at = np.searchsorted(known, keys)
+        # A column of ever new values is not worth remembering.
+        self._known[kind] = (known, codes) if len(known) <= MOST_KNOWN else nothing
+        return codes[at]
+
+    def _codes_of_unique(self, unique: np.ndarray, kind: str) -> np.ndarray:
+        found = (unique.view("S8") if kind == "Su" else unique).tolist()
+        decoded = [value.decode("utf-8") if isinstance(value, bytes) else value for value in found]
+        return np.array([self._code(value) for value in decoded], dtype=np.int32)
 
     def _code(self, value: object) -> int:
         return self._position.setdefault((type(value), value), len(self._position))
@@ -96,15 +125,11 @@ def category_order(value: object) -> tuple[bool, str, float, str]:
     return (value is None, type(value).__name__, number, str(value))
 
 
-def _unique(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct values and the position of each value among them."""
-    width = values.dtype.itemsize
-    if values.dtype.kind != "S" or width > 8:
-        unique, inverse = np.unique(values, return_inverse=True)
-        return unique, inverse.reshape(-1)
-    # Up to eight bytes of text are compared as one integer, ten times as fast as byte by byte.
-    numbers, inverse = np.unique(values.astype("S8").view(np.uint64), return_inverse=True)
-    return numbers.view("S8"), inverse.reshape(-1)
+def _keys(values: np.ndarray) -> np.ndarray:
+    """What values are told apart by: up to eight bytes of text as one integer, ten times as fast as byte by byte."""
+    if values.dtype.kind != "S" or values.dtype.itemsize > 8:
+        return values
+    return values.astype("S8").view(np.uint64)
 
 
 def smallest_integers(codes: np.ndarray, n_codes: int) -> np.ndarray:

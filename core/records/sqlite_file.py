@@ -72,7 +72,7 @@ def check_table(connection: sqlite3.Connection, path: Path, table: str, layer: s
     """Rows of a table or view, every page of the table looked at. Raises InputError for a damaged one."""
     with _in_a_sentence(path, layer):
         if _is_table(connection, table):
-            found = [row[0] for row in connection.execute(f"PRAGMA quick_check({_quoted(table)})").fetchmany(3)]
+            found = [row[0] for row in connection.execute(f"PRAGMA quick_check({quoted(table)})").fetchmany(3)]
             if found != ["ok"]:
                 raise InputError(_damaged(path, layer, "; ".join(found)))
         return int(connection.execute(_statement(("SELECT COUNT(*) FROM",), table, connection)).fetchone()[0])
@@ -91,7 +91,7 @@ def has_table(connection: sqlite3.Connection, table: str) -> bool:
 
 def columns_of(connection: sqlite3.Connection, table: str) -> dict[str, str]:
     """Declared type, in capitals, by column."""
-    rows = connection.execute(f"PRAGMA table_info({_quoted(table)})").fetchall()
+    rows = connection.execute(f"PRAGMA table_info({quoted(table)})").fetchall()
     return {row[1]: (row[2] or "").upper() for row in rows}
 
 
@@ -110,7 +110,7 @@ def check_values(connection: sqlite3.Connection, path: Path, table: str, kinds: 
     for name, kind in kinds.items():
         if kind not in _WRONG:
             continue
-        column = _quoted(name)
+        column = quoted(name)
         condition = ("WHERE", column, "IS NOT NULL AND (", _WRONG[kind].replace("?", column), ") LIMIT 6")
         with _in_a_sentence(path, layer):
             rows = _statement(("SELECT DISTINCT", column, "FROM"), table, connection)
@@ -120,31 +120,90 @@ def check_values(connection: sqlite3.Connection, path: Path, table: str, kinds: 
 
 
 def read_table(
-    path: Path, table: str, kinds: Mapping[str, str], layer: str, progress: Callable[[float], None]
+    path: Path,
+    table: str,
+    kinds: Mapping[str, str],
+    layer: str,
+    progress: Callable[[float], None],
+    stream: Callable[[int, int], dict[str, Column] | None] | None = None,
 ) -> dict[str, Column]:
     """Columns of a table, in its order, just as SQLite holds them; kinds : INTEGER, LONG, REAL or TEXT by field.
 
-    progress raises to cancel. Raises InputError where not every row can be read, or a value is not of its field's kind.
+    stream : a faster reader of the same columns, given the number of rows and the bytes of the longest text; None from
+    it where it cannot. It is asked only for a table without indexes that holds nothing it would alter, and what it
+    gives is checked. progress raises to cancel. Raises InputError where not every row can be read, or a value is not of
+    its field's kind.
     """
-    builders = [ColumnBuilder() for _ in kinds]
-    done = 0
     with reading(path, layer) as connection:
         n_rows = check_table(connection, path, table, layer)
-        names = ", ".join(_quoted(name) for name in kinds)
-        rows = connection.execute(_statement(("SELECT", names, "FROM"), table, connection))
-        while chunk := rows.fetchmany(_ROWS):
-            for builder, values in zip(builders, zip(*chunk)):
-                builder.add_values(values)
-            done += len(chunk)
-            progress(done / n_rows if n_rows else 1.0)
-        if done != n_rows:
-            raise InputError(_damaged(path, layer, f"{done} of {n_rows} rows can be read"))
+        columns = None
+        if stream is not None and (distinct := _distinct_values(connection, table, kinds)) is not None:
+            texts = (value for values in distinct.values() for value in values if isinstance(value, str))
+            columns = stream(n_rows, max((len(text.encode()) for text in texts), default=0))
+            if columns is not None and any(set(columns[name].categories) != distinct[name] for name in kinds):
+                raise InputError(_damaged(path, layer, "its values differ from one reading to the next"))
+        return columns or _read_rows(connection, path, table, kinds, layer, n_rows, progress)
+
+
+def _read_rows(
+    connection: sqlite3.Connection,
+    path: Path,
+    table: str,
+    kinds: Mapping[str, str],
+    layer: str,
+    n_rows: int,
+    progress: Callable[[float], None],
+) -> dict[str, Column]:
+    builders = [ColumnBuilder() for _ in kinds]
+    done = 0
+    names = ", ".join(quoted(name) for name in kinds)
+    rows = connection.execute(_statement(("SELECT", names, "FROM"), table, connection))
+    while chunk := rows.fetchmany(_ROWS):
+        for builder, values in zip(builders, zip(*chunk)):
+            builder.add_values(values)
+        done += len(chunk)
+        progress(done / n_rows if n_rows else 1.0)
+    if done != n_rows:
+        raise InputError(_damaged(path, layer, f"{done} of {n_rows} rows can be read"))
     columns = {name: builder.column() for name, builder in zip(kinds, builders)}
     for (name, kind), column in zip(kinds.items(), columns.values()):
         wrong = [value for value in column.categories.tolist() if value is not None and not _fits(value, kind)]
         if wrong:
             raise InputError(_other_values(layer, name, kind, wrong))
     return columns
+
+
+class _Collector:
+    """An aggregate of SQLite's that keeps the values it is given."""
+
+    def __init__(self, found: list[set[object]]) -> None:
+        self._found = found
+        self._values: set[object] = set()
+
+    def step(self, value: object) -> None:
+        self._values.add(value)
+
+    def finalize(self) -> None:
+        self._found.append(self._values)
+
+
+def _distinct_values(
+    connection: sqlite3.Connection, table: str, kinds: Mapping[str, str]
+) -> dict[str, set[object]] | None:
+    """The values of each field, told apart by SQLite in one scan; None where a reader might alter or reorder them."""
+    if not _is_table(connection, table) or connection.execute(f"PRAGMA index_list({quoted(table)})").fetchone():
+        return None
+    found: list[set[object]] = []
+    connection.create_aggregate("vbas_collect", 1, lambda: _Collector(found))  # type: ignore[arg-type, return-value]
+    wanted = ", ".join(f"vbas_collect(DISTINCT {quoted(name)} COLLATE BINARY)" for name in kinds)
+    try:
+        connection.execute(_statement(("SELECT", wanted, "FROM"), table, connection)).fetchone()
+    except sqlite3.OperationalError:  # text that is not UTF-8: reading row by row says where
+        return None
+    # Aggregates end in the order of the statement.
+    distinct = dict(zip(kinds, found))
+    fit = all(value is None or _fits(value, kinds[name]) for name, values in distinct.items() for value in values)
+    return distinct if fit and len(distinct) == len(kinds) else None
 
 
 def _fits(value: object, kind: str) -> bool:
@@ -169,7 +228,7 @@ def _shown(value: object) -> str:
 
 def _connection(path: Path) -> sqlite3.Connection:
     # Nothing is ever written, not even what SQLite would make beside a file with a write-ahead log that is empty.
-    mode = "immutable=1" if _has_idle_log(path) else "mode=ro"
+    mode = "immutable=1" if has_idle_log(path) else "mode=ro"
     return sqlite3.connect(
         f"{path.resolve().as_uri()}?{mode}",
         uri=True,
@@ -187,7 +246,7 @@ def _log_size(path: Path) -> int:
         return 0
 
 
-def _has_idle_log(path: Path) -> bool:
+def has_idle_log(path: Path) -> bool:
     """Whether the file works with a write-ahead log, but nobody has it open."""
     if path.with_name(path.name + "-wal").exists():
         return False
@@ -213,7 +272,7 @@ def _is_table(connection: sqlite3.Connection, name: str) -> bool:
 
 def _statement(beginning: tuple[str, ...], table: str, connection: sqlite3.Connection) -> str:
     # Names cannot be bound: they are quoted. An index may be damaged where the table is not, and has another order.
-    return " ".join((*beginning, _quoted(table), "NOT INDEXED" if _is_table(connection, table) else ""))
+    return " ".join((*beginning, quoted(table), "NOT INDEXED" if _is_table(connection, table) else ""))
 
 
 def _damaged(path: Path, layer: str, what: str) -> str:
@@ -246,5 +305,6 @@ def _in_a_sentence(path: Path, layer: str) -> Iterator[None]:
         raise InputError(message) from error
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """A name as SQLite takes it."""
     return '"' + name.replace('"', '""') + '"'

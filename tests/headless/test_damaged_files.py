@@ -34,6 +34,7 @@ path, by_features, fields = sys.argv[1], sys.argv[2] == "features", sys.argv[3].
 class Feedback(QgsProcessingFeedback):
     def setProgress(self, progress):
         print("PROGRESS", flush=True)
+        sys.stdin.readline()  # goes on once the other side has done what it does meanwhile
 records = QgsProcessingFeatureSourceDefinition(path, False, 10**9) if by_features else path
 context, feedback = QgsProcessingContext(), Feedback(False)
 try:
@@ -63,6 +64,7 @@ def profile(tmp_path):
         script.write_text(SCRIPT)
         process = subprocess.Popen(
             [sys.executable, str(script), str(path), reader, fields],
+            stdin=subprocess.DEVNULL if meanwhile is None else subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -77,6 +79,7 @@ def profile(tmp_path):
                 if meanwhile is not None and line.startswith("PROGRESS"):
                     meanwhile()
                     meanwhile = None
+                    process.stdin.close()
             errors = process.stderr.read()
             code = process.wait()
         finally:
