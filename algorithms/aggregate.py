@@ -81,7 +81,7 @@ class Aggregate(VbasAlgorithm):
     def work(
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
     ) -> dict[str, object]:
-        from ..core.aggregation import APPROACHES, CONTIGUOUS, OWN_SITES
+        from ..core.aggregation import APPROACHES
         from ..core.configuration import chosen
 
         with Outputs(self, parameters, context, feedback) as outputs:
@@ -89,11 +89,11 @@ class Aggregate(VbasAlgorithm):
             name = self.text(parameters, "AGGREGATION", context)
             approach = chosen(APPROACHES, name, "AGGREGATION")
             options = configuring.aggregation_options_of(self, parameters, context)
-            if name in CONTIGUOUS and options.floor and not parameters.get("SITES"):
+            if "floor" in approach.settings and options.floor and not parameters.get("SITES"):
                 sites: object = 1
             else:
                 found = read_sites(self.source(parameters, "SITES", context), layer, feedback)
-                sites = len(found) if name in OWN_SITES else found
+                sites = len(found) if approach.own_sites else found
             layer = inputs.with_neighbours(layer, [name], feedback)
             aggregation = approach(
                 inputs.populated_by_records(self, parameters, layer, context, feedback),

@@ -161,13 +161,15 @@ def compared() -> Iterable[QgsProcessingParameterDefinition]:
 
 def compared_counts() -> Counts:
     """For which baselines their settings count where they stand among configurations; CUTOFF counts for two."""
-    from ..core.baselines import MERGING
+    from ..core.approach import looking_at
+    from ..core.baselines import BASELINES
 
     return {
-        "CHARACTERS": [{"BASELINES": ["cropping"]}],
-        "HIERARCHY": [{"BASELINES": ["hierarchy"]}],
-        "BUDGET": [{"BASELINES": ["merging until k-anonymous"]}],
-        **{name: [{"BASELINES": sorted(MERGING)}] for name in ("NEIGHBOUR", "ISLANDS", "BOUNDARY", "MAXIMUM")},
+        **{
+            setting.upper(): [{"BASELINES": looking_at(BASELINES, setting)}]
+            for setting in ("characters", "hierarchy", "budget", "neighbour", "islands", "boundary")
+        },
+        "MAXIMUM": [{"BASELINES": looking_at(BASELINES, "most")}],
     }
 
 

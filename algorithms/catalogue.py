@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..core.aggregation import CAPACITATED
 from .aggregate import Aggregate
 from .anonymize import Anonymize
 from .base import VbasAlgorithm
@@ -29,7 +28,7 @@ ALGORITHMS: tuple[type[VbasAlgorithm], ...] = (
     SiteNumber,
     SiteLocation,
     Aggregate,
-    *([LocateAllocate] if CAPACITATED else []),
+    LocateAllocate,
     ReleaseRecords,
     Evaluate,
     Compare,

@@ -17,10 +17,12 @@ from qgis.core import (
     QgsProcessingParameterNumber,
 )
 
+from ..core.approach import looking_at
 from ..core.cells import APPROACHES, Cells, Minimum, PartitionOptions
 from ..core.cells.making import CELL_POINTS, CENTRE, EDGE, NEIGHBOURS, cells_of_points, cells_of_polygons
 from ..core.errors import InputError
 from .base import VbasAlgorithm
+from .configuring import sentences
 from .effective import GIVEN, Counts
 from .layers.cells import CellLayer, read_cells
 from .layers.feedback import progress_of
@@ -120,9 +122,7 @@ def search() -> Iterable[QgsProcessingParameterDefinition]:
         "Approach",
         APPROACHES,
         "compact growth",
-        "“compact growth”: groups grow by what lengthens them least, then neighbouring groups are merged and split "
-        "anew as long as the loss improves: it leaves out nobody who can be taken. “random growth”: the "
-        "published algorithm.",
+        sentences(APPROACHES),
     )
     yield described(
         QgsProcessingParameterNumber("RESTARTS", "Restarts", type=INTEGER, defaultValue=5, minValue=1),
@@ -195,9 +195,9 @@ def counts() -> Counts:
     minimums: Counts = {k: [{fields: GIVEN}] for fields, k in MINIMUMS[1:]}
     return {
         **minimums,
-        "ATTEMPTS": [{"APPROACH": ["random growth"]}],
-        "NEWLY_BUILT": [{"APPROACH": ["random growth"]}],
-        "REGROUPINGS": [{"APPROACH": ["compact growth"]}],
+        "ATTEMPTS": [{"APPROACH": looking_at(APPROACHES, "attempts")}],
+        "NEWLY_BUILT": [{"APPROACH": looking_at(APPROACHES, "newly_built_first")}],
+        "REGROUPINGS": [{"APPROACH": looking_at(APPROACHES, "regroupings")}],
     }
 
 

@@ -40,12 +40,12 @@ class Compare(VbasAlgorithm):
 
     def declare(self) -> None:
         from ..core.aggregation import APPROACHES as AGGREGATIONS
-        from ..core.aggregation import OWN_SITES
+        from ..core.approach import choosing_sites
         from ..core.baselines import BASELINES
         from ..core.site_location import APPROACHES as SITE_LOCATIONS
         from ..core.site_number import APPROACHES as SITE_NUMBERS
 
-        located = [name for name in AGGREGATIONS if name not in OWN_SITES]
+        located = [name for name in AGGREGATIONS if name not in choosing_sites(AGGREGATIONS)]
         for parameter in (
             *shared.areas(),
             *shared.records(),
@@ -69,10 +69,8 @@ class Compare(VbasAlgorithm):
                 "Baselines",
                 list(BASELINES),
                 [],
-                "What to hold them against: areas that do not exceed the cut-off left out, areas below it merged with "
-                "neighbours, identifiers cropped, a larger unit, merging until few records need suppressing. Their "
-                "cut-off is “People per region”. One that lacks something, such as the field of the larger unit, "
-                "says so in its row.",
+                f"What to hold them against. {configuring.sentences(BASELINES)} Their cut-off is “People per region”. "
+                "One that lacks something, such as the field of the larger unit, says so in its row.",
             ),
             *baseline_inputs.compared(),
             shared.unmatched(),
@@ -95,8 +93,11 @@ class Compare(VbasAlgorithm):
         self.addNumbers(N_CONFIGURATIONS="Configurations run", N_FAILED="Configurations failed")
 
     def counts(self) -> Counts:
+        from ..core.approach import looking_at
+        from ..core.baselines import BASELINES
+
         single = dict(configuring.counts("SITE_NUMBERS", "SITE_LOCATIONS", "AGGREGATIONS"))
-        cutoff = [{"SITE_NUMBERS": ["population cut-off"], "BASELINES": ["static cut-off", "adjacent merging"]}]
+        cutoff = [{**single["CUTOFF"][0], "BASELINES": looking_at(BASELINES, "cutoff")}]
         factors = single.pop("CAPACITY_FACTOR")
         return {**single, **baseline_inputs.compared_counts(), "CUTOFF": cutoff, "CAPACITY_FACTORS": factors}
 

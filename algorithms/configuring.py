@@ -11,24 +11,33 @@ from qgis.core import (
     QgsProcessingParameterNumber,
 )
 
+from ..core.approach import Approach
 from .base import VbasAlgorithm
 from .effective import Counts
 from .parameters import INTEGER, REAL, choice, described
 
 
+def sentences(approaches: Mapping[str, Approach[object]]) -> str:
+    """What each approach does, for the help of a choice among them."""
+    return " ".join(
+        f"“{name}”: {one.sentence}{' It chooses its own sites.' if one.own_sites else ''}"
+        for name, one in approaches.items()
+    )
+
+
 def combination() -> QgsProcessingParameterDefinition:
     """COMBINATION."""
-    from ..core.configuration import CUSTOM, combinations
+    from ..core.configuration import CUSTOM, RECOMMENDED
 
     parts = " ".join(
         f"“{name}”: {c.site_number}, {f'{c.site_location}, ' if c.site_location else ''}{c.aggregation}; in the paper "
         f"{c.reason}; in our benchmarks {c.measured} scenarios."
-        for name, c in combinations().items()
+        for name, c in RECOMMENDED.items()
     )
     return choice(
         "COMBINATION",
         "What to favour",
-        [*combinations(), CUSTOM],
+        [*RECOMMENDED, CUSTOM],
         "all-rounder",
         "The combinations of approaches that Croft et al. (2018, Table 4) recommend, by what each favours. "
         f"{parts} “custom”: the approaches chosen below among the advanced parameters, which count for “custom” only.",
@@ -47,12 +56,8 @@ def site_number() -> Iterable[QgsProcessingParameterDefinition]:
         "Number of regions",
         APPROACHES,
         "max combinations",
-        "How many regions to aim at. “max combinations” and “entropy” ask a model of El Emam et al. (2009), as "
-        "described by Croft et al. (2018, 2.1), how many people a region needs for these quasi-identifiers (entropy "
-        "gives more and finer regions, max combinations suppresses less, in the paper and in our benchmarks). “max "
-        "combinations” counts the categories that at least k records have, so that the number of regions does not tell "
-        "of a rarer one, which is never released; “max combinations (2018)” counts all, as published, and does tell. "
-        "“population cut-off” divides the records by a number of people; “given number” takes your own. K has no "
+        f"How many regions to aim at. {sentences(APPROACHES)} The published model is by El Emam et al. (2009), as "
+        "described by Croft et al. (2018, 2.1). K has no "
         "part in the papers' number of regions: with a larger K more records are suppressed, unless you choose fewer "
         "regions. There is at most one region per area.",
         advanced=True,
@@ -92,19 +97,12 @@ def site_location() -> QgsProcessingParameterDefinition:
     """SITE_LOCATION."""
     from ..core.site_location import APPROACHES
 
-    texts = {
-        "balanced density": "“balanced density” spreads the sites like the population",
-        "anonymity-driven clustering": "“anonymity-driven clustering” then moves them to save records from suppression",
-        "anonymity-driven clustering (2015)": "“anonymity-driven clustering (2015)” is its first published form",
-        "random": "“random” puts them on areas drawn by the seed, for comparison",
-    }
-    told = "; ".join(texts[name] for name in APPROACHES if name in texts)
     return choice(
         "SITE_LOCATION",
         "Where the sites go",
         APPROACHES,
         "balanced density",
-        f"The points that draw the regions: {told}.",
+        f"The points that draw the regions. {sentences(APPROACHES)}",
         advanced=True,
     )
 
@@ -113,24 +111,12 @@ def aggregation() -> QgsProcessingParameterDefinition:
     """AGGREGATION."""
     from ..core.aggregation import APPROACHES
 
-    texts = {
-        "basic Voronoi": "“basic Voronoi”: the nearest site",
-        "iterative Voronoi": "“iterative Voronoi”: then each site moves to the middle of its areas, until all rest; "
-        "in the paper more compact",
-        "site optimisation": "“site optimisation”: sites are also removed and split to even out the population; in "
-        "the paper the most compact",
-        "alternating location-allocation": "“alternating location-allocation” and “transportation-location”: no "
-        "region holds more than its share of areas; these choose their own sites",
-        "population floor": "“population floor”: as many regions as possible, each in one piece and with at least "
-        "the floor's population; it chooses its own sites",
-    }
-    told = "; ".join(texts[name] for name in APPROACHES if name in texts)
     return choice(
         "AGGREGATION",
         "Which area joins which region",
         APPROACHES,
         "iterative Voronoi",
-        f"{told[:1].upper()}{told[1:]}.",
+        sentences(APPROACHES),
         advanced=True,
     )
 
@@ -157,22 +143,21 @@ def floor() -> QgsProcessingParameterDefinition:
 
 def counts(number: str = "SITE_NUMBER", location: str = "SITE_LOCATION", how: str = "AGGREGATION") -> Counts:
     """For which approaches the settings above count; number, location, how : the parameters that choose them."""
-    from ..core.aggregation import APPROACHES, CAPACITATED, CONTIGUOUS, OWN_SITES
-    from ..core.site_location import DRAWN
-    from ..core.site_number import MODELLED
+    from ..core.aggregation import APPROACHES as AGGREGATIONS
+    from ..core.approach import choosing_sites, looking_at
+    from ..core.site_location import APPROACHES as SITE_LOCATIONS
+    from ..core.site_number import APPROACHES as SITE_NUMBERS
     from ..core.site_number.gaps import CUSTOM
 
+    of_number = ("gaps_region", "log_base", "cutoff", "n_sites")
     return {
-        "GAPS_REGION": [{number: MODELLED}],
+        **{setting.upper(): [{number: looking_at(SITE_NUMBERS, setting)}] for setting in of_number},
         "GAPS_COEFFICIENT": [{"GAPS_REGION": [CUSTOM]}],
         "GAPS_EXPONENT": [{"GAPS_REGION": [CUSTOM]}],
-        "LOG_BASE": [{number: ["entropy"]}],
-        "CUTOFF": [{number: ["population cut-off"]}],
-        "N_SITES": [{number: ["given number"]}],
-        location: [{how: [name for name in APPROACHES if name not in OWN_SITES]}],
-        "SEED": [{location: sorted(DRAWN)}],
-        "CAPACITY_FACTOR": [{how: sorted(CAPACITATED)}],
-        "FLOOR": [{how: sorted(CONTIGUOUS)}],
+        location: [{how: [name for name in AGGREGATIONS if name not in choosing_sites(AGGREGATIONS)]}],
+        "SEED": [{location: looking_at(SITE_LOCATIONS, "seed")}],
+        "CAPACITY_FACTOR": [{how: looking_at(AGGREGATIONS, "capacity_factor")}],
+        "FLOOR": [{how: looking_at(AGGREGATIONS, "floor")}],
     }
 
 
@@ -189,10 +174,10 @@ def settled_by_combination(
     algorithm: QgsProcessingAlgorithm, parameters: dict[str, object], context: QgsProcessingContext
 ) -> Mapping[str, object]:
     """The parts of the combination in the place of the single choices; nothing for `custom`."""
-    from ..core.aggregation import CAPACITATED, AggregationOptions
-    from ..core.configuration import combinations
+    from ..core.aggregation import APPROACHES, AggregationOptions
+    from ..core.configuration import RECOMMENDED
 
-    combination = combinations().get(algorithm.parameterAsEnumString(parameters, "COMBINATION", context))
+    combination = RECOMMENDED.get(algorithm.parameterAsEnumString(parameters, "COMBINATION", context))
     if combination is None:
         return {}
     parts: dict[str, object] = {
@@ -200,7 +185,7 @@ def settled_by_combination(
         "SITE_LOCATION": combination.site_location,
         "AGGREGATION": combination.aggregation,
     }
-    if combination.aggregation in CAPACITATED:
+    if "capacity_factor" in APPROACHES[combination.aggregation].settings:
         parts["CAPACITY_FACTOR"] = AggregationOptions().capacity_factor
     return parts
 
@@ -233,14 +218,14 @@ def number_options_of(algorithm: VbasAlgorithm, parameters: dict[str, object], c
 def configuration_of(algorithm: VbasAlgorithm, parameters: dict[str, object], k: int, context: QgsProcessingContext):
     """The whole configuration: of the combination, or of the single choices for `custom`."""
     from ..core.aggregation import AggregationOptions
-    from ..core.configuration import CUSTOM, Configuration, combinations
+    from ..core.configuration import CUSTOM, RECOMMENDED, Configuration
     from ..core.site_location import LocationOptions
 
     name = algorithm.text(parameters, "COMBINATION", context)
     number_options = number_options_of(algorithm, parameters, context)
     location_options = LocationOptions(k=k, seed=algorithm.parameterAsInt(parameters, "SEED", context))
     if name != CUSTOM:
-        chosen = combinations()[name]
+        chosen = RECOMMENDED[name]
         return Configuration(
             chosen.site_number,
             chosen.site_location,

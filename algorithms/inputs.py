@@ -144,10 +144,10 @@ def populated_by_records(
 def with_neighbours(layer: AreaLayer, approaches: Iterable[str], feedback: QgsProcessingFeedback) -> AreaLayer:
     """The areas with their neighbours, where one of these aggregations or baselines looks at them: finding them takes
     time."""
-    from ..core.aggregation import CONTIGUOUS
-    from ..core.baselines import MERGING
+    from ..core.aggregation import APPROACHES
+    from ..core.baselines import BASELINES
 
-    if (CONTIGUOUS | MERGING).isdisjoint(approaches):
+    if not any((APPROACHES | BASELINES)[name].neighbours for name in approaches):
         return layer
     return layer.with_neighbours(progress_of(feedback, 0, READ))
 

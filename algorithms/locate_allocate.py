@@ -28,17 +28,19 @@ class LocateAllocate(VbasAlgorithm):
     )
 
     def declare(self) -> None:
-        from ..core.aggregation import CAPACITATED
+        from ..core.aggregation import APPROACHES
+        from ..core.approach import looking_at
 
+        methods = looking_at(APPROACHES, "capacity_factor")
         for parameter in (
             *shared.areas(with_population=False),
             configuring.n_sites(optional=False),
             shared.choice(
                 "METHOD",
                 "Method",
-                sorted(CAPACITATED),
+                methods,
                 "transportation-location",
-                "“alternating location-allocation” or “transportation-location”.",
+                configuring.sentences({name: APPROACHES[name] for name in methods}),
             ),
             configuring.capacity_factor(advanced=False),
             region_outputs.crosswalk_output(),

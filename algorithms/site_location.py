@@ -41,9 +41,7 @@ class SiteLocation(VbasAlgorithm):
         self.addNumbers(N_SITES="Sites")
 
     def counts(self) -> Counts:
-        from ..core.site_location import DRAWN
-
-        return {"SEED": [{"SITE_LOCATION": sorted(DRAWN)}]}
+        return {"SEED": configuring.counts()["SEED"]}
 
     def work(
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback

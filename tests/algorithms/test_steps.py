@@ -309,13 +309,15 @@ def test_an_approach_is_one_function_and_one_line(run, layers, anonymize, monkey
     from pathlib import Path
 
     from vbas.core import site_location
+    from vbas.core.approach import Approach
 
     text = (Path(__file__).resolve().parents[2] / "CONTRIBUTING.md").read_text(encoding="utf-8")
     code, line = re.findall(r"```python\n(.*?)```", text, re.DOTALL)[:2]
     namespace = {"APPROACHES": {}}
     code = code.replace("from .options", "from vbas.core.site_location.options")
     exec(code + line, namespace)
-    monkeypatch.setitem(site_location.APPROACHES, *namespace["APPROACHES"].popitem())
+    name, function = namespace["APPROACHES"].popitem()
+    monkeypatch.setitem(site_location.APPROACHES, name, Approach(function))
 
     for name, parameter in (("anonymize", "SITE_LOCATION"), ("compare", "SITE_LOCATIONS")):
         algorithm = QgsApplication.processingRegistry().algorithmById(f"vbas:{name}").create()
