@@ -19,10 +19,7 @@ from .parameters import INTEGER, REAL, choice, described
 
 def sentences(approaches: Mapping[str, Approach[object]]) -> str:
     """What each approach does, for the help of a choice among them."""
-    return " ".join(
-        f"“{name}”: {one.sentence}{' It chooses its own sites.' if one.own_sites else ''}"
-        for name, one in approaches.items()
-    )
+    return " ".join(f"“{name}”: {approach.sentence}" for name, approach in approaches.items())
 
 
 def combination() -> QgsProcessingParameterDefinition:

@@ -35,7 +35,8 @@ class Approach(Generic[Result]):
     @property
     def sentence(self) -> str:
         """What it does, for whoever chooses it: the first paragraph of the docstring, without the source."""
-        return _sentence_and_source(self.function)[0]
+        sentence = _sentence_and_source(self.function)[0]
+        return f"{sentence} It chooses its own sites." if self.own_sites else sentence
 
     @property
     def source(self) -> str:

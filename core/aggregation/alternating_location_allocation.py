@@ -18,7 +18,7 @@ ROUND_LIMIT = 1_000
 def alternating_location_allocation(
     areas: Areas, n_sites: int, options: AggregationOptions = DEFAULTS, progress: Progress = silent
 ) -> Aggregation:
-    """The areas join sites at the least sum of distances, no site with more than the capacity factor allows, and each
+    """The areas join sites at the least sum of distances, none taking more than the capacity factor allows, and each
     site moves to the middle of its areas, in turn (Goodchild and Massam 1969, as described by Croft 2018, 2.4.1).
 
     Components 2 and 3 together. areas : n areas, a demand of 1 each; 1 <= n_sites <= n. options : `capacity_factor`.

@@ -18,7 +18,7 @@ DEFAULTS = AggregationOptions()
 def transportation_location(
     areas: Areas, n_sites: int, options: AggregationOptions = DEFAULTS, progress: Progress = silent
 ) -> Aggregation:
-    """Each area joins the nearest site, then one at a time leaves where there are more than the capacity factor allows,
+    """Each area joins the nearest site, areas leave one by one where a site has more than the capacity factor allows,
     and each site moves to the middle of its areas (Cooper 1972, as described by Croft 2018, 2.4.2).
 
     Components 2 and 3 together. areas : n areas, a demand of 1 each; 1 <= n_sites <= n. options : `capacity_factor`.
