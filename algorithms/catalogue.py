@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..core.aggregation import CAPACITATED
 from .anonymize import Anonymize
 from .baselines.crop_identifiers import CropIdentifiers
 from .baselines.merge_adjacent import MergeAdjacent
@@ -29,7 +28,7 @@ ALGORITHMS: tuple[type[VbasAlgorithm], ...] = (
     SiteNumber,
     SiteLocation,
     Aggregate,
-    *([LocateAllocate] if CAPACITATED else []),
+    LocateAllocate,
     ReleaseRecords,
     Evaluate,
     Compare,

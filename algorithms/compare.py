@@ -8,7 +8,8 @@ from qgis.core import (
 )
 
 from ..core.aggregation import APPROACHES as AGGREGATIONS
-from ..core.aggregation import OWN_SITES, AggregationOptions
+from ..core.aggregation import AggregationOptions
+from ..core.approach import choosing_sites, looking_at
 from ..core.baselines import BASELINES
 from ..core.comparison import compare, configurations_of
 from ..core.configuration import Configuration
@@ -45,7 +46,7 @@ class Compare(VbasAlgorithm):
     )
 
     def declare(self) -> None:
-        located = [name for name in AGGREGATIONS if name not in OWN_SITES]
+        located = [name for name in AGGREGATIONS if name not in choosing_sites(AGGREGATIONS)]
         for parameter in (
             *area_parameters(),
             *record_parameters(),
@@ -69,10 +70,8 @@ class Compare(VbasAlgorithm):
                 "Baselines",
                 list(BASELINES),
                 [],
-                "What to hold them against: areas that do not exceed the cut-off left out, areas below it merged with "
-                "neighbours, identifiers cropped, a larger unit, merging until few records need suppressing. Their "
-                "cut-off is “People per region”. One that lacks something, such as the field of the larger unit, "
-                "says so in its row.",
+                f"What to hold them against. {approaches.sentences(BASELINES)} Their cut-off is “People per region”. "
+                "One that lacks something, such as the field of the larger unit, says so in its row.",
             ),
             *baseline_inputs.compared(),
             unmatched(),
@@ -96,7 +95,7 @@ class Compare(VbasAlgorithm):
 
     def counts(self) -> Counts:
         single = dict(approaches.counts("SITE_NUMBERS", "SITE_LOCATIONS", "AGGREGATIONS"))
-        cutoff = [{"SITE_NUMBERS": ["population cut-off"], "BASELINES": ["static cut-off", "adjacent merging"]}]
+        cutoff = [{**single["CUTOFF"][0], "BASELINES": looking_at(BASELINES, "cutoff")}]
         factors = single.pop("CAPACITY_FACTOR")
         return {**single, **baseline_inputs.compared_counts(), "CUTOFF": cutoff, "CAPACITY_FACTORS": factors}
 

@@ -26,7 +26,7 @@ from vbas.benchmarks import real_data
 from vbas.benchmarks.real_areas import areas
 from vbas.benchmarks.scenarios import LARGE_SELECTION, SELECTIONS, scenario
 from vbas.core.adjacency import connected_parts
-from vbas.core.aggregation import APPROACHES, OWN_SITES, AggregationOptions
+from vbas.core.aggregation import APPROACHES, AggregationOptions
 from vbas.core.aggregation.iterative_voronoi import relocate
 from vbas.core.areas import Areas
 from vbas.core.baselines import BASELINES, BaselineOptions
@@ -103,7 +103,7 @@ def own_rows(regions: Areas, profile: Profile, floor: float, characters: int, st
             how = APPROACHES[name]
             found, seconds = timed(lambda how=how, located=located: how(regions, located.sites))
             yield row(f"{location} + {name}", regions, profile, found.crosswalk.region_of, before + seconds)
-    for name in sorted(OWN_SITES - {"population floor"} - {"alternating location-allocation"}):
+    for name in ("transportation-location",):
         found, seconds = timed(lambda name=name: APPROACHES[name](regions, n_sites))
         yield row(f"{name}, no limit", regions, profile, found.crosswalk.region_of, seconds)
     options = BaselineOptions(cutoff=floor, characters=characters, k=K, budget=1.0)

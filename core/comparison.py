@@ -11,7 +11,6 @@ from typing import Callable
 
 import numpy as np
 
-from . import aggregation
 from .aggregation import Aggregation, AggregationOptions
 from .areas import Areas
 from .arrays import to_list
@@ -35,40 +34,28 @@ Trial = Callable[[Progress], "tuple[Aggregation, tuple[str, ...], float]"]
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What one configuration gave; `measures` is None and `problem` a sentence where it failed.
+    """What a configuration or a baseline gave; `measures` is None and `problem` a sentence where it failed.
 
-    seconds : of components 1 to 3; combination : number in Croft 2018, Table 4, or None; pareto : whether no other
-    outcome is better in every measure but time
+    family : what the pictures put side by side, the site number of a configuration; title : the rest in a few words;
+    seconds : of components 1 to 3; configuration : None for a baseline; combination : number in Croft 2018, Table 4, or
+    None; pareto : whether no other outcome is better in every measure but time
     """
 
-    configuration: Configuration
+    family: str
+    title: str
     measures: Measures | None
     seconds: float
     notes: tuple[str, ...] = ()
     problem: str = ""
+    configuration: Configuration | None = None
     combination: int | None = None
     pareto: bool = False
     crosswalk: Crosswalk | None = None
 
     @property
     def name(self) -> str:
-        """The configuration in a few words."""
-        return configuration_name(self.configuration)
-
-
-def configuration_name(configuration: Configuration) -> str:
-    """Site number, location and aggregation; the capacity factor where one counts; for a baseline its name."""
-    if configuration.aggregation in aggregation.CAPACITATED:
-        factor = configuration.aggregation_options.capacity_factor
-        limit = f"× {factor:g}" if factor else "no limit"
-        return f"{configuration.site_number} · {configuration.aggregation} ({limit})"
-    parts = (configuration.site_number, configuration.site_location, configuration.aggregation)
-    return " · ".join(part for part in parts if part)
-
-
-def baseline_configuration(name: str) -> Configuration:
-    """The place of a baseline among the configurations: it has no components, only its name."""
-    return Configuration(BASELINE, "", name)
+        """Which one it is, in a few words."""
+        return f"{self.family} · {self.title}"
 
 
 def configurations_of(
@@ -84,25 +71,11 @@ def configurations_of(
     """
     found = []
     for number, how in product(site_numbers, aggregations):
-        if how in aggregation.CAPACITATED:
-            for factor in capacity_factors:
-                options = replace(settings.aggregation_options, capacity_factor=factor)
-                found.append(
-                    replace(
-                        settings, site_number=number, site_location="", aggregation=how, aggregation_options=options
-                    )
-                )
-        else:
-            for location in [""] if how in aggregation.OWN_SITES else site_locations:
-                found.append(
-                    replace(
-                        settings,
-                        site_number=number,
-                        site_location=location,
-                        aggregation=how,
-                        aggregation_options=replace(settings.aggregation_options, capacity_factor=0.0),
-                    )
-                )
+        one = replace(settings, site_number=number, aggregation=how)
+        factors = capacity_factors if one.has_capacities else [0.0]
+        for factor, location in product(factors, [""] if one.chooses_sites else site_locations):
+            options = replace(settings.aggregation_options, capacity_factor=factor)
+            found.append(replace(one, site_location=location, aggregation_options=options))
     return found
 
 
@@ -125,11 +98,11 @@ def compare(
     outcomes: list[Outcome] = []
     located: LocatedSites = {}
     options = replace(baseline_options, k=k)
-    trials: list[tuple[Configuration, Trial]] = [
-        *((c, partial(_configuration_trial, areas, profile, c, located)) for c in configurations),
-        *((baseline_configuration(b), partial(_baseline_trial, areas, profile, b, options)) for b in baselines),
+    trials: list[tuple[str, str, Configuration | None, Trial]] = [
+        *((c.site_number, c.title, c, partial(_run, areas, profile, c, located)) for c in configurations),
+        *((BASELINE, name, None, partial(_run_baseline, areas, profile, name, options)) for name in baselines),
     ]
-    for i, (configuration, trial) in enumerate(trials):
+    for i, (family, title, configuration, trial) in enumerate(trials):
         started = time.perf_counter()
         try:
             result, notes, seconds = trial(part(progress, i / len(trials), (i + 1) / len(trials)))
@@ -137,31 +110,23 @@ def compare(
         except Cancelled:
             break
         except (VbasError, ArithmeticError, ValueError, MemoryError) as error:
-            outcomes.append(
-                Outcome(configuration, None, time.perf_counter() - started, problem=str(error) or repr(error))
-            )
+            seconds, problem = time.perf_counter() - started, str(error) or repr(error)
+            outcomes.append(Outcome(family, title, None, seconds, (), problem, configuration))
             continue
-        outcomes.append(
-            Outcome(
-                configuration,
-                measures,
-                seconds,
-                notes,
-                combination=_combination(configuration),
-                crosswalk=result.crosswalk,
-            )
-        )
+        number = None if configuration is None else _combination(configuration)
+        outcome = Outcome(family, title, measures, seconds, notes, "", configuration, number)
+        outcomes.append(replace(outcome, crosswalk=result.crosswalk))
     return with_pareto(outcomes)
 
 
-def _configuration_trial(
+def _run(
     areas: Areas, profile: Profile, configuration: Configuration, located: LocatedSites, progress: Progress
 ) -> tuple[Aggregation, tuple[str, ...], float]:
     run = aggregate(areas, profile, configuration, progress, located)
     return run.aggregation, run.notes, sum(run.seconds.values())
 
 
-def _baseline_trial(
+def _run_baseline(
     areas: Areas, profile: Profile, name: str, options: BaselineOptions, progress: Progress
 ) -> tuple[Aggregation, tuple[str, ...], float]:
     baseline = chosen(BASELINES, name, "BASELINES")
@@ -183,15 +148,14 @@ def with_pareto(outcomes: Sequence[Outcome]) -> list[Outcome]:
 def _combination(configuration: Configuration) -> int | None:
     """The number of the recommended combination that a configuration is, by whichever count of combinations."""
     number = "max combinations" if configuration.site_number == PUBLISHED else configuration.site_number
+    own_sites = configuration.chooses_sites
+    if own_sites and configuration.aggregation_options.capacity_factor != AggregationOptions().capacity_factor:
+        return None
     for combination in RECOMMENDED.values():
-        own_sites = combination.aggregation in aggregation.OWN_SITES
-        same_sites = own_sites or combination.site_location == configuration.site_location
-        no_limit = configuration.aggregation_options.capacity_factor == AggregationOptions().capacity_factor
         if (
             combination.site_number == number
             and combination.aggregation == configuration.aggregation
-            and same_sites
-            and (no_limit or not own_sites)
+            and (own_sites or combination.site_location == configuration.site_location)
         ):
             return combination.number
     return None

@@ -5,18 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 from . import aggregation, site_location, site_number
 from .aggregation import Aggregation, AggregationOptions
+from .approach import Approach, Result, choosing_sites, looking_at
 from .areas import Areas
 from .errors import InputError
 from .profile import Profile
 from .progress import Progress, part, silent
 from .site_location import LocationOptions, SiteLocation
 from .site_number import SiteNumber, SiteNumberOptions
-
-Approach = TypeVar("Approach")
 
 
 @dataclass(frozen=True)
@@ -29,6 +27,25 @@ class Configuration:
     number_options: SiteNumberOptions = field(default_factory=SiteNumberOptions)
     location_options: LocationOptions = field(default_factory=LocationOptions)
     aggregation_options: AggregationOptions = field(default_factory=AggregationOptions)
+
+    @property
+    def chooses_sites(self) -> bool:
+        """Whether the aggregation chooses its own sites, so that the site location counts for nothing."""
+        return self.aggregation in choosing_sites(aggregation.APPROACHES)
+
+    @property
+    def has_capacities(self) -> bool:
+        """Whether the aggregation looks at the capacity factor."""
+        return self.aggregation in looking_at(aggregation.APPROACHES, "capacity_factor")
+
+    @property
+    def title(self) -> str:
+        """Location and aggregation, and the capacity factor where one counts."""
+        title = " · ".join(part for part in (self.site_location, self.aggregation) if part)
+        if not self.has_capacities:
+            return title
+        factor = self.aggregation_options.capacity_factor
+        return f"{title} ({f'× {factor:g}' if factor else 'no limit'})"
 
 
 @dataclass(frozen=True)
@@ -46,17 +63,8 @@ class Combination:
     reason: str
     measured: str
 
-    @property
-    def available(self) -> bool:
-        """Whether all its parts stand in their lists."""
-        return (
-            self.site_number in site_number.APPROACHES
-            and (self.aggregation in aggregation.OWN_SITES or self.site_location in site_location.APPROACHES)
-            and self.aggregation in aggregation.APPROACHES
-        )
 
-
-# Croft 2018, Table 4. The transport heuristics stand there without limit (capacity factor 0).
+# Croft 2018, Table 4, by the words the user sees; the transport heuristics without limit (capacity factor 0).
 RECOMMENDED = {
     "least suppression": Combination(
         1,
@@ -118,11 +126,6 @@ RECOMMENDED = {
 CUSTOM = "custom"
 
 
-def combinations() -> dict[str, Combination]:
-    """The recommended combinations whose parts are all there, by the words the user sees."""
-    return {name: combination for name, combination in RECOMMENDED.items() if combination.available}
-
-
 @dataclass(frozen=True, eq=False)
 class Run:
     """What a configuration gave: each component's result and the seconds it took."""
@@ -162,7 +165,7 @@ def aggregate(
     number = number_approach(profile, areas.identifiers, configuration.number_options)
     seconds = {"site number": time.perf_counter() - started, "site location": 0.0}
     location = None
-    if configuration.aggregation not in aggregation.OWN_SITES:
+    if not configuration.chooses_sites:
         location, seconds["site location"] = _located(
             areas,
             profile,
@@ -201,7 +204,7 @@ def _located(
     return located[key]
 
 
-def chosen(approaches: Mapping[str, Approach], name: str, parameter: str) -> Approach:
+def chosen(approaches: Mapping[str, Approach[Result]], name: str, parameter: str) -> Approach[Result]:
     """The approach of that name. Raises InputError that lists the names there are."""
     if name not in approaches:
         raise InputError(f"{parameter} “{name}” is unknown: choose one of {', '.join(approaches)}.")

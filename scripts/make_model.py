@@ -22,7 +22,7 @@ from qgis.core import (
 )
 from qgis.PyQt.QtCore import QPointF, QSizeF
 
-from vbas.core.configuration import CUSTOM, combinations
+from vbas.core.configuration import CUSTOM, RECOMMENDED
 
 FILE = Path(__file__).resolve().parent.parent / "models" / "vbas_step_by_step.model3"
 # The oldest QGIS that the plugin runs in: what it writes, all of them read.
@@ -85,7 +85,7 @@ def by_combination(name: str) -> str:
     cases = " ".join(
         # A combination by transport chooses its own sites; any location gives it their number.
         f"WHEN @COMBINATION = '{key}' THEN '{getattr(c, parts[name]) or 'balanced density'}'"
-        for key, c in combinations().items()
+        for key, c in RECOMMENDED.items()
     )
     return f"CASE {cases} ELSE @{name} END"
 

@@ -13,7 +13,8 @@ from qgis.core import (
     QgsProcessingParameterNumber,
 )
 
-from ...core.baselines import ISLAND_CHOICES, MERGING, NEIGHBOUR_CHOICES, BaselineOptions
+from ...core.approach import looking_at
+from ...core.baselines import BASELINES, ISLAND_CHOICES, NEIGHBOUR_CHOICES, BaselineOptions
 from ...core.errors import InputError
 from ...core.site_number.population_cutoff import PUBLISHED_CUTOFFS
 from ..form import parameters as shared
@@ -158,10 +159,11 @@ def compared() -> Iterable[QgsProcessingParameterDefinition]:
 def compared_counts() -> Counts:
     """For which baselines their settings count where they stand among configurations; CUTOFF counts for two."""
     return {
-        "CHARACTERS": [{"BASELINES": ["cropping"]}],
-        "HIERARCHY": [{"BASELINES": ["hierarchy"]}],
-        "BUDGET": [{"BASELINES": ["merging until k-anonymous"]}],
-        **{name: [{"BASELINES": sorted(MERGING)}] for name in ("NEIGHBOUR", "ISLANDS", "BOUNDARY", "MAXIMUM")},
+        **{
+            setting.upper(): [{"BASELINES": looking_at(BASELINES, setting)}]
+            for setting in ("characters", "hierarchy", "budget", "neighbour", "islands", "boundary")
+        },
+        "MAXIMUM": [{"BASELINES": looking_at(BASELINES, "most")}],
     }
 
 

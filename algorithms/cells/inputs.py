@@ -15,9 +15,11 @@ from qgis.core import (
     QgsProcessingParameterNumber,
 )
 
+from ...core.approach import looking_at
 from ...core.cells import APPROACHES, Cells, Minimum, PartitionOptions
 from ...core.cells.making import CELL_POINTS, CENTRE, EDGE, NEIGHBOURS, cells_of_points, cells_of_polygons
 from ...core.errors import InputError
+from ..form.approaches import sentences
 from ..form.effective import GIVEN, Counts
 from ..form.form import Form
 from ..form.parameters import ANY_FIELD, INTEGER, NUMERIC_FIELD, REAL, choice, described
@@ -117,9 +119,7 @@ def search() -> Iterable[QgsProcessingParameterDefinition]:
         "Approach",
         APPROACHES,
         "compact growth",
-        "“compact growth”: groups grow by what lengthens them least, then neighbouring groups are merged and split "
-        "anew as long as the loss improves: it leaves out nobody who can be taken. “random growth”: the "
-        "published algorithm.",
+        sentences(APPROACHES),
     )
     yield described(
         QgsProcessingParameterNumber("RESTARTS", "Restarts", type=INTEGER, defaultValue=5, minValue=1),
@@ -192,9 +192,9 @@ def counts() -> Counts:
     minimums: Counts = {k: [{fields: GIVEN}] for fields, k in MINIMUMS[1:]}
     return {
         **minimums,
-        "ATTEMPTS": [{"APPROACH": ["random growth"]}],
-        "NEWLY_BUILT": [{"APPROACH": ["random growth"]}],
-        "REGROUPINGS": [{"APPROACH": ["compact growth"]}],
+        "ATTEMPTS": [{"APPROACH": looking_at(APPROACHES, "attempts")}],
+        "NEWLY_BUILT": [{"APPROACH": looking_at(APPROACHES, "newly_built_first")}],
+        "REGROUPINGS": [{"APPROACH": looking_at(APPROACHES, "regroupings")}],
     }
 
 

@@ -12,13 +12,14 @@ from qgis.core import (
 )
 
 from ...core.aggregation import APPROACHES as AGGREGATIONS
-from ...core.aggregation import CAPACITATED, CONTIGUOUS, OWN_SITES, AggregationOptions
-from ...core.configuration import CUSTOM, Configuration, combinations
+from ...core.aggregation import AggregationOptions
+from ...core.approach import Approach, choosing_sites, looking_at
+from ...core.configuration import CUSTOM, RECOMMENDED, Configuration
 from ...core.errors import InputError
 from ...core.site_location import APPROACHES as SITE_LOCATIONS
-from ...core.site_location import DRAWN, LocationOptions
+from ...core.site_location import LocationOptions
 from ...core.site_number import APPROACHES as SITE_NUMBERS
-from ...core.site_number import MODELLED, SiteNumberOptions
+from ...core.site_number import SiteNumberOptions
 from ...core.site_number.gaps import CUSTOM as CUSTOM_MODEL
 from ...core.site_number.gaps import GAPS_REGIONS
 from ...core.site_number.population_cutoff import PUBLISHED_CUTOFFS
@@ -27,17 +28,22 @@ from .form import Form
 from .parameters import INTEGER, REAL, choice, described
 
 
+def sentences(approaches: Mapping[str, Approach[object]]) -> str:
+    """What each approach does, for the help of a choice among them."""
+    return " ".join(f"“{name}”: {approach.sentence}" for name, approach in approaches.items())
+
+
 def combination() -> QgsProcessingParameterDefinition:
     """COMBINATION."""
     parts = " ".join(
         f"“{name}”: {c.site_number}, {f'{c.site_location}, ' if c.site_location else ''}{c.aggregation}; in the paper "
         f"{c.reason}; in our benchmarks {c.measured} scenarios."
-        for name, c in combinations().items()
+        for name, c in RECOMMENDED.items()
     )
     return choice(
         "COMBINATION",
         "What to favour",
-        [*combinations(), CUSTOM],
+        [*RECOMMENDED, CUSTOM],
         "all-rounder",
         "The combinations of approaches that Croft et al. (2018, Table 4) recommend, by what each favours. "
         f"{parts} “custom”: the approaches chosen below among the advanced parameters, which count for “custom” only.",
@@ -52,12 +58,8 @@ def site_number() -> Iterable[QgsProcessingParameterDefinition]:
         "Number of regions",
         SITE_NUMBERS,
         "max combinations",
-        "How many regions to aim at. “max combinations” and “entropy” ask a model of El Emam et al. (2009), as "
-        "described by Croft et al. (2018, 2.1), how many people a region needs for these quasi-identifiers (entropy "
-        "gives more and finer regions, max combinations suppresses less, in the paper and in our benchmarks). “max "
-        "combinations” counts the categories that at least k records have, so that the number of regions does not tell "
-        "of a rarer one, which is never released; “max combinations (2018)” counts all, as published, and does tell. "
-        "“population cut-off” divides the records by a number of people; “given number” takes your own. K has no "
+        f"How many regions to aim at. {sentences(SITE_NUMBERS)} The published model is by El Emam et al. (2009), as "
+        "described by Croft et al. (2018, 2.1). K has no "
         "part in the papers' number of regions: with a larger K more records are suppressed, unless you choose fewer "
         "regions. There is at most one region per area.",
         advanced=True,
@@ -95,43 +97,24 @@ def n_sites(optional: bool) -> QgsProcessingParameterDefinition:
 
 def site_location() -> QgsProcessingParameterDefinition:
     """SITE_LOCATION."""
-    texts = {
-        "balanced density": "“balanced density” spreads the sites like the population",
-        "anonymity-driven clustering": "“anonymity-driven clustering” then moves them to save records from suppression",
-        "anonymity-driven clustering (2015)": "“anonymity-driven clustering (2015)” is its first published form",
-        "random": "“random” puts them on areas drawn by the seed, for comparison",
-    }
-    told = "; ".join(texts[name] for name in SITE_LOCATIONS if name in texts)
     return choice(
         "SITE_LOCATION",
         "Where the sites go",
         SITE_LOCATIONS,
         "balanced density",
-        f"The points that draw the regions: {told}.",
+        f"The points that draw the regions. {sentences(SITE_LOCATIONS)}",
         advanced=True,
     )
 
 
 def aggregation() -> QgsProcessingParameterDefinition:
     """AGGREGATION."""
-    texts = {
-        "basic Voronoi": "“basic Voronoi”: the nearest site",
-        "iterative Voronoi": "“iterative Voronoi”: then each site moves to the middle of its areas, until all rest; "
-        "in the paper more compact",
-        "site optimisation": "“site optimisation”: sites are also removed and split to even out the population; in "
-        "the paper the most compact",
-        "alternating location-allocation": "“alternating location-allocation” and “transportation-location”: no "
-        "region holds more than its share of areas; these choose their own sites",
-        "population floor": "“population floor”: as many regions as possible, each in one piece and with at least "
-        "the floor's population; it chooses its own sites",
-    }
-    told = "; ".join(texts[name] for name in AGGREGATIONS if name in texts)
     return choice(
         "AGGREGATION",
         "Which area joins which region",
         AGGREGATIONS,
         "iterative Voronoi",
-        f"{told[:1].upper()}{told[1:]}.",
+        sentences(AGGREGATIONS),
         advanced=True,
     )
 
@@ -158,17 +141,15 @@ def floor() -> QgsProcessingParameterDefinition:
 
 def counts(number: str = "SITE_NUMBER", location: str = "SITE_LOCATION", how: str = "AGGREGATION") -> Counts:
     """For which approaches the settings above count; number, location, how : the parameters that choose them."""
+    of_number = ("gaps_region", "log_base", "cutoff", "n_sites")
     return {
-        "GAPS_REGION": [{number: MODELLED}],
+        **{setting.upper(): [{number: looking_at(SITE_NUMBERS, setting)}] for setting in of_number},
         "GAPS_COEFFICIENT": [{"GAPS_REGION": [CUSTOM_MODEL]}],
         "GAPS_EXPONENT": [{"GAPS_REGION": [CUSTOM_MODEL]}],
-        "LOG_BASE": [{number: ["entropy"]}],
-        "CUTOFF": [{number: ["population cut-off"]}],
-        "N_SITES": [{number: ["given number"]}],
-        location: [{how: [name for name in AGGREGATIONS if name not in OWN_SITES]}],
-        "SEED": [{location: sorted(DRAWN)}],
-        "CAPACITY_FACTOR": [{how: sorted(CAPACITATED)}],
-        "FLOOR": [{how: sorted(CONTIGUOUS)}],
+        location: [{how: [name for name in AGGREGATIONS if name not in choosing_sites(AGGREGATIONS)]}],
+        "SEED": [{location: looking_at(SITE_LOCATIONS, "seed")}],
+        "CAPACITY_FACTOR": [{how: looking_at(AGGREGATIONS, "capacity_factor")}],
+        "FLOOR": [{how: looking_at(AGGREGATIONS, "floor")}],
     }
 
 
@@ -183,7 +164,7 @@ def settled_by_combination(
     algorithm: QgsProcessingAlgorithm, parameters: dict[str, object], context: QgsProcessingContext
 ) -> Mapping[str, object]:
     """The parts of the combination in the place of the single choices; nothing for `custom`."""
-    combination = combinations().get(algorithm.parameterAsEnumString(parameters, "COMBINATION", context))
+    combination = RECOMMENDED.get(algorithm.parameterAsEnumString(parameters, "COMBINATION", context))
     if combination is None:
         return {}
     parts: dict[str, object] = {
@@ -191,7 +172,7 @@ def settled_by_combination(
         "SITE_LOCATION": combination.site_location,
         "AGGREGATION": combination.aggregation,
     }
-    if combination.aggregation in CAPACITATED:
+    if "capacity_factor" in AGGREGATIONS[combination.aggregation].settings:
         parts["CAPACITY_FACTOR"] = AggregationOptions().capacity_factor
     return parts
 
@@ -223,7 +204,7 @@ def configuration_of(form: Form, k: int):
     number_options = number_options_of(form)
     location_options = LocationOptions(k=k, seed=form.whole("SEED"))
     if name != CUSTOM:
-        chosen = combinations()[name]
+        chosen = RECOMMENDED[name]
         return Configuration(
             chosen.site_number,
             chosen.site_location,

@@ -13,8 +13,8 @@ from qgis.core import (
     QgsProcessingParameterField,
 )
 
-from ...core.aggregation import CONTIGUOUS
-from ...core.baselines import MERGING
+from ...core.aggregation import APPROACHES
+from ...core.baselines import BASELINES
 from ..compat import python_value
 from ..layers.areas import AREA_POINTS, CENTROID, AreaLayer, read_areas
 from ..layers.feedback import READ
@@ -74,7 +74,7 @@ def areas_of(form: Form) -> AreaLayer:
 def with_neighbours(form: Form, layer: AreaLayer, approaches: Iterable[str]) -> AreaLayer:
     """The areas with their neighbours, where one of these aggregations or baselines looks at them: finding them takes
     time."""
-    if (CONTIGUOUS | MERGING).isdisjoint(approaches):
+    if not any((APPROACHES | BASELINES)[name].neighbours for name in approaches):
         return layer
     return layer.with_neighbours(form.progress(0, READ))
 

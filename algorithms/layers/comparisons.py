@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...core.aggregation import CAPACITATED
 from ...core.comparison import Outcome
 from .tables import Table, number_fields
 
@@ -33,14 +32,13 @@ def comparison_table(outcomes: Sequence[Outcome]) -> Table:
 
 
 def _row(outcome: Outcome) -> tuple[object, ...]:
-    configuration, m = outcome.configuration, outcome.measures
-    transport = configuration.aggregation in CAPACITATED
+    c, m = outcome.configuration, outcome.measures
     names = ("n_regions", "n_suppressed", "suppression_percent", "compactness", "discernibility", "non_uniform_entropy")
     return (
-        configuration.site_number,
-        configuration.site_location or None,
-        configuration.aggregation,
-        configuration.aggregation_options.capacity_factor if transport else None,
+        outcome.family,
+        (c.site_location or None) if c else None,
+        c.aggregation if c else outcome.title,
+        c.aggregation_options.capacity_factor if c and c.has_capacities else None,
         *(None if m is None else getattr(m, name) for name in names),
         outcome.seconds,
         outcome.combination,

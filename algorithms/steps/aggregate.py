@@ -8,7 +8,7 @@ from qgis.core import (
     QgsProcessingParameterField,
 )
 
-from ...core.aggregation import APPROACHES, CONTIGUOUS, OWN_SITES
+from ...core.aggregation import APPROACHES
 from ...core.configuration import chosen
 from ..form import approaches, regions
 from ..form import parameters as shared
@@ -82,11 +82,11 @@ class Aggregate(VbasAlgorithm):
         name = form.text("AGGREGATION")
         approach = chosen(APPROACHES, name, "AGGREGATION")
         options = approaches.aggregation_options_of(form)
-        if name in CONTIGUOUS and options.floor and not form.given("SITES"):
+        if "floor" in approach.settings and options.floor and not form.given("SITES"):
             sites: object = 1
         else:
             found = read_sites(form.source("SITES"), layer, form.feedback)
-            sites = len(found) if name in OWN_SITES else found
+            sites = len(found) if approach.own_sites else found
         layer = with_neighbours(form, layer, [name])
         aggregation = approach(
             populated_by_records(form, layer),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ...core.aggregation import APPROACHES, CAPACITATED, AggregationOptions
+from ...core.aggregation import APPROACHES, AggregationOptions
+from ...core.approach import looking_at
 from ...core.configuration import chosen
 from ...core.site_number.given_number import check_n_sites
 from ..form import approaches, regions
@@ -27,15 +28,16 @@ class LocateAllocate(VbasAlgorithm):
     )
 
     def declare(self) -> None:
+        methods = looking_at(APPROACHES, "capacity_factor")
         for parameter in (
             *area_parameters(with_population=False),
             approaches.n_sites(optional=False),
             shared.choice(
                 "METHOD",
                 "Method",
-                sorted(CAPACITATED),
+                methods,
                 "transportation-location",
-                "“alternating location-allocation” or “transportation-location”.",
+                approaches.sentences({name: APPROACHES[name] for name in methods}),
             ),
             approaches.capacity_factor(advanced=False),
             regions.crosswalk_output(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...core.configuration import chosen
-from ...core.site_location import APPROACHES, DRAWN, LocationOptions
+from ...core.site_location import APPROACHES, LocationOptions
 from ...core.site_number.given_number import check_n_sites
 from ..form import approaches, regions
 from ..form import parameters as shared
@@ -41,7 +41,7 @@ class SiteLocation(VbasAlgorithm):
         self.addNumbers(N_SITES="Sites")
 
     def counts(self) -> Counts:
-        return {"SEED": [{"SITE_LOCATION": sorted(DRAWN)}]}
+        return {"SEED": approaches.counts()["SEED"]}
 
     def work(self, form: Form) -> dict[str, object]:
         k = form.whole("K")

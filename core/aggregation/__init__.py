@@ -1,14 +1,12 @@
-"""Component 3, which region joins which site: a file per approach, `APPROACHES` by the words the user sees.
+"""Component 3, which area joins which site: a file per approach, `APPROACHES` by the words the user sees.
 
-An approach is called as `approach(regions, sites, options, progress)` and returns an `Aggregation`.
-Those in OWN_SITES choose their own sites: they are given the number of sites in place of the sites. Those in
-CAPACITATED read the capacity factor; those in CONTIGUOUS look at the regions' neighbours.
+An approach is called as `approach(areas, sites, options, progress)`, or with the number of sites in place of the sites
+where it chooses its `own_sites`, and returns an `Aggregation`; `settings` are fields of `AggregationOptions`.
 """
 
 from __future__ import annotations
 
-from typing import Callable
-
+from ..approach import Approach
 from .alternating_location_allocation import alternating_location_allocation
 from .basic_voronoi import basic_voronoi
 from .iterative_voronoi import iterative_voronoi
@@ -17,16 +15,13 @@ from .population_floor import population_floor
 from .site_optimisation import site_optimisation
 from .transportation_location import transportation_location
 
-__all__ = ["APPROACHES", "CAPACITATED", "CONTIGUOUS", "OWN_SITES", "Aggregation", "AggregationOptions"]
+__all__ = ["APPROACHES", "Aggregation", "AggregationOptions"]
 
-APPROACHES: dict[str, Callable[..., Aggregation]] = {
-    "basic Voronoi": basic_voronoi,
-    "iterative Voronoi": iterative_voronoi,
-    "site optimisation": site_optimisation,
-    "alternating location-allocation": alternating_location_allocation,
-    "transportation-location": transportation_location,
-    "population floor": population_floor,
+APPROACHES: dict[str, Approach[Aggregation]] = {
+    "basic Voronoi": Approach(basic_voronoi),
+    "iterative Voronoi": Approach(iterative_voronoi),
+    "site optimisation": Approach(site_optimisation),
+    "alternating location-allocation": Approach(alternating_location_allocation, ("capacity_factor",), own_sites=True),
+    "transportation-location": Approach(transportation_location, ("capacity_factor",), own_sites=True),
+    "population floor": Approach(population_floor, ("floor",), own_sites=True, neighbours=True),
 }
-CAPACITATED = {"alternating location-allocation", "transportation-location"}
-CONTIGUOUS = {"population floor"}
-OWN_SITES = CAPACITATED | CONTIGUOUS

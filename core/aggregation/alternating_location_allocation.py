@@ -18,9 +18,10 @@ ROUND_LIMIT = 1_000
 def alternating_location_allocation(
     areas: Areas, n_sites: int, options: AggregationOptions = DEFAULTS, progress: Progress = silent
 ) -> Aggregation:
-    """Components 2 and 3 together: Goodchild and Massam's heuristic of 1969, as described by Croft 2018, 2.4.1.
+    """The areas join sites at the least sum of distances, none taking more than the capacity factor allows, and each
+    site moves to the middle of its areas, in turn (Goodchild and Massam 1969, as described by Croft 2018, 2.4.1).
 
-    areas : n areas, a demand of 1 each; 1 <= n_sites <= n. options : `capacity_factor`.
+    Components 2 and 3 together. areas : n areas, a demand of 1 each; 1 <= n_sites <= n. options : `capacity_factor`.
     Each allocation is optimal over all n x S arcs, proved by its prices, and starts from the prices of the one before.
     The loop ends when no site moves, or with the best allocation seen when a step makes the sum of the distances
     no better. A site that serves no area is dropped.

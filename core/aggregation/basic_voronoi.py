@@ -15,8 +15,9 @@ DEFAULTS = AggregationOptions()
 def basic_voronoi(
     areas: Areas, sites: np.ndarray, options: AggregationOptions = DEFAULTS, progress: Progress = silent
 ) -> Aggregation:
-    """Allocate each area to the nearest site: the Voronoi diagram of the sites decides (Croft 2015, section 3.3).
+    """Each area joins the nearest site (Croft 2015, section 3.3).
 
-    areas : n areas; sites : (S, 2), metres. A site that is nearest to no area is dropped.
+    The Voronoi diagram of the sites decides. areas : n areas; sites : (S, 2), metres. A site that is nearest to no area
+    is dropped.
     """
     return aggregation_by_site(nearest_site(areas.points, sites), sites)

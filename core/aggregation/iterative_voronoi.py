@@ -20,7 +20,8 @@ FEW = 64
 def iterative_voronoi(
     areas: Areas, sites: np.ndarray, options: AggregationOptions = DEFAULTS, progress: Progress = silent
 ) -> Aggregation:
-    """Alternate nearest-site membership and mean centres to the fixed point (Croft 2018, section 2.3.2).
+    """Each area joins the nearest site and each site moves to the middle of its areas, until all rest; in the paper
+    more compact than basic Voronoi (Croft 2018, section 2.3.2).
 
     areas : n areas; sites : (S, 2), metres. A site that ends without members is dropped.
     """

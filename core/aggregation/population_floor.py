@@ -20,12 +20,14 @@ DEFAULTS = AggregationOptions()
 def population_floor(
     areas: Areas, n_sites: int, options: AggregationOptions = DEFAULTS, progress: Progress = silent
 ) -> Aggregation:
-    """Cut the map again and again while both sides keep the floor, then exchange areas along the borders.
+    """As many regions as possible, each in one piece and with at least the floor's population (the max-p-regions
+    problem of Duque, Anselin and Rey 2012).
 
-    The max-p-regions problem (Duque, Anselin and Rey 2012), solved from the top: nothing is grown that could be left
-    over. areas : n areas with their neighbours; n_sites : sets the floor where `options.floor` is 0, to an even share
-    of the population. Every region is in one piece and at or above the floor; the sites are the mean centres.
-    A part of the map below the floor, such as an island, joins the nearest area across the gap.
+    The map is cut again and again while both sides keep the floor, then areas are exchanged along the borders: nothing
+    is grown that could be left over. areas : n areas with their neighbours; n_sites : sets the floor where
+    `options.floor` is 0, to an even share of the population. Every region is in one piece and at or above the floor;
+    the sites are the mean centres. A part of the map below the floor, such as an island, joins the nearest area across
+    the gap.
     Raises InputError for a floor below 0 or above the whole population.
     """
     total = float(areas.population.sum())

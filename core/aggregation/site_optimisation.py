@@ -22,7 +22,8 @@ ROUND_LIMIT = 1_000  # some ten rounds are needed
 def site_optimisation(
     areas: Areas, sites: np.ndarray, options: AggregationOptions = DEFAULTS, progress: Progress = silent
 ) -> Aggregation:
-    """Balance populations by removing and splitting sites while compactness improves (Croft 2018, section 2.3.3).
+    """As iterative Voronoi, and sites are also removed and split to even out the population; in the paper the most
+    compact (Croft 2018, section 2.3.3).
 
     areas : n areas with points (metres) and population; sites : (S, 2), the number that sets the ideal population.
     The result may have more or fewer sites. Compactness is the sum of the areas' distances to their sites.

@@ -18,9 +18,10 @@ DEFAULTS = AggregationOptions()
 def transportation_location(
     areas: Areas, n_sites: int, options: AggregationOptions = DEFAULTS, progress: Progress = silent
 ) -> Aggregation:
-    """Components 2 and 3 together: Cooper's heuristic of 1972, as described by Croft 2018, 2.4.2.
+    """Each area joins the nearest site, areas leave one by one where a site has more than the capacity factor allows,
+    and each site moves to the middle of its areas (Cooper 1972, as described by Croft 2018, 2.4.2).
 
-    areas : n areas, a demand of 1 each; 1 <= n_sites <= n. options : `capacity_factor`.
+    Components 2 and 3 together. areas : n areas, a demand of 1 each; 1 <= n_sites <= n. options : `capacity_factor`.
     All areas go to the nearest site; while a site is over its limit, the cheapest move of one area from such a site
     to one with room is made, and after each the sites go to their centres and areas to nearer sites with room, until
     nothing moves, or with the best seen when, all sites within their limits, a step makes the sum of the distances

@@ -1,14 +1,13 @@
 """The alternatives that VBAS is measured against: a file per baseline, `BASELINES` by the words the user sees.
 
-A baseline is called as `baseline(regions, profile, options, progress)` and returns an `Aggregation`. The profile may be
-None for all but those in NEED_RECORDS; those in MERGING look at the regions' neighbours.
+A baseline is called as `baseline(areas, profile, options, progress)` and returns an `Aggregation`; `settings` are
+fields of `BaselineOptions`. The profile may be None for all but `merging until k-anonymous`.
 """
 
 from __future__ import annotations
 
-from typing import Callable
-
 from ..aggregation import Aggregation
+from ..approach import Approach
 from .adjacent_merging import adjacent_merging
 from .cropping import cropping
 from .hierarchy import hierarchy
@@ -16,14 +15,13 @@ from .merging_until_anonymous import merging_until_anonymous
 from .options import ISLAND_CHOICES, NEIGHBOUR_CHOICES, BaselineOptions
 from .static_cutoff import static_cutoff
 
-__all__ = ["BASELINES", "ISLAND_CHOICES", "MERGING", "NEED_RECORDS", "NEIGHBOUR_CHOICES", "BaselineOptions"]
+__all__ = ["BASELINES", "ISLAND_CHOICES", "NEIGHBOUR_CHOICES", "BaselineOptions"]
 
-BASELINES: dict[str, Callable[..., Aggregation]] = {
-    "static cut-off": static_cutoff,
-    "cropping": cropping,
-    "hierarchy": hierarchy,
-    "adjacent merging": adjacent_merging,
-    "merging until k-anonymous": merging_until_anonymous,
+MERGING = ("neighbour", "islands", "boundary", "most")
+BASELINES: dict[str, Approach[Aggregation]] = {
+    "static cut-off": Approach(static_cutoff, ("cutoff",)),
+    "cropping": Approach(cropping, ("characters",)),
+    "hierarchy": Approach(hierarchy, ("hierarchy",)),
+    "adjacent merging": Approach(adjacent_merging, ("cutoff", *MERGING), neighbours=True),
+    "merging until k-anonymous": Approach(merging_until_anonymous, ("k", "budget", *MERGING), neighbours=True),
 }
-NEED_RECORDS = {"merging until k-anonymous"}
-MERGING = {"adjacent merging", "merging until k-anonymous"}

@@ -20,7 +20,7 @@ DEFAULTS = BaselineOptions()
 def adjacent_merging(
     areas: Areas, profile: Profile | None, options: BaselineOptions = DEFAULTS, progress: Progress = silent
 ) -> Aggregation:
-    """Merge the smallest region below the cut-off with a neighbour, again and again (Croft 2015, section 2.2).
+    """The smallest region below the cut-off is merged with a neighbour, again and again (Croft 2015, section 2.2).
 
     areas : n areas with their neighbours; options : `cutoff`, `neighbour`, `islands`, `boundary`, `most`.
     Of regions as small as each other the one with the lower number goes first. A region that no neighbour may be merged

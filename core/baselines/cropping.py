@@ -17,7 +17,7 @@ DEFAULTS = BaselineOptions()
 def cropping(
     areas: Areas, profile: Profile | None, options: BaselineOptions = DEFAULTS, progress: Progress = silent
 ) -> Aggregation:
-    """Areas whose identifiers share their first characters are one region (Croft 2015, section 2.2).
+    """Areas whose identifiers begin with the same characters are one region (Croft 2015, section 2.2).
 
     areas : n areas; options : `characters`. The regions stand in the order of the cropped identifiers.
     Raises InputError for fewer than one character.

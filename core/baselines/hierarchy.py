@@ -15,7 +15,7 @@ DEFAULTS = BaselineOptions()
 def hierarchy(
     areas: Areas, profile: Profile | None, options: BaselineOptions = DEFAULTS, progress: Progress = silent
 ) -> Aggregation:
-    """Areas of the same larger unit are one region; areas of no known unit are left out.
+    """Areas of the same larger unit are one region; areas of no known unit are left out (Croft 2015, section 2.2).
 
     areas : n areas; options : `hierarchy`, the unit of each area. The regions stand in the order of the units' names.
     Raises InputError where no units are given, or none is known.

@@ -25,7 +25,8 @@ DEFAULTS = BaselineOptions()
 def merging_until_anonymous(
     areas: Areas, profile: Profile | None, options: BaselineOptions = DEFAULTS, progress: Progress = silent
 ) -> Aggregation:
-    """Merge the smallest region that has classes below k with a neighbour, until the budget of suppression is met.
+    """The smallest region with classes below k is merged with a neighbour, until no more records than the budget would
+    be suppressed.
 
     areas : n areas with their neighbours; profile : of the same areas
     options : `k`, `budget`, `neighbour`, `islands`, `boundary`, `most`.

@@ -18,9 +18,10 @@ DEFAULTS = BaselineOptions()
 def static_cutoff(
     areas: Areas, profile: Profile | None, options: BaselineOptions = DEFAULTS, progress: Progress = silent
 ) -> Aggregation:
-    """Each area whose population exceeds the cut-off is a region of its own, the others are left out.
+    """Areas whose population does not exceed the cut-off are left out, the others stay as they are (Croft 2015,
+    section 2.2).
 
-    What statistical offices did before areas were merged (Croft 2015, section 2.2). areas : n areas;
+    What statistical offices did before areas were merged. areas : n areas;
     options : `cutoff`. Raises InputError for a cut-off that is not above 0.
     """
     check_cutoff(options.cutoff)

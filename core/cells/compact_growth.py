@@ -16,11 +16,12 @@ START_NOISE = 0.5
 
 
 def compact_growth(area: Area, draws: Draws, options: PartitionOptions, progress: Progress = silent) -> Grouping:
-    """Grow groups by what lengthens the diagonal least, from the cells that are hardest to place; then improve them.
+    """Groups grow by what lengthens them least, then neighbouring groups are merged and split again as long as the loss
+    gets no worse.
 
-    Improving: cells are exchanged one for one, neighbouring groups merged and split anew, cells exchanged again; each
-    step is kept only if it makes the loss (Bjerre-Nielsen & Gandil 2018, Eq. 4) no worse. Raises what `progress`
-    raises.
+    They grow from the cells that are hardest to place. Then cells are exchanged one for one, neighbouring groups merged
+    and split again, cells exchanged again; each step is kept only if it makes the loss (Bjerre-Nielsen & Gandil 2018,
+    Eq. 4) no worse. Raises what `progress` raises.
     """
     grouping = Grouping(area)
     built, _ = build(area, range(len(area)), draws, START_NOISE, part(progress, 0.0, 0.1))

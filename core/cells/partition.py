@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Callable
 
 import numpy as np
 
 from ..adjacency import connected_parts
+from ..approach import Approach
 from ..crosswalk import LEFT_OUT, Crosswalk, number_compactly
 from ..errors import InputError, PrivacyError
 from ..progress import Progress, part, silent
@@ -21,9 +21,9 @@ from .lanes import Lanes
 from .measures import PartitionMeasures, diagonals, loss_of, measure
 from .random_growth import random_growth
 
-APPROACHES: dict[str, Callable[..., Grouping]] = {
-    "random growth": random_growth,
-    "compact growth": compact_growth,
+APPROACHES: dict[str, Approach[Grouping]] = {
+    "random growth": Approach(random_growth, ("attempts", "newly_built_first", "exchanges")),
+    "compact growth": Approach(compact_growth, ("regroupings", "exchanges"), weighs_groups=True),
 }
 TAKEN, TOO_FEW, NO_GROUP, TOO_WIDE = 0, 1, 2, 3
 # Why a cell is left out, in words.
@@ -33,8 +33,6 @@ REASONS = (
     "no group could take it",
     "the loss is better without its group",
 )
-# Of these approaches a group is left out in the end where the loss is better without it.
-WEIGHS_GROUPS = {"compact growth"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +77,7 @@ def partition_cells(
     searching = part(progress, 0.1 if options.chunk_cells else 0.0, 1.0)
     labels = best_of_restarts(cells, minimums, area_of, APPROACHES[approach], options, searching)
     reason = np.where(too_few, TOO_FEW, np.where(labels < 0, NO_GROUP, TAKEN)).astype(np.int8)
-    if approach in WEIGHS_GROUPS:
+    if APPROACHES[approach].weighs_groups:
         wide = too_wide(cells.boxes, labels, weights_of(cells, minimums), options.beta)
         reason[wide] = TOO_WIDE
         labels = np.where(wide, LEFT_OUT, labels)
@@ -94,7 +92,7 @@ def best_of_restarts(
     cells: Cells,
     minimums: Sequence[Minimum],
     area_of: np.ndarray,
-    approach: Callable[..., Grouping],
+    approach: Approach[Grouping],
     options: PartitionOptions,
     progress: Progress,
 ) -> np.ndarray:

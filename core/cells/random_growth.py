@@ -11,7 +11,8 @@ TELL_EVERY = 256
 
 
 def random_growth(area: Area, draws: Draws, options: PartitionOptions, progress: Progress = silent) -> Grouping:
-    """Grow groups from random cells by random neighbours, then exchange cells (Bjerre-Nielsen & Gandil 2018, 3.2, 3.3).
+    """The published algorithm: groups grow from random cells by random neighbours, then exchange cells (Bjerre-Nielsen
+    & Gandil 2018, 3.2, 3.3).
 
     Newly built cells are partitioned first, among themselves, if together they reach the minimums; then all cells
     still free (Algorithm 1); then cells are exchanged one for one between neighbouring groups. Raises what `progress`

@@ -96,13 +96,13 @@ def _row(number: int, outcome: Outcome) -> tuple[object, ...]:
 
 
 def _measure_pictures(rated: Sequence[Outcome]) -> tuple[str, ...]:
-    """A picture per measure, the configurations grouped by their site number as in Croft 2018, Figures 1 and 3."""
+    """A picture per measure, grouped by site number as in Croft 2018, Figures 1 and 3, and the baselines."""
     pictures = []
     for measure, label in PICTURED:
         groups: dict[str, tuple[list[str], list[float]]] = {}
         for outcome in rated:
-            names, heights = groups.setdefault(outcome.configuration.site_number, ([], []))
-            names.append(outcome.name.split(" · ", 1)[1])
+            names, heights = groups.setdefault(outcome.family, ([], []))
+            names.append(outcome.title)
             source = outcome if measure == "seconds" else outcome.measures
             heights.append(float(getattr(source, measure)))
         pictures.append(bars({name: (x, y) for name, (x, y) in groups.items()}, label, label))

@@ -20,9 +20,11 @@ def balanced_density(
     options: LocationOptions = DEFAULTS,
     progress: Progress = silent,
 ) -> SiteLocation:
-    """Exactly n_sites sites, distributed like the population (Croft 2015, section 3.2.1, Eqs. 7 to 13).
+    """The sites are spread like the population, each in the middle of a cell of about equal population (Croft 2015,
+    section 3.2.1, Eqs. 7 to 13).
 
-    areas : n areas with points (metres) and population; 1 <= n_sites <= n. The profile is not used.
+    areas : n areas with points (metres) and population; 1 <= n_sites <= n, exactly so many sites are placed. The
+    profile is not used.
     """
     points, population = areas.points, areas.population
     rank = np.argsort(np.argsort(areas.identifiers.astype(str), kind="stable"))

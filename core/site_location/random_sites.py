@@ -19,6 +19,9 @@ def random_sites(
     options: LocationOptions = DEFAULTS,
     progress: Progress = silent,
 ) -> SiteLocation:
-    """Put the sites on n_sites different areas, each area as likely as any other; `options.seed` decides."""
+    """The sites are on different areas drawn by the seed, for comparison.
+
+    Each area is as likely as any other; `options.seed` decides.
+    """
     drawn = np.random.default_rng(options.seed).choice(len(areas), size=n_sites, replace=False)
     return SiteLocation(areas.points[np.sort(drawn)])

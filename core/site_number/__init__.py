@@ -1,12 +1,12 @@
 """Component 1, how many sites: a file per approach, `APPROACHES` by the words the user sees.
 
-An approach is called as `approach(profile, identifiers, options)` and returns a `SiteNumber`.
+An approach is called as `approach(profile, identifiers, options)` and returns a `SiteNumber`; `settings` are fields of
+`SiteNumberOptions`.
 """
 
 from __future__ import annotations
 
-from typing import Callable
-
+from ..approach import Approach
 from .entropy import entropy
 from .given_number import given_number
 from .max_combinations import max_combinations
@@ -14,14 +14,13 @@ from .max_combinations_2018 import max_combinations_2018
 from .options import SiteNumber, SiteNumberOptions
 from .population_cutoff import population_cutoff
 
-__all__ = ["APPROACHES", "MODELLED", "SiteNumber", "SiteNumberOptions"]
+__all__ = ["APPROACHES", "SiteNumber", "SiteNumberOptions"]
 
-APPROACHES: dict[str, Callable[..., SiteNumber]] = {
-    "max combinations": max_combinations,
-    "entropy": entropy,
-    "population cut-off": population_cutoff,
-    "given number": given_number,
-    "max combinations (2018)": max_combinations_2018,
+MODEL = ("gaps_region", "gaps_coefficient", "gaps_exponent")
+APPROACHES: dict[str, Approach[SiteNumber]] = {
+    "max combinations": Approach(max_combinations, (*MODEL, "k")),
+    "entropy": Approach(entropy, (*MODEL, "log_base")),
+    "population cut-off": Approach(population_cutoff, ("cutoff",)),
+    "given number": Approach(given_number, ("n_sites",)),
+    "max combinations (2018)": Approach(max_combinations_2018, MODEL),
 }
-# Those that ask a published model, by region, how many people a region needs.
-MODELLED = ("max combinations", "entropy")

@@ -13,7 +13,10 @@ DEFAULTS = SiteNumberOptions()
 
 
 def given_number(profile: Profile, identifiers: Sequence[object], options: SiteNumberOptions = DEFAULTS) -> SiteNumber:
-    """The number of sites as given. Raises InputError unless 1 <= n_sites <= number of areas."""
+    """The number that you give.
+
+    Raises InputError unless 1 <= n_sites <= number of areas.
+    """
     check_n_sites(options.n_sites, len(identifiers))
     return SiteNumber(
         options.n_sites,

@@ -15,10 +15,12 @@ DEFAULTS = SiteNumberOptions()
 def max_combinations(
     profile: Profile, identifiers: Sequence[object], options: SiteNumberOptions = DEFAULTS
 ) -> SiteNumber:
-    """Sites = N / Cutoff(MaxCombs), MaxCombs of the categories that at least k records have (Croft 2018, Eqs. 2, 3).
+    """A published model says how many people a region needs for the possible combinations of the quasi-identifiers'
+    values; values of fewer than k records are never released, and do not count either (Croft 2018, Eqs. 2, 3).
 
-    The paper counts every category (Eq. 4), as `max_combinations_2018` does. A category of fewer than k records is
-    never released, and must not show in the number of regions either.
+    Sites = N / Cutoff(MaxCombs), MaxCombs of the categories that at least k records have. The paper counts every
+    category (Eq. 4), as `max_combinations_2018` does. A category of fewer than k records is never released, and must
+    not show in the number of regions either.
     """
     return sites_for_combinations(
         profile, identifiers, options, releasable_combinations(profile, options.k), "the max combinations model"

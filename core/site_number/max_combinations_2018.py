@@ -15,9 +15,10 @@ DEFAULTS = SiteNumberOptions()
 def max_combinations_2018(
     profile: Profile, identifiers: Sequence[object], options: SiteNumberOptions = DEFAULTS
 ) -> SiteNumber:
-    """Sites = N / Cutoff(MaxCombs) (Croft 2018, Eqs. 2 to 4).
+    """As max combinations, but every value counts, as published: one suppressed record with a value of its own can
+    change the number of regions, which a release shows (Croft 2018, Eqs. 2 to 4).
 
-    One suppressed record with a category of its own can change the number of regions, which a release shows.
+    Sites = N / Cutoff(MaxCombs).
     """
     return sites_for_combinations(
         profile, identifiers, options, possible_classes(profile), "the max combinations model (2018)"

@@ -22,7 +22,10 @@ PUBLISHED_CUTOFFS = {
 def population_cutoff(
     profile: Profile, identifiers: Sequence[object], options: SiteNumberOptions = DEFAULTS
 ) -> SiteNumber:
-    """Sites = N / cutoff for a cut-off the user names (Croft 2015, section 2.2). Raises InputError unless above 0."""
+    """The number of records divided by the people each region should have (Croft 2015, section 2.2).
+
+    Sites = N / cutoff. Raises InputError unless the cut-off is above 0.
+    """
     if not options.cutoff > 0:
         raise InputError(f"CUTOFF is {options.cutoff:g}: give the population a region needs, a number above 0.")
     return sites_for_cutoff(profile, len(identifiers), options.cutoff, options, ())

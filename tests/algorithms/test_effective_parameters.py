@@ -137,6 +137,7 @@ def test_every_condition_names_parameters_and_choices_that_there_are(provider):
         ),
         ("sitenumber", {"SITE_NUMBER": "entropy", "CUTOFF": 9, "UNMATCHED": "suppress"}, ["UNMATCHED", "CUTOFF"]),
         ("sitenumber", {"SITE_NUMBER": "given number", "LOG_BASE": 2, "N_SITES": 3}, []),
+        ("sitenumber", {"SITE_NUMBER": "max combinations (2018)", "GAPS_REGION": "Eastern Canada"}, []),
         ("sitelocation", {"SITE_LOCATION": "balanced density", "SEED": 9}, ["SEED"]),
         ("aggregate", {"AGGREGATION": "basic Voronoi", "CAPACITY_FACTOR": 2, "RECORD_COUNT": "n"}, None),
         ("staticcutoff", {"PUBLISHED": "US Census Bureau", "CUTOFF": 9}, ["CUTOFF"]),

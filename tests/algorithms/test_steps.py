@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from qgis.core import (
-    QgsApplication,
     QgsCoordinateReferenceSystem,
     QgsCoordinateTransform,
     QgsPointXY,
@@ -298,42 +297,3 @@ def test_cancelling_a_comparison_keeps_what_is_finished(run, layers, tmp_path):
         COMPARISON=str(place),
     )
     assert 1 <= len(done.rows("COMPARISON")) < 4
-
-
-# ---- adding an approach
-
-
-def test_an_approach_is_one_function_and_one_line(run, layers, anonymize, monkeypatch):
-    """The example of CONTRIBUTING: it shows up in the toolbox, in the comparison and in core by itself."""
-    import re
-    from pathlib import Path
-
-    from vbas.core import site_location
-
-    text = (Path(__file__).resolve().parents[2] / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    code, line = re.findall(r"```python\n(.*?)```", text, re.DOTALL)[:2]
-    namespace = {"APPROACHES": {}}
-    code = code.replace("from .options", "from vbas.core.site_location.options")
-    exec(code + line, namespace)
-    monkeypatch.setitem(site_location.APPROACHES, *namespace["APPROACHES"].popitem())
-
-    for name, parameter in (("anonymize", "SITE_LOCATION"), ("compare", "SITE_LOCATIONS")):
-        algorithm = QgsApplication.processingRegistry().algorithmById(f"vbas:{name}").create()
-        assert "most populous" in algorithm.parameterDefinition(parameter).options()
-    done = anonymize(SITE_LOCATION="most populous", AGGREGATION="basic Voronoi", POPULATION="people")
-    sites = sorted(
-        (f.geometry().asPoint().x(), f.geometry().asPoint().y()) for f in done.layer("SITE_POINTS").getFeatures()
-    )
-    assert len(sites) == 6
-    rows = run(
-        "compare",
-        **layers["areas"],
-        **layers["records"],
-        SITE_NUMBERS=["given number"],
-        N_SITES=6,
-        SITE_LOCATIONS=["most populous"],
-        AGGREGATIONS=["basic Voronoi"],
-        COMPARISON="memory:",
-    ).rows("COMPARISON")
-    assert rows[0]["site_location"] == "most populous"
-    assert rows[0]["problem"] is None

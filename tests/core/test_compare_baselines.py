@@ -41,7 +41,7 @@ def test_each_baseline_is_rated_at_the_k_of_the_comparison(town):
     for outcome in outcomes[1:]:
         sites = outcome.crosswalk.mean_centres(regions.points)
         assert evaluate(regions, suppress(profile, outcome.crosswalk, 5), sites)[0] == outcome.measures
-    regions_of = {outcome.configuration.aggregation: outcome.measures.n_regions for outcome in outcomes[1:]}
+    regions_of = {outcome.title: outcome.measures.n_regions for outcome in outcomes[1:]}
     assert (regions_of["static cut-off"], regions_of["cropping"], regions_of["hierarchy"]) == (0, 4, 2)
     budgeted = outcomes[-1].measures
     assert 0 < budgeted.suppression_percent <= 5
@@ -73,4 +73,8 @@ def test_cancelling_keeps_what_is_finished(town):
     regions, profile = town
     options = BaselineOptions(cutoff=200, characters=3)
     outcomes = compare(regions, profile, [VBAS], 5, 0, stop, ["cropping", "adjacent merging"], options)
-    assert [outcome.configuration.aggregation for outcome in outcomes] == ["iterative Voronoi", "cropping"]
+    assert [outcome.name for outcome in outcomes] == [
+        "given number · balanced density · iterative Voronoi",
+        "baseline · cropping",
+    ]
+    assert [outcome.configuration for outcome in outcomes] == [VBAS, None]

@@ -15,7 +15,7 @@ from vbas.core.aggregation.contiguity import stays_connected
 from vbas.core.aggregation.exchanges import exchange
 from vbas.core.aggregation.population_floor import bridged, population_floor
 from vbas.core.areas import make_areas
-from vbas.core.comparison import compare, configuration_name, configurations_of
+from vbas.core.comparison import compare, configurations_of
 from vbas.core.configuration import Configuration
 from vbas.core.errors import Cancelled, InputError
 from vbas.core.neighbours import point_neighbours
@@ -166,10 +166,10 @@ def test_it_stands_once_in_a_comparison_whatever_the_locations_and_factors():
     found = configurations_of(
         ["entropy"], ["balanced density", "random"], ["population floor", "basic Voronoi"], [1.0, 0.0], settings_
     )
-    assert [configuration_name(one) for one in found] == [
-        "entropy · population floor",
-        "entropy · balanced density · basic Voronoi",
-        "entropy · random · basic Voronoi",
+    assert [(one.site_number, one.title) for one in found] == [
+        ("entropy", "population floor"),
+        ("entropy", "balanced density · basic Voronoi"),
+        ("entropy", "random · basic Voronoi"),
     ]
     areas = even_grid(8, 40)
     codes = np.repeat(np.arange(64), 40)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from vbas.core.aggregation import APPROACHES
 from vbas.core.aggregation.site_optimisation import improvements
 from vbas.core.areas import make_areas
-from vbas.core.configuration import combinations
+from vbas.core.configuration import RECOMMENDED
 from vbas.core.errors import Cancelled
 from vbas.core.voronoi import nearest_site
 
@@ -157,7 +157,7 @@ def test_all_in_one_place_and_in_a_line():
 
 
 def test_a_limit_warns(monkeypatch):
-    monkeypatch.setitem(optimise.__globals__, "ROUND_LIMIT", 1)
+    monkeypatch.setitem(optimise.function.__globals__, "ROUND_LIMIT", 1)
     for seed in range(20):
         areas = scattered(seed)
         notes = optimise(areas, areas.points[:20]).notes
@@ -181,5 +181,5 @@ def test_progress_rises_and_cancels():
 
 
 def test_the_combinations_it_belongs_to_are_offered():
-    offered = {combination.number for combination in combinations().values()}
+    offered = {combination.number for combination in RECOMMENDED.values()}
     assert {1, 5, 6} <= offered

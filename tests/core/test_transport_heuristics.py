@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from vbas.core.aggregation import APPROACHES, CAPACITATED, OWN_SITES, AggregationOptions
+from vbas.core.aggregation import APPROACHES, AggregationOptions
+from vbas.core.approach import choosing_sites, looking_at
 from vbas.core.areas import make_areas
-from vbas.core.configuration import combinations
+from vbas.core.configuration import RECOMMENDED
 from vbas.core.errors import Cancelled, InputError
 from vbas.core.transport import allocate
 from vbas.core.transport.capacity import facility_capacity
@@ -22,7 +23,7 @@ from vbas.core.transport.single_moves import SingleMoves, settle
 
 from .strategies import regions as some_regions
 
-NAMES = sorted(CAPACITATED)
+NAMES = sorted(looking_at(APPROACHES, "capacity_factor"))
 FACTORS = [1.0, 1.2, 2.0, 5.0, 0.0]
 
 
@@ -43,9 +44,9 @@ def loads(result):
 
 
 def test_both_are_offered_and_the_recommended_combinations_with_them():
-    assert {"alternating location-allocation", "transportation-location"} == CAPACITATED
-    assert set(APPROACHES) >= OWN_SITES >= CAPACITATED
-    assert {"all-rounder by transport", "compact by transport"} <= set(combinations())
+    assert NAMES == ["alternating location-allocation", "transportation-location"]
+    assert set(NAMES) < set(choosing_sites(APPROACHES))
+    assert {"all-rounder by transport", "compact by transport"} <= set(RECOMMENDED)
 
 
 @pytest.mark.parametrize(

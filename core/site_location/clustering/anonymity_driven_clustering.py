@@ -25,10 +25,11 @@ def anonymity_driven_clustering(
     options: LocationOptions = DEFAULTS,
     progress: Progress = silent,
 ) -> SiteLocation:
-    """Raise the anonymity of the regions by moving the sites of the lowest (Croft 2018, section 2.2.2, Eq. 5).
+    """The sites of balanced density move, one at a time, to save records from suppression (Croft 2018, section 2.2.2,
+    Eq. 5).
 
     areas : n areas with points (metres); profile : of the same areas, in the same order; 1 <= n_sites <= n.
-    options.k : the level at which a region is left alone. It starts from the sites of balanced density.
+    options.k : the level at which a region is left alone.
 
     The objective is the sum of the levels of the regions plus 1 - |E_alpha| / |E|. A region at the lowest level alpha
     proposes, for each class of which it has alpha records, the mean centre of the adjacent sites weighted by the square

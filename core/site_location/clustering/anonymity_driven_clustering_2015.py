@@ -25,7 +25,8 @@ def anonymity_driven_clustering_2015(
     options: LocationOptions = DEFAULTS,
     progress: Progress = silent,
 ) -> SiteLocation:
-    """Raise the least anonymity by moving the sites of the lowest regions (Croft 2015, 3.2.2, Eqs. 14, 18, 19).
+    """The first published form of anonymity-driven clustering: sites move to where the records are that their own
+    region lacks (Croft 2015, 3.2.2, Eqs. 14, 18, 19).
 
     areas : n areas with points (metres); profile : of the same areas, in the same order; 1 <= n_sites <= n.
     options.k : the level at which a region is left alone. It starts from the sites of balanced density.

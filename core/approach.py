@@ -1,0 +1,61 @@
+"""An approach as it stands in the dict of its room: a function, and what others must know of it."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Callable, Generic, TypeVar
+
+Result = TypeVar("Result")
+# In brackets, with a year, at the end of a sentence.
+_SOURCE = re.compile(r" \((?P<source>[^()]*\b(?:1[89]|20)\d\d\b[^()]*)\)\.$")
+
+
+@dataclass(frozen=True)
+class Approach(Generic[Result]):
+    """A function that is called as its room says, such as `approach(areas, sites, options, progress)`.
+
+    settings : the fields of the room's options that it looks at; own_sites : an aggregation that chooses its own sites
+    and is given their number in place of the sites; neighbours : it needs areas with their neighbours; weighs_groups :
+    in the end, the groups of cells that make the loss worse are left out
+    """
+
+    function: Callable[..., Result]
+    settings: tuple[str, ...] = ()
+    own_sites: bool = False
+    neighbours: bool = False
+    weighs_groups: bool = False
+
+    def __call__(self, *arguments: object, **named: object) -> Result:
+        """What the function gives."""
+        return self.function(*arguments, **named)
+
+    @property
+    def sentence(self) -> str:
+        """What it does, for whoever chooses it: the first paragraph of the docstring, without the source."""
+        sentence = _sentence_and_source(self.function)[0]
+        return f"{sentence} It chooses its own sites." if self.own_sites else sentence
+
+    @property
+    def source(self) -> str:
+        """Where it is published, as the first paragraph of the docstring ends; empty where it says nothing."""
+        return _sentence_and_source(self.function)[1]
+
+
+def _sentence_and_source(function: Callable[..., object]) -> tuple[str, str]:
+    # Python run without docstrings (-OO) has nothing to say, and runs all the same.
+    paragraph = " ".join((inspect.getdoc(function) or "").split("\n\n")[0].split())
+    source = _SOURCE.search(paragraph)
+    return (f"{paragraph[: source.start()]}.", source["source"]) if source else (paragraph, "")
+
+
+def looking_at(approaches: Mapping[str, Approach[Result]], setting: str) -> tuple[str, ...]:
+    """The names of the approaches that look at a setting."""
+    return tuple(name for name, approach in approaches.items() if setting in approach.settings)
+
+
+def choosing_sites(approaches: Mapping[str, Approach[Result]]) -> tuple[str, ...]:
+    """The names of the approaches that choose their own sites."""
+    return tuple(name for name, approach in approaches.items() if approach.own_sites)
