@@ -8,7 +8,7 @@ import numpy as np
 from qgis.core import QgsField, QgsProcessingParameterDefinition
 
 from ..core.cells import REASONS, Cells, Partition
-from ..core.cells.measures import Groups
+from ..core.cells.measures import GroupDescriptions
 from .layers.cells import CellLayer
 from .layers.tables import FOR_RELEASE, INTERNAL, Table, number_fields
 from .parameters import sink
@@ -58,7 +58,7 @@ def crosswalk_table(layer: CellLayer, partition: Partition) -> Table:
     return Table([layer.id_field, *number_fields(vbas_region="long")], [layer.identifiers, numbers])
 
 
-def groups_table(layer: CellLayer, cells: Cells, groups: Groups, shapes: np.ndarray) -> Table:
+def groups_table(layer: CellLayer, cells: Cells, groups: GroupDescriptions, shapes: np.ndarray) -> Table:
     """GROUPS. shapes : (n_groups,) in the layer's CRS."""
     least = ["least", *(f"least_{i}" for i in range(2, groups.least.shape[1] + 1))]
     ends = number_fields(

@@ -25,7 +25,7 @@ from vbas.benchmarks.grid_data import GRIDS, every_year, population_grid
 from vbas.benchmarks.published_partition import plain_partition
 from vbas.core.cells import Cells, PartitionOptions, partition_cells
 from vbas.core.cells.making import squares
-from vbas.core.cells.measures import describe_groups, measure
+from vbas.core.cells.measures import describe_groups, measure_partition
 from vbas.core.crosswalk import Crosswalk
 
 K = 100
@@ -93,7 +93,7 @@ def _partition(cells: Cells, approach: str, **options: int) -> Crosswalk:
 def _rated(area: str, cells: Cells, crosswalk: Crosswalk) -> tuple[float, ...]:
     """Loss, weighted_dist, non_pop, groups, mean ratio of area to hull, share of groups whose ratio is below 0.4."""
     minimums = every_year(cells, K)
-    found = measure(cells, minimums, crosswalk, PartitionOptions().beta)
+    found = measure_partition(cells, minimums, crosswalk, PartitionOptions().beta)
     shapes = squares(cells.boxes[:, :2], GRIDS[area].size, np.zeros(2))
     ratio = describe_groups(cells, minimums, crosswalk, shapes).area_hull
     return found.loss, found.weighted_dist, found.non_pop, found.n_groups, ratio.mean(), (ratio < 0.4).mean()
