@@ -85,7 +85,7 @@ class Audit:
 
 
 @dataclass(frozen=True)
-class Smallest:
+class SmallestKInner:
     """The smallest K_INNER that meets a wanted failure rate, None where none up to MOST_K_INNER does.
 
     percent_below, percent_not_masked : at that K_INNER
@@ -134,7 +134,7 @@ def audit(
 
 def smallest_k_inner(
     masker: Masker, grid: Audit, needed: np.ndarray, percent: float, progress: Progress = silent
-) -> list[Smallest]:
+) -> list[SmallestKInner]:
     """For each K_MIN the smallest whole K_INNER with which at most `percent` of the masked households fall short of it.
 
     grid, needed : of `audit` for the same masker. The search starts from the grid and goes on by doubling and halving:
@@ -162,7 +162,7 @@ def _smallest(
     needed: np.ndarray,
     percent: float,
     progress: Progress,
-) -> Smallest:
+) -> SmallestKInner:
     """The search for one K_MIN; runs : per cent below each K_MIN and not masked by K_INNER, filled as it goes on."""
 
     def meets(k: int) -> bool:
@@ -176,12 +176,12 @@ def _smallest(
     low = max((k for k in runs if k < high and not meets(k)), default=0)
     while not meets(high):
         if high >= MOST_K_INNER or np.isnan(runs[high][0][j]):
-            return Smallest(k_min, None, float(runs[high][0][j]), runs[high][1])
+            return SmallestKInner(k_min, None, float(runs[high][0][j]), runs[high][1])
         low, high = high, min(2 * high, MOST_K_INNER)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if meets(middle) else (middle, high)
-    return Smallest(k_min, high, float(runs[high][0][j]), runs[high][1])
+    return SmallestKInner(k_min, high, float(runs[high][0][j]), runs[high][1])
 
 
 def _rates(masker: Masker, k_inner: int, needed: np.ndarray) -> tuple[np.ndarray, float]:

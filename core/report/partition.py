@@ -14,8 +14,7 @@ from ..cells.partition import REASONS, TAKEN, Partition
 from ..crosswalk import number_compactly
 from ..errors import InputError
 from .page import Report, Section, render
-from .partition_pictures import cloud, in_hull, sizes, spread
-from .pictures import region_map
+from .pictures import cloud, in_hull, region_map, sizes, spread
 
 BLUES = ((238, 242, 249), (42, 95, 165))
 # Figure 6 of the paper shows groups of these ratios.
