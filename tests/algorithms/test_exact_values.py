@@ -293,7 +293,7 @@ def test_crosswalks_and_regions_keep_numbers_beyond_32_bits(run, grid, tmp_path,
 def test_region_numbers_that_are_none_are_refused(released, number):
     records = make_layer({"home": HOMES, "sex": ["F"] * N, "x": [1] * N})
     crosswalk = make_layer({"home": ["a", "b"], "vbas_region": [number, number]})
-    with pytest.raises(QgsProcessingException, match="no whole number in 2 rows"):
+    with pytest.raises(QgsProcessingException, match="not a whole number in 2 rows"):
         released(records, CROSSWALK=crosswalk)
 
 
