@@ -76,7 +76,7 @@ class Anonymize(VbasAlgorithm):
         from ..core.configuration import aggregate
         from ..core.evaluation import evaluate
         from ..core.plan import suppress
-        from ..core.release import apply, least_class
+        from ..core.release import apply, smallest_class
         from ..core.report.anonymisation import anonymisation_report
 
         started = time.perf_counter()
@@ -116,7 +116,7 @@ class Anonymize(VbasAlgorithm):
                     measures,
                     audit,
                     k,
-                    least_class(released, len(records.table.quasi_identifiers)),
+                    smallest_class(released, len(records.table.quasi_identifiers)),
                     layer.to_planar(np.asarray(shapes), layer.crs),
                     parameter_rows(self, parameters, context),
                     (*records.warnings, *run.notes),

@@ -1,4 +1,4 @@
-"""Which areas are neighbours, and how long a border they share."""
+"""Which areas are neighbours, and the length of the border they share."""
 
 from __future__ import annotations
 
