@@ -46,7 +46,7 @@ class EstimateDistributions(VbasAlgorithm):
     def work(
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
     ) -> dict[str, object]:
-        from ..core.synthetic.estimate import estimate_distributions
+        from ..core.synthetic.microdata import estimate_distributions
 
         with Outputs(self, parameters, context, feedback) as outputs:
             columns = microdata_inputs.columns_of(self, parameters, "PROVINCE", context, feedback)

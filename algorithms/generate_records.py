@@ -148,8 +148,7 @@ class GenerateRecords(VbasAlgorithm):
         """What people are drawn from: shares, or rows of microdata. Raises InputError where the choices do not fit."""
         from ..core.errors import InputError
         from ..core.synthetic.canada import canadian_distributions
-        from ..core.synthetic.estimate import estimate_distributions
-        from ..core.synthetic.microdata import microdata_rows
+        from ..core.synthetic.microdata import estimate_distributions, microdata_rows
 
         table = self.optional_source(parameters, "DISTRIBUTIONS", context)
         microdata = self.parameterAsSource(parameters, "MICRODATA", context)
