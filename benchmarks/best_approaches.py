@@ -87,7 +87,7 @@ def _contests(outcomes: Sequence[Outcome], component: str) -> Iterator[list[Outc
 
 
 def _winners(contest: Sequence[Outcome], component: str, measure: str) -> set[str]:
-    """The approach with the least value; all that share it."""
+    """The approach with the smallest value; all that share it."""
     values = [outcome.seconds if measure == "seconds" else getattr(outcome.measures, measure) for outcome in contest]
     return {_approach(outcome, component) for outcome, value in zip(contest, values) if value == min(values)}
 

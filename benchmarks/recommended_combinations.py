@@ -4,7 +4,8 @@
 
 runs every combination over random selections of quasi-identifiers and prints, for each, the sentence that the toolbox
 shows (`Combination.measured`), marking those that no longer fit what was found. Points: Statistics Canada, open
-licence. People: made up (`scenarios.py`). Times are CPU seconds, the least of three runs where one takes less than one.
+licence. People: made up (`scenarios.py`). Times are CPU seconds, the smallest of three runs where one takes less than a
+second.
 """
 
 from __future__ import annotations

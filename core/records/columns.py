@@ -37,8 +37,7 @@ class ColumnBuilder:
         if len(kinds) > 1:
             codes = map(self._code, values)
         else:
-            # Values of one type, as fields have them, need no type to distinguish them: each distinct value is encoded
-            # once.
+            # Values of one type, as in most fields, need no type in the key: each distinct value is encoded once.
             seen = self._seen.setdefault(kinds.pop() if kinds else type(None), {})
             for value in set(values).difference(seen):
                 seen[value] = self._code(value)
