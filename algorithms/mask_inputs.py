@@ -36,7 +36,7 @@ POLYGON_LAYER = [QgsProcessing.SourceType.TypeVectorPolygon]
 
 
 @dataclass(frozen=True, eq=False)
-class Located:
+class PlacedPoints:
     """Points in the areas' planar metres. coordinates : (N, 2), NaN for none; area_of : (N,), -1 for none."""
 
     layer: Points
@@ -45,10 +45,10 @@ class Located:
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class MaskingInputs:
     """All that vbas:donutmask works on. people : (N,) of each point's area and category; households may be None."""
 
-    points: Located
+    points: PlacedPoints
     areas: MaskAreas
     people: np.ndarray
     households: Households | None
@@ -164,7 +164,7 @@ def case_of(
     parameters: dict[str, object],
     context: QgsProcessingContext,
     feedback: QgsProcessingFeedback,
-) -> Case:
+) -> MaskingInputs:
     """POINTS, AREAS, HOUSEHOLDS and their fields, read, checked and projected."""
     category = algorithm.text(parameters, "CATEGORY_FIELD", context)
     population = algorithm.text(parameters, "POPULATION", context)
@@ -190,8 +190,8 @@ def case_of(
     area_of = own_areas(coordinates, read.planar_shapes, progress_of(feedback, 0, 10))
     populations = populations_of(read, tuple(by_category), households)
     codes = categories_of(layer.columns[category], tuple(by_category), category) if category else None
-    return Case(
-        Located(layer, coordinates, area_of),
+    return MaskingInputs(
+        PlacedPoints(layer, coordinates, area_of),
         read,
         populations.of_points(area_of, codes),
         households,
