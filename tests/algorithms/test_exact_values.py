@@ -105,7 +105,7 @@ def test_values_that_would_be_read_as_others_are_refused(released, tmp_path, sql
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE records SET x = ? WHERE rowid IN (3, 5)", (wrong,))
     with pytest.raises(
-        QgsProcessingException, match=r"RECORDS: field “x” is one of .*, but other values stand in it"
+        QgsProcessingException, match=r"RECORDS: field “x” is one of .*, but holds other values"
     ) as refused:
         released(source)
     assert shown in str(refused.value)
