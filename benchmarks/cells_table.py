@@ -2,11 +2,11 @@
 
     python benchmarks/cells_table.py [Oslo] [Norway]
 
-needs the package installed (pip install -e .) and the folder of real data beside the checkout (or where the environment
-variable VBAS_DATA points). Population: Statistics Norway, open data. k = 100 persons in every year, neighbours by edge,
-β = 0.99. Each row runs in a process of its own, so that seconds (processor time, children included) and memory are its
-own. A row is the best of its restarts, but where it says “mean of runs”: that shows how long one run takes to reach its
-loss. The plain rendering is run for Oslo only.
+needs the package installed (pip install -e .) and the folder of real data next to the checkout (or where the
+environment variable VBAS_DATA points). Population: Statistics Norway, open data. k = 100 persons in every year,
+neighbours by edge, β = 0.99. Each row runs in a process of its own, so that seconds (processor time, children included)
+and memory are its own. A row is the best of its restarts, but where it says “mean of runs”: that shows how long one run
+takes to reach its loss. The plain rendering is run for Oslo only.
 """
 
 from __future__ import annotations
