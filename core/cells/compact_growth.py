@@ -8,14 +8,16 @@ from heapq import heapify, heappop, heappush
 
 from ..progress import Progress, part, silent
 from .cells import PartitionOptions
-from .grouping import FREE, Area, Box, Draws, Grouping, diagonal, joined
+from .grouping import FREE, Box, ConnectedCells, Draws, Grouping, diagonal, joined
 from .measures import loss_of
 from .swaps import GAIN, swap_cells
 
 START_NOISE = 0.5
 
 
-def compact_growth(area: Area, draws: Draws, options: PartitionOptions, progress: Progress = silent) -> Grouping:
+def compact_growth(
+    area: ConnectedCells, draws: Draws, options: PartitionOptions, progress: Progress = silent
+) -> Grouping:
     """Grow groups from the cells that are hardest to place, lengthening the diagonal least; then improve them.
 
     Improving: cells are exchanged one for one, neighbouring groups are merged and split again, cells are exchanged
@@ -58,7 +60,7 @@ class GrownGroup:
 
 
 def build(
-    area: Area, cells: Iterable[int], draws: Draws, noise: float, progress: Progress = silent
+    area: ConnectedCells, cells: Iterable[int], draws: Draws, noise: float, progress: Progress = silent
 ) -> tuple[list[GrownGroup], list[int]]:
     """Compact groups of these cells, and the cells that are in none.
 
@@ -96,7 +98,7 @@ def build(
 
 
 def _grow_compactly(
-    area: Area,
+    area: ConnectedCells,
     start: int,
     free: dict[int, None],
     degree: dict[int, int],
@@ -137,7 +139,7 @@ def _grow_compactly(
     return group
 
 
-def join(area: Area, groups: list[GrownGroup], left: list[int]) -> list[int]:
+def join(area: ConnectedCells, groups: list[GrownGroup], left: list[int]) -> list[int]:
     """Let each cell left over join the neighbouring group where it adds least to the cost; returns those still left."""
     owner = {cell: group for group in groups for cell in group.members}
     waiting = left
@@ -159,7 +161,7 @@ def join(area: Area, groups: list[GrownGroup], left: list[int]) -> list[int]:
     return waiting
 
 
-def _cheapest(area: Area, cell: int, owner: dict[int, GrownGroup]) -> GrownGroup | None:
+def _cheapest(area: ConnectedCells, cell: int, owner: dict[int, GrownGroup]) -> GrownGroup | None:
     """The neighbouring group that a cell joins at the lowest cost and that keeps its minimums."""
     best, cheapest = float("inf"), None
     for other in area.neighbours[cell]:

@@ -21,7 +21,7 @@ Box = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, eq=False)
-class Area:
+class ConnectedCells:
     """Connected cells that are partitioned on their own, numbered 0..n-1.
 
     neighbours : of each cell; people : packed population of each (see `PackedMinimums`); weight : of each in the
@@ -43,7 +43,7 @@ class Area:
         return len(self.people)
 
 
-def make_area(
+def connect_cells(
     cells: Cells,
     members: np.ndarray,
     packed: list[int],
@@ -51,8 +51,8 @@ def make_area(
     newly: np.ndarray,
     minimums: PackedMinimums,
     beta: float,
-) -> Area:
-    """The area of the cells at these ascending positions; borders to other cells are left out."""
+) -> ConnectedCells:
+    """The cells at these ascending positions, which are connected; borders with other cells are left out."""
     position = {cell: i for i, cell in enumerate(to_list(members))}
     starts, others = cells.adjacency.starts, cells.adjacency.others
     neighbours = [
@@ -62,7 +62,7 @@ def make_area(
     boxes = [tuple(box) for box in to_list(cells.boxes[members])]
     weight = to_list(weights[members])
     people = [packed[cell] for cell in to_list(members)]
-    return Area(
+    return ConnectedCells(
         neighbours,
         people,
         weight,
@@ -94,7 +94,7 @@ class Grouping:
     cost = weight · diagonal, its share of the numerator of Eq. 3.
     """
 
-    def __init__(self, area: Area) -> None:
+    def __init__(self, area: ConnectedCells) -> None:
         self.area = area
         self.group_of = [FREE] * len(area)
         self.members: dict[int, list[int]] = {}

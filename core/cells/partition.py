@@ -16,7 +16,7 @@ from ..progress import Progress, part, silent
 from .cells import Cells, Minimum, PackedMinimums, PartitionOptions, checked_minimums, weights_of
 from .chunks import connected_areas, cut_into_chunks
 from .compact_growth import compact_growth
-from .grouping import Draws, Grouping, make_area
+from .grouping import Draws, Grouping, connect_cells
 from .measures import PartitionMeasures, diagonals, loss_of, measure_partition
 from .random_growth import random_growth
 
@@ -110,7 +110,7 @@ def best_of_restarts(
     used = done = 0
     everything = max(int((area_of >= 0).sum()), 1) * options.restarts
     for number, members in enumerate(_members(area_of)):
-        area = make_area(cells, members, packed, weights, newly, packed_minimums, options.beta)
+        area = connect_cells(cells, members, packed, weights, newly, packed_minimums, options.beta)
         best: Grouping | None = None
         for restart in range(options.restarts):
             draws = Draws(np.random.default_rng([options.seed, restart, number]))

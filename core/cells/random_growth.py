@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from ..progress import Progress, part, silent
 from .cells import PartitionOptions
-from .grouping import FREE, Area, Draws, Grouping
+from .grouping import FREE, ConnectedCells, Draws, Grouping
 from .swaps import swap_cells
 
 TELL_EVERY = 256
 
 
-def random_growth(area: Area, draws: Draws, options: PartitionOptions, progress: Progress = silent) -> Grouping:
+def random_growth(
+    area: ConnectedCells, draws: Draws, options: PartitionOptions, progress: Progress = silent
+) -> Grouping:
     """Grow groups from random cells by random neighbours, then exchange cells (Bjerre-Nielsen & Gandil 2018, 3.2, 3.3).
 
     Newly built cells are partitioned first, among themselves, if together they reach the minimums; then all cells

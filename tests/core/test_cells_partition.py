@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from vbas.benchmarks.published_partition import plain_partition
 from vbas.core.cells import APPROACHES, Minimum, PartitionOptions, make_cells, partition_cells
 from vbas.core.cells.cells import PackedMinimums
-from vbas.core.cells.grouping import Draws, Grouping, make_area
+from vbas.core.cells.grouping import Draws, Grouping, connect_cells
 from vbas.core.cells.making import grid_borders
 from vbas.core.cells.measures import loss_of, measure_partition
 from vbas.core.cells.partition import NO_GROUP, TOO_FEW, TOO_WIDE, recount, too_wide
@@ -154,7 +154,7 @@ def area_of(cells, minimums):
     packed_minimums = PackedMinimums(minimums)
     nobody_new = np.zeros(len(cells), bool)
     weights = cells.population[:, minimums[0].columns[0]]
-    return make_area(
+    return connect_cells(
         cells, np.arange(len(cells)), packed_minimums.pack(cells), weights, nobody_new, packed_minimums, 0.99
     )
 
