@@ -10,7 +10,7 @@ from qgis.core import QgsProcessingContext
 from ..core.configuration import aggregate
 from ..core.evaluation import evaluate
 from ..core.plan import suppress
-from ..core.release import apply, least_class
+from ..core.release import apply, smallest_class
 from ..core.report.anonymisation import anonymisation_report
 from .form import approaches, regions
 from .form import parameters as shared
@@ -108,7 +108,7 @@ class Anonymize(VbasAlgorithm):
                 measures,
                 audit,
                 k,
-                least_class(released, len(records.table.quasi_identifiers)),
+                smallest_class(released, len(records.table.quasi_identifiers)),
                 layer.to_planar(np.asarray(shapes), layer.crs),
                 form.rows(),
                 (*records.warnings, *run.notes),

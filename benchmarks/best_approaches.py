@@ -2,8 +2,8 @@
 
 Every configuration of every scenario is run and rated. For one component, the approaches are compared with everything
 else held the same; each such comparison has a winner in each measure. The table names the approach that wins most
-often, with its share of the comparisons, beside the published one. Running times are wall seconds of one run: where two
-approaches take milliseconds, who is faster is noise.
+often, with its share of the comparisons, next to the published one. Running times are wall seconds of one run: where
+two approaches take milliseconds, who is faster is noise.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _contests(outcomes: Sequence[Outcome], component: str) -> Iterator[list[Outc
 
 
 def _winners(contest: Sequence[Outcome], component: str, measure: str) -> set[str]:
-    """The approach with the least value; all that share it."""
+    """The approach with the smallest value; all that share it."""
     values = [outcome.seconds if measure == "seconds" else getattr(outcome.measures, measure) for outcome in contest]
     return {_approach(outcome, component) for outcome, value in zip(contest, values) if value == min(values)}
 

@@ -2,11 +2,11 @@
 
     python benchmarks/cells_table.py [Oslo] [Norway]
 
-needs the package installed (pip install -e .) and the folder of real data beside the checkout (or where the environment
-variable VBAS_DATA points). Population: Statistics Norway, open data. k = 100 persons in every year, neighbours by edge,
-β = 0.99. Each row runs in a process of its own, so that seconds (processor time, children included) and memory are its
-own. A row is the best of its restarts, but where it says “mean of runs”: that tells how long one run takes to its loss.
-The plain rendering is run for Oslo only.
+needs the package installed (pip install -e .) and the folder of real data next to the checkout (or where the
+environment variable VBAS_DATA points). Population: Statistics Norway, open data. k = 100 persons in every year,
+neighbours by edge, β = 0.99. Each row runs in a process of its own, so that seconds (processor time, children included)
+and memory are its own. A row is the best of its restarts, but where it says “mean of runs”: that shows how long one run
+takes to reach its loss. The plain rendering is run for Oslo only.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from vbas.benchmarks.grid_data import GRIDS, every_year, population_grid
 from vbas.benchmarks.published_partition import plain_partition
 from vbas.core.cells import Cells, PartitionOptions, partition_cells
 from vbas.core.cells.making import squares
-from vbas.core.cells.measures import describe_groups, measure
+from vbas.core.cells.measures import describe_groups, measure_partition
 from vbas.core.crosswalk import Crosswalk
 
 K = 100
@@ -93,7 +93,7 @@ def _partition(cells: Cells, approach: str, **options: int) -> Crosswalk:
 def _rated(area: str, cells: Cells, crosswalk: Crosswalk) -> tuple[float, ...]:
     """Loss, weighted_dist, non_pop, groups, mean ratio of area to hull, share of groups whose ratio is below 0.4."""
     minimums = every_year(cells, K)
-    found = measure(cells, minimums, crosswalk, PartitionOptions().beta)
+    found = measure_partition(cells, minimums, crosswalk, PartitionOptions().beta)
     shapes = squares(cells.boxes[:, :2], GRIDS[area].size, np.zeros(2))
     ratio = describe_groups(cells, minimums, crosswalk, shapes).area_hull
     return found.loss, found.weighted_dist, found.non_pop, found.n_groups, ratio.mean(), (ratio < 0.4).mean()

@@ -27,7 +27,7 @@ COMPACTNESS = ("basic Voronoi", "iterative Voronoi", "site optimisation")
 NUMBERS = ("max combinations (2018)", "entropy")
 
 
-class Located(NamedTuple):
+class PlacedSites(NamedTuple):
     """Records suppressed with each of JOINED_BY, CPU seconds, the notes."""
 
     suppressed: tuple[int, ...]
@@ -35,14 +35,14 @@ class Located(NamedTuple):
     notes: tuple[str, ...]
 
 
-def located(regions: Areas, profile: Profile, name: str, n_sites: int) -> Located:
+def place_sites(regions: Areas, profile: Profile, name: str, n_sites: int) -> PlacedSites:
     """Place sites by one approach, and suppress."""
     started = time.process_time()
     result = LOCATIONS[name](regions, profile, n_sites, LocationOptions(k=K))
     seconds = time.process_time() - started
     joined = (AGGREGATIONS[aggregation](regions, result.sites) for aggregation in JOINED_BY)
     rated = (evaluate(regions, suppress(profile, each.crosswalk, K), each.sites)[0] for each in joined)
-    return Located(tuple(measures.n_suppressed for measures in rated), seconds, result.notes)
+    return PlacedSites(tuple(measures.n_suppressed for measures in rated), seconds, result.notes)
 
 
 def suppression_table(parts: tuple[str, ...]) -> None:
@@ -57,8 +57,8 @@ def suppression_table(parts: tuple[str, ...]) -> None:
             regions, profile = scenario(part, selection)
             for number in NUMBERS:
                 n_sites = SITE_NUMBERS[number](profile, regions.identifiers).n_sites
-                before = located(regions, profile, "balanced density", n_sites)
-                after = [located(regions, profile, name, n_sites) for name in VARIANTS]
+                before = place_sites(regions, profile, "balanced density", n_sites)
+                after = [place_sites(regions, profile, name, n_sites) for name in VARIANTS]
                 percent = np.array(
                     [[100 * s / max(b, 1) for s, b in zip(each.suppressed, before.suppressed)] for each in after]
                 )
@@ -73,14 +73,16 @@ def suppression_table(parts: tuple[str, ...]) -> None:
             )
 
 
-def _print_suppression(name: str, n_sites: int, before: Located, after: list[Located], percent: np.ndarray) -> None:
-    told = "".join(
+def _print_suppression(
+    name: str, n_sites: int, before: PlacedSites, after: list[PlacedSites], percent: np.ndarray
+) -> None:
+    columns = "".join(
         f"{suppressed:10d}{percent[0, column]:10.1f}{percent[1, column]:10.1f}"
         for column, suppressed in enumerate(before.suppressed)
     )
     moves = [each.notes[-1].split(" made ")[1].split()[0] for each in after]
     print(
-        f"{name:27}{n_sites:6d}{told}{moves[0]:>6}{moves[1]:>7}{after[0].seconds:8.2f}{after[1].seconds:7.2f}",
+        f"{name:27}{n_sites:6d}{columns}{moves[0]:>6}{moves[1]:>7}{after[0].seconds:8.2f}{after[1].seconds:7.2f}",
         flush=True,
     )
 

@@ -6,7 +6,7 @@ needs the package vbas on the path (PYTHONPATH=build/package), GDAL's Python mod
 real_data.py).
 Points: Statistics Canada, open licence. People: made up (scenarios.py), 400 to 700 in each area, five
 quasi-identifiers with 900 classes, all in use. Times are CPU seconds from the profile to the sites; each part runs in a
-process of its own, and `peak MB` is the most that process ever held, libraries and profile included.
+process of its own, and `peak MB` is the most that the process ever held, libraries and profile included.
 
 The last table counts everything again for each proposed move: nearest site of every area, every region's classes,
 every least class. That is timed on proposals of the first regions, and each gives the same answer as the incremental
@@ -22,12 +22,12 @@ import time
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from vbas.benchmarks import real_data
 from vbas.benchmarks.scenarios import LARGE_SELECTION, scenario
 from vbas.core.aggregation import APPROACHES as AGGREGATIONS
 from vbas.core.areas import Areas
+from vbas.core.crosswalk import Crosswalk
 from vbas.core.profile import Profile
 from vbas.core.site_location import APPROACHES as LOCATIONS
 from vbas.core.site_location import LocationOptions
@@ -49,11 +49,11 @@ class Timed(NamedTuple):
     """CPU seconds, and how it went."""
 
     seconds: float
-    told: str
+    note: str
 
 
 def cpu_seconds(work, *arguments):
-    """(seconds, result); the least of three where it takes next to nothing."""
+    """(seconds, result); the smallest of three where it takes next to no time."""
     started = time.process_time()
     result = work(*arguments)
     seconds = time.process_time() - started
@@ -82,9 +82,7 @@ def measure(regions: Areas, profile: Profile, n_sites: int) -> dict[str, Timed]:
 def plain_objective(regions: Areas, profile: Profile, sites: np.ndarray) -> tuple[int, int, int]:
     """Sum of levels, classes at the lowest level and classes, with everything counted again."""
     region_of = nearest_site(regions.points, sites)
-    ones = np.ones(len(regions), np.int64)
-    membership = sparse.csr_matrix((ones, (region_of, np.arange(len(regions)))), (len(sites), len(regions)))
-    grouped = membership @ profile.counts
+    grouped = (Crosswalk(region_of, len(sites)).membership() @ profile.counts).tocsr()
     filled = np.diff(grouped.indptr) > 0
     levels = np.minimum.reduceat(grouped.data, grouped.indptr[:-1][filled])
     return int(levels.sum()), int(np.count_nonzero(grouped.data == levels.min())), grouped.nnz
@@ -150,8 +148,8 @@ def main(arguments: list[str]) -> int:
     if not real_data.available():
         print(f"The folder of real data is not at {real_data.DATA}: set VBAS_DATA to where it is.")
         return 1
-    told = "ratio: to balanced density + iterative Voronoi of the same line"
-    print(f"Clustering and site optimisation, k = {K}, CPU seconds; {told}")
+    note = "ratio: to balanced density + iterative Voronoi of the same line"
+    print(f"Clustering and site optimisation, k = {K}, CPU seconds; {note}")
     print(f"{'part, site number, approach':62}{'sites':>6}{'CPU s':>8}{'ratio':>8}  {'made'}")
     saved = {}
     for part in arguments or PARTS:
@@ -165,10 +163,10 @@ def main(arguments: list[str]) -> int:
                 late = name in CLUSTERINGS and timed.seconds > MOST.get(part, np.inf)
                 print(
                     f"  {number + ', ' + name:60}{n_sites:6d}{timed.seconds:8.2f}{timed.seconds / base:8.1f}  "
-                    f"{timed.told}{'  <- longer than wanted' if late else ''}",
+                    f"{timed.note}{'  <- longer than wanted' if late else ''}",
                     flush=True,
                 )
-    print(f"\n{'a proposed move (entropy), microseconds of CPU':48}{'incremental':>12}{'all anew':>11}{'ratio':>8}")
+    print(f"\n{'a proposed move (entropy), microseconds of CPU':48}{'incremental':>12}{'recounted':>11}{'ratio':>8}")
     for part, s in saved.items():
         print(
             f"{f'{part}, first {MOVES} moves ({s.proposals} proposals)':48}{1e6 * s.incremental:12.0f}"

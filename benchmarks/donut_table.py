@@ -1,4 +1,4 @@
-"""Donut masking: the paper's Table 1 on the pseudo-households of Ottawa, and how fast it is beside MaskMyPy.
+"""Donut masking: the paper's Table 1 on the pseudo-households of Ottawa, and how fast it is compared with MaskMyPy.
 
     python benchmarks/donut_table.py [table] [speed]
 
@@ -70,7 +70,7 @@ def holds(grid: Audit) -> bool:
 
 
 def table() -> None:
-    """Table 1, Ottawa beside Orange County: each pseudo-household as one household, then as its persons."""
+    """Table 1, Ottawa next to Orange County: each pseudo-household as one household, then as its persons."""
     _print_table(masker(), "each pseudo-household counted as one household")
     weighted = masker(weighted=True)
     _print_table(weighted, "weighted: each pseudo-household counted as the persons it stands for")
@@ -78,7 +78,7 @@ def table() -> None:
 
 
 def _print_table(ours: Masker, counted: str, times: int = 1) -> None:
-    """times : what every K is multiplied by; the published figures stand beside where it is 1."""
+    """times : what every K is multiplied by; where it is 1, the published figures are shown too."""
     k_inner, k_min = [times * k for k in K_INNER], [times * k for k in K_MIN]
     grid, needed = audit(ours, k_inner, k_min)
     weights, areas = ours.households.weights, np.unique(ours.area_of[ours.area_of >= 0])

@@ -1,4 +1,4 @@
-"""The population grids of Statistics Norway, kept beside the project (never in it), as cells."""
+"""The population grids of Statistics Norway, kept next to the project (never in it), as cells."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
     python benchmarks/paper_tables.py [East] [West]
 
 needs the package vbas on the path (PYTHONPATH=build/package, made by scripts/setup), GDAL's Python module and the
-folder of real data beside the checkout (or where the environment variable VBAS_DATA points). Naming a part of Canada
+folder of real data next to the checkout (or where the environment variable VBAS_DATA points). Naming a part of Canada
 runs that part alone. Points: Statistics Canada, open licence. People: made up (`scenarios.py`).
 
 Each table is a function that takes the parts and prints; TABLES lists them.

@@ -31,11 +31,11 @@ def spopt(given):
     from spopt.region import MaxPHeuristic
 
     points = given["points"]
-    beside = {i: [] for i in range(len(points))}
+    neighbours = {i: [] for i in range(len(points))}
     for a, b in zip(given["first"].tolist(), given["second"].tolist()):
-        beside[a].append(b)
-        beside[b].append(a)
-    weights = libpysal.weights.W(beside, silence_warnings=True)
+        neighbours[a].append(b)
+        neighbours[b].append(a)
+    weights = libpysal.weights.W(neighbours, silence_warnings=True)
     frame = geopandas.GeoDataFrame(
         {"x": points[:, 0], "y": points[:, 1], "people": given["population"]},
         geometry=geopandas.points_from_xy(*points.T),

@@ -44,7 +44,7 @@ K = 5
 PLACES = {"Winnipeg": (5_000, 4), "California": (50_000, 5), "East of Canada": (3_300, 4)}
 # One record for ten people: 34 million would show nothing more.
 THINNED = {"California": 10}
-HEADER = ("method", "regions", "least pop.", "compactness, km", "suppressed, %", "in one piece", "seconds")
+HEADER = ("method", "regions", "smallest pop.", "compactness, km", "suppressed, %", "in one piece", "seconds")
 
 
 def place(name: str) -> tuple[Areas, Profile]:

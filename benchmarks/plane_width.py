@@ -6,7 +6,7 @@ Areas and sites are drawn uniformly over a round extent on the globe (or are the
 the data are there), projected as VBAS projects geographic layers, and each area's nearest site in the plane is compared
 with its nearest one on the ellipsoid. The distances there are chords in three dimensions: the order of chords is that
 of great circles. "further" is how much further, in per cent of the distances of all areas, the sites of the plane
-are; "scale" is the least and the greatest length in the plane of one metre on the ground.
+are; "scale" is the smallest and the largest length in the plane of one metre on the ground.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def compared(degrees: np.ndarray, sites: np.ndarray, definition: str) -> tuple[f
 
 
 def scale(degrees: np.ndarray, definition: str) -> tuple[float, float]:
-    """The least and the greatest length in the plane of one metre on the ground, over the points and directions."""
+    """The smallest and the largest length in the plane of one metre on the ground, over the points and directions."""
     factors = []
     start, start_space = in_plane(degrees, definition), in_space(degrees)
     for turn in np.arange(0, np.pi, np.pi / 12):
@@ -93,9 +93,9 @@ def scale(degrees: np.ndarray, definition: str) -> tuple[float, float]:
 def print_row(title: str, degrees: list[np.ndarray], definition: str, rng: np.random.Generator) -> None:
     """One line of the table: the means over the draws."""
     shares = [compared(points, rng.choice(len(points), SITES, replace=False), definition) for points in degrees]
-    least, greatest = scale(degrees[0][np.abs(degrees[0][:, 1]) < 89.9][:2000], definition)
+    smallest, largest = scale(degrees[0][np.abs(degrees[0][:, 1]) < 89.9][:2000], definition)
     differ, further = np.mean(shares, axis=0)
-    print(f"{title:58} {differ:8.2f} {further:9.4f}   {least:.3f} to {greatest:.3f}", flush=True)
+    print(f"{title:58} {differ:8.2f} {further:9.4f}   {smallest:.3f} to {largest:.3f}", flush=True)
 
 
 def main() -> int:

@@ -1,8 +1,8 @@
 """The published partition of cells, rendered plainly from the paper, to be compared with.
 
 Bjerre-Nielsen & Gandil 2018, Algorithm 1 and section 3.3, written down as they are described: groups are sets, totals
-are summed over the members with numpy whenever they are asked for, the frontier is found anew after every cell, and an
-exchange is tried for every pair of cells of neighbouring groups. No multiprocessing, no chunks.
+are summed over the members with numpy whenever they are asked for, the frontier is searched for again after every cell,
+and an exchange is tried for every pair of cells of neighbouring groups. No multiprocessing, no chunks.
 """
 
 from __future__ import annotations

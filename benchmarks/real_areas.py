@@ -1,4 +1,4 @@
-"""Real areas with neighbours and populations, read for tests and benchmarks (open statistics beside the project)."""
+"""Real areas with neighbours and populations, read for tests and benchmarks (open statistics next to the project)."""
 
 from __future__ import annotations
 

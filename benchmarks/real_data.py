@@ -1,4 +1,4 @@
-"""Open statistics kept beside the project (never in it), read for tests and benchmarks."""
+"""Open statistics kept next to the project (never in it), read for tests and benchmarks."""
 
 from __future__ import annotations
 

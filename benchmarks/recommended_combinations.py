@@ -4,7 +4,8 @@
 
 runs every combination over random selections of quasi-identifiers and prints, for each, the sentence that the toolbox
 shows (`Combination.measured`), marking those that no longer fit what was found. Points: Statistics Canada, open
-licence. People: made up (`scenarios.py`). Times are CPU seconds, the least of three runs where one takes less than one.
+licence. People: made up (`scenarios.py`). Times are CPU seconds, the smallest of three runs where one takes less than a
+second.
 """
 
 from __future__ import annotations
@@ -29,25 +30,25 @@ K = 5
 # clustering takes minutes.
 N_SCENARIOS, MOST_ATTRIBUTES = 12, 4
 MEASURES = ("suppressed", "compactness", "discernibility", "entropy", "seconds")
-Found = dict[str, np.ndarray]
+ScenarioMeasures = dict[str, np.ndarray]
 
 
 class Claim(NamedTuple):
     """What is counted: the words for it, and whether it holds in each scenario. found : {measure: (7, scenarios)}."""
 
     words: str
-    holds: Callable[[Found], np.ndarray]
+    holds: Callable[[ScenarioMeasures], np.ndarray]
 
 
-def _less(measure: str, number: int, other: int) -> Callable[[Found], np.ndarray]:
+def _less(measure: str, number: int, other: int) -> Callable[[ScenarioMeasures], np.ndarray]:
     return lambda found: found[measure][number - 1] < found[measure][other - 1]
 
 
-def _least(measure: str, number: int) -> Callable[[Found], np.ndarray]:
+def _smallest(measure: str, number: int) -> Callable[[ScenarioMeasures], np.ndarray]:
     return lambda found: found[measure][number - 1] <= found[measure].min(axis=0)
 
 
-def _between(measure: str, number: int, low: int, high: int) -> Callable[[Found], np.ndarray]:
+def _between(measure: str, number: int, low: int, high: int) -> Callable[[ScenarioMeasures], np.ndarray]:
     return lambda found: (
         (found[measure][low - 1] < found[measure][number - 1]) & (found[measure][number - 1] < found[measure][high - 1])
     )
@@ -56,10 +57,10 @@ def _between(measure: str, number: int, low: int, high: int) -> Callable[[Found]
 # By the number of the combination.
 CLAIMS = {
     1: Claim("it suppressed less than the all-rounder", _less("suppressed", 1, 2)),
-    2: Claim("it suppressed the fewest of the seven", _least("suppressed", 2)),
+    2: Claim("it suppressed the fewest of the seven", _smallest("suppressed", 2)),
     3: Claim("it lost less information than the all-rounder", _less("discernibility", 3, 2)),
-    4: Claim("it was the fastest of the seven", _least("seconds", 4)),
-    5: Claim("it was the most compact of the seven", _least("compactness", 5)),
+    4: Claim("it was the fastest of the seven", _smallest("seconds", 4)),
+    5: Claim("it was the most compact of the seven", _smallest("compactness", 5)),
     6: Claim("it suppressed less than the most compact", _less("suppressed", 6, 5)),
     7: Claim(
         "its suppression was between those of the all-rounder and the most compact", _between("suppressed", 7, 2, 5)

@@ -1,4 +1,4 @@
-"""Max combinations against entropy over random selections of quasi-identifiers, beside Croft 2015, section 5.1.
+"""Max combinations against entropy over random selections of quasi-identifiers, compared with Croft 2015, section 5.1.
 
     python benchmarks/site_number_ratios.py [East] [West]
 

@@ -41,7 +41,7 @@ class Rated(NamedTuple):
     measures: Measures
     seconds: float
     gap: float
-    told: str
+    note: str
 
 
 def rate(regions: Areas, profile: Profile, heuristic: str, n_sites: int, factor: float) -> Rated:
@@ -99,7 +99,7 @@ def _rated_row(part: str, regions: Areas, profile: Profile, heuristic: str, n_si
     print(
         f"    {_limit(factor):31}{measures.n_suppressed:11d}"
         f"{measures.suppression_percent:8.3f}{measures.compactness / 1000:17.0f}{measures.discernibility:16.4e}"
-        f"{rated.seconds:8.2f}{rated.gap:10.1e}  {rated.told}",
+        f"{rated.seconds:8.2f}{rated.gap:10.1e}  {rated.note}",
         flush=True,
     )
     if rated.gap > GAP_LIMIT:
@@ -126,9 +126,9 @@ def _print_findings(table: dict[tuple[str, float], Rated]) -> None:
         table[HEURISTICS[1], factor].measures.compactness / table[HEURISTICS[0], factor].measures.compactness
         for factor in FACTORS
     ]
-    told = ", ".join(f"{ratio:.3f}" for ratio in ratios)
+    note = ", ".join(f"{ratio:.3f}" for ratio in ratios)
     meet = all(abs(ratio - 1) <= 0.02 for ratio in ratios[2:])
-    print(f"    the two meet from factor 2 up (within 2 %): {_word(meet)} (compactness of the second / first: {told})")
+    print(f"    the two meet from factor 2 up (within 2 %): {_word(meet)} (compactness of the second / first: {note})")
 
 
 def _limit(factor: float) -> str:

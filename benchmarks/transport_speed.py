@@ -55,7 +55,7 @@ class Answer(NamedTuple):
 
     cost: float
     gap: float = float("nan")
-    told: str = ""
+    note: str = ""
 
 
 def ours(problem: Problem) -> Answer:
@@ -115,7 +115,7 @@ def column_generation(problem: Problem) -> Answer:
         missing = np.concatenate(owner_new) * size + np.concatenate(target_new)
         missing = np.setdiff1d(missing, owner * size + target)
         if not len(missing):
-            return Answer(float(result.fun), told=f"{len(owner)} arcs")
+            return Answer(float(result.fun), note=f"{len(owner)} arcs")
         owner, target = np.append(owner, missing // size), np.append(target, missing % size)
         result = _solve_arcs(owner, target, problem)
 
@@ -266,7 +266,7 @@ def _print_rows(problem: Problem, methods: tuple[str, ...]) -> None:
             gap = "" if np.isnan(found["gap"]) else f"{found['gap']:.1e}"
             print(
                 f"{method:34}{found['seconds']:9.2f}{own['seconds'] / found['seconds']:8.3f}{found['megabytes']:8.0f}"
-                f"{own['megabytes'] / found['megabytes']:8.3f}{found['cost'] / 1e6:12.5f}{gap:>10}  {found['told']}",
+                f"{own['megabytes'] / found['megabytes']:8.3f}{found['cost'] / 1e6:12.5f}{gap:>10}  {found['note']}",
                 flush=True,
             )
 

@@ -1,4 +1,4 @@
-"""Which areas are neighbours, and how long a border they share."""
+"""Which areas are neighbours, and the length of the border they share."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from scipy.sparse import csgraph
 
 @dataclass(frozen=True, eq=False)
 class Adjacency:
-    """The neighbours of n areas, each pair listed from both sides: those of area i are others[starts[i]:starts[i + 1]].
+    """The neighbours of n areas, each pair listed from both sides: area i has others[starts[i]:starts[i + 1]].
 
     starts : (n + 1,) int64; others : (2 b,) int64, ascending for each area
-    borders : (2 b,) float, metres of border each shares, 0 where they share none, NaN where nobody measured
+    borders : (2 b,) float, metres of border that each pair shares, 0 where it shares none, NaN where nobody measured
     """
 
     starts: np.ndarray
@@ -46,7 +46,7 @@ class Adjacency:
 
 
 def adjacency_of_pairs(first: np.ndarray, second: np.ndarray, borders: np.ndarray, n: int) -> Adjacency:
-    """Adjacency of n areas from pairs (b,) that each stand there once.
+    """Adjacency of n areas from pairs (b,), each given once.
 
     borders : (b,) metres they share, NaN where nobody measured
     """
@@ -57,6 +57,6 @@ def adjacency_of_pairs(first: np.ndarray, second: np.ndarray, borders: np.ndarra
 
 
 def connected_parts(first: np.ndarray, second: np.ndarray, n: int) -> np.ndarray:
-    """The connected part of each of n areas where these pairs (b,) hang together, (n,) int64 from 0."""
+    """The connected part each of n areas belongs to, (n,) int64 from 0; first, second : (b,) the pairs connected."""
     links = sparse.coo_matrix((np.ones(len(first), np.int8), (first, second)), shape=(n, n))
     return csgraph.connected_components(links, directed=False)[1].astype(np.int64)

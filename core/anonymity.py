@@ -1,13 +1,15 @@
-"""The least k there is: with k = 1 every record could be released as it is."""
+"""The smallest useful k: with k = 1 every record could be released as it is."""
 
 from __future__ import annotations
 
 from .errors import InputError
 
-LEAST_K = 2
+SMALLEST_K = 2
 
 
 def check_k(k: int) -> None:
     """Refuse a k that hides nobody. Raises InputError unless k is a whole number of at least 2."""
-    if not k >= LEAST_K or k != int(k):
-        raise InputError(f"K is {k}: choose a whole number of at least {LEAST_K}; with K = 1 nobody would be hidden.")
+    if not k >= SMALLEST_K or k != int(k):
+        raise InputError(
+            f"K is {k}: choose a whole number of at least {SMALLEST_K}; with K = 1 nobody would be hidden."
+        )

@@ -6,7 +6,7 @@ import numpy as np
 import shapely
 
 TURN = 360.0
-# A line that goes further than this goes round the other side of the globe.
+# A line that spans more than this goes around the other side of the globe.
 HALF_TURN = 180.0
 
 
@@ -36,7 +36,7 @@ def joined_at_antimeridian(shapes: np.ndarray) -> np.ndarray:
     if not both_sides or ((west < 0) & (east >= 0) & ~crosses).any():
         return shapes
     turned = shapely.transform(shapes, lambda c: np.column_stack([c[:, 0] % TURN, c[:, 1]]))
-    # The pieces of one shape now share a border, which is none of its own.
+    # The pieces of one shape now share a border, which is not a border of its own.
     turned[crosses] = [shapely.union_all(shapely.get_parts(shape)) for shape in turned[crosses]]
     return turned
 

@@ -10,7 +10,7 @@ import numpy as np
 from .adjacency import Adjacency
 from .errors import InputError, first_values
 
-MOST_PEOPLE = 1e12  # in one place: a hundred times mankind, and sums over a million places still count exactly
+MOST_PEOPLE = 1e12  # in one place: a hundred times the world population; sums over a million places are still exact
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class Areas:
 def make_areas(
     identifiers: Sequence[object], points: np.ndarray, population: np.ndarray | None = None, field: str = "REGION_ID"
 ) -> Areas:
-    """Areas from plain columns, checked.
+    """Areas from plain columns, which are checked.
 
     identifiers : n values, compared as text (see `identifier_text`); points : (n, 2), metres;
     population : (n,), ones where None; field : the identifier's field name, for messages.

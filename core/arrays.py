@@ -1,4 +1,4 @@
-"""What all of core asks of numpy's arrays."""
+"""What all of core needs from numpy's arrays."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 def to_list(values: np.ndarray) -> list[Any]:
     """The values of an array of one axis or more as Python's own: a list, of lists where there are more axes.
 
-    `values.tolist()` itself, whose type differs: the stubs of numpy 1 say nothing of it, those of numpy 2 that it may
-    be a single value or nested to any depth, whatever is known of the array.
+    `values.tolist()` itself, whose type differs: the stubs of numpy 1 leave it open, those of numpy 2 allow a single
+    value or any depth of nesting, whatever is known of the array.
     """
     return cast("list[Any]", values.tolist())

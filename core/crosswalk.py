@@ -11,6 +11,7 @@ from scipy import sparse
 
 from .areas import Areas, identifier_text
 from .errors import InputError, first_values
+from .voronoi import mean_centres
 
 LEFT_OUT = -1
 
@@ -19,10 +20,10 @@ LEFT_OUT = -1
 class Crosswalk:
     """The region of each area.
 
-    region_of : (n,) int64 array, 0..n_regions - 1, or LEFT_OUT (-1) for an area a method leaves out: all its
-        records are suppressed.
+    region_of : (n,) int64 array, 0..n_regions - 1, or LEFT_OUT (-1) for an area that a method leaves out:
+        all its records are suppressed.
     n_regions : number of aggregated regions; each has at least one member.
-    given_numbers : (n_regions,) int64, the numbers a table gave its regions; None where they are 1..n_regions.
+    given_numbers : (n_regions,) int64, the numbers that a table gives its regions; None where they are 1..n_regions.
     """
 
     region_of: np.ndarray
@@ -49,14 +50,15 @@ class Crosswalk:
 
     def mean_centres(self, points: np.ndarray) -> np.ndarray:
         """Unweighted mean of the members' points (n, 2), one row per aggregated region, (n_regions, 2)."""
-        sizes = self.totals(np.ones(len(points)))
-        return np.column_stack([self.totals(points[:, axis]) / sizes for axis in (0, 1)])
+        inside = self.region_of >= 0
+        return mean_centres(points[inside], self.region_of[inside], self.n_regions)
 
 
 def number_compactly(region_of: np.ndarray) -> tuple[Crosswalk, np.ndarray]:
     """A crosswalk from any labels (negative = left out), renumbered without gaps in ascending order of label.
 
-    Returns the crosswalk and the labels in use, (n_regions,): row a of anything kept per label is `kept[labels[a]]`.
+    Returns the crosswalk and the labels in use, (n_regions,): of values stored by label, region a has
+    `values[labels[a]]`.
     """
     labels = np.unique(region_of[region_of >= 0])
     compact = np.where(region_of >= 0, np.searchsorted(labels, region_of), LEFT_OUT)
@@ -67,7 +69,7 @@ def crosswalk_from_table(areas: Areas, identifiers: Sequence[object], numbers: S
     """Read a crosswalk table: identifiers of areas and their `vbas_region` (None where the area is left out).
 
     Any whole numbers will do, as numbers or text: the crosswalk keeps them. Raises InputError for areas that are
-    missing, unknown or assigned twice, for a number that is none, and where no area has a region.
+    missing, unknown or assigned twice, for anything that is not a whole number, and where no area has a region.
     """
     texts = np.array([identifier_text(value) for value in identifiers], dtype=object)
     codes = areas.codes_of(texts)
@@ -85,18 +87,18 @@ def crosswalk_from_table(areas: Areas, identifiers: Sequence[object], numbers: S
         )
     if (times == 0).any():
         raise InputError(
-            f"CROSSWALK misses {int((times == 0).sum())} areas of REGIONS "
+            f"CROSSWALK lacks {int((times == 0).sum())} areas of REGIONS "
             f"({first_values(areas.identifiers[times == 0])}): add them, with an empty vbas_region to leave them out."
         )
-    labels = np.array([_label(value) for value in numbers], dtype=object)
+    labels = np.array([_region_text(value) for value in numbers], dtype=object)
     inside = np.array([label is not None for label in labels])
     if not inside.any():
         raise InputError("CROSSWALK gives no area a vbas_region: there is nothing to release.")
     wrong = [label for label in labels[inside] if not _is_number(label)]
     if wrong:
         raise InputError(
-            f"vbas_region in CROSSWALK is no whole number in {len(wrong)} rows (first: {first_values(wrong)}): number "
-            "the regions, within 64 bits."
+            f"vbas_region in CROSSWALK is not a whole number in {len(wrong)} rows (first: {first_values(wrong)}): "
+            "number the regions, within 64 bits."
         )
     given, position = np.unique(labels[inside].astype(np.int64), return_inverse=True)
     region_of = np.full(len(areas), LEFT_OUT, np.int64)
@@ -109,8 +111,8 @@ def _is_number(label: str) -> bool:
     return re.fullmatch(r"-?[0-9]{1,19}", label) is not None and -(2**63) <= int(label) < 2**63
 
 
-def _label(number: object) -> str | None:
-    # A real number this large may stand for several whole ones: as it reads it is none.
+def _region_text(number: object) -> str | None:
+    # A floating-point number this large may stand for several whole numbers: as text it counts as none.
     if isinstance(number, float) and abs(number) >= 2**53:
         return str(number)
     return identifier_text(number)

@@ -1,4 +1,4 @@
-"""Component 4, the measures of an aggregation, in all and region by region."""
+"""Component 4: the measures of an aggregation, overall and by region."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .profile import Profile
 class Measures:
     """The measures of Croft 2015, section 3.4.
 
-    n_records counts every record, also those of no known area; compactness in metres; non_uniform_entropy in bits.
+    n_records counts every record, including those of no known area; compactness in metres; non_uniform_entropy in bits.
     """
 
     n_regions: int
@@ -30,9 +30,9 @@ class Measures:
 
 @dataclass(frozen=True, eq=False)
 class RegionAudit:
-    """The same by aggregated region, arrays (n_regions,). Internal: suppressed counts follow from it.
+    """The measures by aggregated region, arrays (n_regions,). Internal: suppressed counts follow from them.
 
-    anonymity : the smallest class before suppression, 0 where nobody is recorded; compactness in metres
+    anonymity : the smallest class before suppression, 0 where there are no records; compactness in metres
     """
 
     areas: np.ndarray
@@ -58,11 +58,11 @@ def distances_to_sites(areas: Areas, crosswalk: Crosswalk, sites: np.ndarray) ->
 
 
 def evaluate(areas: Areas, plan: Plan, sites: np.ndarray, n_unmatched: int = 0) -> tuple[Measures, RegionAudit]:
-    """Rate a plan of release (Croft 2015, Eqs. 20 to 23).
+    """Rate the plan of a release (Croft 2015, Eqs. 20 to 23).
 
-    areas : those of the plan's profile; sites : (n_regions, 2), where compactness is measured from; n_unmatched :
-    records of no known area, which count as suppressed. Records of areas that are left out count as suppressed and have
-    no part in the entropy.
+    areas : those of the plan's profile; sites : (n_regions, 2), from which compactness is measured; n_unmatched :
+    records of no known area, which count as suppressed. Records of areas that are left out count as suppressed and are
+    left out of the entropy.
     """
     crosswalk, profile = plan.crosswalk, plan.profile
     records = _by_region(plan, plan.records)
@@ -97,7 +97,7 @@ def _by_region(plan: Plan, values: np.ndarray) -> np.ndarray:
 
 
 def _smallest_classes(plan: Plan) -> np.ndarray:
-    """Records in the smallest equivalence class of each region, 0 where nobody is recorded, (n_regions,) int64."""
+    """Records in the smallest equivalence class of each region, 0 where there are no records, (n_regions,) int64."""
     smallest = np.zeros(plan.crosswalk.n_regions, np.int64)
     used, first = np.unique(plan.region, return_index=True)
     if len(used):

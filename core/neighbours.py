@@ -17,7 +17,7 @@ BATCH = 20_000
 
 
 def neighbours_of(areas: Areas) -> Adjacency:
-    """The neighbours the regions bring along, or those of their points."""
+    """The neighbours given with the areas, or else those of their points."""
     return point_neighbours(areas.points) if areas.neighbours is None else areas.neighbours
 
 
@@ -28,8 +28,8 @@ def polygon_neighbours(
 ) -> Adjacency:
     """Polygons that share a stretch of border (touching in a corner is not enough).
 
-    shapes : (n,) valid polygons, in coordinates in which borders digitised once match: those of their layer
-    measured : turns shapes of those coordinates into metres, for the length of the borders; None if they are metres
+    shapes : (n,) valid polygons, in the coordinates of their layer, where borders digitised once match
+    measured : turns such shapes into metres, to measure the borders; None if they are in metres
     Polygons that overlap are neighbours too; half the outline of what they share counts as border.
     """
     first, second = touching(shapes)
@@ -59,8 +59,8 @@ def touching(shapes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def point_neighbours(points: np.ndarray) -> Adjacency:
     """Points whose Voronoi cells, as they are drawn for areas given as points, share a border, (n, 2) metres in.
 
-    Of points that coincide the first has the cell, and the others are its neighbours with a border of length 0.
-    Points on a line are neighbours of those before and after them.
+    Of points that coincide, the first has the cell, and the others are its neighbours with a border of length 0.
+    Points on a line are neighbours of the points before and after them.
     """
     unique, first_of, twin = np.unique(points, axis=0, return_index=True, return_inverse=True)
     first, second, borders = _cell_borders(unique)
@@ -93,9 +93,9 @@ def _cell_borders(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarra
 
 
 def _ridge_ends(diagram: Voronoi, reach: float) -> np.ndarray:
-    """Both ends of each border between two cells, (b, 2, 2); one without an end stops `reach` metres behind the points.
+    """Both ends of each border between two cells, (b, 2, 2); one without an end stops `reach` metres beyond the points.
 
-    The end it has may lie far away, on the other side of the points, where they are nearly on a line.
+    Where the points are nearly on a line, the end it has may lie far away on the other side of them.
     """
     vertices = np.sort(np.array(diagram.ridge_vertices), axis=1)  # -1, the end that is missing, comes first
     ends = diagram.vertices[vertices]
@@ -103,7 +103,7 @@ def _ridge_ends(diagram: Voronoi, reach: float) -> np.ndarray:
     first, second = (diagram.points[diagram.ridge_points[is_open, side]] for side in (0, 1))
     along = second - first
     outward = np.column_stack([along[:, 1], -along[:, 0]])
-    # The points are centred: away from their mean is out of the hull.
+    # The points are centred: away from their mean leads out of the hull.
     outward *= (np.sign(((first + second) * outward).sum(axis=1)) / np.hypot(*outward.T))[:, None]
     away = reach + np.hypot(*ends[is_open, 1].T)
     ends[is_open, 0] = ends[is_open, 1] + away[:, None] * outward

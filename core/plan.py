@@ -1,8 +1,8 @@
-"""The plan of a release: which label every cell of the profile is shown under, or that it is suppressed.
+"""The plan of a release: the label under which each cell of the profile is shown, or that it is suppressed.
 
-A cell is an area and a class that some record has; a label is what a record shows of both: a region and its class. The
-plan is all that is needed to release records, to rate what that costs and to report it, and small beside the records:
-whoever holds them, arrays or a database, applies it by one join.
+A cell is an area and a class that occur together in some record; a label is what a record shows of them: a region and
+the class. The plan is all it takes to release records, to rate what that costs and to report it. It is small compared
+with the records: whoever holds them, in arrays or a database, applies it by one join.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ SUPPRESSED = -1
 class Plan:
     """The equivalence classes of a profile under a crosswalk, and which of them are shown.
 
-    profile, crosswalk : what the plan was made of; k : records that a label in use has at least
-    region, class_of, records : (L,) int64, of each equivalence class, in the order of region, then class: its region
-    (0-based), its class in the profile, and how many records it has
+    profile, crosswalk : what the plan was made from; k : the minimum of records behind every label in use
+    region, class_of, records : (L,) int64, of each equivalence class, ordered by region, then class: its region
+    (0-based), its class in the profile, and its number of records
     """
 
     profile: Profile
@@ -57,7 +57,7 @@ class Plan:
         n_classes = max(counts.shape[1], 1)
         label = np.searchsorted(self.region * n_classes + self.class_of, region * n_classes + counts.indices)
         label = np.where(region >= 0, label, SUPPRESSED)
-        label[~np.append(self.shown, False)[label]] = SUPPRESSED  # the last place is that of SUPPRESSED
+        label[~np.append(self.shown, False)[label]] = SUPPRESSED  # the last entry is for SUPPRESSED
         return label
 
 

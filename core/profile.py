@@ -1,4 +1,4 @@
-"""The profile of the records: how many of each class live in each area, all a method needs of them."""
+"""The profile of the records: how many of each class live in each area. No method needs more than that."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def profile_records(
     area_codes : (N,) position of each record's area, -1 for records of no known area (not counted)
     record_counts : (N,) how many records each row stands for; ones where None
 
-    Returns the profile and the cell that each row counts in, (N,) int64: its position among those that `counts` stores;
-    -1 for rows that are not counted. Vectorised: O(N log N).
+    Returns the profile and the cell in which each row is counted, (N,) int64: its position among those that `counts`
+    stores; -1 for rows that are not counted. Vectorised: O(N log N).
     """
     columns = list(quasi_identifiers.values())
     class_codes, classes = combine_codes([c.codes for c in columns], [len(c.categories) for c in columns])

@@ -1,4 +1,4 @@
-"""How long work reports itself: one callable that takes the fraction done and raises to cancel."""
+"""How long-running work reports progress: one callable that takes the fraction done and raises to cancel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Release: the records as a plan shows them, the area replaced by its region, nothing finer left."""
+"""Release: the records as a plan shows them, with the area replaced by its region and nothing finer left."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .records.matching import Records
 
 @dataclass(frozen=True, eq=False)
 class Release:
-    """The released rows, in an order that depends on nothing but what they show.
+    """The released rows, in an order that depends only on what they show.
 
     region : (R,) int64, 0-based aggregated region; fields : columns by name, quasi-identifiers first;
-    counts : (R,) records a row stands for, None where each is one record
+    counts : (R,) records that each row stands for, None where each is one record
     """
 
     region: np.ndarray
@@ -35,40 +35,40 @@ class Release:
 
 
 def apply(plan: Plan, records: Records) -> Release:
-    """Release the records as the plan says: each shows its label, and what it leaves out is suppressed.
+    """Release the records by the plan: each record shows its label or is suppressed.
 
     The rows are sorted by what they show: the order they came in, often area by area, would give the areas away.
-    Rows with counts that show the same are added up, for the same reason. Raises PrivacyError if a class of the result
-    is below k, recounted from the rows themselves.
+    For the same reason, rows with counts that show the same are added up. Raises PrivacyError if a recount of the
+    result, from the rows themselves, finds a class below k.
     """
     table, k = records.table, plan.k
-    label = np.append(plan.label_of, SUPPRESSED)[records.cell_of]  # the last place is that of rows in no cell
+    label = np.append(plan.label_of, SUPPRESSED)[records.cell_of]  # the last entry is for rows in no cell
     rows = np.flatnonzero(label != SUPPRESSED)
     if table.counts is not None:
         rows = rows[table.counts[rows] > 0]
     region = plan.region[label[rows]]
     shown = {**table.quasi_identifiers, **table.kept}
     fields = {name: Column(c.codes[rows], c.categories) for name, c in shown.items()}
-    # Codes follow the sorted categories, so that their order is that of the values shown.
-    alike, distinct = combine_codes(
+    # Codes follow the sorted categories, so their order is that of the values shown.
+    shown_as, distinct = combine_codes(
         [region, *(column.codes for column in fields.values())],
         [plan.crosswalk.n_regions, *(len(column.categories) for column in fields.values())],
     )
     if table.counts is None:
-        order = np.argsort(alike, kind="stable")
+        order = np.argsort(shown_as, kind="stable")
         counts = None
     else:
-        counts = np.bincount(alike, weights=table.counts[rows], minlength=len(distinct)).astype(np.int64)
-        order = np.unique(alike, return_index=True)[1]
+        counts = np.bincount(shown_as, weights=table.counts[rows], minlength=len(distinct)).astype(np.int64)
+        order = np.unique(shown_as, return_index=True)[1]
     ordered = {name: Column(column.codes[order], column.categories) for name, column in fields.items()}
     result = Release(region[order], ordered, counts)
-    least = least_class(result, len(table.quasi_identifiers))
-    if least is not None and least < k:
+    smallest = smallest_class(result, len(table.quasi_identifiers))
+    if smallest is not None and smallest < k:
         raise PrivacyError(f"The release would hold a class of fewer than {k} records: nothing was written.")
     return result
 
 
-def least_class(result: Release, n_quasi_identifiers: int) -> int | None:
+def smallest_class(result: Release, n_quasi_identifiers: int) -> int | None:
     """Size of the smallest class (region and quasi-identifiers) of a release; None where it is empty."""
     if not len(result):
         return None

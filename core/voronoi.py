@@ -1,4 +1,4 @@
-"""Nearest sites and Voronoi cells."""
+"""Nearest sites, mean centres and Voronoi cells."""
 
 from __future__ import annotations
 
@@ -10,23 +10,32 @@ from scipy.spatial import cKDTree
 def nearest_site(points: np.ndarray, sites: np.ndarray) -> np.ndarray:
     """Position of the site nearest to each point, (n,) int64: membership in the Voronoi diagram of the sites.
 
-    points : (n, 2); sites : (S, 2), same planar units. Points as near to several sites go to one of them, always the
-    same one for the same input.
+    points : (n, 2); sites : (S, 2), same planar units. A point equally near to several sites goes to one of them,
+    always the same one for the same input.
     """
     return cKDTree(sites).query(points)[1].astype(np.int64)
+
+
+def mean_centres(points: np.ndarray, group_of: np.ndarray, n_groups: int) -> np.ndarray:
+    """The unweighted mean of each group's points, (n_groups, 2); (0, 0) for a group without points.
+
+    points : (n, 2); group_of : (n,), 0..n_groups - 1.
+    """
+    sizes = np.maximum(np.bincount(group_of, minlength=n_groups), 1)
+    return np.column_stack([np.bincount(group_of, points[:, axis], n_groups) / sizes for axis in (0, 1)])
 
 
 def voronoi_cells(points: np.ndarray, clip: shapely.Geometry) -> np.ndarray:
     """The Voronoi cell of each distinct point, clipped to the polygon `clip`, (n,) array of polygons.
 
-    points : (n, 2). Of points that coincide the first has the cell, the others have an empty polygon.
+    points : (n, 2). Of points that coincide, the first gets the cell, the others get an empty polygon.
     """
     cells = np.full(len(points), shapely.Polygon(), dtype=object)
     unique, first = np.unique(points, axis=0, return_index=True)
     if len(unique) == 1:
         cells[first[0]] = clip
         return cells
-    # Cells are drawn around the origin and scaled: GEOS loses neighbours of near points at seven-digit coordinates.
+    # Cells are drawn around the origin and scaled: GEOS loses neighbours among close points at seven-digit coordinates.
     shift, reach = unique.mean(axis=0), max(float(np.ptp(unique, axis=0).max()), 1e-9)
     local = (unique - shift) / reach
     frame = shapely.transform(shapely.envelope(clip), lambda c: (c - shift) / reach)
@@ -43,7 +52,7 @@ def voronoi_cells(points: np.ndarray, clip: shapely.Geometry) -> np.ndarray:
 
 
 def _one_face_each(tree: shapely.STRtree, faces: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For each point the face that contains it; (faces, points) index arrays."""
+    """The face that contains each point: index arrays (faces, points)."""
     point_index, face_index = tree.query(shapely.points(points), predicate="intersects")
     _, first = np.unique(point_index, return_index=True)
     return face_index[first], point_index[first]

@@ -8,14 +8,14 @@ import numpy as np
 from qgis.core import QgsField, QgsProcessingParameterDefinition
 
 from ...core.cells import REASONS, Cells, Partition
-from ...core.cells.measures import Groups
+from ...core.cells.measures import GroupDescriptions
 from ..form.parameters import sink
 from ..form.regions import POLYGONS, TABLE
 from ..layers.cells import CellLayer
 from ..layers.tables import FOR_RELEASE, INTERNAL, Table, number_fields
 
 NUMBERS = {
-    "N_GROUPS": "Groups",
+    "N_GROUPS": "GroupDescriptions",
     "NON_POP": "Share of the people left out (non_pop)",
     "WEIGHTED_DIST": "Mean diagonal of a person's group, in cells (weighted_dist)",
     "LOSS": "Loss",
@@ -34,7 +34,7 @@ def cell_outputs() -> Iterable[QgsProcessingParameterDefinition]:
     )
     yield sink(
         "GROUPS",
-        "Groups",
+        "GroupDescriptions",
         FOR_RELEASE,
         "The groups as polygons: number of cells, people in each field, the least of them, people per km², surface in "
         "km², surface over that of the convex hull (area_hull), and the square root of the hull's surface in metres "
@@ -58,7 +58,7 @@ def crosswalk_table(layer: CellLayer, partition: Partition) -> Table:
     return Table([layer.id_field, *number_fields(vbas_region="long")], [layer.identifiers, numbers])
 
 
-def groups_table(layer: CellLayer, cells: Cells, groups: Groups, shapes: np.ndarray) -> Table:
+def groups_table(layer: CellLayer, cells: Cells, groups: GroupDescriptions, shapes: np.ndarray) -> Table:
     """GROUPS. shapes : (n_groups,) in the layer's CRS."""
     least = ["least", *(f"least_{i}" for i in range(2, groups.least.shape[1] + 1))]
     ends = number_fields(

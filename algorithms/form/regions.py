@@ -15,7 +15,7 @@ from qgis.core import (
 
 from ...core.aggregation import Aggregation
 from ...core.crosswalk import Crosswalk
-from ...core.drawing import buffered_hull, cells_of_points, dissolve, pieces
+from ...core.drawing import buffered_hull, dissolve, pieces, voronoi_cells_of
 from ...core.evaluation import Measures, RegionAudit, distances_to_sites
 from ...core.progress import Progress
 from ...core.voronoi import voronoi_cells
@@ -131,7 +131,7 @@ def region_shapes(layer: AreaLayer, crosswalk: Crosswalk, progress: Progress) ->
     """The dissolved regions in the CRS of REGIONS."""
     if not layer.are_points:
         return dissolve(layer.shapes, crosswalk, progress)
-    return layer.to_layer(dissolve(cells_of_points(layer.areas.points), crosswalk, progress))
+    return layer.to_layer(dissolve(voronoi_cells_of(layer.areas.points), crosswalk, progress))
 
 
 def crosswalk_table(layer: AreaLayer, crosswalk: Crosswalk) -> Table:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from qgis.core import QgsProcessingParameterDefinition
 
-from ...core.masking.audit import Audit, Smallest
+from ...core.masking.audit import Audit, SmallestKInner
 from ...core.masking.donut import OUTSIDE
 from ...core.masking.heterogeneity import Heterogeneity
 from ...core.masking.households import Households
@@ -19,7 +19,7 @@ from ..layers.tables import INTERNAL, Table, number_fields
 NUMBERS = {
     "N_HOUSEHOLDS": "Households",
     "N_IN_NO_AREA": "Households in no area",
-    "SMALLEST_K_INNER": "Smallest K_INNER that meets the wanted rate for the first K_MIN",
+    "SMALLEST_K_INNER": "SmallestKInner K_INNER that meets the wanted rate for the first K_MIN",
 }
 
 
@@ -35,7 +35,7 @@ def audit_outputs() -> Iterable[QgsProcessingParameterDefinition]:
     )
     yield sink(
         "SMALLEST",
-        "Smallest K_INNER",
+        "SmallestKInner K_INNER",
         INTERNAL,
         "For each K_MIN the smallest K_INNER that keeps failures to the rate you accept; empty where none does.",
         TABLE,
@@ -81,7 +81,7 @@ def grid_table(grid: Audit) -> Table:
     return Table(fields, columns)
 
 
-def smallest_table(smallest: Sequence[Smallest]) -> Table:
+def smallest_table(smallest: Sequence[SmallestKInner]) -> Table:
     """SMALLEST."""
     fields = number_fields(k_min="real", k_inner="integer", percent_below="real", percent_not_masked="real")
     columns = [
@@ -112,7 +112,7 @@ def area_table(areas: MaskAreas, grid: Audit, uneven: Heterogeneity | None) -> T
     return Table(fields, columns, "polygons", areas.shapes, areas.crs)
 
 
-def numbers(households: Households, grid: Audit, smallest: Sequence[Smallest]) -> dict[str, object]:
+def numbers(households: Households, grid: Audit, smallest: Sequence[SmallestKInner]) -> dict[str, object]:
     """The numeric outputs; those that cannot be told are left out."""
     found: dict[str, object] = {
         "N_HOUSEHOLDS": float(households.weights.sum()),

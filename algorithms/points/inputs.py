@@ -32,7 +32,7 @@ POLYGON_LAYER = [QgsProcessing.SourceType.TypeVectorPolygon]
 
 
 @dataclass(frozen=True, eq=False)
-class Located:
+class PlacedPoints:
     """Points in the areas' planar metres. coordinates : (N, 2), NaN for none; area_of : (N,), -1 for none."""
 
     layer: Points
@@ -41,10 +41,10 @@ class Located:
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class MaskingInputs:
     """All that vbas:donutmask works on. people : (N,) of each point's area and category; households may be None."""
 
-    points: Located
+    points: PlacedPoints
     areas: MaskAreas
     people: np.ndarray
     households: Households | None
@@ -138,7 +138,7 @@ def populations_of(read: MaskAreas, categories: tuple[str, ...], counted: Househ
     return Populations(np.bincount(area_of[inside], weights=counted.weights[inside], minlength=n)[:, None])
 
 
-def case_of(form: Form) -> Case:
+def case_of(form: Form) -> MaskingInputs:
     """POINTS, AREAS, HOUSEHOLDS and their fields, read, checked and projected."""
     category = form.text("CATEGORY_FIELD")
     population = form.text("POPULATION")
@@ -164,8 +164,8 @@ def case_of(form: Form) -> Case:
     area_of = own_areas(coordinates, read.planar_shapes, form.progress(0, 10))
     populations = populations_of(read, tuple(by_category), households)
     codes = categories_of(layer.columns[category], tuple(by_category), category) if category else None
-    return Case(
-        Located(layer, coordinates, area_of),
+    return MaskingInputs(
+        PlacedPoints(layer, coordinates, area_of),
         read,
         populations.of_points(area_of, codes),
         households,

@@ -21,7 +21,7 @@ from ..form.parameters import report, sink
 from ..form.regions import POINTS
 from ..layers.points import moved_coordinates
 from ..layers.tables import FOR_RELEASE, INTERNAL, Table, number_fields
-from .inputs import Case
+from .inputs import MaskingInputs
 
 NUMBERS = {
     "N_POINTS": "Points",
@@ -36,7 +36,7 @@ NUMBERS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class MaskingMeasures:
     """What the masking did. k_act : (N,) NaN where not masked, None without households; pattern : None if too few."""
 
     k_act: np.ndarray | None
@@ -66,7 +66,7 @@ def mask_outputs() -> Iterable[QgsProcessingParameterDefinition]:
     yield report("A page with the anonymity reached, the points that were not masked and what is left of the pattern.")
 
 
-def measure(case: Case, masking: Masking, rng: np.random.Generator, progress: Progress) -> Found:
+def measure(case: MaskingInputs, masking: Masking, rng: np.random.Generator, progress: Progress) -> MaskingMeasures:
     """Actual anonymity and utility."""
     rows, points = masking.masked, case.points
     k_act = None
@@ -76,15 +76,15 @@ def measure(case: Case, masking: Masking, rng: np.random.Generator, progress: Pr
     pattern = utility(
         points.coordinates[rows], masking.points[rows], points.area_of[rows], case.areas.planar_shapes, rng
     )
-    return Found(k_act, pattern)
+    return MaskingMeasures(k_act, pattern)
 
 
-def warnings(case: Case) -> list[str]:
+def warnings(case: MaskingInputs) -> list[str]:
     """Sentences about fields that may undo the masking."""
     return kept_warnings(case.kept)
 
 
-def masked_table(form: Form, case: Case, masking: Masking) -> Table:
+def masked_table(form: Form, case: MaskingInputs, masking: Masking) -> Table:
     """MASKED, checked on the very coordinates that are written. Raises PrivacyError."""
     layer, areas = case.points.layer, case.areas
     written = moved_coordinates(masking.points, areas.planar, layer.crs, form.context)
@@ -98,7 +98,7 @@ def masked_table(form: Form, case: Case, masking: Masking) -> Table:
     return Table(fields, columns, "points", shapely.points(written[rows][order]), layer.crs)
 
 
-def audit_table(case: Case, masking: Masking, found: Found) -> Table:
+def audit_table(case: MaskingInputs, masking: Masking, found: MaskingMeasures) -> Table:
     """AUDIT: a row per point, in the order of POINTS."""
     layer, areas = case.points.layer, case.areas
     kinds = {
@@ -131,7 +131,7 @@ def audit_table(case: Case, masking: Masking, found: Found) -> Table:
     return Table(number_fields(**kinds), columns, "points", shapes, layer.crs)
 
 
-def numbers(masking: Masking, found: Found, k_inner: int) -> dict[str, object]:
+def numbers(masking: Masking, found: MaskingMeasures, k_inner: int) -> dict[str, object]:
     """The numeric outputs; those that cannot be told are left out."""
     n_masked = int(masking.masked.sum())
     result: dict[str, object] = {
@@ -150,7 +150,12 @@ def numbers(masking: Masking, found: Found, k_inner: int) -> dict[str, object]:
 
 
 def page(
-    case: Case, masking: Masking, found: Found, k_inner: int, not_masked: str, parameters: Sequence[tuple[str, object]]
+    case: MaskingInputs,
+    masking: Masking,
+    found: MaskingMeasures,
+    k_inner: int,
+    not_masked: str,
+    parameters: Sequence[tuple[str, object]],
 ) -> str:
     """REPORT."""
     return masking_report(masking, found.k_act, found.pattern, k_inner, not_masked, warnings(case), parameters)

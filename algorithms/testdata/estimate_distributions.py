@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...core.synthetic.estimate import estimate_distributions
+from ...core.synthetic.microdata import estimate_distributions
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
 from ..form.form import Form

@@ -6,7 +6,7 @@ from ..areas import Areas
 from ..progress import Progress, part, silent
 from ..transport import Allocation, allocate
 from ..transport.capacity import facility_capacity
-from ..transport.seeding import mean_centres
+from ..transport.seeding import recentred
 from .options import Aggregation, AggregationOptions, aggregation_by_site
 from .transport_start import load_note, start_sites
 
@@ -36,7 +36,7 @@ def alternating_location_allocation(
     rounds = 1
     while rounds < ROUND_LIMIT:
         done = 1.0 - 0.7 * 0.9**rounds
-        sites = mean_centres(points, best.facility_of, best_sites)
+        sites = recentred(points, best.facility_of, best_sites)
         if (sites == best_sites).all():
             reason = "no site moved any more"
             break

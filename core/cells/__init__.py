@@ -1,6 +1,6 @@
-"""Cells partitioned into groups that hold their minimums over the years: a file per approach, `APPROACHES` by name.
+"""Cells partitioned into groups that reach their minimums in every year: a file per approach, `APPROACHES` by name.
 
-An approach is called as `approach(area, draws, options, progress)` on one connected set of cells and returns its
+An approach is called as `approach(area, draws, options, progress)` on one area (`ConnectedCells`) and returns its
 `Grouping`; `partition_cells` does the whole job and ends in a crosswalk (Bjerre-Nielsen & Gandil 2018).
 """
 

@@ -1,4 +1,4 @@
-"""The cells: squares or small areas with their population over the years, and who borders on whom."""
+"""The cells with their population over the years and their neighbours, and the minimums their groups must reach."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from ..adjacency import Adjacency, adjacency_of_pairs
 from ..areas import checked_identifiers
 from ..errors import InputError, first_values
 
-# Populations that are no whole numbers (estimates) are held in these parts, rounded down: sums of them are exact.
+# Populations that are not whole numbers (estimates) are rounded down to such parts, so that their sums are exact.
 PARTS = 1024
-# Sums of populations stay exact in 64 bits, with room for the bit that tells of a shortfall.
+# Sums of populations stay exact in 64 bits, with room for the bit that shows a shortfall.
 LARGEST_TOTAL = 2.0**52
+# Bits of a column in a packed population.
+LANE = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,11 +24,11 @@ class Cells:
     """The n cells of a partition.
 
     identifiers : (n,) object array of str, unique
-    boxes : (n, 4) float, least x, least y, greatest x, greatest y of each cell, in `cell_size`: a square has width 1
-    population : (n, m) float, people of a field in a cell; whole numbers, or parts of 1/1024 rounded down
+    boxes : (n, 4) float, smallest x and y, then largest x and y of each cell, in `cell_size`: a square has width 1
+    population : (n, m) float, people of each cell by field; whole numbers, or multiples of 1/1024, rounded down
     fields : m names, of the columns of `population`
-    adjacency : who borders on whom
-    cell_size : metres of one unit of `boxes`
+    adjacency : which cells are neighbours
+    cell_size : metres in one unit of `boxes`
     """
 
     identifiers: np.ndarray
@@ -42,7 +44,7 @@ class Cells:
 
 @dataclass(frozen=True)
 class Minimum:
-    """At least k in every one of these columns of the population, one column a year."""
+    """At least k people in each of these columns of the population, one column per year."""
 
     columns: tuple[int, ...]
     k: float
@@ -69,12 +71,12 @@ def make_cells(
     borders = np.sort(np.asarray(borders, np.int64).reshape(-1, 2), axis=1)
     once = np.unique(borders[borders[:, 0] != borders[:, 1]], axis=0)
     adjacency = adjacency_of_pairs(once[:, 0], once[:, 1], np.full(len(once), np.nan), len(texts))
-    checked = checked_population(np.asarray(population, dtype=float), texts, fields)
+    checked = exact_population(np.asarray(population, dtype=float), texts, fields)
     return Cells(texts, boxes, checked, tuple(fields), adjacency, float(cell_size))
 
 
-def checked_population(population: np.ndarray, identifiers: np.ndarray, fields: Sequence[str]) -> np.ndarray:
-    """The population, (n, m) float, in parts whose sums are exact. Raises InputError where it cannot be used."""
+def exact_population(population: np.ndarray, identifiers: np.ndarray, fields: Sequence[str]) -> np.ndarray:
+    """The population, (n, m) float, rounded so that its sums are exact. Raises InputError where it cannot be used."""
     for column, field in enumerate(fields):
         values = population[:, column]
         for wrong, word in ((~np.isfinite(values), "missing"), (values < 0, "negative")):
@@ -112,19 +114,57 @@ def weights_of(cells: Cells, minimums: Sequence[Minimum]) -> np.ndarray:
     return cells.population[:, list(minimums[0].columns)].sum(axis=1)
 
 
+class PackedMinimums:
+    """The minimums of a partition, ready to be checked against packed totals.
+
+    A packed population is a single number: one addition adds all years, one comparison checks all minimums. Each column
+    has a lane of 64 bits in a Python integer. Totals stay far below a lane's top bit, so lanes never run into each
+    other, and the top bits are free to show which lanes reach their minimum.
+
+    empty_years : whether a group may have nobody in a year (a year without people hides nobody's identity).
+    """
+
+    def __init__(self, minimums: Sequence[Minimum], empty_years: bool = False) -> None:
+        self.columns = [column for minimum in minimums for column in minimum.columns]
+        needed = [int(np.ceil(minimum.k * PARTS)) for minimum in minimums for _ in minimum.columns]
+        lanes = range(len(self.columns))
+        self._top = sum(1 << (LANE * lane + LANE - 1) for lane in lanes)
+        self._ones = sum(1 << (LANE * lane) for lane in lanes)
+        self._needed = sum(k << (LANE * lane) for lane, k in zip(lanes, needed))
+        self.empty_years = empty_years
+
+    def pack(self, cells: Cells) -> list[int]:
+        """Each cell's population as one integer, n values."""
+        units = np.ascontiguousarray(cells.population[:, self.columns] * PARTS).astype("<i8")
+        return [int.from_bytes(row.tobytes(), "little") for row in units]
+
+    def enough(self, total: int) -> bool:
+        """Whether a total reaches every minimum in every year (but the empty ones, where those are allowed)."""
+        top = self._top
+        reached = ((total | top) - self._needed) & top
+        if reached == top:
+            return True
+        return self.empty_years and total > 0 and not ((total | top) - self._ones) & top & ~reached
+
+    def may_hold_group(self, total: int) -> bool:
+        """Whether some of the cells of this total might reach the minimums: False only where none can."""
+        reached = ((total | self._top) - self._needed) & self._top
+        return reached != 0 if self.empty_years else reached == self._top
+
+
 @dataclass(frozen=True)
 class PartitionOptions:
-    """Settings; each approach reads those it needs.
+    """Settings; each approach uses those it needs.
 
     neighbours_by_corner and the minimums belong to the cells; here are the settings of the search:
     attempts : growths that may fail before `random growth` gives up (R of Algorithm 1), in each area
-    restarts : runs from different starts, of which the best by the loss is kept, area by area
+    restarts : runs from different starts; the one with the best loss is kept, area by area
     beta : weight of the people left out in the loss; seed : of every random draw
     newly_built_first : whether `random growth` partitions newly built cells among themselves first
-    exchanges : whether cells are exchanged between groups in the end
-    regroupings : how often, per group, `compact growth` merges a group with neighbours and splits it anew
-    chunk_cells : connected areas of more cells are cut into Louvain communities; 0 never
-    empty_years : whether a group may have nobody in a year, as one of newly built cells has before they were built
+    exchanges : whether groups exchange cells in the end
+    regroupings : how many times per group `compact growth` merges groups and splits them again
+    chunk_cells : connected areas with more cells are cut into Louvain communities; 0 for never
+    empty_years : whether a group may be empty in a year, as a group of newly built cells is before they were built
     """
 
     attempts: int = 10_000

@@ -1,4 +1,4 @@
-"""What is partitioned on its own: connected cells, and chunks of them where they are many."""
+"""What is partitioned on its own: connected cells, cut into chunks where there are many."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from scipy import sparse
 from ..arrays import to_list
 from ..errors import VbasError
 from ..progress import Progress, part, silent
-from .cells import Cells
-from .lanes import Lanes
+from .cells import Cells, PackedMinimums
 
 NO_AREA = -1
 ASK_EVERY = 0.2
 
 
-def connected_areas(cells: Cells, packed: list[int], lanes: Lanes) -> np.ndarray:
-    """The connected set of cells each belongs to, (n,) int64; NO_AREA where its set has too few people for a group."""
-    return _numbered_where_possible(cells.adjacency.components(), packed, lanes)
+def connected_areas(cells: Cells, packed: list[int], minimums: PackedMinimums) -> np.ndarray:
+    """The connected set that each cell belongs to, (n,) int64; NO_AREA where the set has too few people for a group."""
+    return _numbered_where_possible(cells.adjacency.components(), packed, minimums)
 
 
 def cut_into_chunks(
@@ -29,14 +28,14 @@ def cut_into_chunks(
     area_of: np.ndarray,
     most: int,
     packed: list[int],
-    lanes: Lanes,
+    minimums: PackedMinimums,
     seed: int,
     progress: Progress = silent,
 ) -> np.ndarray:
     """Areas of more than `most` cells cut into Louvain communities of their neighbour graph, (n,) int64.
 
-    (Bjerre-Nielsen & Gandil 2018, 3.1, after Blondel et al. 2008.) A community too few people live in joins the one it
-    shares most borders with. Raises VbasError where it is needed and the Python package networkx is missing.
+    (Bjerre-Nielsen & Gandil 2018, 3.1, after Blondel et al. 2008.) A community with too few people joins the one it
+    shares most borders with. Raises VbasError where the Python package networkx is needed but missing.
     """
     sizes = np.bincount(area_of[area_of >= 0])
     large = np.flatnonzero(sizes > most)
@@ -48,19 +47,19 @@ def cut_into_chunks(
         members = np.flatnonzero(area_of == area)
         graph = cells.adjacency.matrix()[members][:, members].tocoo()
         community = _communities(graph, seed, part(progress, done / len(large), (done + 1) / len(large)))
-        community = _joined_until_possible(community, graph, [packed[cell] for cell in to_list(members)], lanes)
+        community = _joined_until_possible(community, graph, [packed[cell] for cell in to_list(members)], minimums)
         chunk_of[members] = used + community
         used += int(community.max()) + 1
-    return _numbered_where_possible(chunk_of, packed, lanes)
+    return _numbered_where_possible(chunk_of, packed, minimums)
 
 
-def _numbered_where_possible(labels: np.ndarray, packed: list[int], lanes: Lanes) -> np.ndarray:
+def _numbered_where_possible(labels: np.ndarray, packed: list[int], minimums: PackedMinimums) -> np.ndarray:
     """Labels renumbered in the order of their first cells; NO_AREA for those that cannot hold a group."""
     totals: dict[int, int] = {}
     for label, people in zip(to_list(labels), packed):
         totals[label] = totals.get(label, 0) + people
     totals.pop(NO_AREA, None)
-    able = [label for label, total in totals.items() if lanes.may_hold_group(total)]
+    able = [label for label, total in totals.items() if minimums.may_hold_group(total)]
     number = {label: i for i, label in enumerate(able)}
     return np.fromiter((number.get(label, NO_AREA) for label in to_list(labels)), np.int64, len(labels))
 
@@ -79,11 +78,11 @@ def _communities(graph: sparse.coo_matrix, seed: int, progress: Progress) -> np.
     network.add_nodes_from(range(graph.shape[0]))
     network.add_edges_from(zip(graph.row.tolist(), graph.col.tolist()))
     found: list[Any] = []
-    # networkx tells nothing while it works: it works aside, so that the user can cancel.
-    aside = Thread(target=lambda: found.append(louvain_communities(network, seed=seed)), daemon=True)
-    aside.start()
-    while aside.is_alive():
-        aside.join(ASK_EVERY)
+    # networkx reports no progress: it runs in a thread of its own, so that the user can cancel.
+    worker = Thread(target=lambda: found.append(louvain_communities(network, seed=seed)), daemon=True)
+    worker.start()
+    while worker.is_alive():
+        worker.join(ASK_EVERY)
         progress(0.0)
     if not found:
         raise VbasError("networkx could not find communities: set CHUNK_CELLS to 0.")
@@ -94,7 +93,7 @@ def _communities(graph: sparse.coo_matrix, seed: int, progress: Progress) -> np.
 
 
 def _joined_until_possible(
-    community: np.ndarray, graph: sparse.coo_matrix, packed: list[int], lanes: Lanes
+    community: np.ndarray, graph: sparse.coo_matrix, packed: list[int], minimums: PackedMinimums
 ) -> np.ndarray:
     """Communities with too few people joined, smallest first, to the neighbour they share most borders with."""
     community = community.copy()
@@ -104,7 +103,7 @@ def _joined_until_possible(
         totals = [0] * len(labels)
         for label, people in zip(to_list(community), packed):
             totals[label] += people
-        short = [label for label, total in enumerate(totals) if not lanes.may_hold_group(total)]
+        short = [label for label, total in enumerate(totals) if not minimums.may_hold_group(total)]
         if not short or len(labels) == 1:
             return community
         label = min(short, key=lambda one: int((community == one).sum()))

@@ -1,4 +1,4 @@
-"""Groups that grow compactly and are then improved: merged, split anew, and cells exchanged."""
+"""Groups that grow compactly and are then improved: merged, split again, and cells exchanged."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from heapq import heapify, heappop, heappush
 
 from ..progress import Progress, part, silent
 from .cells import PartitionOptions
-from .exchanges import GAIN, exchange
-from .grouping import FREE, Area, Box, Draws, Grouping, diagonal, joined
+from .grouping import FREE, Box, ConnectedCells, Draws, Grouping, diagonal, joined
 from .measures import loss_of
+from .swaps import GAIN, swap_cells
 
 START_NOISE = 0.5
 
 
-def compact_growth(area: Area, draws: Draws, options: PartitionOptions, progress: Progress = silent) -> Grouping:
+def compact_growth(
+    area: ConnectedCells, draws: Draws, options: PartitionOptions, progress: Progress = silent
+) -> Grouping:
     """Groups grow by what lengthens them least, then neighbouring groups are merged and split again as long as the loss
     gets no worse.
 
@@ -28,23 +30,23 @@ def compact_growth(area: Area, draws: Draws, options: PartitionOptions, progress
     for group in built:
         grouping.add(group.members)
     if options.exchanges:
-        exchange(grouping, progress=part(progress, 0.1, 0.15))
+        swap_cells(grouping, progress=part(progress, 0.1, 0.15))
     regroup(grouping, draws, options.regroupings, part(progress, 0.15, 0.9))
     if options.exchanges:
-        exchange(grouping, progress=part(progress, 0.9, 1.0))
+        swap_cells(grouping, progress=part(progress, 0.9, 1.0))
     return grouping
 
 
-# A cell that reaches the minimums alone starts last, and is taken by others only if that saves this much diagonal.
+# A cell that reaches the minimums alone starts last, and joins others only if that saves this much diagonal.
 ALONE_LAST = 8.0
 ALONE_DEAR = 1.0
-# Of two cells that lengthen the diagonal alike the one with fewer free neighbours is taken: it is harder to place.
+# Of two cells that lengthen the diagonal equally, the one with fewer free neighbours is taken: it is harder to place.
 CROWDED = 0.1
 TELL_EVERY = 64
 
 
 @dataclass
-class Built:
+class GrownGroup:
     """A group being built."""
 
     members: list[int]
@@ -59,20 +61,21 @@ class Built:
 
 
 def build(
-    area: Area, cells: Iterable[int], draws: Draws, noise: float, progress: Progress = silent
-) -> tuple[list[Built], list[int]]:
-    """Compact groups of these cells, and the cells that came into none.
+    area: ConnectedCells, cells: Iterable[int], draws: Draws, noise: float, progress: Progress = silent
+) -> tuple[list[GrownGroup], list[int]]:
+    """Compact groups of these cells, and the cells that are in none.
 
     Groups start from the cells that are hardest to place (fewest free neighbours, not enough alone), and take the
-    neighbour that lengthens the diagonal least until they reach the minimums. Cells left over join the group beside
-    them that this costs least. noise : how far chance may change an order of preference, in cells of diagonal.
+    neighbour that lengthens the diagonal least until they reach the minimums. Each cell left over joins the
+    neighbouring group that this costs least. noise : how far chance may change the order of preference, in cells of
+    diagonal.
     """
     free = dict.fromkeys(cells)
-    neighbours, alone, enough = area.neighbours, area.alone, area.lanes.enough
+    neighbours, alone, enough = area.neighbours, area.alone, area.minimums.enough
     degree = {cell: sum(other in free for other in neighbours[cell]) for cell in free}
     queue = [(degree[cell] + (ALONE_LAST if alone[cell] else 0.0) + noise * draws.uniform(), cell) for cell in free]
     heapify(queue)
-    groups: list[Built] = []
+    groups: list[GrownGroup] = []
     left: list[int] = []
     while queue:
         _, start = heappop(queue)
@@ -80,7 +83,7 @@ def build(
             continue
         if len(groups) % TELL_EVERY == TELL_EVERY - 1:
             progress(1.0 - len(free) / len(degree))
-        group = _grown(area, start, free, degree, draws, noise)
+        group = _grow_compactly(area, start, free, degree, draws, noise)
         if enough(group.people):
             groups.append(group)
         else:
@@ -95,17 +98,23 @@ def build(
     return groups, join(area, groups, left)
 
 
-def _grown(
-    area: Area,
+def _grow_compactly(
+    area: ConnectedCells,
     start: int,
     free: dict[int, None],
     degree: dict[int, int],
     draws: Draws,
     noise: float,
-) -> Built:
-    """A group from this cell, by the neighbour that lengthens the diagonal least, until it reaches the minimums."""
-    neighbours, people, boxes, alone, enough = area.neighbours, area.people, area.boxes, area.alone, area.lanes.enough
-    group = Built([start], people[start], area.weight[start], boxes[start])
+) -> GrownGroup:
+    """Grow a group from this cell by the neighbour that lengthens the diagonal least until the minimums are reached."""
+    neighbours, people, boxes, alone, enough = (
+        area.neighbours,
+        area.people,
+        area.boxes,
+        area.alone,
+        area.minimums.enough,
+    )
+    group = GrownGroup([start], people[start], area.weight[start], boxes[start])
     frontier: dict[int, float] = {}
     newest = start
     seen = {start}
@@ -131,8 +140,8 @@ def _grown(
     return group
 
 
-def join(area: Area, groups: list[Built], left: list[int]) -> list[int]:
-    """Let cells left over join the groups beside them, each where it adds least to the cost; those still left."""
+def join(area: ConnectedCells, groups: list[GrownGroup], left: list[int]) -> list[int]:
+    """Let each cell left over join the neighbouring group where it adds least to the cost; returns those still left."""
     owner = {cell: group for group in groups for cell in group.members}
     waiting = left
     while waiting:
@@ -153,15 +162,15 @@ def join(area: Area, groups: list[Built], left: list[int]) -> list[int]:
     return waiting
 
 
-def _cheapest(area: Area, cell: int, owner: dict[int, Built]) -> Built | None:
-    """The group beside a cell that it costs least to join and that keeps its minimums."""
+def _cheapest(area: ConnectedCells, cell: int, owner: dict[int, GrownGroup]) -> GrownGroup | None:
+    """The neighbouring group that a cell joins at the lowest cost and that keeps its minimums."""
     best, cheapest = float("inf"), None
     for other in area.neighbours[cell]:
         group = owner.get(other)
         if group is None:
             continue
         cost = (group.weight + area.weight[cell]) * diagonal(joined(group.box, area.boxes[cell])) - group.cost
-        if cost < best and area.lanes.enough(group.people + area.people[cell]):
+        if cost < best and area.minimums.enough(group.people + area.people[cell]):
             best, cheapest = cost, group
     return cheapest
 
@@ -171,10 +180,10 @@ REGROUPING_NOISE = 2.0
 
 
 def regroup(grouping: Grouping, draws: Draws, rounds: int, progress: Progress = silent) -> int:
-    """Merge some neighbouring groups, and the free cells beside them, and split them anew; how often that was kept.
+    """Merge some neighbouring groups and free cells next to them, split them again; returns how often that was kept.
 
-    Each try takes a random group of several cells with up to MOST_MERGED - 1 more, each a neighbour of one before; what
-    is built of their cells, with some chance, is kept if the area's loss does not get worse.
+    Each try takes a random group of several cells and up to MOST_MERGED - 1 more, each a neighbour of one before it;
+    the groups built of their cells, partly at random, are kept if the area's loss does not get worse.
     rounds : tries per group of several cells.
     """
     area = grouping.area
@@ -191,7 +200,7 @@ def regroup(grouping: Grouping, draws: Draws, rounds: int, progress: Progress = 
         group = several[draws.below(len(several))]
         if group not in grouping.members:
             continue
-        merged = _neighbourhood(grouping, group, draws)
+        merged = _groups_to_merge(grouping, group, draws)
         cells = [cell for one in merged for cell in grouping.members[one]]
         cells += dict.fromkeys(
             other for cell in cells for other in area.neighbours[cell] if grouping.group_of[other] == FREE
@@ -214,8 +223,8 @@ def _of_several_cells(grouping: Grouping) -> list[int]:
     return [group for group, cells in grouping.members.items() if len(cells) > 1]
 
 
-def _neighbourhood(grouping: Grouping, group: int, draws: Draws) -> list[int]:
-    """A group and up to MOST_MERGED - 1 more, each a random neighbour of one before."""
+def _groups_to_merge(grouping: Grouping, group: int, draws: Draws) -> list[int]:
+    """A group and up to MOST_MERGED - 1 more, each a random neighbour of one before it."""
     merged = [group]
     for _ in range(draws.below(MOST_MERGED)):
         around = [
@@ -228,7 +237,7 @@ def _neighbourhood(grouping: Grouping, group: int, draws: Draws) -> list[int]:
     return merged
 
 
-def _replace(grouping: Grouping, merged: list[int], built: list[Built]) -> None:
+def _replace(grouping: Grouping, merged: list[int], built: list[GrownGroup]) -> None:
     for group in merged:
         grouping.remove(group)
     for one in built:

@@ -13,8 +13,7 @@ from math import hypot
 import numpy as np
 
 from ..arrays import to_list
-from .cells import Cells
-from .lanes import Lanes
+from .cells import Cells, PackedMinimums
 from .measures import loss_of
 
 FREE = -1
@@ -22,12 +21,12 @@ Box = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, eq=False)
-class Area:
-    """Cells that are partitioned on their own, numbered 0..n-1.
+class ConnectedCells:
+    """Connected cells that are partitioned on their own, numbered 0..n-1.
 
-    neighbours : of each cell; people : packed population (see `lanes`); weight : what each counts for;
-    boxes : bounding box of each; newly_built : cells that turn from empty to inhabited; alone : whether a cell reaches
-    the minimums alone; beta : of the loss; everyone : sum of weights
+    neighbours : of each cell; people : packed population of each (see `PackedMinimums`); weight : of each in the
+    measures; boxes : bounding box of each; newly_built : cells that turn from empty to inhabited; alone : whether a
+    cell reaches the minimums alone; beta : of the loss; everyone : sum of weights
     """
 
     neighbours: list[list[int]]
@@ -36,7 +35,7 @@ class Area:
     boxes: list[Box]
     newly_built: list[int]
     alone: list[bool]
-    lanes: Lanes
+    minimums: PackedMinimums
     beta: float
     everyone: float
 
@@ -44,16 +43,16 @@ class Area:
         return len(self.people)
 
 
-def make_area(
+def connect_cells(
     cells: Cells,
     members: np.ndarray,
     packed: list[int],
     weights: np.ndarray,
     newly: np.ndarray,
-    lanes: Lanes,
+    minimums: PackedMinimums,
     beta: float,
-) -> Area:
-    """The area of the cells at these ascending positions; borders to other cells are left out."""
+) -> ConnectedCells:
+    """The cells at these ascending positions, which are connected; borders with other cells are left out."""
     position = {cell: i for i, cell in enumerate(to_list(members))}
     starts, others = cells.adjacency.starts, cells.adjacency.others
     neighbours = [
@@ -63,14 +62,14 @@ def make_area(
     boxes = [tuple(box) for box in to_list(cells.boxes[members])]
     weight = to_list(weights[members])
     people = [packed[cell] for cell in to_list(members)]
-    return Area(
+    return ConnectedCells(
         neighbours,
         people,
         weight,
         boxes,
         to_list(np.flatnonzero(newly[members])),
-        [lanes.enough(one) for one in people],
-        lanes,
+        [minimums.enough(one) for one in people],
+        minimums,
         beta,
         float(sum(weight)),
     )
@@ -95,7 +94,7 @@ class Grouping:
     cost = weight · diagonal, its share of the numerator of Eq. 3.
     """
 
-    def __init__(self, area: Area) -> None:
+    def __init__(self, area: ConnectedCells) -> None:
         self.area = area
         self.group_of = [FREE] * len(area)
         self.members: dict[int, list[int]] = {}
@@ -106,14 +105,14 @@ class Grouping:
         self._next = 0
 
     def add(self, cells: list[int]) -> int:
-        """Make a group of these cells; its number."""
+        """Make a group of these cells; returns its number."""
         group = self._next
         self._next += 1
         self.put(group, cells)
         return group
 
     def put(self, group: int, cells: list[int]) -> None:
-        """Set a group's members anew. Cells it loses are the caller's to place."""
+        """Replace a group's members. Cells it loses are the caller's to place."""
         area = self.area
         people, weight = 0, 0.0
         for cell in cells:
@@ -126,7 +125,7 @@ class Grouping:
         self.cost[group] = weight * diagonal(box)
 
     def remove(self, group: int) -> list[int]:
-        """Undo a group; its cells, now free."""
+        """Dissolve a group; returns its cells, now free."""
         cells = self.members.pop(group)
         for cell in cells:
             self.group_of[cell] = FREE

@@ -30,8 +30,8 @@ def cells_of_polygons(
 ) -> Cells:
     """Cells of a polygon layer.
 
-    shapes : (n,) polygons as the layer has them, in which shared borders match; planar : (n,) the same in metres.
-    Squares of one grid are measured by its side; other areas by the square root of their median surface.
+    shapes : (n,) polygons as in the layer, where shared borders match; planar : (n,) the same in metres.
+    The unit of length is the side of the squares of one grid; for other areas, the square root of their median surface.
     """
     corners = neighbours == EDGE_OR_CORNER
     size = grid_size(planar)
@@ -97,9 +97,9 @@ def grid_size(shapes: np.ndarray) -> float | None:
 
 
 def grid_positions(corners: np.ndarray, size: float, identifiers: np.ndarray) -> np.ndarray:
-    """Column and row of each cell, (n, 2) int64, from any point of it that is the same in all cells, (n, 2).
+    """Column and row of each cell, (n, 2) int64. corners : (n, 2), a point of each cell, the same one in all.
 
-    Raises InputError for points that are not on a grid of that size, and for two in one square.
+    Raises InputError for points that are not on a grid of that size, and where two are in one square.
     """
     steps = (corners - corners.min(axis=0)) / size
     positions = np.round(steps).astype(np.int64)

@@ -1,4 +1,4 @@
-"""What a partition is rated by (Bjerre-Nielsen & Gandil 2018, Eqs. 1 to 4), and its groups described."""
+"""What a partition is rated by (Bjerre-Nielsen & Gandil 2018, Eqs. 1 to 4), and descriptions of its groups."""
 
 from __future__ import annotations
 
@@ -37,14 +37,16 @@ def loss_of(distance: float, taken: float, everyone: float, beta: float) -> floa
     """L = -β · non_pop - (1 - β) · weighted_dist: Eq. 4 in the form that gives the paper's Table 1.
 
     distance : Σ_p dist_p · people of p; taken : people in groups; everyone : all people. As printed, the equation
-    weighs non_pop by 1 and weighted_dist by β, which none of the table's three losses follows from.
+    weights non_pop by 1 and weighted_dist by β, which gives none of the table's three losses.
     """
     left_out = 1.0 - taken / everyone if everyone else 0.0
     mean = distance / taken if taken else 0.0
     return -beta * left_out - (1.0 - beta) * mean
 
 
-def measure(cells: Cells, minimums: Sequence[Minimum], crosswalk: Crosswalk, beta: float) -> PartitionMeasures:
+def measure_partition(
+    cells: Cells, minimums: Sequence[Minimum], crosswalk: Crosswalk, beta: float
+) -> PartitionMeasures:
     """The measures of a partition; people are counted as person-years of the first minimum's fields."""
     weights = weights_of(cells, minimums)
     people = crosswalk.totals(weights)
@@ -59,11 +61,11 @@ def measure(cells: Cells, minimums: Sequence[Minimum], crosswalk: Crosswalk, bet
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
+class GroupDescriptions:
     """Arrays of length n_groups, in the order of the crosswalk (Bjerre-Nielsen & Gandil 2018, Table 2, 4.1).
 
-    cells : number of cells; population : (n_groups, m), people by field; least : (n_groups, minimums), the least of
-    each minimum's fields; people : mean of the first minimum's fields; area_km2; density : people per km²;
+    cells : number of cells; population : (n_groups, m), people by field; least : (n_groups, minimums), the smallest
+    of each minimum's fields; people : mean of the first minimum's fields; area_km2; density : people per km²;
     area_hull : area over the area of the convex hull; sqrt_hull : √(hull area) in metres; diagonal : of the bounding
     box, in cells
     """
@@ -79,13 +81,15 @@ class Groups:
     diagonal: np.ndarray
 
 
-def describe_groups(cells: Cells, minimums: Sequence[Minimum], crosswalk: Crosswalk, shapes: np.ndarray) -> Groups:
-    """The groups, described. shapes : (n,) polygons of the cells in planar metres."""
+def describe_groups(
+    cells: Cells, minimums: Sequence[Minimum], crosswalk: Crosswalk, shapes: np.ndarray
+) -> GroupDescriptions:
+    """Describe the groups. shapes : (n,) polygons of the cells in planar metres."""
     population = np.column_stack([crosswalk.totals(column) for column in cells.population.T])
     people = population[:, list(minimums[0].columns)].mean(axis=1)
     square = crosswalk.totals(shapely.area(shapes))
     hull = hull_areas(shapes, crosswalk)
-    return Groups(
+    return GroupDescriptions(
         crosswalk.totals(np.ones(len(cells))).astype(np.int64),
         population,
         np.column_stack([population[:, list(minimum.columns)].min(axis=1) for minimum in minimums]),

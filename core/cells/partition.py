@@ -1,4 +1,4 @@
-"""A partition of cells, from start to finish: areas, restarts, the best of each, and the recount."""
+"""A partition of cells from start to finish: connected areas, the best restart of each, and the recount."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from ..approach import Approach
 from ..crosswalk import LEFT_OUT, Crosswalk, number_compactly
 from ..errors import InputError, PrivacyError
 from ..progress import Progress, part, silent
-from .cells import Cells, Minimum, PartitionOptions, checked_minimums, weights_of
+from .cells import Cells, Minimum, PackedMinimums, PartitionOptions, checked_minimums, weights_of
 from .chunks import connected_areas, cut_into_chunks
 from .compact_growth import compact_growth
-from .grouping import Draws, Grouping, make_area
-from .lanes import Lanes
-from .measures import PartitionMeasures, diagonals, loss_of, measure
+from .grouping import Draws, Grouping, connect_cells
+from .measures import PartitionMeasures, diagonals, loss_of, measure_partition
 from .random_growth import random_growth
 
 APPROACHES: dict[str, Approach[Grouping]] = {
@@ -37,7 +36,7 @@ REASONS = (
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """A partition that was counted anew.
+    """A partition whose groups were recounted.
 
     crosswalk : group of each cell; reason : (n,) int8, position in REASONS; measures; n_areas : sets of cells that were
     partitioned on their own; seconds : running time
@@ -65,15 +64,15 @@ def partition_cells(
     started = time.perf_counter()
     options = options or PartitionOptions()
     _check(cells, minimums, approach, options)
-    lanes = Lanes(minimums, options.empty_years)
-    packed = lanes.pack(cells)
-    area_of = connected_areas(cells, packed, lanes)
+    packed_minimums = PackedMinimums(minimums, options.empty_years)
+    packed = packed_minimums.pack(cells)
+    area_of = connected_areas(cells, packed, packed_minimums)
     if (area_of < 0).all():
         raise InputError(_nowhere(cells, minimums))
     too_few = area_of < 0
     if options.chunk_cells:
         chunking = part(progress, 0.0, 0.1)
-        area_of = cut_into_chunks(cells, area_of, options.chunk_cells, packed, lanes, options.seed, chunking)
+        area_of = cut_into_chunks(cells, area_of, options.chunk_cells, packed, packed_minimums, options.seed, chunking)
     searching = part(progress, 0.1 if options.chunk_cells else 0.0, 1.0)
     labels = best_of_restarts(cells, minimums, area_of, APPROACHES[approach], options, searching)
     reason = np.where(too_few, TOO_FEW, np.where(labels < 0, NO_GROUP, TAKEN)).astype(np.int8)
@@ -83,7 +82,7 @@ def partition_cells(
         labels = np.where(wide, LEFT_OUT, labels)
     crosswalk, _ = number_compactly(labels)
     recount(cells, minimums, crosswalk, options.empty_years)
-    measures = measure(cells, minimums, crosswalk, options.beta)
+    measures = measure_partition(cells, minimums, crosswalk, options.beta)
     n_areas = int(area_of.max()) + 1
     return Partition(crosswalk, reason, measures, n_areas, time.perf_counter() - started)
 
@@ -101,15 +100,15 @@ def best_of_restarts(
     area_of : (n,) int64, the area of each cell, negative for none. The first of equals is kept, and every restart of
     every area has a seed of its own, so that no area's groups depend on another's.
     """
-    lanes = Lanes(minimums, options.empty_years)
-    packed = lanes.pack(cells)
+    packed_minimums = PackedMinimums(minimums, options.empty_years)
+    packed = packed_minimums.pack(cells)
     weights = weights_of(cells, minimums)
     newly = newly_built(cells, minimums)
     label_of = np.full(len(cells), LEFT_OUT, np.int64)
     used = done = 0
     everything = max(int((area_of >= 0).sum()), 1) * options.restarts
     for number, members in enumerate(_members(area_of)):
-        area = make_area(cells, members, packed, weights, newly, lanes, options.beta)
+        area = connect_cells(cells, members, packed, weights, newly, packed_minimums, options.beta)
         best: Grouping | None = None
         for restart in range(options.restarts):
             draws = Draws(np.random.default_rng([options.seed, restart, number]))
@@ -142,7 +141,8 @@ def _members(area_of: np.ndarray) -> list[np.ndarray]:
 def too_wide(boxes: np.ndarray, labels: np.ndarray, weights: np.ndarray, beta: float) -> np.ndarray:
     """Cells, (n,) bool, of groups whose diagonal costs more than leaving their people out.
 
-    The longest groups are left out, down to the length at which the loss is best; one group is always kept.
+    The groups with the longest diagonals are left out, down to the length that gives the best loss; one group is always
+    kept.
     """
     crosswalk, _ = number_compactly(labels)
     if not crosswalk.n_regions:
@@ -155,13 +155,13 @@ def too_wide(boxes: np.ndarray, labels: np.ndarray, weights: np.ndarray, beta: f
     everyone = float(weights.sum())
     losses = [loss_of(d, t, everyone, beta) for d, t in zip(distance.tolist(), taken.tolist())]
     keep = np.zeros(crosswalk.n_regions, bool)
-    # Of equals the one that keeps more.
+    # Of equal losses, the one that keeps more.
     keep[order[: len(losses) - int(np.argmax(losses[::-1]))]] = True
     return (crosswalk.region_of >= 0) & ~keep[crosswalk.region_of]
 
 
 def recount(cells: Cells, minimums: Sequence[Minimum], crosswalk: Crosswalk, empty_years: bool) -> None:
-    """Count every group anew, from the cells themselves. Raises PrivacyError where one is short or in pieces."""
+    """Recount every group from the cells themselves. Raises PrivacyError where one is short or in pieces."""
     for minimum in minimums:
         for column in minimum.columns:
             people = crosswalk.totals(cells.population[:, column])
@@ -191,7 +191,7 @@ def _check(cells: Cells, minimums: Sequence[Minimum], approach: str, options: Pa
 
 
 def _nowhere(cells: Cells, minimums: Sequence[Minimum]) -> str:
-    """The sentence for cells that no group can be made of."""
+    """The sentence for cells of which no group can be made."""
     component = cells.adjacency.components()
     worst = min(
         (

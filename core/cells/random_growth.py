@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from ..progress import Progress, part, silent
 from .cells import PartitionOptions
-from .exchanges import exchange
-from .grouping import FREE, Area, Draws, Grouping
+from .grouping import FREE, ConnectedCells, Draws, Grouping
+from .swaps import swap_cells
 
 TELL_EVERY = 256
 
 
-def random_growth(area: Area, draws: Draws, options: PartitionOptions, progress: Progress = silent) -> Grouping:
+def random_growth(
+    area: ConnectedCells, draws: Draws, options: PartitionOptions, progress: Progress = silent
+) -> Grouping:
     """The published algorithm: groups grow from random cells by random neighbours, then exchange cells (Bjerre-Nielsen
     & Gandil 2018, 3.2, 3.3).
 
@@ -19,32 +21,32 @@ def random_growth(area: Area, draws: Draws, options: PartitionOptions, progress:
     raises.
     """
     grouping = Grouping(area)
-    if options.newly_built_first and area.lanes.may_hold_group(sum(area.people[cell] for cell in area.newly_built)):
+    if options.newly_built_first and area.minimums.may_hold_group(sum(area.people[cell] for cell in area.newly_built)):
         grow(grouping, area.newly_built, draws, options.attempts, part(progress, 0, 0.1))
     free = [cell for cell in range(len(area)) if grouping.group_of[cell] == FREE]
     grow(grouping, free, draws, options.attempts, part(progress, 0.1, 0.4))
     if options.exchanges:
-        exchange(grouping, progress=part(progress, 0.4, 1))
+        swap_cells(grouping, progress=part(progress, 0.4, 1))
     return grouping
 
 
 def grow(grouping: Grouping, cells: list[int], draws: Draws, attempts: int, progress: Progress = silent) -> None:
     """Algorithm 1 among these free cells: add groups until too few people are left or `attempts` growths failed.
 
-    A failed growth has taken all it could reach. Where totals only gain by more cells, no part of that will ever make
-    a group: it is not tried again, which saves attempts and changes nothing else.
+    A failed growth has taken all it could reach. Where more cells can only raise a total, no part of what it took will
+    ever make a group: those cells are not tried again, which saves attempts and changes nothing else.
     """
-    area, lanes = grouping.area, grouping.area.lanes
+    area, minimums = grouping.area, grouping.area.minimums
     unassigned = _Pool(cells, len(area))
     left = sum(area.people[cell] for cell in cells)
     failed = rounds = 0
-    while failed < attempts and len(unassigned) and lanes.may_hold_group(left):
-        members, people = _grown(grouping, unassigned, draws)
-        if lanes.enough(people):
+    while failed < attempts and len(unassigned) and minimums.may_hold_group(left):
+        members, people = _grow_randomly(grouping, unassigned, draws)
+        if minimums.enough(people):
             grouping.add(members)
         else:
             failed += 1
-            if lanes.empty_years:
+            if minimums.empty_years:
                 continue
         left -= people
         for cell in members:
@@ -54,14 +56,14 @@ def grow(grouping: Grouping, cells: list[int], draws: Draws, attempts: int, prog
             progress(1.0 - len(unassigned) / len(cells))
 
 
-def _grown(grouping: Grouping, unassigned: _Pool, draws: Draws) -> tuple[list[int], int]:
-    """A random cell and random neighbours until the minimums are reached or no neighbour is free; with its total."""
-    area, lanes, where = grouping.area, grouping.area.lanes, unassigned.where
+def _grow_randomly(grouping: Grouping, unassigned: _Pool, draws: Draws) -> tuple[list[int], int]:
+    """A random cell and random neighbours until the minimums are reached or no neighbour is free; and their total."""
+    area, minimums, where = grouping.area, grouping.area.minimums, unassigned.where
     start = unassigned.cells[draws.below(len(unassigned))]
     members, seen, frontier = [start], {start}, []
     people = area.people[start]
     newest = start
-    while not lanes.enough(people):
+    while not minimums.enough(people):
         for other in area.neighbours[newest]:
             if where[other] >= 0 and other not in seen:
                 seen.add(other)

@@ -1,11 +1,11 @@
-"""Donut geomasking of points, and the audit of what it protects (Allshouse et al. 2010)."""
+"""Donut geomasking of points, and the audit of how well it protects them (Allshouse et al. 2010)."""
 
 from __future__ import annotations
 
-from .draws import Law, uniform_in_area, uniform_in_distance
+from .draws import DistanceLaw, uniform_in_area, uniform_in_distance
 
 #: How far a point moves within its ring; the keys are the words the user sees.
-DISTANCES: dict[str, Law] = {
+DISTANCES: dict[str, DistanceLaw] = {
     "uniform in distance": uniform_in_distance,
     "uniform in area": uniform_in_area,
 }

@@ -14,17 +14,17 @@ from .donut import MASKED, REASONS, Masking, check_ring, donut_mask
 from .households import Households
 from .placing import NO_AREA
 
-# K_INNER is searched for up to here; beyond, a donut is wider than any area worth the name.
-MOST_K_INNER = 10_000
+# K_INNER is searched for up to this number; beyond it, a donut is too wide for any realistic area.
+LARGEST_K_INNER = 10_000
 
 
 @dataclass(frozen=True, eq=False)
 class Masker:
-    """Everything of a masking but K_INNER, so that it can be run for many.
+    """All that a masking needs but K_INNER, so that it can be run for many.
 
     households : those that are masked and counted; area_of, people : (h,) of each; shapes : (m,) valid polygons
-    outer_factor : K_OUTER = outer_factor x K_INNER; distance : a key of DISTANCES; seed : each run starts anew from it,
-        so that a run depends on its own K_INNER only
+    outer_factor : K_OUTER = outer_factor x K_INNER; distance : a key of DISTANCES; seed : of every run, so
+        that a run depends only on its own K_INNER
     """
 
     households: Households
@@ -57,7 +57,7 @@ class Audit:
     k_inner, k_outer : (i,); k_min : (j,)
     below : (i, j, m) masked households of each area whose k_act is below k_min
     masked : (i, m) households of each area that were masked; households : (m,) in each area
-    reasons : (i, len(REASONS)) households by what became of them
+    reasons : (i, len(REASONS)) households by outcome
     """
 
     k_inner: np.ndarray
@@ -75,7 +75,7 @@ class Audit:
 
     @property
     def percent_below_by_area(self) -> np.ndarray:
-        """The same in each area, (i, j, m)."""
+        """The same share in each area, (i, j, m)."""
         return _percent(self.below, self.masked[:, None, :])
 
     @property
@@ -85,8 +85,8 @@ class Audit:
 
 
 @dataclass(frozen=True)
-class Smallest:
-    """The smallest K_INNER that meets a wanted failure rate, None where none up to MOST_K_INNER does.
+class SmallestKInner:
+    """The smallest K_INNER that meets a wanted failure rate; None where none up to LARGEST_K_INNER does.
 
     percent_below, percent_not_masked : at that K_INNER
     """
@@ -102,8 +102,8 @@ def audit(
 ) -> tuple[Audit, np.ndarray]:
     """Mask all households for each K_INNER and count whose anonymity is below each K_MIN.
 
-    Returns the grid and (h, j) the distance within which each household reaches each K_MIN, which further searches
-    can use again. k_inner, k_min : numbers above 0, at least one each. Raises InputError for rings that are none.
+    Returns the grid and (h, j) the distance within which each household reaches each K_MIN, which later
+    searches can reuse. k_inner, k_min : numbers above 0, at least one each. Raises InputError for impossible rings.
     """
     for k in k_inner:
         check_ring(k, k * masker.outer_factor)
@@ -134,12 +134,13 @@ def audit(
 
 def smallest_k_inner(
     masker: Masker, grid: Audit, needed: np.ndarray, percent: float, progress: Progress = silent
-) -> list[Smallest]:
+) -> list[SmallestKInner]:
     """For each K_MIN the smallest whole K_INNER with which at most `percent` of the masked households fall short of it.
 
     grid, needed : of `audit` for the same masker. The search starts from the grid and goes on by doubling and halving:
-    the K_INNER it gives meets the rate, and K_INNER - 1 does not. This puts the paper's advice, to triple it, to the
-    user's own households. The rate is one of drawn places: near the wanted rate another seed may give a neighbour.
+    the K_INNER it gives meets the rate, and K_INNER - 1 does not. This tests the paper's advice, to triple it, on the
+    user's own households. The rate depends on the places drawn: near the wanted rate, another seed may give a K_INNER
+    close by.
     """
     runs = {
         int(k): (grid.percent_below[i], float(grid.percent_not_masked[i]))
@@ -162,8 +163,8 @@ def _smallest(
     needed: np.ndarray,
     percent: float,
     progress: Progress,
-) -> Smallest:
-    """The search for one K_MIN; runs : per cent below each K_MIN and not masked by K_INNER, filled as it goes on."""
+) -> SmallestKInner:
+    """The search for one K_MIN; runs : by K_INNER, per cent below each K_MIN and per cent not masked, added to here."""
 
     def meets(k: int) -> bool:
         if k not in runs:
@@ -175,13 +176,13 @@ def _smallest(
     high = enough[0] if enough else max([int(np.ceil(k_min)), *runs])
     low = max((k for k in runs if k < high and not meets(k)), default=0)
     while not meets(high):
-        if high >= MOST_K_INNER or np.isnan(runs[high][0][j]):
-            return Smallest(k_min, None, float(runs[high][0][j]), runs[high][1])
-        low, high = high, min(2 * high, MOST_K_INNER)
+        if high >= LARGEST_K_INNER or np.isnan(runs[high][0][j]):
+            return SmallestKInner(k_min, None, float(runs[high][0][j]), runs[high][1])
+        low, high = high, min(2 * high, LARGEST_K_INNER)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if meets(middle) else (middle, high)
-    return Smallest(k_min, high, float(runs[high][0][j]), runs[high][1])
+    return SmallestKInner(k_min, high, float(runs[high][0][j]), runs[high][1])
 
 
 def _rates(masker: Masker, k_inner: int, needed: np.ndarray) -> tuple[np.ndarray, float]:
@@ -202,7 +203,7 @@ def _by_area(masker: Masker, rows: np.ndarray) -> np.ndarray:
 def numbers_of(text: str, name: str) -> list[float]:
     """The numbers of a list written as `5,10,15`, each once.
 
-    Raises InputError for what is no number, not above 0, or beyond MOST_PEOPLE.
+    Raises InputError for what is not a number, not above 0, or above MOST_PEOPLE.
     """
     words = [word for word in text.replace(";", ",").replace(",", " ").split() if word]
     try:
@@ -217,5 +218,5 @@ def numbers_of(text: str, name: str) -> list[float]:
 
 
 def _percent(some: np.ndarray, of: np.ndarray) -> np.ndarray:
-    """100 some / of, NaN where there is nothing to take a share of."""
+    """100 some / of, NaN where `of` is 0."""
     return 100.0 * np.divide(some, of, out=np.full(np.broadcast(some, of).shape, np.nan), where=np.asarray(of) > 0)

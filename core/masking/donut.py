@@ -12,12 +12,12 @@ from ..arrays import to_list
 from ..errors import InputError
 from ..progress import Progress, part, silent
 from . import DISTANCES
-from .draws import Law, first_good
+from .draws import DistanceLaw, first_inside
 from .placing import NO_AREA, inside_own_area
 from .stragglers import mask_stragglers
 
 MASKED, NO_POSITION, OUTSIDE, CATEGORY_MISSING, NOBODY, OUT_OF_REACH, SLIVER = range(7)
-#: What became of a point, by the codes above; all but the first are not released.
+#: The outcome of a point, by the codes above; only points with the first are released.
 REASONS = (
     "masked",
     "no position",
@@ -27,8 +27,8 @@ REASONS = (
     "ring does not meet the area",
     "ring meets the area in a sliver only",
 )
-# Draws for each point still without a place, round by round. Most find one in the first; what the last leaves over is
-# looked at one area at a time.
+# Draws for each point still without a place, round by round. Most points find one in the first; those still without one
+# after the last are placed area by area.
 PLAIN_DRAWS = (1, 1, 2, 4, 8, 16, 32)
 
 
@@ -54,13 +54,13 @@ class Masking:
         return self.reason == MASKED
 
     def counts(self) -> dict[str, int]:
-        """Number of points by what became of them, without the reasons that do not occur."""
+        """Number of points by outcome, without the outcomes that do not occur."""
         found = to_list(np.bincount(self.reason, minlength=len(REASONS)))
         return {reason: n for reason, n in zip(REASONS, found) if n}
 
 
 def check_ring(k_inner: float, k_outer: float) -> None:
-    """Refuse a ring that is none. Raises InputError."""
+    """Refuse an impossible ring. Raises InputError."""
     if not k_inner > 0:
         raise InputError(f"K_INNER is {k_inner:g}: choose more than 0, or points could stay where they are.")
     if not k_outer > k_inner:
@@ -79,10 +79,10 @@ def radii(
 
 
 def generator(seed: int | None, points: np.ndarray) -> np.random.Generator:
-    """The source of the moves: from the seed and the points themselves, or from the system where seed is None.
+    """The random source of the moves: from the seed and the points, or from the system where seed is None.
 
-    Whoever knew the whole source could undo the moves. A seed such as 0 is soon guessed, so the points' true
-    coordinates, which only the custodian has, are mixed in: same points and seed, same moves.
+    Whoever knows the whole source can reverse the moves. A seed such as 0 is easily guessed, so the points' true
+    coordinates, which only the custodian has, are mixed in: the same points and seed give the same moves.
     """
     if seed is None:
         return np.random.default_rng()
@@ -107,8 +107,8 @@ def donut_mask(
     people : (N,) float, people of the point's area (and category), NaN where the category is missing;
     shapes : (m,) valid polygons; distance : a key of DISTANCES.
     Directions and distances are drawn again until the point falls inside its area (section 2.2), which gives the law
-    of the distance on the part of the ring that lies in the area. Points for which no draw can succeed stay unmasked
-    and say why. Raises InputError for a ring that is none.
+    of the distance on the part of the ring that lies in the area. Points for which no draw can succeed stay unmasked,
+    with the reason. Raises InputError for an impossible ring.
     """
     check_ring(k_inner, k_outer)
     inside = area_of != NO_AREA
@@ -152,12 +152,12 @@ def _plain_draws(
     inner: np.ndarray,
     outer: np.ndarray,
     shapes: np.ndarray,
-    law: Law,
+    law: DistanceLaw,
     draws: int,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """A place for each point, (n, 2), NaN where no draw fell inside; area_of : equal ones side by side."""
+    """A place for each point, (n, 2), NaN where no draw fell inside; area_of : equal values are adjacent."""
     direction = rng.uniform(0.0, 2.0 * np.pi, (len(points), draws))
     distance = law(rng.random((len(points), draws)), inner[:, None], outer[:, None])
     area = np.repeat(area_of, draws)
-    return first_good(points, direction, distance, inner, outer, lambda places: inside_own_area(places, area, shapes))
+    return first_inside(points, direction, distance, inner, outer, lambda places: inside_own_area(places, area, shapes))

@@ -1,4 +1,4 @@
-"""Drawing places in a ring: the two laws of the distance, and the first good one of several draws a point."""
+"""Drawing places in a ring: the two laws of the distance, and the first of a point's draws that is inside."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import Callable
 import numpy as np
 
 Inside = Callable[[np.ndarray], np.ndarray]
-Law = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+DistanceLaw = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
 def uniform_in_distance(draws: np.ndarray, inner: np.ndarray, outer: np.ndarray) -> np.ndarray:
     """Each distance between the radii is equally likely (Allshouse 2010, section 2.2), metres.
 
-    draws : numbers in [0, 1); inner, outer : radii in metres, of shapes that go together.
+    draws : numbers in [0, 1); inner, outer : radii in metres, of shapes that broadcast.
     """
     return inner + draws * (outer - inner)
 
 
 def uniform_in_area(draws: np.ndarray, inner: np.ndarray, outer: np.ndarray) -> np.ndarray:
-    """Each spot of the ring's surface is equally likely, metres; arguments as in `uniform_in_distance`."""
+    """Each place on the ring's surface is equally likely, metres; arguments as in `uniform_in_distance`."""
     return np.sqrt(inner**2 + draws * (outer**2 - inner**2))
 
 
-def first_good(
+def first_inside(
     points: np.ndarray,
     direction: np.ndarray,
     distance: np.ndarray,
@@ -34,8 +34,8 @@ def first_good(
     """The place of the first draw that lies in the ring and inside the area, (n, 2); NaN where none does.
 
     points : (n, 2); direction, distance : (n, d) radians and metres; inner, outer : (n,) metres; inside : takes places
-    (n * d, 2), those of a point side by side, and says which are inside. The distance is checked as it is in the
-    coordinates, rounding included.
+    (n * d, 2), those of one point adjacent, and returns which are inside. The distance is measured between the
+    coordinates, so that their rounding counts.
     """
     places = points[:, None] + distance[:, :, None] * np.stack([np.cos(direction), np.sin(direction)], axis=2)
     moved = np.hypot(*np.moveaxis(places - points[:, None], 2, 0))

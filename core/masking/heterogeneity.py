@@ -13,11 +13,11 @@ from .placing import NO_AREA, own_areas
 
 @dataclass(frozen=True, eq=False)
 class Heterogeneity:
-    """Of each of m areas.
+    """How unevenly people are spread in each of m areas.
 
     n_parts : (m,) int64, sub-areas; variance : (m,) of their densities, (people per km²)²; variation : (m,) standard
     deviation over mean, without unit; both NaN where there are fewer than two sub-areas, variation also where nobody
-    lives there
+    lives
     """
 
     n_parts: np.ndarray

@@ -1,4 +1,4 @@
-"""Households near a point, counted by a KD-tree: the anonymity that is really there (Allshouse 2010, section 2.3)."""
+"""Households near a point, counted by a KD-tree: the actual anonymity (Allshouse 2010, section 2.3)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scipy.spatial import cKDTree
 from ..errors import InputError, first_values
 from ..progress import Progress, silent
 
-# Points asked at once, and neighbours held at once where each has a weight of its own.
+# Points queried at once, and neighbours held at once where each has its own weight.
 _POINTS_AT_ONCE = 50_000
 _NEIGHBOURS_AT_ONCE = 4_000_000
 
@@ -24,7 +24,7 @@ class Households:
     def __init__(self, points: np.ndarray, weights: np.ndarray | None = None) -> None:
         self.points = points
         self.weights = np.ones(len(points)) if weights is None else weights
-        self._counted_alike = weights is None
+        self._unweighted = weights is None
         self._tree = cKDTree(points)
 
     def __len__(self) -> int:
@@ -36,12 +36,12 @@ class Households:
         points : (N, 2); distances : (N,) metres. A household at the point itself counts, as in the paper.
         """
         counts = np.zeros(len(points))
-        # The tree counts up to and including a radius: the next smaller number makes it "strictly nearer".
+        # The tree counts up to and including a radius: the next smaller number makes that "strictly nearer".
         below = np.nextafter(distances, 0.0)
         for start in range(0, len(points), _POINTS_AT_ONCE):
             some = slice(start, start + _POINTS_AT_ONCE)
             found = self._tree.query_ball_point(points[some], below[some], return_length=True)
-            counts[some] = found if self._counted_alike else self._weighed(points[some], below[some], found)
+            counts[some] = found if self._unweighted else self._weighted_sums(points[some], below[some], found)
             progress(min(some.stop / len(points), 1.0))
         counts[distances <= 0] = 0.0
         return counts
@@ -50,7 +50,7 @@ class Households:
         """The distance within which a number of households is reached, (N, j) metres; inf where there are too few.
 
         numbers : (j,). k_act, the households strictly nearer than D, is below numbers[j] exactly where D is not
-        larger than this distance: one search serves every displacement.
+        larger than this distance, so one search serves every displacement.
         """
         reached = np.full((len(points), len(numbers)), np.inf)
         left = np.arange(len(points))
@@ -73,7 +73,7 @@ class Households:
             most *= 4
         return reached
 
-    def _weighed(self, points: np.ndarray, distances: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    def _weighted_sums(self, points: np.ndarray, distances: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         """Sums of the weights within each distance, (n,), a manageable number of neighbours at a time."""
         sums = np.zeros(len(points))
         part = (np.cumsum(lengths) - lengths) // _NEIGHBOURS_AT_ONCE
@@ -87,7 +87,7 @@ class Households:
 
 
 def make_households(points: np.ndarray, weights: np.ndarray | None, field: str = "HOUSEHOLD_COUNT") -> Households:
-    """Households from a layer, checked; points without a position (NaN) are left out.
+    """Households from a layer, which are checked; points without a position (NaN) are left out.
 
     points : (h, 2); weights : (h,) or None. Raises InputError where there are none, or a number is missing or negative.
     """

@@ -26,16 +26,16 @@ def own_areas(points: np.ndarray, shapes: np.ndarray, progress: Progress = silen
     shapely.prepare(shapes)
     for i, members in by_area(area):
         here = candidates[members]
-        # The areas come last to first, so that the first of a point's areas is the one that stays.
+        # The areas come last to first, so that the first of a point's areas prevails.
         found[here[shapely.intersects_xy(shapes[i], points[here, 0], points[here, 1])]] = i
         progress(members.stop / len(area))
     return found
 
 
 def inside_own_area(candidates: np.ndarray, area: np.ndarray, shapes: np.ndarray) -> np.ndarray:
-    """Whether each position lies inside the area named for it, (n,) bool.
+    """Whether each position lies inside its area, (n,) bool.
 
-    candidates : (n, 2) planar; area : (n,) positions in `shapes`, equal ones side by side; shapes : prepared polygons.
+    candidates : (n, 2) planar; area : (n,) positions in `shapes`, equal values adjacent; shapes : prepared polygons.
     """
     inside = np.zeros(len(candidates), bool)
     for i, members in by_area(area):
@@ -44,7 +44,7 @@ def inside_own_area(candidates: np.ndarray, area: np.ndarray, shapes: np.ndarray
 
 
 def by_area(area: np.ndarray) -> Iterator[tuple[int, slice]]:
-    """(area, slice of its points) for codes (n,) in which equal ones stand side by side."""
+    """(area, slice of its points) for codes (n,) in which equal values are adjacent."""
     if not len(area):
         return
     starts = np.concatenate([[0], np.flatnonzero(np.diff(area)) + 1, [len(area)]])

@@ -1,4 +1,4 @@
-"""How many people a point hides among: those of its area, or those of its area and category."""
+"""How many people a point is hidden among: those of its area, or those of its area and category."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Populations:
 
 
 def make_populations(counts: np.ndarray, identifiers: np.ndarray, categories: tuple[str, ...] = ()) -> Populations:
-    """Populations from the areas' fields, checked.
+    """Populations from the areas' fields, which are checked.
 
     counts : (m, c), NaN where missing; identifiers : (m,) of the areas, for messages.
     Raises InputError for a negative number.
@@ -57,7 +57,7 @@ def make_populations(counts: np.ndarray, identifiers: np.ndarray, categories: tu
 def categories_of(column: Column, categories: tuple[str, ...], field: str) -> np.ndarray:
     """Position of each point's category among `categories`, (N,) int64; -1 where it is missing.
 
-    Raises InputError for values that no population was named for.
+    Raises InputError for values without a population.
     """
     position: dict[str | None, int] = {name: i for i, name in enumerate(categories)}
     values = to_list(column.categories)

@@ -1,4 +1,4 @@
-"""The release of masked points: nothing in it tells where a point came from."""
+"""The release of masked points: nothing in it gives away where a point came from."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ..records.columns import Column
 from .donut import Masking
 from .placing import inside_own_area
 
-# A position that has been to the layer's coordinates and back may differ by half a millimetre: equal-area projections
-# are computed by series. Metres.
+# In metres: a position projected to the layer's coordinates and back may differ by half a millimetre, since equal-area
+# projections are computed by series.
 _TOLERANCE = 0.01
 
 
 def release_order(places: np.ndarray, kept: Mapping[str, Column]) -> np.ndarray:
-    """The order to write rows in, (n,) int64: by what they show, so that it tells nothing of the order they came in.
+    """The order to write rows in, (n,) int64: by what they show, so that it gives away nothing of the original order.
 
     places : (n, 2) masked positions as they are written; kept : columns of n rows.
     """
@@ -27,7 +27,7 @@ def release_order(places: np.ndarray, kept: Mapping[str, Column]) -> np.ndarray:
 def check_released(
     written: np.ndarray, points: np.ndarray, masking: Masking, area_of: np.ndarray, shapes: np.ndarray
 ) -> None:
-    """The second check, on the very coordinates that are written: each where masking put it, in ring and area.
+    """The second check, on the coordinates as written: each point where masking put it, in its ring and its area.
 
     written : (N, 2) in planar metres again, NaN where not released; points : (N, 2) true positions; area_of : (N,);
     shapes : (m,) prepared polygons. Raises PrivacyError.
@@ -52,7 +52,7 @@ def check_no_coordinates(kept: Mapping[str, Column], *coordinates: np.ndarray) -
     kept : columns of N rows; coordinates : (N, 2) each, in every system a field might use. Raises InputError.
     """
     for field, column in kept.items():
-        numbers = np.array([_number(value) for value in column.categories], dtype=float)[column.codes]
+        numbers = np.array([_number_or_nan(value) for value in column.categories], dtype=float)[column.codes]
         for values in (axis for pair in coordinates for axis in pair.T):
             placed = np.isfinite(values)
             near = np.abs(numbers - values)[placed] <= 1e-3 * (np.ptp(values[placed]) if placed.any() else 0.0)
@@ -64,7 +64,7 @@ def check_no_coordinates(kept: Mapping[str, Column], *coordinates: np.ndarray) -
 
 
 def kept_warnings(kept: Mapping[str, Column]) -> list[str]:
-    """Sentences about released fields that tell single persons apart."""
+    """Sentences about released fields that single out persons."""
     return [
         f"KEEP_FIELDS: “{name}” has {len(column.categories)} different values in {len(column)} rows: if it is a "
         "number or a name of a person, do not release it."
@@ -82,7 +82,7 @@ def unmasked_sentence(counts: Mapping[str, int]) -> str:
     return f"{sum(lost.values())} of {sum(counts.values())} points could not be masked and are not released: {why}."
 
 
-def _number(value: object) -> float:
+def _number_or_nan(value: object) -> float:
     try:
         return float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Points whose ring lies almost or wholly outside their area: decided exactly, then placed where there is room."""
+"""Points whose ring lies almost or wholly outside their area: whether the two meet is decided exactly."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 import shapely
 
 from ..progress import Progress, silent
-from .draws import Law, first_good
+from .draws import DistanceLaw, first_inside
 from .placing import by_area
 
-# Draws for one point before its share of the ring is called a sliver: only open directions and distances are drawn.
+# Draws for one point, in open directions and distances only, before the area's part of its ring is called a sliver.
 MOST_DRAWS = 1 << 17
 _FIRST_DRAWS = 16
 _AT_ONCE = 1 << 20
@@ -27,14 +27,14 @@ def mask_stragglers(
     inner: np.ndarray,
     outer: np.ndarray,
     shapes: np.ndarray,
-    law: Law,
+    law: DistanceLaw,
     rng: np.random.Generator,
     progress: Progress = silent,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Places (n, 2), NaN where none was found, and whether each ring meets its area at all, (n,) bool.
 
-    points : (n, 2); area_of : (n,) positions in `shapes`, equal ones side by side; inner, outer : (n,) metres.
-    Directions that do not lead into the area beyond the inner radius, and distances beyond its farthest spot, cannot
+    points : (n, 2); area_of : (n,) positions in `shapes`, equal values adjacent; inner, outer : (n,) metres.
+    Directions that do not lead into the area beyond the inner radius, and distances beyond its farthest place, cannot
     succeed; leaving them out of the draw changes nothing but the number of draws.
     """
     places = np.full((len(points), 2), np.nan)
@@ -59,7 +59,7 @@ def _place(
     inner: np.ndarray,
     limits: np.ndarray,
     shape: shapely.Geometry,
-    law: Law,
+    law: DistanceLaw,
     rng: np.random.Generator,
 ) -> np.ndarray:
     """Draw among the open directions, more and more at a time, until each point has a place, (n, 2)."""
@@ -82,7 +82,7 @@ def _place(
             chosen = offsets[rows, None] + (rng.random(many) * n_open[rows, None]).astype(np.int64)
             direction = (sectors[chosen] + rng.random(many)) * (2.0 * np.pi / DIRECTIONS)
             distance = law(rng.random(many), inner[rows, None], limits[rows, None])
-            places[rows] = first_good(points[rows], direction, distance, inner[rows], limits[rows], inside)
+            places[rows] = first_inside(points[rows], direction, distance, inner[rows], limits[rows], inside)
         left = left[np.isnan(places[left, 0])]
         draws *= 2
     return places
@@ -93,7 +93,7 @@ class Reach:
     """What n points of one area can reach in it.
 
     meets : (n,) bool, whether the open ring meets the inside of the area
-    farthest : (n,) metres to the farthest spot of the area
+    farthest : (n,) metres to the farthest place in the area
     """
 
     meets: np.ndarray
@@ -105,7 +105,7 @@ def reach(points: np.ndarray, inner: np.ndarray, outer: np.ndarray, shape: shape
 
     points : (n, 2); inner, outer : (n,) radii in metres; shape : polygon or multipolygon.
     A part of an area is connected, so the distances from a point to its inside fill the interval from the nearest to
-    the farthest spot; the farthest is a corner of the convex hull. The ring meets the part where that interval and
+    the farthest place; the farthest is a corner of the convex hull. The ring meets the part where that interval and
     the ring's overlap.
     """
     meets = np.zeros(len(points), bool)
@@ -153,7 +153,7 @@ def _open_sectors(steps: np.ndarray, row: np.ndarray, begin: np.ndarray, end: np
     cross = begin[:, 0] * end[:, 1] - begin[:, 1] * end[:, 0]
     turn = np.arctan2(cross, (begin * end).sum(axis=1))  # less than half a turn: the piece is straight
     low = np.arctan2(begin[:, 1], begin[:, 0]) + np.minimum(turn, 0.0)
-    # A sector more on either side: rounding must not shut a direction that is open.
+    # One more sector on either side: rounding must not close a direction that is open.
     first = np.floor(low / _TURN * DIRECTIONS).astype(np.int64) - 1
     stop = np.floor((low + np.abs(turn)) / _TURN * DIRECTIONS).astype(np.int64) + 2
     width = np.minimum(stop - first, DIRECTIONS)

@@ -1,4 +1,4 @@
-"""What masking leaves of the pattern: neighbours, clustering, displacement (before against after)."""
+"""What masking leaves of the pattern: displacement, and neighbours and clustering before and after."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scipy.spatial import cKDTree
 
 from .placing import own_areas
 
-# Pairs are counted among at most so many points, drawn at random: the curves do not get smoother beyond.
+# Pairs are counted among at most this many points, drawn at random: more would not make the curves smoother.
 MOST_PAIRED = 20_000
 N_DISTANCES = 20
 
@@ -21,10 +21,10 @@ class Utility:
 
     mean_displacement, median_displacement : metres
     neighbour_before, neighbour_after : mean distance to the nearest other point, metres
-    index_before, index_after : the same over what random points of that density would have (Clark and Evans 1954):
+    index_before, index_after : the same, divided by that of random points of this density (Clark and Evans 1954):
         below 1 clustered, 1 random, above 1 spread out
     distances : (t,) metres; k_before, k_after : (t,) Ripley's K, square metres
-    percent_in_own_area : masked points that lie in the area the true point lies in
+    percent_in_own_area : masked points that lie in the same area as the true point
     """
 
     mean_displacement: float
@@ -42,10 +42,10 @@ class Utility:
 def utility(
     points: np.ndarray, masked: np.ndarray, area_of: np.ndarray, shapes: np.ndarray, rng: np.random.Generator
 ) -> Utility | None:
-    """Compare the points with where they went; None for fewer than three points, which have no pattern.
+    """Compare the points with their masked places; None for fewer than three points, which have no pattern.
 
     points, masked : (n, 2) planar metres, only points that were masked; area_of : (n,) positions in `shapes`.
-    The surface that densities refer to is that of the areas that hold the points, before and after alike.
+    Densities refer to the surface of the areas that hold the points, both before and after.
     """
     if len(points) < 3:
         return None
@@ -78,9 +78,9 @@ def nearest_neighbour(points: np.ndarray) -> float:
 
 
 def ripley_distances(points: np.ndarray, square_metres: float) -> np.ndarray:
-    """Distances to look at, (t,): up to a quarter of the shorter side, or to about a thousand neighbours.
+    """The distances of the curve, (t,): up to a quarter of the shorter side, or to about a thousand neighbours.
 
-    They lie closer together where they are short, since that is where masking blurs.
+    They are denser where they are short, since that is where masking blurs.
     """
     width, height = np.ptp(points, axis=0)
     thousand = np.sqrt(1000.0 * square_metres / (np.pi * len(points)))
@@ -94,7 +94,7 @@ def ripley_k(points: np.ndarray, distances: np.ndarray, square_metres: float) ->
     """Ripley's K (1976) at each distance, (t,) square metres, without correction for the edge.
 
     K(t) = surface / (n (n - 1)) · ordered pairs not farther apart than t; π t² where points are random. Both patterns
-    that are compared lie in the same areas, so the edge touches both alike.
+    that are compared lie in the same areas, so the edge affects both equally.
     points : (n, 2); distances : (t,) metres.
     """
     tree = cKDTree(points)

@@ -1,4 +1,4 @@
-"""A column of records as small integers: one code a record, one category a code."""
+"""A column of records as small integers: a code per record, a category per code."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_KNOWN = 1 << 16
 
 
 class ColumnBuilder:
-    """Encodes a column chunk by chunk, so that tens of millions of records never stand in memory as objects."""
+    """Encodes a column chunk by chunk, so that tens of millions of records are never in memory as objects."""
 
     def __init__(self) -> None:
         self._position: dict[tuple[type, object], int] = {}
@@ -41,7 +41,7 @@ class ColumnBuilder:
         if len(kinds) > 1:
             codes = map(self._code, values)
         else:
-            # Values of one type, as fields have them, are told apart by themselves: each is looked at once.
+            # Values of one type, as in most fields, need no type in the key: each distinct value is encoded once.
             seen = self._seen.setdefault(kinds.pop() if kinds else type(None), {})
             for value in set(values).difference(seen):
                 seen[value] = self._code(value)
@@ -113,7 +113,7 @@ def column_from_values(values: Sequence[object]) -> Column:
 
 
 def column_from_array(values: np.ndarray, missing: np.ndarray | None = None) -> Column:
-    """Encode a numpy array of numbers or text, vectorised: the very column `column_from_values` gives."""
+    """Encode a numpy array of numbers or text, vectorised: the same column that `column_from_values` gives."""
     builder = ColumnBuilder()
     builder.add_array(values, missing)
     return builder.column()
@@ -145,7 +145,7 @@ def combine_codes(codes: Sequence[np.ndarray], sizes: Sequence[int]) -> tuple[np
     """
     if not codes:
         raise ValueError("combine_codes needs at least one array of codes")
-    # The mixed-radix key is squeezed to the combinations that occur before it could leave 64 bits.
+    # The mixed-radix key is reduced to the combinations that occur before it could exceed 64 bits.
     key = codes[0].astype(np.int64)
     reach = max(int(sizes[0]), 1)
     for column, size in zip(codes[1:], sizes[1:]):

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import InputError
 
-LONGEST_ROW = 5_000_000  # bytes: what is longer is a quotation mark without its partner, and more than readers bear
+LONGEST_ROW = 5_000_000  # bytes: anything longer is an unclosed quotation mark, and more than readers can take
 LINES_IN_A_VALUE = 100
 _CHUNK = 1 << 24
 _NEWLINE, _RETURN, _QUOTE = 10, 13, 34
@@ -57,8 +57,8 @@ def scan_csv(path: Path, layer: str) -> CsvRows:
                     within = n_lines + chunk[: int(lengths[: int(lengths.argmax())].sum())].count(b"\n")
                 raise InputError(
                     f"{layer}: line {within + 1} of {path.name} begins a row that does not end, or not "
-                    f"within {LONGEST_ROW // 1_000_000} million bytes, probably since a quotation mark is not closed: "
-                    "correct that line."
+                    f"within {LONGEST_ROW // 1_000_000} million bytes, probably because a quotation mark is not "
+                    "closed: correct that line."
                 )
             n_lines += lines
             if at_end:

@@ -31,8 +31,8 @@ def count_dbf(path: Path, names: Sequence[str], layer: str) -> int:
     if len(header) < 32 or width < 1 or size < start + n_rows * width:
         whole = max(size - start, 0) // max(width, 1)
         raise InputError(
-            f"{layer}: {path.name} is cut short: its header tells of {n_rows} rows, the file holds {whole}. Take it "
-            "from a copy that is whole."
+            f"{layer}: {path.name} is cut short: its header says {n_rows} rows, but the file holds {whole}. Take it "
+            "from a complete copy."
         )
     if not n_rows:
         return 0
@@ -75,7 +75,7 @@ def check_shp(path: Path, layer: str) -> None:
     with path.open("rb") as file:
         header = file.read(28)
     if len(header) < 28 or path.stat().st_size < 2 * int.from_bytes(header[24:28], "big"):
-        raise InputError(f"{layer}: {path.name} is cut short: take it from a copy that is whole.")
+        raise InputError(f"{layer}: {path.name} is cut short: take it from a complete copy.")
 
 
 def _fields(descriptions: bytes) -> list[tuple[str, str, int, int, int]]:

@@ -20,9 +20,9 @@ class Records:
     """Records whose areas are known.
 
     table : the N rows; profile : their counts by area and class
-    cell_of : (N,) int64, the cell of the profile that each row counts in, in the order of `Profile.counts`; -1 for rows
-    of no known area and rows that stand for nobody
-    n_unmatched : records of no known area; warnings : sentences for whoever releases them
+    cell_of : (N,) int64, the cell of the profile in which each row is counted, in the order of `Profile.counts`; -1 for
+    rows of no known area and rows with a count of 0
+    n_unmatched : records of no known area; warnings : sentences for the custodian
     """
 
     table: RecordTable
@@ -38,9 +38,9 @@ def match_records(
     """Match each row with its area and count the records by area and class.
 
     unmatched : what becomes of rows in no known area, STOP or SUPPRESS, which leaves them out and counts them as
-    suppressed; k : what the records are to be released at; field : the area's field, for messages.
-    Raises InputError for an empty table, a k that nothing could be released at, unknown areas, and for a released field
-    that repeats the area. What k does not protect but nobody can decide from here is told in `warnings`.
+    suppressed; k : the k of the release; field : the area's field, for messages.
+    Raises InputError for an empty table, a k at which nothing could be released, unknown areas, and a released field
+    that repeats the area. What k does not protect, and only the custodian can judge, is reported in `warnings`.
     """
     check_table(table, k)
     area_codes = match_areas(table, areas, unmatched, field)
@@ -57,7 +57,7 @@ def match_areas(table: RecordTable, areas: Areas, unmatched: str, field: str = "
     """Position of each row's area among the areas, (N,) int64; -1 for rows in no known area.
 
     unmatched : STOP refuses such rows, SUPPRESS leaves them at -1, so that they count as suppressed.
-    Raises InputError naming how many records and the first values.
+    Raises InputError with the number of records and the first values.
     """
     texts = np.array([identifier_text(value) for value in table.area.categories], dtype=object)
     position = areas.codes_of(texts)
@@ -95,7 +95,7 @@ def check_no_area_copy(table: RecordTable, areas: Areas, area_codes: np.ndarray)
 
 
 def release_warnings(table: RecordTable, area_codes: np.ndarray) -> list[str]:
-    """Sentences about fields that k does not protect: those that tell single persons or single areas apart.
+    """Sentences about fields that k does not protect: those that single out a person or an area.
 
     area_codes : (N,) position of each row's area, -1 for none.
     """
@@ -109,7 +109,7 @@ def release_warnings(table: RecordTable, area_codes: np.ndarray) -> list[str]:
                 f"KEEP_FIELDS: “{name}” has {n_values} different values in {len(table)} rows: if it is a number or a "
                 "name of a person, do not release it."
             )
-        elif n_values > max(1, n_areas // 2) and _tells_the_area(column.codes[inside], area_codes[inside], n_values):
+        elif n_values > max(1, n_areas // 2) and _gives_area_away(column.codes[inside], area_codes[inside], n_values):
             warnings.append(
                 f"KEEP_FIELDS: each value of “{name}” occurs in one area only, so that it gives the area away: do not "
                 "release it."
@@ -117,8 +117,8 @@ def release_warnings(table: RecordTable, area_codes: np.ndarray) -> list[str]:
     return warnings
 
 
-def _tells_the_area(codes: np.ndarray, area_codes: np.ndarray, n_values: int) -> bool:
-    """Whether no value occurs in two areas."""
+def _gives_area_away(codes: np.ndarray, area_codes: np.ndarray, n_values: int) -> bool:
+    """Whether each value occurs in one area only."""
     area = np.full(n_values, -1, np.int64)
     area[codes] = area_codes
     return bool((area[codes] == area_codes).all())

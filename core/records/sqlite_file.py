@@ -1,4 +1,4 @@
-"""Tables of SQLite files, GeoPackages among them: read in one transaction, counted by SQLite, with the very values."""
+"""Tables of SQLite files, GeoPackages among them: read in one transaction, counted by SQLite, values unaltered."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ROWS = 2000
 _LARGEST = {INTEGER: 2**31 - 1, LONG: 2**63 - 1}
 _TYPES = {INTEGER: int, LONG: int, REAL: float, TEXT: str}
 _DAY = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]"
-# What a value must be so that QGIS shows just that value; each ? is the field.
+# What a value must be so that QGIS shows exactly that value; each ? is the field.
 _WRONG = {
     SHORT: "typeof(?) <> 'integer' OR ? NOT BETWEEN -32768 AND 32767",
     INTEGER: "typeof(?) <> 'integer' OR ? NOT BETWEEN -2147483648 AND 2147483647",
@@ -69,7 +69,7 @@ def reading(path: Path, layer: str) -> Iterator[sqlite3.Connection]:
 
 
 def check_table(connection: sqlite3.Connection, path: Path, table: str, layer: str) -> int:
-    """Rows of a table or view, every page of the table looked at. Raises InputError for a damaged one."""
+    """Rows of a table or view, every page of the table checked. Raises InputError for a damaged table."""
     with _in_a_sentence(path, layer):
         if _is_table(connection, table):
             found = [row[0] for row in connection.execute(f"PRAGMA quick_check({quoted(table)})").fetchmany(3)]
@@ -102,7 +102,7 @@ def declared_types(path: Path, table: str, layer: str) -> dict[str, str]:
 
 
 def check_values(connection: sqlite3.Connection, path: Path, table: str, kinds: Mapping[str, str], layer: str) -> None:
-    """Refuse values that are not of their field's kind, which readers would alter without a word.
+    """Refuse values that are not of their field's kind, which readers would alter silently.
 
     kinds : INTEGER, LONG, REAL, … by field; others are not checked. Raises InputError naming the field and the first
     values.
@@ -216,7 +216,7 @@ def _fits(value: object, kind: str) -> bool:
 
 def _other_values(layer: str, name: str, kind: str, wrong: Sequence[object]) -> str:
     return (
-        f"{layer}: field “{name}” is one of {_WORDS[kind]}, but other values stand in it (first: "
+        f"{layer}: field “{name}” is one of {_WORDS[kind]}, but holds other values (first: "
         f"{first_values(_shown(value) for value in wrong)}): correct them, or change the type of the field."
     )
 
@@ -276,7 +276,7 @@ def _statement(beginning: tuple[str, ...], table: str, connection: sqlite3.Conne
 
 
 def _damaged(path: Path, layer: str, what: str) -> str:
-    return f"{layer}: {path.name} is damaged ({what}): take it from a copy that is whole."
+    return f"{layer}: {path.name} is damaged ({what}): take it from a complete copy."
 
 
 @contextmanager
@@ -292,7 +292,7 @@ def _in_a_sentence(path: Path, layer: str) -> Iterator[None]:
             )
         elif "readonly" in text or "unable to open" in text:
             message = (
-                f"{layer}: {path.name} holds a change that another program has not finished (beside it lies a -journal "
+                f"{layer}: {path.name} holds a change that another program has not finished (next to it is a -journal "
                 "or -wal file): open it once in that program or in QGIS and close it there."
             )
             with suppress(OSError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,7 @@ from .columns import Column
 
 @dataclass(frozen=True, eq=False)
 class RecordTable:
-    """N rows of records: their area, their quasi-identifiers, what else is to be released.
+    """N rows of records: their area, their quasi-identifiers, and further fields to be released.
 
     area : column of area identifiers (any type, compared as text)
     quasi_identifiers, kept : columns by field name
@@ -42,13 +42,11 @@ class RecordTable:
 def check_fields(
     area: str, quasi_identifiers: Sequence[str], kept: Sequence[str], region_id: str | None, count: str | None
 ) -> None:
-    """Refuse a choice of fields that would put the area, or anything standing for it, into the release.
+    """Refuse a choice of fields that would put the area, or anything that stands for it, into the release.
 
-    area : RECORD_REGION; region_id : REGION_ID of the areas, a field of this name in the records is refused too.
+    area : RECORD_REGION; region_id : REGION_ID of the areas; a field of this name in the records is refused too.
     Raises InputError.
     """
-    if not quasi_identifiers:
-        raise InputError("QUASI_IDENTIFIERS is empty: choose at least one field that could identify a person.")
     for label, fields in (("QUASI_IDENTIFIERS", quasi_identifiers), ("KEEP_FIELDS", kept)):
         for field in fields:
             if field in (area, region_id):
@@ -58,23 +56,30 @@ def check_fields(
                 )
             if field == count:
                 raise InputError(f"Field “{field}” is RECORD_COUNT and cannot be among {label} too. Take it out.")
+    check_released_names(quasi_identifiers, kept, bool(count))
+
+
+def check_released_names(quasi_identifiers: Collection[str], kept: Collection[str], counted: bool) -> None:
+    """Refuse names of released fields that are none, given twice, or used by the release itself. Raises InputError.
+
+    counted : whether rows come with counts, which the release shows as a field of its own
+    """
+    if not quasi_identifiers:
+        raise InputError("QUASI_IDENTIFIERS is empty: choose at least one field that could identify a person.")
     twice = [field for field in kept if field in quasi_identifiers]
     if twice:
         raise InputError(
             f"KEEP_FIELDS repeats quasi-identifiers ({first_values(twice)}), which are released anyway: take them out."
         )
-    reserved = [
-        field
-        for field in (*quasi_identifiers, *kept)
-        if field.lower() in (RESERVED_FIELDS if count else RESERVED_FIELDS[:1])
-    ]
+    used = RESERVED_FIELDS if counted else RESERVED_FIELDS[:1]
+    reserved = [field for field in (*quasi_identifiers, *kept) if field.lower() in used]
     if reserved:
         raise InputError(
             f"Field {first_values(reserved)} has a name that the release itself uses: rename it in the records first."
         )
 
 
-# The second stands in the release only where rows come with counts.
+# The second is in the release only where rows come with counts.
 RESERVED_FIELDS = ("vbas_region", "records")
 
 
@@ -82,8 +87,12 @@ MOST_RECORDS = 2**53
 
 
 def check_table(table: RecordTable, k: int) -> None:
-    """Refuse an empty table, K below 2 and K above the number of records. Raises InputError."""
+    """Refuse an empty table, names that cannot be released, and a K that is below 2 or above the number of records.
+
+    Raises InputError.
+    """
     check_k(k)
+    check_released_names(table.quasi_identifiers, table.kept, table.counts is not None)
     if table.n_records == 0:
         raise InputError("RECORDS is empty: there is nothing to anonymise.")
     if k > table.n_records:
@@ -99,7 +108,7 @@ def checked_counts(values: np.ndarray, field: str) -> np.ndarray:
         (~np.isfinite(values), "missing or not a number"),
         (values < 0, "negative"),
         (values != np.floor(values), "not a whole number"),
-        (values > 2**53, "too large to be exact"),
+        (values > MOST_RECORDS, "too large to be exact"),
     ):
         if wrong.any():
             shown = first_values(f"{value:g}" for value in np.unique(values[wrong])[:6])
@@ -107,10 +116,10 @@ def checked_counts(values: np.ndarray, field: str) -> np.ndarray:
                 f"RECORD_COUNT field “{field}” is {word} in {int(wrong.sum())} rows (first: {shown}): each row "
                 "must say how many records it stands for."
             )
-    # Counts are added up in floating point, which is exact up to there.
+    # Counts are added up in floating point, which is exact up to that number.
     if values.sum() >= MOST_RECORDS:
         raise InputError(
-            f"RECORD_COUNT field “{field}” adds up to {values.sum():.0f} records (greatest: {values.max():.0f}), more "
+            f"RECORD_COUNT field “{field}” adds up to {values.sum():.0f} records (largest: {values.max():.0f}), more "
             f"than can be counted exactly ({MOST_RECORDS - 1}): choose the field that holds the numbers of records."
         )
     return values.astype(np.int64)

@@ -35,7 +35,7 @@ MEANINGS = (
 
 
 def measures_section(measures: Measures) -> Section:
-    """The measures with their meaning (Croft 2015, section 3.4)."""
+    """The measures and what they mean (Croft 2015, section 3.4)."""
     rows = [(label, getattr(measures, name), meaning) for label, name, meaning in MEANINGS]
     return Section("What it cost", (), ("Measure", "Value", "Meaning"), rows)
 
@@ -68,7 +68,7 @@ def evaluation_report(
     parameters: Sequence[tuple[str, object]],
     notes: Sequence[str],
 ) -> str:
-    """The page of an evaluation, in which nothing is released; arguments as of `anonymisation_report`."""
+    """The page of an evaluation, which releases nothing; arguments as for `anonymisation_report`."""
     verdict = (
         f"At k = {k} a release by this crosswalk would suppress {measures.n_suppressed} of {measures.n_records} "
         f"records ({measures.suppression_percent:.2f} %)."
@@ -85,7 +85,7 @@ def anonymisation_report(
     measures: Measures,
     audit: RegionAudit,
     k: int,
-    least_class: int | None,
+    smallest_class: int | None,
     shapes: np.ndarray,
     parameters: Sequence[tuple[str, object]],
     notes: Sequence[str],
@@ -93,14 +93,14 @@ def anonymisation_report(
 ) -> str:
     """The page as HTML.
 
-    least_class : of the release, counted anew; shapes : (n_regions,) planar polygons; parameters : label and value of
-    every one; notes : sentences of the components and warnings; seconds : by component.
+    smallest_class : of the release, recounted; shapes : (n_regions,) planar polygons; parameters : label and value of
+    each; notes : sentences of the components and warnings; seconds : by component.
     """
     released = measures.n_records - measures.n_suppressed
     if released:
         verdict = (
             f"The release is {k}-anonymous: every one of its {released} records shares its region and "
-            f"quasi-identifiers with at least {k - 1} others (smallest class: {least_class}). "
+            f"quasi-identifiers with at least {k - 1} others (smallest class: {smallest_class}). "
             f"{measures.n_suppressed} of {measures.n_records} records "
             f"({measures.suppression_percent:.2f} %) were suppressed."
         )

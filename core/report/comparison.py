@@ -8,7 +8,7 @@ from ..comparison import Outcome
 from .page import Report, Section, render
 from .pictures import bars, scatter
 
-# Measure, label, whether a picture has a logarithmic meaning for readers.
+# Measure and label of each picture.
 PICTURED = (
     ("suppression_percent", "Suppressed, % of records"),
     ("compactness", "Compactness, m"),
@@ -21,7 +21,7 @@ PICTURED = (
 def comparison_report(
     outcomes: Sequence[Outcome], k: int, wanted: int, parameters: Sequence[tuple[str, object]], notes: Sequence[str]
 ) -> str:
-    """The page as HTML. wanted : how many configurations were asked for, more than there are after a cancel."""
+    """The page as HTML. wanted : how many configurations were asked for; after a cancel there are fewer."""
     rated = [outcome for outcome in outcomes if outcome.measures is not None]
     failed = [outcome for outcome in outcomes if outcome.measures is None]
     best = [outcome.name for outcome in rated if outcome.pareto]
@@ -31,7 +31,10 @@ def comparison_report(
     )
     sections = [
         Section(
-            "The configurations", (), _HEADER, [_row(i, o) for i, o in enumerate(outcomes, 1) if o.measures is not None]
+            "The configurations",
+            (),
+            _HEADER,
+            [_configuration_row(i, o) for i, o in enumerate(outcomes, 1) if o.measures is not None],
         ),
         trade_off_section(outcomes),
         Section("Measure by measure", ("Less is better in every picture.",), pictures=_measure_pictures(rated)),
@@ -46,7 +49,7 @@ def comparison_report(
 
 
 def trade_off_section(outcomes: Sequence[Outcome]) -> Section:
-    """Suppression against compactness; those no other beats in both are marked by number and named."""
+    """Suppression against compactness; those that no other beats in both are numbered and named."""
     rated = [(i, o, o.measures) for i, o in enumerate(outcomes, 1) if o.measures is not None]
     if not rated:
         return Section("What is traded for what")
@@ -77,7 +80,7 @@ _HEADER = (
 )
 
 
-def _row(number: int, outcome: Outcome) -> tuple[object, ...]:
+def _configuration_row(number: int, outcome: Outcome) -> tuple[object, ...]:
     m = outcome.measures
     if m is None:
         return (number, outcome.name, outcome.problem)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..arrays import to_list
-from ..masking.audit import Audit, Smallest
+from ..masking.audit import Audit, SmallestKInner
 from ..masking.donut import MASKED, REASONS
 from ..masking.heterogeneity import Heterogeneity, rank_correlation
 from .page import Report, Section, render
@@ -18,7 +18,7 @@ TRIPLE = 3.0  # the paper's advice
 
 def audit_report(
     grid: Audit,
-    smallest: Sequence[Smallest],
+    smallest: Sequence[SmallestKInner],
     wanted_percent: float,
     uneven: Heterogeneity | None,
     shapes: np.ndarray,
@@ -28,8 +28,8 @@ def audit_report(
 ) -> str:
     """The page as HTML.
 
-    smallest : one per K_MIN of the grid; uneven : where a finer layer was given; shapes : (m,) planar polygons;
-    names : m identifiers; notes : sentences; parameters : label and value of every one.
+    smallest : one per K_MIN of the grid; uneven : None where no finer layer was given; shapes : (m,) planar polygons;
+    names : m identifiers; notes : sentences; parameters : label and value of each.
     """
     triple = all(one.k_inner is not None and one.k_inner <= TRIPLE * one.k_min for one in smallest)
     verdict = (
@@ -49,14 +49,14 @@ def audit_report(
     return render(Report("Donut audit report", verdict, triple, True, sections))
 
 
-def _sentence(one: Smallest) -> str:
+def _sentence(one: SmallestKInner) -> str:
     if one.k_inner is None:
         return f"no K_INNER that leaves points to mask (K_MIN = {one.k_min:g})"
     return f"K_INNER = {one.k_inner} for K_MIN = {one.k_min:g}"
 
 
 def _grid_section(grid: Audit, wanted_percent: float) -> Section:
-    """The table of the paper, and the same as a chart."""
+    """The table of the paper, and a chart of it."""
     header = ["K_INNER", "K_OUTER", *(f"% k_act < {k:g}" for k in grid.k_min), "% not masked"]
     rows = [
         (float(inner), float(outer), *map(_known, shares), _known(lost))
@@ -74,7 +74,7 @@ def _grid_section(grid: Audit, wanted_percent: float) -> Section:
     return Section("Households that fall short", (text,), header, rows, (chart,))
 
 
-def _smallest_section(smallest: Sequence[Smallest]) -> Section:
+def _smallest_section(smallest: Sequence[SmallestKInner]) -> Section:
     rows = [
         (
             one.k_min,
@@ -119,7 +119,7 @@ def _where_section(grid: Audit, shapes: np.ndarray, names: Sequence[str]) -> Sec
 
 
 def _uneven_section(grid: Audit, uneven: Heterogeneity, shapes: np.ndarray, names: Sequence[str]) -> Section:
-    """Whether the variance of density in sub-areas foretells failures."""
+    """Whether the variance of density in sub-areas predicts failures."""
     i, j = int(grid.k_inner.argmin()), int(grid.k_min.argmin())
     share = grid.percent_below_by_area[i, j]
     known = np.isfinite(uneven.variation) & np.isfinite(share)
@@ -148,7 +148,7 @@ def _uneven_section(grid: Audit, uneven: Heterogeneity, shapes: np.ndarray, name
 
 
 def _not_masked_section(grid: Audit) -> Section:
-    """Why households could not be masked."""
+    """The reasons why households could not be masked."""
     occurring = [r for r in range(len(REASONS)) if r != MASKED and grid.reasons[:, r].any()]
     if not occurring:
         return Section("Households that could not be masked", ("All could be masked.",))

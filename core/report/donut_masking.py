@@ -1,4 +1,4 @@
-"""The report of a donut masking: what was reached, what was not masked, what is left of the pattern."""
+"""The report of a donut masking: anonymity, points that were not masked, and what is left of the pattern."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def masking_report(
     """The page as HTML.
 
     k_act : (N,) actual anonymity, NaN where not masked, None where no households were given; pattern : None for too
-    few points; not_masked : the sentence that counts them, empty where all were masked; parameters : label and value.
+    few points; not_masked : a sentence on the points not masked, or empty; parameters : label and value.
     """
     n_masked = int(masking.masked.sum())
     verdict = f"{n_masked} of {len(masking.reason)} points were masked and are released. {not_masked}".strip()
@@ -65,12 +65,12 @@ def _anonymity(masking: Masking, k_act: np.ndarray | None, k_inner: float) -> Se
         histogram(np.minimum(values, np.percentile(values, 99)), label, "anonymity", "points", mark=k_inner)
         for label, values in measures.items()
     ]
-    header = ("Anonymity", "Least", "1 %", "5 %", "25 %", "Median", "Mean")
+    header = ("Anonymity", "Smallest", "1 %", "5 %", "25 %", "Median", "Mean")
     return Section("Anonymity", (text,), header, rows, pictures)
 
 
 def _pattern(pattern: Utility) -> Section:
-    """Before and after."""
+    """The pattern before and after."""
     rows = [
         ("Mean distance to the nearest point, m", pattern.neighbour_before, pattern.neighbour_after),
         ("The same over that of random points", pattern.index_before, pattern.index_after),

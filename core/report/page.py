@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..errors import VbasError
 
-# How a chart among the pictures begins to draw; no text can hold it, since texts are escaped.
+# How a chart among the pictures begins to draw; no text can contain it, since texts are escaped.
 CHART_CALL = "<script>Plotly.newPlot("
 
 
@@ -35,7 +35,7 @@ class Report:
 
 
 def render(report: Report) -> str:
-    """The page as HTML that needs nothing from elsewhere. Raises VbasError where Jinja2 is missing."""
+    """The page as self-contained HTML. Raises VbasError where Jinja2 is missing."""
     try:
         import jinja2
     except ImportError as error:
@@ -47,7 +47,7 @@ def render(report: Report) -> str:
 
 
 def shown(value: object) -> str:
-    """A value as readers like it: thousands apart, no more digits than mean something."""
+    """A value as readers like it: thousands separated, no more digits than are meaningful."""
     if isinstance(value, bool) or value is None:
         return "" if value is None else str(value)
     if isinstance(value, float):

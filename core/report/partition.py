@@ -1,4 +1,4 @@
-"""The report of a partition of cells: verdict, measures, who is left out, the paper's Figures 4 to 6, the map."""
+"""The report of a partition of cells: verdict, measures, who is left out, the map, the paper's Figures 4 to 6."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ import numpy as np
 
 from ..areas import identifier_text
 from ..cells.cells import Cells, Minimum, weights_of
-from ..cells.measures import Groups, hull_areas
+from ..cells.measures import GroupDescriptions, hull_areas
 from ..cells.partition import REASONS, TAKEN, Partition
 from ..crosswalk import number_compactly
 from ..errors import InputError
 from .page import Report, Section, render
-from .partition_pictures import cloud, in_hull, sizes, spread
-from .pictures import region_map
+from .pictures import cloud, in_hull, region_map, sizes, spread
 
 BLUES = ((238, 242, 249), (42, 95, 165))
 # Figure 6 of the paper shows groups of these ratios.
@@ -24,8 +23,8 @@ MUCH_LEFT_OUT = 0.02
 
 
 @dataclass(frozen=True, eq=False)
-class Official:
-    """Areas in use to compare with. sqrt_hull : √(hull area) of each in metres; people : of each; name : their field"""
+class OfficialAreas:
+    """Official areas to compare with. sqrt_hull : √(hull area) of each, metres; people : of each; name : the field"""
 
     sqrt_hull: np.ndarray
     people: np.ndarray
@@ -36,18 +35,18 @@ def partition_report(
     cells: Cells,
     minimums: Sequence[Minimum],
     partition: Partition,
-    groups: Groups,
+    groups: GroupDescriptions,
     shapes: np.ndarray,
     parameters: Sequence[tuple[str, object]],
     notes: Sequence[str],
     seconds: Mapping[str, float],
-    official: Official | None = None,
+    official: OfficialAreas | None = None,
 ) -> str:
     """The page as HTML. shapes : (n_groups,) planar polygons; parameters : label and value; seconds : by step."""
     measures = partition.measures
-    short = " and ".join(f"{minimum.k:g} in {_fields(cells, minimum)}" for minimum in minimums)
+    short = " and ".join(f"{minimum.k:g} in {_field_names(cells, minimum)}" for minimum in minimums)
     verdict = (
-        f"{measures.n_groups} groups, each connected and with at least {short}, in every year: counted anew from the "
+        f"{measures.n_groups} groups, each connected and with at least {short}, in every year, recounted from the "
         f"cells. {100 * measures.non_pop:.2f} % of the people are left out."
     )
     sections = [
@@ -58,7 +57,11 @@ def partition_report(
             (),
             pictures=(
                 region_map(
-                    shapes, groups.least[:, 0], _labels(groups), "Darker: more people in the least year.", BLUES
+                    shapes,
+                    groups.least[:, 0],
+                    _group_labels(groups),
+                    "Darker: more people in the year with the fewest.",
+                    BLUES,
                 ),
             ),
         ),
@@ -72,7 +75,7 @@ def partition_report(
     return render(Report("Partition of cells", verdict, True, True, sections))
 
 
-def _fields(cells: Cells, minimum: Minimum) -> str:
+def _field_names(cells: Cells, minimum: Minimum) -> str:
     names = [cells.fields[column] for column in minimum.columns]
     return names[0] if len(names) == 1 else f"{names[0]} … {names[-1]}"
 
@@ -116,20 +119,20 @@ def _left_out_section(cells: Cells, minimums: Sequence[Minimum], partition: Part
     return Section("Who is left out", sentences, ("Because", "Cells", "People"), rows)
 
 
-def _labels(groups: Groups) -> list[str]:
+def _group_labels(groups: GroupDescriptions) -> list[str]:
     columns = (groups.cells.tolist(), groups.least[:, 0].tolist(), groups.sqrt_hull.tolist())
     return [
-        f"Group {i + 1}: {cells} cells, {least:g} people in the least year, √hull {hull:.0f} m"
+        f"Group {i + 1}: {cells} cells, {least:g} people in the year with the fewest, √hull {hull:.0f} m"
         for i, (cells, least, hull) in enumerate(zip(*columns))
     ]
 
 
-def _table_section(groups: Groups) -> Section:
+def _table_section(groups: GroupDescriptions) -> Section:
     """Table 2 of the paper: what the groups are like."""
     rows = []
     for name, values in (
         ("Cells", groups.cells.astype(float)),
-        ("People in the least year", groups.least[:, 0]),
+        ("People in the year with the fewest", groups.least[:, 0]),
         ("People per km²", groups.density),
         ("Area / hull area", groups.area_hull),
         ("√(hull area), m", groups.sqrt_hull),
@@ -137,22 +140,22 @@ def _table_section(groups: Groups) -> Section:
         quarters = np.percentile(values, (0, 25, 50, 75, 100)).tolist()
         rows.append((name, float(values.mean()), float(values.std()), *quarters))
     return Section(
-        "The groups in numbers", (), ("", "Mean", "Deviation", "Least", "25 %", "50 %", "75 %", "Most"), rows
+        "The groups in numbers", (), ("", "Mean", "Deviation", "Smallest", "25 %", "50 %", "75 %", "Largest"), rows
     )
 
 
-def _sizes_section(groups: Groups) -> Section:
+def _sizes_section(groups: GroupDescriptions) -> Section:
     return Section(
         "Size and people (Figure 4 of Bjerre-Nielsen & Gandil 2018)",
         (),
         pictures=(
             sizes(groups.cells, "Cells in a group", "cells", "share of groups, %"),
-            cloud(groups.least[:, 0], groups.cells, "People and size", "people in the least year", "cells"),
+            cloud(groups.least[:, 0], groups.cells, "People and size", "people in the year with the fewest", "cells"),
         ),
     )
 
 
-def _precision_section(groups: Groups, official: Official | None) -> Section:
+def _precision_section(groups: GroupDescriptions, official: OfficialAreas | None) -> Section:
     people = groups.people
     series: dict[str, tuple[np.ndarray, np.ndarray]] = {"groups": (groups.sqrt_hull, people)}
     sentences = ["Spatial precision is the square root of the area of the convex hull of where somebody may live."]
@@ -170,11 +173,11 @@ def _precision_section(groups: Groups, official: Official | None) -> Section:
     return Section("Spatial precision (Figure 5)", sentences, pictures=(picture,))
 
 
-def _ratios_section(groups: Groups, shapes: np.ndarray) -> Section:
+def _ratios_section(groups: GroupDescriptions, shapes: np.ndarray) -> Section:
     """A group for each of the paper's ratios of area to hull area, drawn in its hull."""
     shown: dict[int, str] = {}
     for ratio in SHOWN_RATIOS:
-        # Of groups of one ratio the largest shows most.
+        # Of several groups with one ratio, the largest shows most.
         distance = np.abs(groups.area_hull - ratio)
         near = np.flatnonzero(distance <= max(0.02, float(distance.min())))
         group = int(near[np.argmax(groups.cells[near])])
@@ -182,7 +185,7 @@ def _ratios_section(groups: Groups, shapes: np.ndarray) -> Section:
     row = f'<div style="display:flex;gap:1.5rem;align-items:flex-end;flex-wrap:wrap">{"".join(shown.values())}</div>'
     text = (
         "Groups that branch out have little area in their hull. Where precision matters, leave out groups with a low "
-        "ratio: the paper finds 0.4 a good bound.",
+        "ratio: the paper suggests 0.4 as the limit.",
         f"{int((groups.area_hull < 0.4).sum())} of {len(groups.cells)} groups are below 0.4; they hold "
         f"{100 * groups.people[groups.area_hull < 0.4].sum() / groups.people.sum():.1f} % of the people.",
     )
@@ -191,11 +194,11 @@ def _ratios_section(groups: Groups, shapes: np.ndarray) -> Section:
 
 def official_areas(
     cells: Cells, minimums: Sequence[Minimum], names: Sequence[object], shapes: np.ndarray, field: str
-) -> Official:
-    """Areas in use, as far as they have cells. names : n, the area of each cell, None in none; shapes : (n,) planar."""
+) -> OfficialAreas:
+    """The official areas that have cells. names : n, the area of each cell, None for none; shapes : (n,) planar."""
     texts = [identifier_text(name) for name in names]
     number = {text: i for i, text in enumerate(sorted({text for text in texts if text is not None}))}
     crosswalk, _ = number_compactly(np.array([-1 if text is None else number[text] for text in texts], np.int64))
     if not crosswalk.n_regions:
         raise InputError(f"OFFICIAL_AREA: field “{field}” is empty in every cell: choose another or none.")
-    return Official(np.sqrt(hull_areas(shapes, crosswalk)), crosswalk.totals(weights_of(cells, minimums)), field)
+    return OfficialAreas(np.sqrt(hull_areas(shapes, crosswalk)), crosswalk.totals(weights_of(cells, minimums)), field)

@@ -15,10 +15,13 @@ from ..errors import VbasError
 from .page import CHART_CALL
 
 MAP_WIDTH = 900
-# A light and a dark end, mixed in between.
+# A light and a dark end, and all shades between them.
 GREENS = ((238, 245, 240), (27, 122, 90))
 REDS = ((253, 243, 234), (179, 38, 30))
 LINE_COLOURS = ("#1b7a5a", "#7b3fa0", "#2a5fa5", "#c2711a", "#5b6470")
+SERIES_COLOURS = ("#2a5fa5", "#7b3fa0")
+BINS = 40
+EXAMPLE_WIDTH = 200
 
 
 def region_map(
@@ -40,7 +43,7 @@ def region_map(
     scale = MAP_WIDTH / max(east - west, (north - south) * 0.9, 1e-9)
     height = max((north - south) * scale, 1.0)
     width = max((east - west) * scale, 1.0)
-    # What is smaller than a third of a pixel cannot be seen.
+    # Nothing smaller than a third of a pixel can be seen.
     simple = shapely.simplify(shapes, 0.3 / scale)
     local = shapely.transform(simple, lambda c: (c - (west, north)) * (scale, -scale))
     shade = _ranks(np.asarray(values, dtype=float))
@@ -68,7 +71,7 @@ def histogram(values: np.ndarray, title: str, x_title: str, y_title: str, mark: 
 
 
 def bars(groups: dict[str, tuple[Sequence[str], Sequence[float]]], title: str, y_title: str) -> str:
-    """Bars, one row of them per group (their heights may differ by orders): {group: (names, heights)}."""
+    """Bars, a row of them per group (heights may differ by orders of magnitude): {group: (names, heights)}."""
     graph_objects()
     from plotly.subplots import make_subplots
 
@@ -102,7 +105,7 @@ def lines(
 
 
 def fragment(figure: Any, title: str, x_title: str = "", y_title: str = "", height: int = 420) -> str:
-    """A plotly figure as HTML to stand in a report; height in pixels."""
+    """A plotly figure as HTML for a report; height in pixels."""
     figure.update_layout(title=title, template="plotly_white", height=height, margin={"t": 60})
     if x_title or y_title:
         figure.update_layout(xaxis_title=x_title, yaxis_title=y_title)
@@ -115,10 +118,10 @@ def fragment(figure: Any, title: str, x_title: str = "", y_title: str = "", heig
 
 
 def script_value(value: object) -> str:
-    """A value as JSON that may stand in a script of a page, its texts shown by plotly.js as they are.
+    """A value as JSON that is safe in a script of a page; plotly.js shows its texts as they are.
 
-    Names of fields and areas stand in charts. As entities their < and > can neither end the script nor begin the bit
-    of markup (links, bold) that plotly.js takes in texts. plotly's own `to_html` leaves them in some versions.
+    Charts show names of fields and areas. As entities, their < and > can neither end the script nor begin the markup
+    (links, bold) that plotly.js accepts in texts. plotly's own `to_html` leaves them unescaped in some versions.
     """
     return json.dumps(value, separators=(",", ":")).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
@@ -133,7 +136,7 @@ def graph_objects() -> Any:
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:
-    """Each value's rank from 0 to 1, equal values alike."""
+    """Each value's rank from 0 to 1, the same for equal values."""
     unique, position = np.unique(values, return_inverse=True)
     return position.reshape(-1) / max(len(unique) - 1, 1)
 
@@ -157,7 +160,7 @@ def _path(shape: shapely.Geometry) -> str:
 
 
 def scatter(points: Sequence[tuple[str, str, float, float, bool]], title: str, x_title: str, y_title: str) -> str:
-    """Points (label, name, x, y, marked): the label stands beside a marked point, the name shows on hovering."""
+    """Points (label, name, x, y, marked): the label stands next to a marked point, hovering shows the name."""
     graph = graph_objects()
     figure = graph.Figure()
     looks = (
@@ -179,3 +182,71 @@ def scatter(points: Sequence[tuple[str, str, float, float, bool]], title: str, x
         )
     figure.update_layout(legend={"orientation": "h", "y": -0.15})
     return fragment(figure, title, x_title, y_title, 560)
+
+
+def spread(series: Mapping[str, tuple[np.ndarray, np.ndarray]], title: str, x_title: str, y_title: str) -> str:
+    """How positive values are spread, in per cent of the weights, over bins that widen with them; a plotly fragment.
+
+    series : {legend: (values, weights)}.
+    """
+    graph = graph_objects()
+    everything = np.concatenate([values for values, _ in series.values()])
+    edges = np.geomspace(everything.min() * 0.999, everything.max() * 1.001, BINS + 1)
+    middles = np.sqrt(edges[:-1] * edges[1:]).tolist()
+    figure = graph.Figure()
+    for (name, (values, weights)), colour in zip(series.items(), SERIES_COLOURS):
+        heights = 100.0 * np.histogram(values, edges, weights=weights)[0] / weights.sum()
+        line = {"color": colour, "shape": "hvh", "width": 2}
+        figure.add_trace(graph.Scatter(name=name, x=middles, y=heights.tolist(), line=line, fill="tozeroy"))
+    figure.update_layout(showlegend=len(series) > 1)
+    figure.update_xaxes(**_logarithmic(everything))
+    return fragment(figure, title, x_title, y_title)
+
+
+def sizes(counts: np.ndarray, title: str, x_title: str, y_title: str) -> str:
+    """Per cent of the groups by their number of cells, as a plotly fragment; the last bar holds all larger ones."""
+    graph = graph_objects()
+    step = max(1, int(np.ceil(np.percentile(counts, 99.5) / BINS)))
+    place = np.minimum((counts - 1) // step, BINS)
+    heights = 100.0 * np.bincount(place) / len(counts)
+    first = 1 + step * np.arange(len(heights))
+    names = [str(one) if step == 1 else f"{one}-{one + step - 1}" for one in first.tolist()]
+    if len(names) > BINS:
+        names[-1] = f"≥ {first[-1]}"
+    figure = graph.Figure(graph.Bar(x=names, y=heights.tolist(), marker_color=SERIES_COLOURS[0]))
+    figure.update_xaxes(type="category")
+    return fragment(figure, title, x_title, y_title)
+
+
+def cloud(x: np.ndarray, y: np.ndarray, title: str, x_title: str, y_title: str) -> str:
+    """A point for each pair of values, both axes logarithmic, as a plotly fragment."""
+    graph = graph_objects()
+    marker = {"color": SERIES_COLOURS[0], "size": 4, "opacity": 0.35}
+    figure = graph.Figure(graph.Scatter(x=x.tolist(), y=y.tolist(), mode="markers", marker=marker, hoverinfo="skip"))
+    figure.update_xaxes(**_logarithmic(x))
+    figure.update_yaxes(**_logarithmic(y))
+    return fragment(figure, title, x_title, y_title)
+
+
+def in_hull(shape: shapely.Geometry, caption: str) -> str:
+    """A group inside its convex hull, as SVG. shape : planar polygon or multipolygon."""
+    west, south, east, north = shape.bounds
+    scale = EXAMPLE_WIDTH / max(east - west, north - south)
+
+    def path(polygon: shapely.Geometry) -> str:
+        return _path(shapely.transform(polygon, lambda c: (c - (west, north)) * (scale, -scale)))
+
+    width, height = (east - west) * scale, (north - south) * scale
+    return (
+        f'<div><svg xmlns="http://www.w3.org/2000/svg" viewBox="-2 -2 {width + 4:.0f} {height + 4:.0f}" '
+        f'width="{width + 4:.0f}" fill-rule="evenodd"><path d="{path(shapely.convex_hull(shape))}" fill="#eef2f9" '
+        f'stroke="#7b3fa0" stroke-dasharray="4 3"/><path d="{path(shape)}" fill="#2a5fa5"/></svg>'
+        f"<figcaption>{escape(caption)}</figcaption></div>"
+    )
+
+
+def _logarithmic(values: np.ndarray) -> dict[str, Any]:
+    """A logarithmic axis for values above 0, labelled at 1, 2 and 5."""
+    low, high = np.floor(np.log10(values.min())), np.ceil(np.log10(values.max()))
+    ticks = [step * 10.0**power for power in np.arange(low, high + 1) for step in (1, 2, 5)]
+    return {"type": "log", "tickvals": ticks, "ticktext": [f"{tick:g}" for tick in ticks]}

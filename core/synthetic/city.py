@@ -15,8 +15,8 @@ from ..areas import Areas, make_areas
 from ..progress import Progress, part, silent
 from .city_people import city_dependents, city_distributions
 from .generator import POPULATION, SyntheticRecords, generate_records
+from .sampler import stream
 from .spatial_tilt import SpatialTilt
-from .streams import stream
 from .town_plan import draw_town_plan
 
 NAME = "Prairie Junction"

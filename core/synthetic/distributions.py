@@ -13,7 +13,7 @@ from ..errors import InputError, first_values
 from ..records.columns import Column, column_from_values
 from .sampler import Sampler, sampler_of_shares
 
-# Shares read from a rounded table need not add up to 1 exactly; beyond this something is missing.
+# Shares read from a rounded table need not add up to exactly 1; if they are farther off, something is missing.
 ROUNDING = 0.02
 WORTH_A_NOTE = 1e-6
 
@@ -34,7 +34,7 @@ class Shares:
 
 @dataclass(frozen=True, eq=False)
 class Distributions:
-    """Shares of categories for each province (or whatever areas of that kind are called: districts will do).
+    """Shares of categories for each province (or districts, or other areas of that kind).
 
     provinces : (P,) object array of str, unique
     attributes : shares by attribute name
@@ -98,10 +98,10 @@ def make_distributions(
     """Distributions from the columns of a table with a row per province, attribute and category.
 
     provinces, attributes : compared as text; categories : any values, None is the missing value, a category of its
-    own; shares : not negative, adding up to 1 (or to 100) in each province and attribute. Sums that are off by no more
-    than rounding are scaled to 1, with a note. A category that a province does not list has share 0 there.
+    own; shares : not negative, adding up to 1 (or to 100) in each province and attribute. Sums that are off by
+    rounding only are scaled to 1, with a note. A category that a province does not list has share 0 there.
 
-    Raises InputError naming the first offenders.
+    Raises InputError naming the first wrong entries.
     """
     province = _text_column(provinces, "province")
     attribute = _text_column(attributes, "attribute")
@@ -120,7 +120,7 @@ def make_distributions(
     scale, note = _scale(sums, province, attribute)
     share = share / sums[group]
     found: dict[str, Shares] = {}
-    # In the order in which the table first names them: a form shows them so.
+    # In the order in which the table first names them, which is the order a form shows.
     for code in dict.fromkeys(to_list(attribute.codes)):
         mine = attribute.codes == code
         used, position = np.unique(category.codes[mine], return_inverse=True)

@@ -14,9 +14,8 @@ from ..records.columns import Column, smallest_integers
 from ..records.table import RecordTable
 from .distributions import Distributions
 from .microdata import MicrodataRows
-from .sampler import Sampler
+from .sampler import Sampler, stream
 from .spatial_tilt import SpatialTilt, tilted_samplers
-from .streams import stream
 
 CHUNK = 500_000
 # Croft 2015, section 4.1: the population that dissemination areas are meant to have.
@@ -49,7 +48,7 @@ class Draw:
 
 @dataclass(frozen=True, eq=False)
 class Dependent:
-    """A field whose shares depend on another field of the same record, beside the province.
+    """A field whose shares depend on another field of the same record, besides the province.
 
     given : the other field, with g categories; sampler : its rows are province * g + code of the other field
     kept : whether the field is carried along rather than a quasi-identifier
@@ -62,7 +61,7 @@ class Dependent:
 
 @dataclass(frozen=True, eq=False)
 class SyntheticRecords:
-    """Records that are drawn when asked for, always the same ones: `table` gives all, `chunks` a part at a time.
+    """Records that are drawn on request, always the same ones: `table` gives all, `chunks` a part at a time.
 
     identifiers : (n,) object array of str, the areas; population : (n,) int64, how many records each gets
     draws : what is drawn for each record, in order; seed : of every draw
@@ -86,7 +85,7 @@ class SyntheticRecords:
         """The records in order of area, `size` at a time (the last chunk may hold fewer): memory stays constant.
 
         A chunk's columns have the categories of the whole, so that codes mean the same in every chunk. The size
-        changes nothing but where the cuts are. Raises InputError where it is below 1.
+        changes only where the cuts are. Raises InputError where it is below 1.
         """
         if size < 1:
             raise InputError(f"The size of a chunk is {size}: it must be at least 1.")
@@ -107,7 +106,7 @@ class SyntheticRecords:
 
     def table(self, progress: Progress = silent) -> RecordTable:
         """All records at once."""
-        return _joined(list(self.chunks(progress=progress)))
+        return _concatenated(list(self.chunks(progress=progress)))
 
 
 def generate_records(
@@ -125,12 +124,12 @@ def generate_records(
     identifiers : of the areas; provinces : n labels, compared as text with those of the source
     source : distributions, each attribute drawn independently from its province's shares (Croft 2015, section 4.1);
         or rows of microdata, drawn whole, so that the attributes of a record fit together
-    population : records of each area, (n,) whole numbers, or (least, most), between which each area's is drawn
-        uniformly, both included
+    population : records of each area, (n,) whole numbers, or (smallest, largest), between which each area's is
+        drawn uniformly, both included
     dependents : fields that depend on one of those attributes; tilt : how shares vary from area to area
 
-    Raises InputError for a province without shares, for a population that is negative or no whole number, and for a
-    tilt of microdata.
+    Raises InputError for a province without shares, a population that is negative or not a whole number, and a tilt of
+    microdata.
     """
     texts = np.array([identifier_text(value) for value in identifiers], dtype=object)
     if len(texts) == 0:
@@ -154,7 +153,7 @@ def province_from_identifiers(identifiers: Sequence[object] | np.ndarray, charac
     Raises InputError where fewer than one character is asked for.
     """
     if characters < 1:
-        raise InputError(f"PROVINCE is to be the leading {characters} characters of the identifier: take at least 1.")
+        raise InputError(f"PROVINCE is to be the leading {characters} characters of the identifier: choose at least 1.")
     texts = [identifier_text(value) for value in identifiers]
     return np.array([None if text is None else text[:characters] for text in texts], dtype=object)
 
@@ -162,13 +161,13 @@ def province_from_identifiers(identifiers: Sequence[object] | np.ndarray, charac
 def _population(population: np.ndarray | tuple[int, int], identifiers: np.ndarray, seed: int) -> np.ndarray:
     """Records of each area, (n,) int64."""
     if isinstance(population, tuple):
-        least, most = population
-        if not 0 <= least <= most or most < 1:
+        smallest, largest = population
+        if not 0 <= smallest <= largest or largest < 1:
             raise InputError(
-                f"The records of an area are to number between {least} and {most}: give the least first, not below 0, "
-                "then the most, at least 1."
+                f"An area is to have between {smallest} (LEAST) and {largest} (MOST) records: give a LEAST of 0 or "
+                "more, and a MOST of at least 1 that is not below it."
             )
-        return stream(seed, POPULATION_STREAM).integers(least, most, len(identifiers), endpoint=True)
+        return stream(seed, POPULATION_STREAM).integers(smallest, largest, len(identifiers), endpoint=True)
     values = np.asarray(population, dtype=float)
     for wrong, word in (
         (~np.isfinite(values), "missing"),
@@ -178,7 +177,7 @@ def _population(population: np.ndarray | tuple[int, int], identifiers: np.ndarra
         if wrong.any():
             raise InputError(
                 f"POPULATION is {word} in {int(wrong.sum())} areas (first: {first_values(identifiers[wrong])}): "
-                "correct the field, or give the least and the most records of an area."
+                "correct the field, or give LEAST and MOST instead."
             )
     if not values.any():
         raise InputError("POPULATION is 0 in every area: there is nobody to generate.")
@@ -192,8 +191,8 @@ def _areas_between(ends: np.ndarray, start: int, stop: int) -> np.ndarray:
     return np.repeat(np.arange(first, last + 1), np.diff(inside, prepend=start))
 
 
-def _joined(chunks: list[RecordTable]) -> RecordTable:
-    """Chunks of one generator, put together again."""
+def _concatenated(chunks: list[RecordTable]) -> RecordTable:
+    """The chunks of one generator in one table."""
 
     def join(fields: list[Mapping[str, Column]]) -> dict[str, Column]:
         return {

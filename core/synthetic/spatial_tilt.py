@@ -1,4 +1,4 @@
-"""Shares that vary from area to area: each category has a smooth field that makes it more or less common."""
+"""Shares that vary from area to area: each category has a smooth random field that makes it more or less common."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ import numpy as np
 
 from ..errors import InputError
 from .distributions import Distributions
-from .sampler import Sampler, sampler_of_shares
-from .streams import stream
+from .sampler import Sampler, sampler_of_shares, stream
 
 WAVES = 64
 ROUND_LIMIT = 200
 CLOSE_ENOUGH = 1e-9
-# Beyond these one category takes all, or neighbours are no longer alike in any sense; and numbers overflow.
+# Beyond these, one category takes all, or neighbours no longer resemble each other at all; and numbers overflow.
 STRONGEST, SHORTEST = 10.0, 0.001
 
 
@@ -23,9 +22,9 @@ class SpatialTilt:
     """How shares vary over the map.
 
     points : (n, 2), of the areas, metres
-    strength : the spread of the logarithm of a category's odds from area to area; 0 is none, 0.5 is what
-        neighbourhoods of a city differ by, 1 is much
-    reach : metres over which the shares stay alike: the correlation falls to 0.6 at this distance, to 0.1 at twice it
+    strength : the spread of the logarithm of a category's odds from area to area; 0 is none, 0.5 is
+        typical of the neighbourhoods of a city, 1 is strong
+    reach : metres over which the shares stay similar: the correlation falls to 0.6 at this distance, to 0.1 at twice it
     """
 
     points: np.ndarray
@@ -39,7 +38,7 @@ def tilted_samplers(
     """A sampler per attribute, with a row per area.
 
     rows : (n,) int64, the province of each area; population : (n,). A category's share in area i is proportional to
-    the province's share, lifted by exp(strength · field at i); each province as a whole keeps the shares it has.
+    the province's share, multiplied by exp(strength · field at i); each province as a whole keeps its shares.
     Raises InputError for a strength that is not from 0 to STRONGEST and a reach below SHORTEST.
     """
     if not (0 <= tilt.strength <= STRONGEST and SHORTEST <= tilt.reach < np.inf):
@@ -51,13 +50,15 @@ def tilted_samplers(
         sampler_of_shares(
             name,
             found.categories,
-            _tilted(found.shares, rows, population, tilt.strength * _fields(tilt, name, found.shares.shape[1], seed)),
+            _tilted(
+                found.shares, rows, population, tilt.strength * _random_fields(tilt, name, found.shares.shape[1], seed)
+            ),
         )
         for name, found in distributions.attributes.items()
     )
 
 
-def _fields(tilt: SpatialTilt, attribute: str, n_categories: int, seed: int) -> np.ndarray:
+def _random_fields(tilt: SpatialTilt, attribute: str, n_categories: int, seed: int) -> np.ndarray:
     """A smooth random field per category at the points, (n, m), of mean 0 and variance 1 over all seeds.
 
     A sum of waves of random direction, whose wave numbers are normal: its correlation is exp(-d² / (2 reach²)).

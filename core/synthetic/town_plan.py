@@ -20,12 +20,12 @@ from ..voronoi import voronoi_cells
 
 SIDE = 36_000.0  # metres: the length that the river is drawn for
 LIMITS = 14_500.0  # metres from the centre to the town limits, on average
-STEP = 100.0  # metres: how finely the density of people is told
+STEP = 100.0  # metres: the grid on which the density of people is computed
 BLOCKS_PER_AREA = 11
 EVEN_ROUNDS = 2
 RIVER_WIDTH = 170.0
 RIVER_AREAS = 9
-SLIVER = 5_000.0  # square metres: a smaller piece of a block, cut off by the river, goes with its neighbour
+SLIVER = 5_000.0  # square metres: a smaller piece of a block, cut off by the river, joins its neighbour
 GRID = 0.1  # metres: coordinates are whole multiples of this
 
 
@@ -45,7 +45,7 @@ class TownPlan:
 def draw_town_plan(rng: np.random.Generator, n_areas: int, progress: Progress = silent) -> TownPlan:
     """A town of about n_areas areas: small ones in the middle, large ones at the edge, a river across.
 
-    Blocks are the Voronoi cells of points drawn where people live. Areas are blocks joined, as census areas are, so
+    Blocks are the Voronoi cells of points drawn where people live. Areas are made of blocks, as census areas are, so
     that their borders run along streets and banks and never across the river.
     """
     limits = _limits(rng)
@@ -68,7 +68,7 @@ def draw_town_plan(rng: np.random.Generator, n_areas: int, progress: Progress = 
     for number, bank in enumerate(to_list(banks)):
         own = side == bank
         wanted = round(n_areas * own.sum() / np.isin(side, banks).sum())
-        labels[own] = number * n_areas + _joined(rng, points[own], wanted)
+        labels[own] = number * n_areas + _areas_of_blocks(rng, points[own], wanted)
     labels[side == stretch] = 2 * n_areas + _river_stretch(river_line, points[side == stretch])
     slivers = (shapely.area(faces) < SLIVER) & ~water & (labels >= 0)
     labels = _with_their_neighbours(labels, slivers, neighbours, water)
@@ -90,7 +90,7 @@ def _limits(rng: np.random.Generator) -> shapely.Polygon:
 
 
 def _blocks(rng: np.random.Generator, n_blocks: int, limits: shapely.Polygon) -> np.ndarray:
-    """The Voronoi cells of points that lie as dense as people live, (n_blocks,) polygons within the limits."""
+    """The Voronoi cells of points that lie as densely as people live, (n_blocks,) polygons within the limits."""
     steps = np.arange(-1.2 * LIMITS, 1.2 * LIMITS, STEP)
     grid = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)
     grid = grid[shapely.contains_xy(limits, grid)]
@@ -104,7 +104,7 @@ def _blocks(rng: np.random.Generator, n_blocks: int, limits: shapely.Polygon) ->
 
 
 def _density(rng: np.random.Generator, points: np.ndarray) -> np.ndarray:
-    """How many live at points (m, 2), in no unit, (m,): most in the middle, with a few second centres, unevenly."""
+    """Relative density of people at points (m, 2), (m,): most in the middle, with a few second centres, unevenly."""
     angles = rng.uniform(0, 2 * np.pi, 5) + np.arange(5) * 2 * np.pi / 5
     away = rng.uniform(4_000, 8_000, 5)
     waves = np.column_stack([rng.normal(0, 1 / 3_000, (6, 2)), rng.uniform(0, 2 * np.pi, 6)])
@@ -118,7 +118,7 @@ def _density(rng: np.random.Generator, points: np.ndarray) -> np.ndarray:
 
 
 def _river_line(rng: np.random.Generator) -> shapely.LineString:
-    """A meandering line across the whole square, passing a little beside the middle.
+    """A meandering line across the whole square, passing a little to the side of the middle.
 
     A sine-generated curve: the river's heading, not its position, swings like a sine along its course.
     """
@@ -142,7 +142,7 @@ def _faces(blocks: np.ndarray, river: shapely.Polygon) -> np.ndarray:
     return faces[np.lexsort(shapely.bounds(faces).T)]
 
 
-def _joined(rng: np.random.Generator, points: np.ndarray, n_areas: int) -> np.ndarray:
+def _areas_of_blocks(rng: np.random.Generator, points: np.ndarray, n_areas: int) -> np.ndarray:
     """The area of each block, (m,): blocks join the nearest of n_areas centres that spread as the blocks do."""
     blocks = make_areas(range(len(points)), points)
     centres = points[rng.choice(len(points), n_areas, replace=False)]
@@ -155,7 +155,7 @@ def _with_their_neighbours(
     """Labels in which each sliver has that of the neighbour on its bank with which it shares the longest border."""
     owners, others = neighbours.owners, neighbours.others
     joins = slivers[owners] & ~slivers[others] & ~water[others]
-    order = np.argsort(neighbours.borders[joins], kind="stable")  # what is written last stays
+    order = np.argsort(neighbours.borders[joins], kind="stable")  # what is written last counts
     labels = labels.copy()
     labels[owners[joins][order]] = labels[others[joins][order]]
     return labels

@@ -11,22 +11,23 @@ from ..errors import InputError, VbasError
 from ..progress import Progress, silent
 from .arcs import Arcs
 from .loads import Loads
-from .prices import raise_prices
 from .refill import Refill
 from .relief import Relief
 
-GAP_ALARM = 1e-9  # far above rounding: a mistake
+GAP_ALARM = 1e-9  # far above rounding: an error in the code
 REFILL_LIMIT = 8
-WARM_WORTH = 2  # a destination is brought back that many times faster than one is moved out
+ROUND_WORTH = 0.03  # share of the excess that a round of raising prices must remove to be worth its time
+ROUND_LIMIT = 100
+WARM_WORTH = 2  # bringing a destination back is that many times as fast as moving one out
 
 
 @dataclass(frozen=True, eq=False)
 class Allocation:
-    """Which facility serves which destination, and how far from optimal that can be at most.
+    """Which facility serves which destination, and how far from the optimum that is at most.
 
     facility_of : (n,) int64; loads : (S,) int64, destinations of each facility; capacity : the limit they keep;
     prices : (S,) float, dual prices of the capacities, not negative; cost : sum of the distances; gap : (cost - bound)
-    / cost, where the bound, from the prices over ALL n x S arcs, is one that no allocation can undercut;
+    / cost, where the bound, computed from the prices over ALL n x S arcs, is one that no allocation can undercut;
     n_chains : chains of moves that were needed.
     """
 
@@ -46,11 +47,11 @@ def allocate(
     start: Allocation | None = None,
     progress: Progress = silent,
 ) -> Allocation:
-    """Allocate each destination to one facility, none to serve more than `capacity`, at the least sum of distances.
+    """Allocate each destination to one facility, at most `capacity` to each, with the smallest sum of distances.
 
     points : (n, 2) destinations with a demand of 1 each; facilities : (S, 2), same planar units; capacity : whole
     number, at least 1; start : the allocation of a similar problem with S facilities, whose prices shorten the work.
-    progress is told the share of the overload that is gone.
+    progress reports the share of the overload that is gone.
 
     The transportation problem of Croft 2018, section 2.4 (Ford and Fulkerson 1956), by successive shortest paths over
     lazily listed arcs; memory grows with the arcs listed, not with n x S. Same input, same output.
@@ -81,16 +82,43 @@ def allocate(
 def _cold_start(arcs: Arcs, capacity: int) -> Loads:
     """Loads from no prices at all."""
     free = np.zeros(len(arcs.facilities))
-    raised = raise_prices(arcs, free, capacity)
+    raised = _raise_prices(arcs, free, capacity)
     return _start(arcs, raised, capacity, len(arcs.points)) or Loads(arcs, free, arcs.cheapest(free)[0], capacity)
+
+
+def _raise_prices(arcs: Arcs, prices: np.ndarray, capacity: int) -> np.ndarray:
+    """Raise the prices of all overfull facilities at once until only `capacity` destinations prefer each, in rounds.
+
+    prices : (S,), such that every facility with a positive price is the cheapest of at least `capacity` destinations.
+    That stays so, but for ties, since the others only become dearer later: no price rises above the lowest optimal one
+    (the auction of Demange, Gale and Sotomayor 1986, for many facilities at once). Ends where it no longer pays.
+    """
+    prices = prices.copy()
+    excess_before = np.inf
+    for _ in range(ROUND_LIMIT):
+        facility, lowest, second = arcs.two_cheapest(prices)
+        load = np.bincount(facility, minlength=len(prices))
+        excess = load - capacity
+        total = np.maximum(excess, 0).sum()
+        if total == 0 or total > excess_before * (1 - ROUND_WORTH):
+            break
+        excess_before = total
+        # How much dearer the facility may become before the destination leaves for another, listed or not.
+        loyalty = np.maximum(np.minimum(second, arcs.horizon) - lowest, 0.0)
+        order = np.lexsort((loyalty, facility))
+        start = np.cumsum(load) - load
+        overfull = np.flatnonzero(excess > 0)
+        rise = loyalty[order[start[overfull] + excess[overfull] - 1]]
+        prices[overfull] += np.where(np.isfinite(rise), rise, 0.0)
+    return prices
 
 
 def _start(arcs: Arcs, prices: np.ndarray, capacity: int, limit: int) -> Loads | None:
     """Loads from given prices, refilled so that no facility is short.
 
-    None where that does not pay: with more than `limit` destinations to move, or when rounding would keep it going.
+    None where that does not pay: with more than `limit` destinations to move, or where rounding would keep it going.
     """
-    facility_of, least = arcs.cheapest(prices)
+    facility_of, lowest = arcs.cheapest(prices)
     for _ in range(REFILL_LIMIT):
         loads = Loads(arcs, prices, facility_of, capacity)
         if not len(loads.short):
@@ -102,17 +130,17 @@ def _start(arcs: Arcs, prices: np.ndarray, capacity: int, limit: int) -> Loads |
         for facility in to_list(loads.short):
             while loads.load[facility] < capacity and loads.prices[facility] > 0:
                 refill.refill(facility)
-        # Refilled over the listed arcs only: whoever finds a cheaper facility among all of them goes there.
+        # Only the listed arcs were refilled: a destination that finds a cheaper facility among all of them goes there.
         prices = loads.prices
-        cheapest, least = arcs.cheapest(prices)
+        cheapest, lowest = arcs.cheapest(prices)
         own = loads.distance + prices[loads.facility_of]
         rounding = 8 * np.finfo(float).eps * max(float(own.max()), float(prices.max()))
-        facility_of = np.where(own - least > rounding, cheapest, loads.facility_of)
+        facility_of = np.where(own - lowest > rounding, cheapest, loads.facility_of)
     return None
 
 
 def lower_bound(points: np.ndarray, facilities: np.ndarray, capacity: int, prices: np.ndarray) -> float:
-    """The least sum of distances that the prices allow for, over all n x S arcs: weak duality.
+    """The lowest sum of distances that the prices allow, over all n x S arcs: weak duality.
 
     Any prices >= 0, (S,), give a bound; the optimal ones give the optimal cost.
     """
@@ -139,7 +167,7 @@ def _checked(points: np.ndarray, facilities: np.ndarray, capacity: int) -> tuple
 
 
 def _checked_prices(start: Allocation, n_facilities: int) -> np.ndarray:
-    """The prices to start from. Raises InputError where they are those of another number of facilities."""
+    """The prices to start from. Raises InputError where the number of facilities differs."""
     if len(start.prices) != n_facilities:
         raise InputError(f"The start has {len(start.prices)} facilities, but there are {n_facilities}.")
     return start.prices

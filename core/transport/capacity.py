@@ -12,8 +12,8 @@ UNLIMITED = 0.0
 def facility_capacity(n_destinations: int, n_facilities: int, factor: float) -> int:
     """U = ceil(ceil(n/S) f), at most n; n where the factor is 0, unlimited (Croft 2018, section 2.4).
 
-    A product that is whole but for the rounding of its factors counts as whole: 1.2 x 5 is 6. Raises InputError for
-    a factor that is neither 0 nor at least 1: below 1 there is not room for all.
+    A product that is whole but for rounding counts as whole: 1.2 x 5 is 6. Raises InputError for a factor that is
+    neither 0 nor at least 1: below 1 there is not room for all.
     """
     if factor == UNLIMITED:
         return n_destinations

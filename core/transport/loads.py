@@ -1,4 +1,4 @@
-"""An allocation on its way to the capacity: who is where, at which price."""
+"""An allocation that is being brought down to the capacity: who is where, at which price."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Move = tuple[int, int, int]  # destination, from facility, to facility
 class Loads:
     """Destinations, each at its cheapest facility (distance + price), and what the facilities carry.
 
-    prices : (S,), not negative; facility_of : (n,); distance : (n,) to the own facility; load : (S,);
+    prices : (S,), not negative; facility_of : (n,); distance : (n,) to its facility; load : (S,);
     members : the destinations of each facility. All change as the work goes on; the arrays given are copied.
     """
 
@@ -55,8 +55,8 @@ class Loads:
             self.load[after] += 1
 
 
-def least_by_group(groups: np.ndarray, values: np.ndarray, without: int) -> np.ndarray:
-    """Positions of the least value of each group but `without`, in ascending order of group. groups, values : (m,)."""
+def smallest_by_group(groups: np.ndarray, values: np.ndarray, without: int) -> np.ndarray:
+    """Positions of the smallest value of each group but `without`, in order of group. groups, values : (m,)."""
     order = np.lexsort((values, groups))
     ordered = groups[order]
     first = ordered != without

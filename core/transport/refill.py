@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from .loads import Loads, Move, least_by_group
+from .loads import Loads, Move, smallest_by_group
 
 
 class Refill:
     """Refills the facilities of `loads` over the listed arcs, until no facility with room has a price.
 
-    The mirror image of `relief.Relief`: a chain starts where a facility has a price in vain and runs back, against
-    the moves, to an overfull facility, or to one whose price falls to 0, which may then have room.
+    The mirror image of `relief.Relief`: a chain starts at a facility that has a price for nothing and runs back,
+    against the moves, to an overfull facility, or to one whose price falls to 0, which may then have room.
     """
 
     def __init__(self, loads: Loads) -> None:
@@ -68,5 +68,5 @@ class Refill:
         owners = self._owners[here]
         sources = self.loads.facility_of[owners]
         extra = self._lengths[here] - self.loads.distance[owners]
-        chosen = least_by_group(sources, extra, without=facility)
+        chosen = smallest_by_group(sources, extra, without=facility)
         return sources[chosen], extra[chosen], owners[chosen]

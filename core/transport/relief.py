@@ -9,10 +9,10 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from ..errors import VbasError
-from .loads import Loads, Move, least_by_group
+from .loads import Loads, Move, smallest_by_group
 
-FIRST_WIDTH = 32  # ways out of a facility that are listed once the nearest facilities do not suffice
-WIDEN_BY = 4  # times as many whenever these do not suffice either
+FIRST_WIDTH = 32  # ways out of a facility that are listed where the nearest facilities are not enough
+WIDEN_BY = 4  # times as many whenever these are not enough either
 
 
 class WaysOut(NamedTuple):
@@ -20,7 +20,7 @@ class WaysOut(NamedTuple):
 
     targets : (m,) facilities, each once; extra : (m,) how much farther the target is than the present facility;
     movers : (m,) the destination that would move; horizon : every move that is not listed has extra + price of its
-    target at or above it. That lasts while the members stay, since prices only rise.
+    target at or above it. That holds while the members stay, since prices only rise.
     """
 
     targets: np.ndarray
@@ -30,7 +30,7 @@ class WaysOut(NamedTuple):
 
 
 class Relief:
-    """Relieves the facilities of `loads`, whose prices only this may change in the meantime.
+    """Relieves the facilities of `loads`, whose prices nothing else may change in the meantime.
 
     Chains run on the graph of the S facilities, whose arcs are single moves of a destination. A price rises only
     where the load has reached the capacity; together with every destination being at its cheapest facility that proves
@@ -55,8 +55,8 @@ class Relief:
     def _cheapest_chain(self, start: int) -> list[Move]:
         """Dijkstra's method from `start` to the first facility with room; raises the prices of those it passes.
 
-        No move is missed for not being listed: when the search has come as far as such a move could lead, the list
-        concerned is widened and the search goes on from there.
+        No move is missed because it is not listed: when the search has come as far as such a move could lead, its list
+        is widened and the search goes on from there.
         """
         load, prices = self.loads.load, self.loads.prices
         reached, waiting = np.full(len(load), np.inf), np.full(len(load), np.inf)
@@ -113,7 +113,7 @@ class Relief:
         targets = arcs.targets[members]
         position = np.repeat(np.arange(len(members)), targets.shape[1])
         targets, extra = targets.ravel(), (arcs.lengths[members] - own[:, None]).ravel()
-        chosen = least_by_group(targets, extra, without=facility)
+        chosen = smallest_by_group(targets, extra, without=facility)
         horizon = float((arcs.horizon[members] - own).min())
         return WaysOut(targets[chosen], extra[chosen], members[position[chosen]], horizon)
 

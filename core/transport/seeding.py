@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from ..errors import VbasError
 from ..progress import Progress, silent
+from ..voronoi import mean_centres, nearest_site
 from .arcs import distances
 
 ROUND_LIMIT = 10_000
@@ -17,27 +17,27 @@ def alternate_location_allocation(
 ) -> tuple[np.ndarray, int]:
     """Facilities for the transport heuristics, (S, 2), and the rounds it took (Cooper, after Croft 2018, 2.4).
 
-    points : (n, 2); 1 <= n_facilities <= n. The destinations are split into S groups of equal size, but for one, by
+    points : (n, 2); 1 <= n_facilities <= n. The destinations are split into S groups of equal size, or nearly, by
     halving along the longer side; then, in turn, each facility goes to the mean centre of its destinations and each
     destination to the nearest facility, until none changes. A facility that loses all its destinations stays.
     """
     facility_of = equal_groups(points, n_facilities)
-    facilities = mean_centres(points, facility_of, np.zeros((n_facilities, 2)))
+    facilities = mean_centres(points, facility_of, n_facilities)
     least_gain = 1e-12 * float(np.abs(points).max())
     for rounds in range(1, ROUND_LIMIT + 1):
-        nearest = cKDTree(facilities).query(points)[1].astype(np.int64)
+        nearest = nearest_site(points, facilities)
         gain = distances(points, facilities[facility_of]) - distances(points, facilities[nearest])
         moves = gain > least_gain
         if not moves.any():
             return facilities, rounds
         facility_of = np.where(moves, nearest, facility_of)
-        facilities = mean_centres(points, facility_of, facilities)
+        facilities = recentred(points, facility_of, facilities)
         progress(1.0 - 0.5 ** (rounds / 20))
     raise VbasError(f"The seeding did not settle within {ROUND_LIMIT} rounds: please report these points.")
 
 
 def equal_groups(points: np.ndarray, n_groups: int) -> np.ndarray:
-    """A first split into groups that lie together, (n,) int64: sizes differ by one at most."""
+    """A first split into groups of points that lie together, (n,) int64: their sizes differ by one at most."""
     group_of = np.empty(len(points), np.int64)
     sizes = np.diff(np.arange(n_groups + 1) * len(points) // n_groups)
     before = np.concatenate([[0], np.cumsum(sizes)])
@@ -55,16 +55,11 @@ def equal_groups(points: np.ndarray, n_groups: int) -> np.ndarray:
     return group_of
 
 
-def mean_centres(points: np.ndarray, facility_of: np.ndarray, facilities: np.ndarray) -> np.ndarray:
-    """The facilities, (S, 2), each at the unweighted mean of its destinations; where there are none it stays.
+def recentred(points: np.ndarray, facility_of: np.ndarray, facilities: np.ndarray) -> np.ndarray:
+    """The facilities, (S, 2), each moved to the unweighted mean of its destinations; one without any stays.
 
     points : (n, 2); facility_of : (n,). What Croft 2018, section 2.4.1 calls the median; it minimises the sum of the
     squared distances, so that the sum of the distances may rise.
     """
-    size = np.bincount(facility_of, minlength=len(facilities))
-    used = size > 0
-    centres = facilities.copy()
-    for axis in (0, 1):
-        total = np.bincount(facility_of, points[:, axis], minlength=len(facilities))
-        centres[used, axis] = total[used] / size[used]
-    return centres
+    used = np.bincount(facility_of, minlength=len(facilities)) > 0
+    return np.where(used[:, None], mean_centres(points, facility_of, len(facilities)), facilities)

@@ -1,4 +1,4 @@
-"""Allocations changed one destination at a time, with facilities that follow: Cooper's transportation-location."""
+"""Allocations changed one destination at a time, with facilities that follow them: Cooper's transportation-location."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
 from ..arrays import to_list
+from ..voronoi import nearest_site
 from .arcs import CHUNK, distances
-from .seeding import mean_centres
+from .seeding import recentred
 
 LEAST_GAIN = 1e-12  # of the largest coordinate: less is rounding
-FEW = 16  # changed facilities looked at one by one; beyond that all destinations search anew
+FEW = 16  # changed facilities looked at one by one; with more, all destinations search again
 SAME = 1e-12  # relative difference of sums that rounding may make
 NOWHERE = -1
 
@@ -37,7 +38,7 @@ class SingleMoves:
         self.points = points
         self.facilities = facilities.copy()
         self.capacity = capacity
-        self.facility_of = cKDTree(facilities).query(points)[1].astype(np.int64)
+        self.facility_of = nearest_site(points, facilities)
         self.distance = distances(points, facilities[self.facility_of])
         self.load = np.bincount(self.facility_of, minlength=len(facilities))
         self.room_at = np.full(len(points), NOWHERE, np.int64)
@@ -56,18 +57,18 @@ class SingleMoves:
         return float(self.distance.sum())
 
     def snapshot(self) -> Snapshot:
-        """The present state, to be brought back by `restore`."""
+        """The present state, for `restore`."""
         return Snapshot(self.cost, self.facility_of.copy(), self.facilities.copy())
 
     def restore(self, state: Snapshot) -> None:
-        """Bring an earlier state back."""
+        """Restore an earlier state."""
         self.facility_of, self.facilities = state.facility_of.copy(), state.facilities.copy()
         self.distance = distances(self.points, self.facilities[self.facility_of])
         self.load = np.bincount(self.facility_of, minlength=len(self.facilities))
         self._update_room(np.ones(len(self.facilities), bool))
 
     def move_cheapest(self) -> np.ndarray:
-        """Move that destination of an overfull facility to one with room which costs least; the two, (S,) bool."""
+        """Make the cheapest move from an overfull facility to one with room; the two facilities, (S,) bool."""
         candidates = np.flatnonzero((self.load > self.capacity)[self.facility_of])
         price = self.room_distance[candidates] - self.distance[candidates]
         return self._move(candidates[[int(price.argmin())]])
@@ -76,14 +77,14 @@ class SingleMoves:
         """Move the facilities whose destinations changed, (S,) bool, to their centres."""
         members = np.flatnonzero(changed[self.facility_of])
         before = self.facilities
-        self.facilities = mean_centres(self.points[members], self.facility_of[members], before)
+        self.facilities = recentred(self.points[members], self.facility_of[members], before)
         self.distance[members] = distances(self.points[members], self.facilities[self.facility_of[members]])
         self._update_room((self.facilities != before).any(axis=1))
 
     def move_nearer(self) -> np.ndarray:
-        """Move each destination that has a nearer facility with room there; facilities concerned, (S,) bool.
+        """Move each destination that has a nearer facility with room there; the facilities concerned, (S,) bool.
 
-        Where more come than there is room, those that gain most go first (ties: in order).
+        Where there is not room for all, those that gain most go first (ties: in order).
         """
         gain = self.distance - self.room_distance
         eager = np.flatnonzero(gain > self._least_gain)
@@ -130,7 +131,7 @@ class SingleMoves:
             self.room_at[destinations], self.room_distance[destinations] = NOWHERE, np.inf
             return
         here = self.points[destinations]
-        if len(destinations) * len(open_) <= CHUNK // 16:  # quicker than to plant a tree
+        if len(destinations) * len(open_) <= CHUNK // 16:  # quicker than building a tree
             nearest = cdist(here, self.facilities[open_]).argmin(axis=1)
         else:
             nearest = cKDTree(self.facilities[open_]).query(here)[1]
@@ -142,8 +143,8 @@ def settle(moves: SingleMoves, changed: np.ndarray) -> bool:
     """Centres, then nearer facilities with room, until nothing moves. changed : (S,) bool, to be centred first.
 
     Every step lowers the sum of the distances (medians) or of their squares (mean centres), so that it ends. Once no
-    facility is overfull the least sum of the distances counts: where a step makes it worse, the best state seen is
-    brought back. Returns False in that case.
+    facility is overfull, the sum of the distances counts: where a step makes it worse, the best state so far is
+    restored, and the result is False.
     """
     best = None if moves.excess else moves.snapshot()
     while changed.any():

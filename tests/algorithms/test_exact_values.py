@@ -105,7 +105,7 @@ def test_values_that_would_be_read_as_others_are_refused(released, tmp_path, sql
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE records SET x = ? WHERE rowid IN (3, 5)", (wrong,))
     with pytest.raises(
-        QgsProcessingException, match=r"RECORDS: field “x” is one of .*, but other values stand in it"
+        QgsProcessingException, match=r"RECORDS: field “x” is one of .*, but holds other values"
     ) as refused:
         released(source)
     assert shown in str(refused.value)
@@ -295,7 +295,7 @@ def test_crosswalks_and_regions_keep_numbers_beyond_32_bits(run, grid, tmp_path,
 def test_region_numbers_that_are_none_are_refused(released, number):
     records = make_layer({"home": HOMES, "sex": ["F"] * N, "x": [1] * N})
     crosswalk = make_layer({"home": ["a", "b"], "vbas_region": [number, number]})
-    with pytest.raises(QgsProcessingException, match="no whole number in 2 rows"):
+    with pytest.raises(QgsProcessingException, match="not a whole number in 2 rows"):
         released(records, CROSSWALK=crosswalk)
 
 

@@ -287,7 +287,7 @@ def test_deleted_rows_of_a_dbf_do_not_count(provider, tmp_path):
     fast, slow = both(provider, path, ["home"])
     assert len(fast["home"]) == len(slow["home"]) == len(ROWS) - 1
     os.truncate(path, start + 2 * width + 5)
-    with pytest.raises(InputError, match="cut short: its header tells of 5 rows, the file holds 2"):
+    with pytest.raises(InputError, match="cut short: its header says 5 rows, but the file holds 2"):
         count_dbf(path, [], "RECORDS")
 
 

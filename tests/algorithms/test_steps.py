@@ -144,10 +144,10 @@ def test_numeric_records_meet_a_text_crosswalk(run, grid):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda n: (n[:-1], [1] * 35), "CROSSWALK misses 1 areas of REGIONS .*“460505”"),
+        (lambda n: (n[:-1], [1] * 35), "CROSSWALK lacks 1 areas of REGIONS .*“460505”"),
         (lambda n: ([*n, "x"], [1] * 37), "1 areas that are not in REGIONS .*“x”"),
         (lambda n: ([*n, n[0]], [1] * 37), "more than once .*“460000”"),
-        (lambda n: (n, ["north"] * 36), "no whole number in 36 rows"),
+        (lambda n: (n, ["north"] * 36), "not a whole number in 36 rows"),
     ],
 )
 def test_a_crosswalk_that_does_not_fit_is_refused(run, grid, layers, change, words):

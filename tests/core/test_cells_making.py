@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vbas.core.cells import Minimum, PartitionOptions, make_cells, partition_cells
+from vbas.core.cells.cells import PackedMinimums
 from vbas.core.cells.chunks import connected_areas, cut_into_chunks
-from vbas.core.cells.lanes import Lanes
 from vbas.core.cells.making import cells_of_points, cells_of_polygons, grid_borders, grid_size
 from vbas.core.cells.measures import describe_groups
 from vbas.core.crosswalk import Crosswalk
@@ -122,24 +122,24 @@ def test_fractions_are_rounded_down_to_parts_whose_sums_are_exact():
 
 @settings(max_examples=200, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.booleans())
-def test_lanes_are_column_by_column_arithmetic(seed, empty_years):
+def test_packed_minimums_are_column_by_column_arithmetic(seed, empty_years):
     rng = np.random.default_rng(seed)
     people = rng.integers(0, rng.choice([2, 10, 1_000_000_000]), (6, 5)) * rng.integers(0, 2, (6, 1))
     people[0, 0] += 1
     boxes = np.array([(i, 0, i + 1, 1) for i in range(6)])
     cells = make_cells(range(6), boxes, people.astype(float), list("abcde"), np.empty((0, 2)), 1.0)
     minimums = [Minimum((0, 1, 2), int(rng.integers(1, 30))), Minimum((4,), float(rng.integers(1, 9)) / 2)]
-    lanes = Lanes(minimums, empty_years)
-    packed = lanes.pack(cells)
+    packed_minimums = PackedMinimums(minimums, empty_years)
+    packed = packed_minimums.pack(cells)
     chosen = rng.random(6) < 0.5
     total = sum(one for one, there in zip(packed, chosen) if there)
     sums = people[chosen].sum(axis=0)
     short = [(sums[c], m.k) for m in minimums for c in m.columns if sums[c] < m.k]
     used = sums[[0, 1, 2, 4]]
     if empty_years:
-        assert lanes.enough(total) == (all(people == 0 for people, _ in short) and bool(used.any()))
+        assert packed_minimums.enough(total) == (all(people == 0 for people, _ in short) and bool(used.any()))
     else:
-        assert lanes.enough(total) == (not short)
+        assert packed_minimums.enough(total) == (not short)
 
 
 def test_chunks_are_connected_and_hold_their_minimum():
@@ -147,15 +147,15 @@ def test_chunks_are_connected_and_hold_their_minimum():
     rng = np.random.default_rng(2)
     cells = field_of(30, rng.poisson(10, 900))
     minimums = [Minimum((0,), 100)]
-    lanes = Lanes(minimums)
-    packed = lanes.pack(cells)
-    whole = connected_areas(cells, packed, lanes)
-    chunks = cut_into_chunks(cells, whole, 200, packed, lanes, seed=0)
+    packed_minimums = PackedMinimums(minimums)
+    packed = packed_minimums.pack(cells)
+    whole = connected_areas(cells, packed, packed_minimums)
+    chunks = cut_into_chunks(cells, whole, 200, packed, packed_minimums, seed=0)
     assert chunks.min() == 0 and chunks.max() > 2
     assert np.bincount(chunks, cells.population[:, 0]).min() >= 100
-    assert (cut_into_chunks(cells, whole, 900, packed, lanes, seed=0) == whole).all()
+    assert (cut_into_chunks(cells, whole, 900, packed, packed_minimums, seed=0) == whole).all()
     # Communities of too few people join others.
-    many = Lanes([Minimum((0,), 1500)])
+    many = PackedMinimums([Minimum((0,), 1500)])
     larger = cut_into_chunks(cells, whole, 200, packed, many, seed=0)
     assert np.bincount(larger, cells.population[:, 0]).min() >= 1500
     assert larger.min() == 0 and 1 < larger.max() + 1 < chunks.max() + 1

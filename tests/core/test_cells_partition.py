@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from vbas.benchmarks.published_partition import plain_partition
 from vbas.core.cells import APPROACHES, Minimum, PartitionOptions, make_cells, partition_cells
-from vbas.core.cells.exchanges import exchange
-from vbas.core.cells.grouping import Draws, Grouping, make_area
-from vbas.core.cells.lanes import Lanes
+from vbas.core.cells.cells import PackedMinimums
+from vbas.core.cells.grouping import Draws, Grouping, connect_cells
 from vbas.core.cells.making import grid_borders
-from vbas.core.cells.measures import loss_of, measure
+from vbas.core.cells.measures import loss_of, measure_partition
 from vbas.core.cells.partition import NO_GROUP, TOO_FEW, TOO_WIDE, recount, too_wide
 from vbas.core.cells.random_growth import random_growth
+from vbas.core.cells.swaps import swap_cells
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.errors import InputError, PrivacyError
 
@@ -151,10 +151,12 @@ def test_exchanges_never_make_the_loss_worse(cells, k, seed, approach):
 
 
 def area_of(cells, minimums):
-    lanes = Lanes(minimums)
+    packed_minimums = PackedMinimums(minimums)
     nobody_new = np.zeros(len(cells), bool)
     weights = cells.population[:, minimums[0].columns[0]]
-    return make_area(cells, np.arange(len(cells)), lanes.pack(cells), weights, nobody_new, lanes, 0.99)
+    return connect_cells(
+        cells, np.arange(len(cells)), packed_minimums.pack(cells), weights, nobody_new, packed_minimums, 0.99
+    )
 
 
 @settings(max_examples=25, deadline=None)
@@ -163,7 +165,7 @@ def test_no_exchange_that_improves_is_left(cells, k, seed):
     area = area_of(cells, [Minimum((0, 1, 2), k)])
     options = PartitionOptions(exchanges=False)
     grouping = random_growth(area, Draws(np.random.default_rng(seed)), options)
-    exchange(grouping)
+    swap_cells(grouping)
 
     def cost(members):
         west, south, east, north = grouping.box_of(members)
@@ -191,7 +193,7 @@ def test_an_exchange_shortens_both_groups():
     grouping = Grouping(area_of(cells, [Minimum((0,), 100)]))
     grouping.add([0, 1, 2, 4])  # rows 0 to 2
     grouping.add([3, 5, 6, 7])  # rows 1 to 3
-    assert exchange(grouping) == 1
+    assert swap_cells(grouping) == 1
     assert {frozenset(members) for members in grouping.members.values()} == {
         frozenset(range(4)),
         frozenset(range(4, 8)),
@@ -204,7 +206,7 @@ def test_a_group_of_one_exchanges_its_cell_with_any_of_a_neighbour():
     grouping = Grouping(area_of(line(100, 20, 20, 500), [Minimum((0,), 100)]))
     grouping.add([0])
     grouping.add([1, 2, 3])
-    assert exchange(grouping) == 1
+    assert swap_cells(grouping) == 1
     assert sorted(map(sorted, grouping.members.values())) == [[0, 1, 2], [3]]
 
 
@@ -234,7 +236,7 @@ def test_the_three_losses_of_table_1():
 
 def test_measures_of_a_partition_by_hand():
     cells = squares([(0, 0), (1, 0), (0, 1), (5, 5)], [10, 20, 30, 40])
-    found = measure(cells, [Minimum((0,), 1)], Crosswalk(np.array([0, 0, 1, -1]), 2), 0.99)
+    found = measure_partition(cells, [Minimum((0,), 1)], Crosswalk(np.array([0, 0, 1, -1]), 2), 0.99)
     assert found.non_pop == pytest.approx(0.4)
     assert found.weighted_dist == pytest.approx((30 * hypot(2, 1) + 30 * hypot(1, 1)) / 60)
     assert found.loss == pytest.approx(-0.99 * 0.4 - 0.01 * found.weighted_dist)
@@ -393,7 +395,7 @@ def test_the_recount_finds_what_is_short_or_in_pieces():
 
 
 def test_a_partition_below_its_minimum_is_never_returned(monkeypatch):
-    monkeypatch.setattr("vbas.core.cells.lanes.Lanes.enough", lambda self, total: True)
+    monkeypatch.setattr("vbas.core.cells.cells.PackedMinimums.enough", lambda self, total: True)
     with pytest.raises(PrivacyError):
         partitioned(line(60, 60, 60), [Minimum((0,), 100)], "random growth", exchanges=False)
 
@@ -461,7 +463,7 @@ def test_random_growth_is_the_published_algorithm(exchanges):
         groups = plain_partition(cells, 100, 100, seed, exchanges)
         for group, members in enumerate(groups):
             region_of[list(members)] = group
-        plain.append(measure(cells, minimums, Crosswalk(region_of, len(groups)), 0.99))
+        plain.append(measure_partition(cells, minimums, Crosswalk(region_of, len(groups)), 0.99))
     ours = [
         partitioned(cells, minimums, "random growth", restarts=1, seed=seed, exchanges=exchanges).measures
         for seed in range(200)

@@ -10,7 +10,7 @@ import shapely
 
 from vbas.core.errors import PrivacyError
 from vbas.core.masking.donut import MASKED, OUT_OF_REACH, Masking
-from vbas.core.masking.draws import first_good
+from vbas.core.masking.draws import first_inside
 from vbas.core.masking.release import check_released
 
 SHAPES = np.array([shapely.box(0, 0, 100, 100), shapely.box(100, 0, 200, 100)], dtype=object)
@@ -106,7 +106,7 @@ def test_every_point_is_looked_at_whatever_the_order_of_areas():
 def test_a_draw_inside_the_inner_or_beyond_the_outer_radius_or_outside_the_area_is_not_taken():
     direction = np.zeros((1, 5))
     distance = np.array([[5.0, 10.0, 30.0, 45.0, 20.0]])  # too near, on the circles (open ring), too far, good
-    place = first_good(POINTS[:1], direction, distance, np.array([INNER]), np.array([OUTER]), lambda p: p[:, 0] < 99)
+    place = first_inside(POINTS[:1], direction, distance, np.array([INNER]), np.array([OUTER]), lambda p: p[:, 0] < 99)
     assert place.tolist() == [[70.0, 50.0]]
-    beyond = first_good(POINTS[:1], direction, distance, np.array([INNER]), np.array([OUTER]), lambda p: p[:, 0] < 60)
+    beyond = first_inside(POINTS[:1], direction, distance, np.array([INNER]), np.array([OUTER]), lambda p: p[:, 0] < 60)
     assert np.isnan(beyond).all()

@@ -8,7 +8,7 @@ import shapely
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from vbas.core.drawing import cells_of_points
+from vbas.core.drawing import voronoi_cells_of
 from vbas.core.neighbours import point_neighbours, polygon_neighbours
 
 
@@ -46,7 +46,7 @@ def test_points_are_neighbours_where_their_drawn_cells_meet(seed, n, width):
     rng = np.random.default_rng(seed)
     points = rng.random((n, 2)) * [1e5, width] + [500_000, 5_000_000]
     found = listed(point_neighbours(points))
-    cells = cells_of_points(points)
+    cells = voronoi_cells_of(points)
     for i in range(n):
         for j in range(i + 1, n):
             meeting = shapely.intersection(shapely.buffer(cells[i], 1e-3), shapely.buffer(cells[j], 1e-3))

@@ -42,11 +42,11 @@ def test_unusable_populations_are_refused(population, words):
 @pytest.mark.parametrize(
     ("identifiers", "numbers", "words"),
     [
-        (["a", "b"], [1, 1], "misses 1 areas .*“c”"),
+        (["a", "b"], [1, 1], "lacks 1 areas .*“c”"),
         (["a", "b", "c", "d"], [1, 1, 2, 2], "1 areas that are not in REGIONS .*“d”"),
         (["a", "b", "c", "a"], [1, 1, 2, 2], "more than once .*“a”"),
         (["a", "b", "c"], [None, None, None], "no area a vbas_region"),
-        (["a", "b", "c"], [1, "north", 2], "no whole number in 1 rows .*“north”"),
+        (["a", "b", "c"], [1, "north", 2], "not a whole number in 1 rows .*“north”"),
     ],
 )
 def test_unusable_crosswalks_are_refused(identifiers, numbers, words):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -23,3 +24,6 @@ def test_the_library_example_runs():
     }
     exec(compile(code, "README.md", "exec"), given)
     assert len(given["release"]) == given["measures"].n_records - given["measures"].n_suppressed == 1_200
+    classes = Counter(given["rows"])
+    assert sum(classes.values()) == 1_200
+    assert min(classes.values()) >= 5

@@ -141,6 +141,28 @@ def test_fields_that_would_give_the_area_away_are_refused(quasi_identifiers, kep
         check_fields("da", quasi_identifiers, kept, "DAUID", "n")
 
 
+@pytest.mark.parametrize(
+    ("quasi_identifiers", "kept", "counted", "words"),
+    [
+        ([], ["home"], False, "QUASI_IDENTIFIERS is empty"),
+        (["sex"], ["sex"], False, "KEEP_FIELDS repeats quasi-identifiers .*“sex”"),
+        (["VBAS_region"], [], False, "“VBAS_region” has a name that the release itself uses"),
+        (["sex"], ["records"], True, "“records” has a name that the release itself uses"),
+        (["sex"], ["records"], False, ""),
+    ],
+)
+def test_the_library_refuses_names_that_a_release_cannot_have(quasi_identifiers, kept, counted, words):
+    areas = make_areas(["a", "b"], [[0, 0], [1, 0]])
+    home, other = column_from_values(["a", "a", "b", "b"]), column_from_values([1, 2, 1, 2])
+    counts = np.ones(4, np.int64) if counted else None
+    table = RecordTable(home, dict.fromkeys(quasi_identifiers, other), dict.fromkeys(kept, other), counts)
+    if not words:
+        assert match_records(table, areas, k=2).table is table
+        return
+    with pytest.raises(InputError, match=words):
+        match_records(table, areas, k=2)
+
+
 def test_a_copy_of_the_area_under_another_name_is_refused():
     areas = make_areas(["a", "b", "c"], [[0, 0], [1, 0], [2, 0]])
     table = simple_table()

@@ -14,7 +14,7 @@ from vbas.core.plan import suppress
 from vbas.core.records.columns import column_from_values
 from vbas.core.records.matching import match_records
 from vbas.core.records.table import RecordTable, checked_counts
-from vbas.core.release import Release, apply, least_class
+from vbas.core.release import Release, apply, smallest_class
 
 AREAS = make_areas(["a", "b"], [[0, 0], [1, 0]])
 TOWN = Crosswalk(np.array([0, 0]), 1)
@@ -53,13 +53,13 @@ def test_the_first_quasi_identifier_is_counted_by():
 
 def test_the_region_is_counted_by():
     result = Release(np.array([0, 0, 0, 1]), {"sex": column_from_values(list("FFFF"))}, None)
-    assert least_class(result, 1) == 1
-    assert least_class(replace(result, region=np.zeros(4, np.int64)), 1) == 4
+    assert smallest_class(result, 1) == 1
+    assert smallest_class(replace(result, region=np.zeros(4, np.int64)), 1) == 4
 
 
 def test_a_class_of_one_less_than_k_is_noticed():
     columns = {"sex": column_from_values(list("FFFFMMM"))}
-    assert least_class(Release(np.zeros(7, np.int64), columns, None), 1) == 3
+    assert smallest_class(Release(np.zeros(7, np.int64), columns, None), 1) == 3
     with pytest.raises(PrivacyError, match="fewer than 4 records"):
         released(table_of("1111222", homes="aaaabbb"))
 
@@ -86,4 +86,4 @@ def test_as_many_records_as_can_be_counted_are_counted_exactly():
     assert counts.tolist() == [2**53 - 3, 2]
     result = released(table_of("11", counts, "ab"))
     assert result.counts.tolist() == [2**53 - 1]
-    assert least_class(result, 2) == 2**53 - 1
+    assert smallest_class(result, 2) == 2**53 - 1

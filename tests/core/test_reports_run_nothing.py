@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import shapely
 
-from vbas.core.report import partition_pictures, pictures
+from vbas.core.report import pictures
 from vbas.core.report.page import Report, Section, render
 
 from ..html_scripts import HARMLESS, HOSTILE, Page, assert_runs_no_more_than
@@ -17,16 +17,16 @@ VALUES = np.array([1.0, 2.0, 3.0])
 PICTURES = {
     "map": lambda text: pictures.region_map(SQUARES, VALUES, [text] * 3, text),
     "map without shapes": lambda text: pictures.region_map(np.array([shapely.Polygon()]), VALUES[:1], [text], text),
-    "hull": lambda text: partition_pictures.in_hull(SQUARES[0], text),
+    "hull": lambda text: pictures.in_hull(SQUARES[0], text),
     "histogram": lambda text: pictures.histogram(VALUES, text, text, text, mark=2.0),
     "bars": lambda text: pictures.bars({text: ([text, "b"], [1.0, 2.0])}, text, text),
     "lines": lambda text: pictures.lines({text: ([1.0, 2.0], [1.0, 2.0])}, text, text, text, level=1.0),
     "scatter": lambda text: pictures.scatter(
         [(text, text, 1.0, 1.0, True), ("2", text, 2.0, 2.0, False)], text, text, text
     ),
-    "spread": lambda text: partition_pictures.spread({text: (VALUES, VALUES), "b": (VALUES, VALUES)}, text, text, text),
-    "sizes": lambda text: partition_pictures.sizes(np.array([1, 2, 3]), text, text, text),
-    "cloud": lambda text: partition_pictures.cloud(VALUES, VALUES, text, text, text),
+    "spread": lambda text: pictures.spread({text: (VALUES, VALUES), "b": (VALUES, VALUES)}, text, text, text),
+    "sizes": lambda text: pictures.sizes(np.array([1, 2, 3]), text, text, text),
+    "cloud": lambda text: pictures.cloud(VALUES, VALUES, text, text, text),
 }
 
 

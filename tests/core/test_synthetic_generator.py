@@ -189,9 +189,9 @@ def test_the_province_leads_the_identifier():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"population": (-1, 5)}, "between -1 and 5"),
-        ({"population": (9, 5)}, "between 9 and 5"),
-        ({"population": (0, 0)}, "between 0 and 0"),
+        ({"population": (-1, 5)}, r"between -1 \(LEAST\) and 5 \(MOST\)"),
+        ({"population": (9, 5)}, r"between 9 \(LEAST\) and 5 \(MOST\)"),
+        ({"population": (0, 0)}, r"between 0 \(LEAST\) and 0 \(MOST\)"),
         ({"population": np.array([1, -2, 3, 0])}, "negative in 1 areas .*“1”"),
         ({"population": np.array([1, 2.5, 3, 0])}, "not a whole number in 1 areas .*“1”"),
         ({"population": np.array([1, np.nan, 3, 0])}, "missing in 1 areas .*“1”"),

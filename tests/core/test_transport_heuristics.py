@@ -18,7 +18,7 @@ from vbas.core.configuration import RECOMMENDED
 from vbas.core.errors import Cancelled, InputError
 from vbas.core.transport import allocate
 from vbas.core.transport.capacity import facility_capacity
-from vbas.core.transport.seeding import alternate_location_allocation, equal_groups, mean_centres
+from vbas.core.transport.seeding import alternate_location_allocation, equal_groups, recentred
 from vbas.core.transport.single_moves import SingleMoves, settle
 
 from .strategies import regions as some_regions
@@ -151,16 +151,16 @@ def test_the_loop_ends_with_the_best_seen(monkeypatch):
 
     def away(points, facility_of, facilities):
         worse["moves"] += 1
-        return mean_centres(points, facility_of, facilities) + (1e5 if worse["moves"] == 3 else 0.0)
+        return recentred(points, facility_of, facilities) + (1e5 if worse["moves"] == 3 else 0.0)
 
     module = import_module("vbas.core.aggregation.alternating_location_allocation")
-    monkeypatch.setattr(module, "mean_centres", away)
+    monkeypatch.setattr(module, "recentred", away)
     result = APPROACHES["alternating location-allocation"](areas, 20, AggregationOptions(1.0))
     assert worse["moves"] == 3
     assert "ended after 4 allocations: the next one was no better" in result.notes[0]
     sites = start
     for _ in range(2):
-        sites = mean_centres(areas.points, allocate(areas.points, sites, 10).facility_of, sites)
+        sites = recentred(areas.points, allocate(areas.points, sites, 10).facility_of, sites)
     assert total_distance(areas, result) == pytest.approx(allocate(areas.points, sites, 10).cost, rel=1e-9)
 
 
@@ -170,10 +170,10 @@ def test_single_moves_end_with_the_best_seen(monkeypatch):
 
     def away(points, facility_of, facilities):
         calls["n"] += 1
-        centres = mean_centres(points, facility_of, facilities)
+        centres = recentred(points, facility_of, facilities)
         return centres + (1e6 if calls["n"] == 2 else 0.0)
 
-    monkeypatch.setattr("vbas.core.transport.single_moves.mean_centres", away)
+    monkeypatch.setattr("vbas.core.transport.single_moves.recentred", away)
     moves = SingleMoves(areas.points, areas.points[:10], 100)
     moves.recentre(np.ones(10, bool))
     changed = moves.move_nearer()
@@ -218,7 +218,7 @@ def test_the_seeding_starts_from_equal_groups_and_ends_at_rest(n, size):
     assert sizes.max() - sizes.min() <= 1
     facilities, _ = alternate_location_allocation(points, size)
     nearest = cdist(points, facilities).argmin(axis=1)
-    assert np.allclose(mean_centres(points, nearest, facilities), facilities)
+    assert np.allclose(recentred(points, nearest, facilities), facilities)
 
 
 def test_the_seeding_bears_coinciding_points():

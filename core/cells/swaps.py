@@ -1,22 +1,22 @@
-"""One-for-one exchanges of cells between neighbouring groups."""
+"""Cells swapped one for one between neighbouring groups: the exchanges of Bjerre-Nielsen & Gandil 2018, 3.3."""
 
 from __future__ import annotations
 
 from ..progress import Progress, silent
 from .grouping import Box, Grouping, diagonal, joined
 
-# A gain has to be more than rounding.
+# A gain must be more than rounding.
 GAIN = 1e-9
 TELL_EVERY = 64
 Swap = tuple[float, int, int, int]
 
 
-def exchange(grouping: Grouping, progress: Progress = silent) -> int:
-    """Exchange cells of neighbouring groups while that improves their distance; how many exchanges were made.
+def swap_cells(grouping: Grouping, progress: Progress = silent) -> int:
+    """Exchange cells of neighbouring groups while that lowers their cost; returns how many exchanges were made.
 
-    (Bjerre-Nielsen & Gandil 2018, 3.3.) An exchange has to lower the sum of weight · diagonal of the two groups, the
-    numerator of Eq. 3, to which the loss is tied, has to leave both connected, and to keep both at their minimums.
-    Each group makes its best exchange, again and again until no group has one.
+    (Bjerre-Nielsen & Gandil 2018, 3.3.) An exchange must lower the sum of weight · diagonal of the two groups (the
+    numerator of Eq. 3, on which the loss depends), leave both connected, and keep both at their minimums. Each group
+    makes its best exchange, again and again, until no group has one.
     """
     waiting = dict.fromkeys(grouping.members)
     made = rounds = 0
@@ -48,7 +48,7 @@ def _best_swap(grouping: Grouping, group: int) -> Swap | None:
         theirs = grouping.members[other]
         if len(members) == 1 == len(theirs):
             continue
-        # A cell can only go where it borders on what stays of the other group; a group of one keeps nothing to border.
+        # A cell can only go where it borders on what stays of the other group; a group of one leaves nothing.
         going = members if len(theirs) == 1 else _bordering(grouping, members, other)
         coming = theirs if len(members) == 1 else _bordering(grouping, theirs, group)
         for leaving in going:
@@ -81,13 +81,15 @@ def _swap(
     if change >= -GAIN * area.everyone:
         return None
     moved = area.people[leaving] - area.people[coming]
-    if not area.lanes.enough(grouping.people[group] - moved) or not area.lanes.enough(grouping.people[other] + moved):
+    if not area.minimums.enough(grouping.people[group] - moved) or not area.minimums.enough(
+        grouping.people[other] + moved
+    ):
         return None
     return change, leaving, other, coming
 
 
 def _diagonal_with(grouping: Grouping, own: tuple[int, int], new: int, boxes_without: dict[int, Box | None]) -> float:
-    """Diagonal of the group with the new cell in place of its own one."""
+    """Diagonal of the group with the new cell in place of its own."""
     group, cell = own
     if cell not in boxes_without:
         boxes_without[cell] = _box_without(grouping, group, cell)
