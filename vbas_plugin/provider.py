@@ -44,4 +44,6 @@ def _available() -> Iterable[QgsProcessingAlgorithm]:
     from ..algorithms.catalogue import ALGORITHMS
     from .models import models
 
-    return [*(algorithm() for algorithm in ALGORITHMS), *models()]
+    for algorithm in ALGORITHMS:
+        yield algorithm()
+    yield from models()

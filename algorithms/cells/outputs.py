@@ -52,12 +52,6 @@ def cell_outputs() -> Iterable[QgsProcessingParameterDefinition]:
     )
 
 
-def crosswalk_table(layer: CellLayer, partition: Partition) -> Table:
-    """A row per cell, in the order of CELLS."""
-    numbers = [group + 1 if group >= 0 else None for group in partition.crosswalk.region_of.tolist()]
-    return Table([layer.id_field, *number_fields(vbas_region="long")], [layer.identifiers, numbers])
-
-
 def groups_table(layer: CellLayer, cells: Cells, groups: GroupDescriptions, shapes: np.ndarray) -> Table:
     """GROUPS. shapes : (n_groups,) in the layer's CRS."""
     least = ["least", *(f"least_{i}" for i in range(2, groups.least.shape[1] + 1))]

@@ -12,6 +12,7 @@ from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
 from ..form.effective import Counts
 from ..form.form import Form
+from ..form.regions import crosswalk_table
 from . import inputs, outputs
 
 
@@ -66,7 +67,7 @@ class PartitionCells(VbasAlgorithm):
         partitioned = form.seconds()
         groups = describe_groups(cells, minimums, crosswalk, planar)
         drawn = dissolve(shapes, crosswalk, form.progress(80, 90))
-        form.outputs.add("CROSSWALK", outputs.crosswalk_table(layer, partition))
+        form.outputs.add("CROSSWALK", crosswalk_table(layer, crosswalk))
         form.outputs.add("GROUPS", outputs.groups_table(layer, cells, groups, drawn))
         form.outputs.add("LEFT_OUT", outputs.left_out_table(layer, cells, partition, shapes))
         official = None

@@ -20,6 +20,7 @@ from ...core.evaluation import Measures, RegionAudit, distances_to_sites
 from ...core.progress import Progress
 from ...core.voronoi import voronoi_cells
 from ..layers.areas import AreaLayer
+from ..layers.cells import CellLayer
 from ..layers.tables import FOR_RELEASE, INTERNAL, Table, number_fields
 from .form import Form
 from .parameters import described, sink
@@ -134,8 +135,8 @@ def region_shapes(layer: AreaLayer, crosswalk: Crosswalk, progress: Progress) ->
     return layer.to_layer(dissolve(voronoi_cells_of(layer.areas.points), crosswalk, progress))
 
 
-def crosswalk_table(layer: AreaLayer, crosswalk: Crosswalk) -> Table:
-    """A row per area, in the order of REGIONS."""
+def crosswalk_table(layer: AreaLayer | CellLayer, crosswalk: Crosswalk) -> Table:
+    """A row per area or cell, in the order of the layer."""
     of_region = crosswalk.numbers.tolist()
     numbers = [of_region[region] if region >= 0 else None for region in crosswalk.region_of.tolist()]
     return Table([layer.id_field, *number_fields(vbas_region="long")], [layer.identifiers, numbers])

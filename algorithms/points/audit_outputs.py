@@ -15,6 +15,7 @@ from ..form.parameters import report, sink
 from ..form.regions import POLYGONS, TABLE
 from ..layers.mask_areas import MaskAreas
 from ..layers.tables import INTERNAL, Table, number_fields
+from .outputs import or_null
 
 NUMBERS = {
     "N_HOUSEHOLDS": "Households",
@@ -75,7 +76,7 @@ def grid_table(grid: Audit) -> Table:
         np.repeat(grid.k_inner, n_min),
         np.repeat(grid.k_outer, n_min),
         np.tile(grid.k_min, n_inner),
-        _or_null(grid.percent_below.ravel()),
+        or_null(grid.percent_below.ravel()),
         np.repeat(grid.percent_not_masked, n_min),
     ]
     return Table(fields, columns)
@@ -87,7 +88,7 @@ def smallest_table(smallest: Sequence[SmallestKInner]) -> Table:
     columns = [
         [one.k_min for one in smallest],
         [one.k_inner for one in smallest],
-        _or_null(np.array([one.percent_below for one in smallest])),
+        or_null(np.array([one.percent_below for one in smallest])),
         [one.percent_not_masked for one in smallest],
     ]
     return Table(fields, columns)
@@ -101,14 +102,14 @@ def area_table(areas: MaskAreas, grid: Audit, uneven: Heterogeneity | None) -> T
         areas.identifiers,
         grid.households,
         grid.households - grid.masked[0],
-        _or_null(share[0]),
+        or_null(share[0]),
     ]
     for k, values in zip(grid.k_inner[1:], share[1:]):
         fields += number_fields(**{f"below_{k:g}".replace(".", "_"): "real"})
-        columns.append(_or_null(values))
+        columns.append(or_null(values))
     if uneven is not None:
         fields += number_fields(sub_areas="integer", density_variance="real", density_variation="real")
-        columns += [uneven.n_parts, _or_null(uneven.variance), _or_null(uneven.variation)]
+        columns += [uneven.n_parts, or_null(uneven.variance), or_null(uneven.variation)]
     return Table(fields, columns, "polygons", areas.shapes, areas.crs)
 
 
@@ -121,8 +122,3 @@ def numbers(households: Households, grid: Audit, smallest: Sequence[SmallestKInn
     if smallest[0].k_inner is not None:
         found["SMALLEST_K_INNER"] = smallest[0].k_inner
     return found
-
-
-def _or_null(values: np.ndarray) -> list[float | None]:
-    """NaN as NULL."""
-    return [None if value != value else value for value in values.tolist()]

@@ -116,7 +116,7 @@ def audit_table(case: MaskingInputs, masking: Masking, found: MaskingMeasures) -
         layer.ids,
         Column(masking.reason, np.array(REASONS, dtype=object)),
         Column(np.where(case.points.area_of == NO_AREA, len(areas.names), case.points.area_of), names),
-        *map(_or_null, (case.people, masking.inner, masking.outer, masking.displacement, masking.k_est)),
+        *map(or_null, (case.people, masking.inner, masking.outer, masking.displacement, masking.k_est)),
     ]
     if case.category is not None:
         kinds["category"] = "text"
@@ -124,7 +124,7 @@ def audit_table(case: MaskingInputs, masking: Masking, found: MaskingMeasures) -
         columns.append(Column(case.category.codes, np.array(texts, dtype=object)))
     if found.k_act is not None:
         kinds["k_act"] = "real"
-        columns.append(_or_null(found.k_act))
+        columns.append(or_null(found.k_act))
     shapes = np.full(len(layer), None, dtype=object)
     placed = np.isfinite(layer.coordinates).all(axis=1)
     shapes[placed] = shapely.points(layer.coordinates[placed])
@@ -161,6 +161,6 @@ def page(
     return masking_report(masking, found.k_act, found.pattern, k_inner, not_masked, warnings(case), parameters)
 
 
-def _or_null(values: np.ndarray) -> list[float | None]:
+def or_null(values: np.ndarray) -> list[float | None]:
     """NaN as NULL."""
     return [None if value != value else value for value in values.tolist()]
