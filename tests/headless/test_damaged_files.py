@@ -198,7 +198,7 @@ def test_rows_deleted_in_a_write_ahead_log_while_reading(profile, geopackage, re
             connection.execute("delete from records where fid > 1000")
             connection.commit()
 
-        assert is_a_sentence(profile(geopackage, reader, meanwhile=delete), "changed by another program")
+        assert is_a_sentence(profile(geopackage, reader, meanwhile=delete), "another program")
 
 
 def write_dbf(path, n=N):
