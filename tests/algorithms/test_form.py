@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import time
 
-from qgis.core import QgsApplication
+import pytest
+from qgis.core import QgsApplication, QgsProcessingException
 
 from vbas.algorithms.layers import delivery
 from vbas.algorithms.named import GROUPS, TOOLBOX
+from vbas.core.records.table import RecordTable
+
+from .conftest import make_layer
 
 
 def test_all_declared_numbers_come_out_and_the_running_time_ends_with_the_delivery(anonymize, tmp_path, monkeypatch):
@@ -34,3 +39,12 @@ def test_the_toolbox_of_names_is_the_toolbox_of_forms(provider):
     assert len(provider.algorithms()) == len(TOOLBOX) + 1  # the model
     for name, (title, group) in TOOLBOX.items():
         assert (forms[name].displayName(), forms[name].group()) == (title, GROUPS[group])
+
+
+def test_a_run_that_ends_in_an_error_holds_on_to_no_records(anonymize, grid):
+    """QGIS keeps the exception for good, and with it every frame of its traceback."""
+    records = make_layer({"home": ["nowhere"] + ["460000"] * 39, "sex": ["F"] * 40, "age": [1] * 40})
+    with pytest.raises(QgsProcessingException, match="nowhere"):
+        anonymize(RECORDS=records)
+    gc.collect()
+    assert not [one for one in gc.get_objects() if type(one) is RecordTable]
