@@ -14,6 +14,7 @@ import numpy as np
 
 from .anonymity import check_k
 from .crosswalk import Crosswalk
+from .levels import Levels
 from .profile import Profile
 
 SUPPRESSED = -1
@@ -21,23 +22,32 @@ SUPPRESSED = -1
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The equivalence classes of a profile under a crosswalk, and which of them are shown.
+    """The labels of a profile under nested levels of regions, or under one, and where each cell is shown.
 
-    profile, crosswalk : what the plan was made from; k : the minimum of records behind every label in use
-    region, class_of, records : (L,) int64, of each equivalence class, ordered by region, then class: its region
-    (0-based), its class in the profile, and its number of records
+    profile, levels : what the plan was made from; k : the minimum of records behind every label in use
+    level, region, class_of, records : (L,) int64, of each label, ordered by level, region, class: its level and its
+    region (both 0-based, the finest level first), its class in the profile, and the number of records that show it.
+    Under one level a label stands here for every equivalence class, shown or not
+    level_of : (m,) int64, the level at which each cell is shown, SUPPRESSED where it is not; None under one level
     """
 
     profile: Profile
-    crosswalk: Crosswalk
+    levels: Levels
     k: int
+    level: np.ndarray
     region: np.ndarray
     class_of: np.ndarray
     records: np.ndarray
+    level_of: np.ndarray | None = None
+
+    @property
+    def crosswalk(self) -> Crosswalk:
+        """The finest level, or the only one."""
+        return self.levels.crosswalks[0]
 
     @property
     def shown(self) -> np.ndarray:
-        """Whether an equivalence class is released, (L,) bool: it has at least k records."""
+        """Whether a label is released, (L,) bool: it has at least k records."""
         return self.records >= self.k
 
     @property
@@ -47,16 +57,15 @@ class Plan:
 
     @cached_property
     def label_of(self) -> np.ndarray:
-        """The label of each cell, (m,) int64: the position of its equivalence class; SUPPRESSED where it is not shown.
+        """The position of each cell's label, (m,) int64; SUPPRESSED where it is not shown.
 
         The cells are those that `Profile.counts` stores, in its order.
         """
-        counts = self.profile.counts
-        area = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
-        region = self.crosswalk.region_of[area]
-        n_classes = max(counts.shape[1], 1)
-        label = np.searchsorted(self.region * n_classes + self.class_of, region * n_classes + counts.indices)
-        label = np.where(region >= 0, label, SUPPRESSED)
+        level = np.zeros(self.profile.counts.nnz, np.int64) if self.level_of is None else self.level_of
+        key = label_keys(self.levels, area_of_cells(self.profile), self.profile.counts.indices, level)
+        first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in self.levels.crosswalks)])
+        label = np.searchsorted((first[self.level] + self.region) * _n_classes(self.profile) + self.class_of, key)
+        label = np.where(key >= 0, label, SUPPRESSED)
         label[~np.append(self.shown, False)[label]] = SUPPRESSED  # the last entry is for SUPPRESSED
         return label
 
@@ -70,4 +79,42 @@ def suppress(profile: Profile, crosswalk: Crosswalk, k: int) -> Plan:
     grouped = (crosswalk.membership() @ profile.counts).tocsr()
     grouped.sort_indices()
     region = np.repeat(np.arange(crosswalk.n_regions), np.diff(grouped.indptr))
-    return Plan(profile, crosswalk, k, region, grouped.indices.astype(np.int64), grouped.data.astype(np.int64))
+    class_of, records = grouped.indices.astype(np.int64), grouped.data.astype(np.int64)
+    return Plan(profile, Levels((crosswalk,)), k, np.zeros_like(region), region, class_of, records)
+
+
+def plan_by_levels(profile: Profile, levels: Levels, k: int, level_of: np.ndarray) -> Plan:
+    """The plan that shows each cell at a level of its own; level_of : (m,), SUPPRESSED where it is not shown."""
+    key = label_keys(levels, area_of_cells(profile), profile.counts.indices, level_of)
+    shown = key >= 0
+    keys, position = np.unique(key[shown], return_inverse=True)
+    records = np.bincount(position.reshape(-1), profile.counts.data[shown], len(keys)).astype(np.int64)
+    region, class_of = np.divmod(keys, _n_classes(profile))
+    first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in levels.crosswalks)])
+    level = np.searchsorted(first, region, side="right") - 1
+    return Plan(profile, levels, k, level, region - first[level], class_of, records, level_of)
+
+
+def label_keys(levels: Levels, area: np.ndarray, class_of: np.ndarray, level_of: np.ndarray) -> np.ndarray:
+    """A number for the label of each cell, (m,) int64, ascending by level, region, class; -1 where there is none.
+
+    area, class_of, level_of : (m,), of each cell
+    """
+    key = np.full(len(area), -1, np.int64)
+    n_classes = int(class_of.max(initial=0)) + 1
+    first = 0
+    for level, crosswalk in enumerate(levels.crosswalks):
+        here = np.flatnonzero(level_of == level)
+        region = crosswalk.region_of[area[here]]
+        key[here] = np.where(region >= 0, (first + region) * n_classes + class_of[here], -1)
+        first += crosswalk.n_regions
+    return key
+
+
+def area_of_cells(profile: Profile) -> np.ndarray:
+    """The area of each cell, (m,) int64, in the order of `Profile.counts`."""
+    return np.repeat(np.arange(profile.counts.shape[0]), np.diff(profile.counts.indptr))
+
+
+def _n_classes(profile: Profile) -> int:
+    return int(profile.counts.indices.max(initial=0)) + 1

@@ -17,10 +17,12 @@ from .records.matching import Records
 class Release:
     """The released rows, in an order that depends only on what they show.
 
-    region : (R,) int64, 0-based aggregated region; fields : columns by name, quasi-identifiers first;
+    level, region : (R,) int64, 0-based, the finest level first; under one level all levels are 0
+    fields : columns by name, quasi-identifiers first
     counts : (R,) records that each row stands for, None where each is one record
     """
 
+    level: np.ndarray
     region: np.ndarray
     fields: Mapping[str, Column]
     counts: np.ndarray | None
@@ -46,13 +48,17 @@ def apply(plan: Plan, records: Records) -> Release:
     rows = np.flatnonzero(label != SUPPRESSED)
     if table.counts is not None:
         rows = rows[table.counts[rows] > 0]
-    region = plan.region[label[rows]]
+    level, region = plan.level[label[rows]], plan.region[label[rows]]
     shown = {**table.quasi_identifiers, **table.kept}
     fields = {name: Column(c.codes[rows], c.categories) for name, c in shown.items()}
     # Codes follow the sorted categories, so their order is that of the values shown.
     shown_as, distinct = combine_codes(
-        [region, *(column.codes for column in fields.values())],
-        [plan.crosswalk.n_regions, *(len(column.categories) for column in fields.values())],
+        [level, region, *(column.codes for column in fields.values())],
+        [
+            len(plan.levels),
+            max(crosswalk.n_regions for crosswalk in plan.levels.crosswalks),
+            *(len(column.categories) for column in fields.values()),
+        ],
     )
     if table.counts is None:
         order = np.argsort(shown_as, kind="stable")
@@ -61,7 +67,7 @@ def apply(plan: Plan, records: Records) -> Release:
         counts = np.bincount(shown_as, weights=table.counts[rows], minlength=len(distinct)).astype(np.int64)
         order = np.unique(shown_as, return_index=True)[1]
     ordered = {name: Column(column.codes[order], column.categories) for name, column in fields.items()}
-    result = Release(region[order], ordered, counts)
+    result = Release(level[order], region[order], ordered, counts)
     smallest = smallest_class(result, len(table.quasi_identifiers))
     if smallest is not None and smallest < k:
         raise PrivacyError(f"The release would hold a class of fewer than {k} records: nothing was written.")
@@ -69,12 +75,12 @@ def apply(plan: Plan, records: Records) -> Release:
 
 
 def smallest_class(result: Release, n_quasi_identifiers: int) -> int | None:
-    """Size of the smallest class (region and quasi-identifiers) of a release; None where it is empty."""
+    """Size of the smallest class (level, region and quasi-identifiers) of a release; None where it is empty."""
     if not len(result):
         return None
     columns = list(result.fields.values())[:n_quasi_identifiers]
     key, distinct = combine_codes(
-        [result.region, *(c.codes for c in columns)],
-        [int(result.region.max()) + 1, *(len(c.categories) for c in columns)],
+        [result.level, result.region, *(c.codes for c in columns)],
+        [int(result.level.max()) + 1, int(result.region.max()) + 1, *(len(c.categories) for c in columns)],
     )
     return int(np.bincount(key, weights=result.counts, minlength=len(distinct)).min())

@@ -25,6 +25,15 @@ def mean_centres(points: np.ndarray, group_of: np.ndarray, n_groups: int) -> np.
     return np.column_stack([np.bincount(group_of, points[:, axis], n_groups) / sizes for axis in (0, 1)])
 
 
+def weighted_centres(points: np.ndarray, weights: np.ndarray, group_of: np.ndarray, n_groups: int) -> np.ndarray:
+    """The weighted mean of each group's points, (n_groups, 2).
+
+    points : (n, 2); weights : (n,), not all 0 in any group; group_of : (n,), 0..n_groups - 1.
+    """
+    total = np.bincount(group_of, weights, n_groups)
+    return np.column_stack([np.bincount(group_of, weights * points[:, axis], n_groups) / total for axis in (0, 1)])
+
+
 def voronoi_cells(points: np.ndarray, clip: shapely.Geometry) -> np.ndarray:
     """The Voronoi cell of each distinct point, clipped to the polygon `clip`, (n,) array of polygons.
 

@@ -52,14 +52,14 @@ def test_the_first_quasi_identifier_is_counted_by():
 
 
 def test_the_region_is_counted_by():
-    result = Release(np.array([0, 0, 0, 1]), {"sex": column_from_values(list("FFFF"))}, None)
+    result = Release(np.zeros(4, np.int64), np.array([0, 0, 0, 1]), {"sex": column_from_values(list("FFFF"))}, None)
     assert smallest_class(result, 1) == 1
     assert smallest_class(replace(result, region=np.zeros(4, np.int64)), 1) == 4
 
 
 def test_a_class_of_one_less_than_k_is_noticed():
     columns = {"sex": column_from_values(list("FFFFMMM"))}
-    assert smallest_class(Release(np.zeros(7, np.int64), columns, None), 1) == 3
+    assert smallest_class(Release(np.zeros(7, np.int64), np.zeros(7, np.int64), columns, None), 1) == 3
     with pytest.raises(PrivacyError, match="fewer than 4 records"):
         released(table_of("1111222", homes="aaaabbb"))
 

@@ -1,0 +1,167 @@
+"""Making levels from the areas up: the regions of a level are the areas of the next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ..adjacency import Adjacency, adjacency_of_pairs
+from ..aggregation import APPROACHES as AGGREGATIONS
+from ..aggregation import AggregationOptions
+from ..aggregation.population_floor import population_floor
+from ..approach import choosing_sites
+from ..areas import Areas, make_areas
+from ..configuration import chosen
+from ..crosswalk import Crosswalk
+from ..errors import InputError
+from ..levels import Levels, make_levels, own_regions
+from ..profile import Profile
+from ..progress import Progress, part, silent
+from ..site_location import APPROACHES as SITE_LOCATIONS
+from ..site_location import LocationOptions
+from ..voronoi import weighted_centres
+from .losses import weights_within
+
+SMALLEST_RATIO = 1.2
+
+
+@dataclass(frozen=True)
+class LevelOptions:
+    """How levels are made.
+
+    coarsest : regions of the last level; ratio : regions of a level per region of the next; least_population : people
+    that every region of the finest level needs, 0 for any number
+    site_location, aggregation : approaches of components 2 and 3, for each level, with their options
+    """
+
+    coarsest: int = 1
+    ratio: float = 2.0
+    least_population: float = 0.0
+    site_location: str = "balanced density"
+    aggregation: str = "iterative Voronoi"
+    location_options: LocationOptions = field(default_factory=LocationOptions)
+    aggregation_options: AggregationOptions = field(default_factory=AggregationOptions)
+
+
+DEFAULTS = LevelOptions()
+
+
+def build_levels(
+    areas: Areas,
+    profile: Profile,
+    finest: Crosswalk | None = None,
+    options: LevelOptions = DEFAULTS,
+    progress: Progress = silent,
+) -> Levels:
+    """Levels from the areas up (methods: section 12).
+
+    areas : n areas with the population to balance, and their neighbours where an approach needs them, or where a least
+    population is asked for; profile : of the same areas; finest : the crosswalk of the first level, each area its own
+    region where None. Regions of the finest level below the least population are joined by `population floor`.
+    Raises InputError for settings outside their range, for an unknown approach, and where the areas together have
+    fewer people than the least population.
+    """
+    if not options.ratio >= SMALLEST_RATIO:
+        raise InputError(f"RATIO is {options.ratio:g}: give at least {SMALLEST_RATIO}, so that levels grow coarser.")
+    if options.coarsest < 1:
+        raise InputError(f"COARSEST is {options.coarsest}: the last level needs at least one region.")
+    crosswalk = own_regions(len(areas)) if finest is None else finest
+    crosswalk = _with_least_population(areas, crosswalk, options.least_population, progress)
+    crosswalks = [crosswalk]
+    total = np.log(max(crosswalk.n_regions / options.coarsest, 2))
+    while crosswalk.n_regions > options.coarsest:
+        progress(1.0 - min(1.0, np.log(crosswalk.n_regions / options.coarsest) / total))
+        wanted = max(options.coarsest, min(round(crosswalk.n_regions / options.ratio), crosswalk.n_regions - 1))
+        crosswalk = _next_level(areas, profile, crosswalk, wanted, options, progress)
+        crosswalks.append(crosswalk)
+    return make_levels(areas, crosswalks)
+
+
+def _with_least_population(areas: Areas, crosswalk: Crosswalk, least: float, progress: Progress) -> Crosswalk:
+    """The crosswalk, its regions joined until each has the least population."""
+    if least < 0 or not np.isfinite(least):
+        raise InputError(f"LEAST_POPULATION is {least:g}: give a number of people, or 0 for any.")
+    if not least or crosswalk.totals(areas.population).min() >= least:
+        return crosswalk
+    people = crosswalk.totals(areas.population).sum()
+    if people < least:
+        raise InputError(
+            f"LEAST_POPULATION is {least:g}, but all areas together have {people:g} people: choose a smaller one."
+        )
+    regions = regions_as_areas(areas, crosswalk)
+    joined = population_floor(regions, 1, AggregationOptions(floor=least), part(progress, 0.0, 0.5)).crosswalk
+    return joined_by(crosswalk, joined)
+
+
+def _next_level(
+    areas: Areas, profile: Profile, crosswalk: Crosswalk, wanted: int, options: LevelOptions, progress: Progress
+) -> Crosswalk:
+    """The regions of a crosswalk joined to about `wanted` regions, fewer than before."""
+    if wanted == 1:
+        return joined_by(crosswalk, Crosswalk(np.zeros(crosswalk.n_regions, np.int64), 1))
+    regions = regions_as_areas(areas, crosswalk)
+    aggregation = chosen(AGGREGATIONS, options.aggregation, "AGGREGATION")
+    sites: object = wanted
+    if options.aggregation not in choosing_sites(AGGREGATIONS):
+        locate = chosen(SITE_LOCATIONS, options.site_location, "SITE_LOCATION")
+        counts = (crosswalk.membership() @ profile.counts).tocsr()
+        merged = replace(profile, counts=counts)
+        sites = locate(regions, merged, wanted, options.location_options, silent).sites
+    # A floor of its own would be the same at every level: regions share the population evenly.
+    settings = replace(options.aggregation_options, floor=0.0)
+    joined = aggregation(regions, sites, settings, _cancelling(progress)).crosswalk
+    if joined.n_regions >= crosswalk.n_regions:
+        raise InputError(
+            f"“{options.aggregation}” cannot make fewer than {crosswalk.n_regions} regions of these areas, so that no "
+            "coarser level comes about: choose another AGGREGATION, or COARSEST at that number."
+        )
+    return joined_by(crosswalk, joined)
+
+
+def _cancelling(progress: Progress) -> Progress:
+    """Lets a step be cancelled that is too short to be seen on the bar."""
+
+    def report(fraction: float) -> None:
+        progress(0.0)
+
+    return silent if progress is silent else report
+
+
+def joined_by(crosswalk: Crosswalk, joined: Crosswalk) -> Crosswalk:
+    """The crosswalk of the areas whose regions are joined by a crosswalk of the regions."""
+    inside = crosswalk.region_of >= 0
+    region_of = crosswalk.region_of.copy()
+    region_of[inside] = joined.region_of[crosswalk.region_of[inside]]
+    return Crosswalk(region_of, joined.n_regions)
+
+
+def regions_as_areas(areas: Areas, crosswalk: Crosswalk) -> Areas:
+    """The regions as areas: population-weighted mean centres, whole populations, and neighbours where areas have them.
+
+    At least two regions are needed.
+    """
+    if np.array_equal(crosswalk.region_of, np.arange(len(areas))):
+        return areas
+    inside = crosswalk.region_of >= 0
+    region_of = crosswalk.region_of[inside]
+    points = weighted_centres(
+        areas.points[inside], weights_within(areas, crosswalk)[inside], region_of, crosswalk.n_regions
+    )
+    regions = make_areas([str(number) for number in crosswalk.numbers], points)
+    population = crosswalk.totals(areas.population)
+    neighbours = None if areas.neighbours is None else _neighbours(areas.neighbours, crosswalk)
+    return replace(regions, population=population, neighbours=neighbours)
+
+
+def _neighbours(adjacency: Adjacency, crosswalk: Crosswalk) -> Adjacency:
+    """Regions are neighbours where areas of both are; their borders add up."""
+    first, second = adjacency.pairs()
+    borders = adjacency.borders[adjacency.owners < adjacency.others]
+    pair = np.sort(crosswalk.region_of[np.column_stack([first, second])], axis=1)
+    apart = (pair[:, 0] >= 0) & (pair[:, 0] != pair[:, 1])
+    key, position = np.unique(pair[apart] @ np.array([crosswalk.n_regions, 1]), return_inverse=True)
+    first, second = np.divmod(key, crosswalk.n_regions)
+    return adjacency_of_pairs(
+        first, second, np.bincount(position.reshape(-1), borders[apart], len(key)), crosswalk.n_regions
+    )

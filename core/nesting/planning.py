@@ -1,0 +1,104 @@
+"""The plan of a nested release: each class of records on the finest level that hides it."""
+
+from __future__ import annotations
+
+from typing import Callable
+
+import numpy as np
+
+from ..anonymity import check_k
+from ..areas import Areas
+from ..configuration import chosen
+from ..errors import InputError
+from ..levels import Levels
+from ..plan import SUPPRESSED, Plan, area_of_cells, label_keys, plan_by_levels
+from ..profile import Profile
+from ..progress import Progress, part, silent
+from .losses import LOSSES
+from .optimum import Cells, best_levels
+
+CELLS_AT_ONCE = 100_000  # some 100 MB at k = 5; classes are taken whole
+LARGEST_K = 1_000
+# Whether what more is asked of a label holds: called with the cells (positions in the profile) that show some labels,
+# the label of each and the number of labels; gives a boolean for each label. More records must never make it false.
+Holds = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
+
+
+def nest(
+    areas: Areas,
+    profile: Profile,
+    levels: Levels,
+    k: int,
+    loss: str = "mean distance",
+    least_population: float = 0.0,
+    holds: Holds | None = None,
+    progress: Progress = silent,
+) -> Plan:
+    """The plan that suppresses the fewest records and then loses the least geography (methods: section 12).
+
+    areas, profile, levels : of the same areas, in the same order; loss : a key of LOSSES; least_population : regions
+    with fewer people show nothing; holds : what is asked of a label beside k records
+    Suppressed are the records of classes that fewer than k records of a region of the coarsest level have, and, where
+    more is asked, those for which it does not even hold there. Memory is bounded by working class by class.
+    Raises InputError for a k below 2 or above LARGEST_K, and an unknown loss.
+    """
+    check_k(k)
+    if k > LARGEST_K:
+        raise InputError(
+            f"K is {k}: nested levels take a K up to {LARGEST_K}; release one level, or choose a smaller K."
+        )
+    losses = [chosen(LOSSES, loss, "LOSS")(areas, profile, crosswalk) for crosswalk in levels.crosswalks]
+    for crosswalk, of_region in zip(levels.crosswalks, losses):
+        of_region[crosswalk.totals(areas.population) < least_population] = np.inf
+    area, class_of = area_of_cells(profile), profile.counts.indices.astype(np.int64)
+    inside = np.flatnonzero(levels.crosswalks[0].region_of[area] >= 0)
+    by_class = inside[np.argsort(class_of[inside], kind="stable")]
+    level_of = np.full(len(area), SUPPRESSED, np.int64)
+    for start, stop in _chunks(class_of[by_class]):
+        cells = by_class[start:stop]
+        of_cells = Cells(area[cells], class_of[cells] - class_of[cells[0]], profile.counts.data[cells])
+        level_of[cells] = best_levels(of_cells, levels.region_of, losses, k)
+        part(progress, 0.0, 0.9)(stop / len(by_class))
+    if holds is not None:
+        level_of = lift(profile, levels, level_of, holds)
+    progress(1.0)
+    return plan_by_levels(profile, levels, k, level_of)
+
+
+def lift(profile: Profile, levels: Levels, level_of: np.ndarray, holds: Holds) -> np.ndarray:
+    """The level of each cell, (m,), once every label for which `holds` is false has gone up until it is true.
+
+    What fails at the coarsest level is joined there by all records of its class; what fails even then is suppressed.
+    """
+    area, class_of = area_of_cells(profile), profile.counts.indices.astype(np.int64)
+    level_of = level_of.copy()
+    for level in range(len(levels) - 1):
+        level_of[_failing(levels, area, class_of, level_of, level, holds)] += 1
+    last = len(levels) - 1
+    failing = _failing(levels, area, class_of, level_of, last, holds)
+    if len(failing):
+        top = label_keys(levels, area, class_of, np.full(len(area), last))
+        joined = np.where(np.isin(top, top[failing]) & (level_of >= 0), last, level_of)
+        lost = _failing(levels, area, class_of, joined, last, holds)
+        saved = ~np.isin(top, top[lost])
+        level_of[saved] = joined[saved]
+        level_of[np.intersect1d(failing, lost)] = SUPPRESSED
+    return level_of
+
+
+def _failing(
+    levels: Levels, area: np.ndarray, class_of: np.ndarray, level_of: np.ndarray, level: int, holds: Holds
+) -> np.ndarray:
+    """The cells shown at a level by labels for which `holds` is false."""
+    cells = np.flatnonzero(level_of == level)
+    labels, label = np.unique(label_keys(levels, area[cells], class_of[cells], level_of[cells]), return_inverse=True)
+    return cells[~holds(cells, label.reshape(-1), len(labels))[label.reshape(-1)]] if len(cells) else cells
+
+
+def _chunks(class_of: np.ndarray) -> list[tuple[int, int]]:
+    """Stretches of cells, sorted by class, that hold whole classes and about CELLS_AT_ONCE cells."""
+    starts = np.flatnonzero(np.diff(class_of, prepend=-1))
+    firsts = starts[
+        np.unique(np.searchsorted(starts, np.arange(0, len(class_of), CELLS_AT_ONCE)).clip(max=len(starts) - 1))
+    ]
+    return list(zip(firsts.tolist(), [*firsts[1:].tolist(), len(class_of)])) if len(class_of) else []
