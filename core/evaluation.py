@@ -10,6 +10,7 @@ from .areas import Areas
 from .crosswalk import Crosswalk
 from .plan import Plan
 from .profile import Profile
+from .voronoi import weighted_centres
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,7 @@ class Measures:
     """The measures of Croft 2015, section 3.4.
 
     n_records counts every record, including those of no known area; compactness in metres; non_uniform_entropy in bits.
+    mean_distance : metres, over the released records, of `mean_distances` of the region that each shows (ours)
     """
 
     n_regions: int
@@ -26,6 +28,7 @@ class Measures:
     compactness: float
     discernibility: float
     non_uniform_entropy: float
+    mean_distance: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +60,79 @@ def distances_to_sites(areas: Areas, crosswalk: Crosswalk, sites: np.ndarray) ->
     return distances
 
 
+def mean_distances(areas: Areas, crosswalk: Crosswalk) -> np.ndarray:
+    """The mean distance in metres of the people of each region from its population-weighted centre, (n_regions,).
+
+    A region without people takes its areas as equal (methods: section 12).
+    """
+    inside = crosswalk.region_of >= 0
+    points, region_of = areas.points[inside], crosswalk.region_of[inside]
+    people = people_within(areas, crosswalk)[inside]
+    centres = weighted_centres(points, people, region_of, crosswalk.n_regions)
+    sums = np.bincount(region_of, people * np.hypot(*(points - centres[region_of]).T), crosswalk.n_regions)
+    return sums / np.bincount(region_of, people, crosswalk.n_regions)
+
+
+def people_within(areas: Areas, crosswalk: Crosswalk) -> np.ndarray:
+    """The population of each area, (n,); 1 in regions where nobody lives."""
+    population = areas.population.copy()
+    inside = crosswalk.region_of >= 0
+    populated = crosswalk.totals(population)[crosswalk.region_of[inside]] > 0
+    population[inside] = np.where(populated, population[inside], 1.0)
+    return population
+
+
+def distance_of_labels(areas: Areas, plan: Plan) -> np.ndarray:
+    """`mean_distances` of the region of each label, (L,) metres."""
+    distances = np.zeros(len(plan.records))
+    for level, crosswalk in enumerate(plan.levels.crosswalks):
+        here = plan.level == level
+        distances[here] = mean_distances(areas, crosswalk)[plan.region[here]]
+    return distances
+
+
+def mean_distance_shown(areas: Areas, plan: Plan) -> float:
+    """The mean over the released records of `mean_distances` of the region that each shows, metres; 0 for none."""
+    shown = plan.shown
+    return float(plan.records[shown] @ distance_of_labels(areas, plan)[shown] / max(plan.n_released, 1))
+
+
+@dataclass(frozen=True, eq=False)
+class ByValue:
+    """Who loses: for each value of each quasi-identifier, its records, those suppressed, and the mean distance.
+
+    quasi_identifiers, values : (V,) lists; records, suppressed : (V,) int64; mean_distance : (V,) metres, over the
+    released records, NaN where there are none. Internal: suppressed counts are shown
+    """
+
+    quasi_identifiers: list[str]
+    values: list[object]
+    records: np.ndarray
+    suppressed: np.ndarray
+    mean_distance: np.ndarray
+
+
+def evaluate_by_value(areas: Areas, plan: Plan) -> ByValue:
+    """Rate a plan for each value of each quasi-identifier."""
+    profile = plan.profile
+    released = np.bincount(plan.class_of, np.where(plan.shown, plan.records, 0), len(profile.classes))
+    metres = np.where(plan.shown, plan.records, 0) * distance_of_labels(areas, plan)
+    by_class = np.bincount(plan.class_of, metres, len(profile.classes))
+    names: list[str] = []
+    values: list[object] = []
+    columns: list[tuple[np.ndarray, ...]] = []
+    for name, codes, categories in zip(profile.quasi_identifiers, profile.classes.T, profile.categories):
+        sums = [np.bincount(codes, one, len(categories)) for one in (profile.class_sizes, released, by_class)]
+        used = sums[0] > 0
+        names += [name] * int(used.sum())
+        values += categories[used].tolist()
+        columns.append(tuple(one[used] for one in sums))
+    records, shown, distance = (np.concatenate(parts) for parts in zip(*columns))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.where(shown > 0, distance / shown, np.nan)
+    return ByValue(names, values, records.astype(np.int64), (records - shown).astype(np.int64), mean)
+
+
 def evaluate(areas: Areas, plan: Plan, sites: np.ndarray, n_unmatched: int = 0) -> tuple[Measures, RegionAudit]:
     """Rate the plan of a release (Croft 2015, Eqs. 20 to 23).
 
@@ -86,6 +162,7 @@ def evaluate(areas: Areas, plan: Plan, sites: np.ndarray, n_unmatched: int = 0) 
         compactness=float(distances.sum()),
         discernibility=float((plan.records[plan.shown].astype(float) ** 2).sum()),
         non_uniform_entropy=_non_uniform_entropy(profile, crosswalk, records),
+        mean_distance=mean_distance_shown(areas, plan),
     )
     return measures, audit
 

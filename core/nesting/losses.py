@@ -7,33 +7,16 @@ import numpy as np
 from ..approach import Approach
 from ..areas import Areas
 from ..crosswalk import Crosswalk
+from ..evaluation import mean_distances
 from ..profile import Profile
-from ..voronoi import weighted_centres
 
 
 def mean_distance(areas: Areas, profile: Profile, crosswalk: Crosswalk) -> np.ndarray:
     """The mean distance in metres of the people of a region from its population-weighted centre (methods: section 12).
 
-    Returns (n_regions,) float. A region without people takes its areas as equal. `profile` is not looked at.
+    Returns (n_regions,) float; `profile` is not looked at.
     """
-    inside = crosswalk.region_of >= 0
-    region_of = crosswalk.region_of[inside]
-    people = weights_within(areas, crosswalk)[inside]
-    centres = weighted_centres(areas.points[inside], people, region_of, crosswalk.n_regions)
-    distances = np.hypot(*(areas.points[inside] - centres[region_of]).T)
-    return np.bincount(region_of, people * distances, crosswalk.n_regions) / np.bincount(
-        region_of, people, crosswalk.n_regions
-    )
-
-
-def weights_within(areas: Areas, crosswalk: Crosswalk) -> np.ndarray:
-    """The population of each area, (n,); 1 in regions where nobody lives."""
-    inside = crosswalk.region_of >= 0
-    weights = areas.population.copy()
-    weights[inside] = np.where(
-        crosswalk.totals(areas.population)[crosswalk.region_of[inside]] > 0, areas.population[inside], 1.0
-    )
-    return weights
+    return mean_distances(areas, crosswalk)
 
 
 def non_uniform_entropy(areas: Areas, profile: Profile, crosswalk: Crosswalk) -> np.ndarray:

@@ -15,13 +15,13 @@ from ..areas import Areas, make_areas
 from ..configuration import chosen
 from ..crosswalk import Crosswalk
 from ..errors import InputError
+from ..evaluation import people_within
 from ..levels import Levels, make_levels, own_regions
 from ..profile import Profile
 from ..progress import Progress, part, silent
 from ..site_location import APPROACHES as SITE_LOCATIONS
 from ..site_location import LocationOptions
 from ..voronoi import weighted_centres
-from .losses import weights_within
 
 SMALLEST_RATIO = 1.2
 
@@ -146,7 +146,7 @@ def regions_as_areas(areas: Areas, crosswalk: Crosswalk) -> Areas:
     inside = crosswalk.region_of >= 0
     region_of = crosswalk.region_of[inside]
     points = weighted_centres(
-        areas.points[inside], weights_within(areas, crosswalk)[inside], region_of, crosswalk.n_regions
+        areas.points[inside], people_within(areas, crosswalk)[inside], region_of, crosswalk.n_regions
     )
     regions = make_areas([str(number) for number in crosswalk.numbers], points)
     population = crosswalk.totals(areas.population)

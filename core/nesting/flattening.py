@@ -1,0 +1,24 @@
+"""A nested release brought to one level, for whoever wants one region per record."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..crosswalk import LEFT_OUT
+from ..levels import Levels
+
+
+def flatten(levels: Levels, level: np.ndarray, region: np.ndarray, target: int) -> np.ndarray:
+    """The region of the target level that holds each row's region, (R,) int64; LEFT_OUT for rows shown only coarser.
+
+    level, region : (R,) what each row shows; target : a level; all 0-based. Every class of the result joins whole
+    classes of the release, so none has fewer records than the smallest of these.
+    """
+    found = np.full(len(region), LEFT_OUT, np.int64)
+    for shown_at in range(target + 1):
+        here = level == shown_at
+        above = region[here]
+        for one in range(shown_at, target):
+            above = levels.parents(one)[above]
+        found[here] = above
+    return found

@@ -1,0 +1,114 @@
+"""The measures of a nested release, overall and by region of every level."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..areas import Areas
+from ..evaluation import Measures, mean_distance_shown, mean_distances
+from ..plan import SUPPRESSED, Plan, area_of_cells
+
+
+@dataclass(frozen=True, eq=False)
+class LevelAudit:
+    """The measures by region, level after level, the finest first: arrays (R,). Internal: suppressed counts are shown.
+
+    level, region, parent : 0-based; parent is the region of the next level, -1 at the last
+    areas, population, records : of the region, whatever is shown of them
+    shown, finer, coarser, suppressed : its records that are shown here, in a smaller region within, in a larger one, or
+    not at all; they add up to `records`
+    classes, smallest : the classes that are shown here, and the records of the smallest, 0 where there are none
+    distance : mean distance of its people from its centre, metres
+    """
+
+    level: np.ndarray
+    region: np.ndarray
+    parent: np.ndarray
+    areas: np.ndarray
+    population: np.ndarray
+    records: np.ndarray
+    shown: np.ndarray
+    finer: np.ndarray
+    coarser: np.ndarray
+    suppressed: np.ndarray
+    classes: np.ndarray
+    smallest: np.ndarray
+    distance: np.ndarray
+
+
+def evaluate_levels(areas: Areas, plan: Plan, n_unmatched: int = 0) -> tuple[Measures, LevelAudit]:
+    """Rate the plan of a nested release by the measures of one level (Croft 2015, Eqs. 20 to 23).
+
+    areas : those of the plan's profile; n_unmatched : records of no known area, which count as suppressed.
+    Compactness sums the distance of each area's point from the mean centre of the regions that its records show, each
+    by its share of the area's released records. The entropy is that of the released records.
+    """
+    profile, levels = plan.profile, plan.levels
+    area, records = area_of_cells(profile), profile.counts.data
+    level_of = _level_of(plan)
+    sizes = profile.area_sizes
+    released_of_area = np.bincount(area[level_of >= 0], records[level_of >= 0], len(areas))
+    compactness = entropy = 0.0
+    parts = []
+    for level, crosswalk in enumerate(levels.crosswalks):
+        here = np.flatnonzero(level_of == level)
+        shown_of_area = np.bincount(area[here], records[here], len(areas))
+        of_area, region = np.flatnonzero(shown_of_area), crosswalk.region_of[shown_of_area > 0]
+        metres = np.hypot(*(areas.points[of_area] - crosswalk.mean_centres(areas.points)[region]).T)
+        compactness += float((metres * shown_of_area[of_area] / released_of_area[of_area]).sum())
+        whole = crosswalk.totals(sizes)
+        entropy += float((shown_of_area[of_area] * np.log2(whole[region] / sizes[of_area])).sum())
+        parts.append(_audit_of_level(areas, plan, level, level_of, area))
+    n_records = profile.n_records + n_unmatched
+    n_suppressed = n_records - plan.n_released
+    measures = Measures(
+        n_regions=sum(crosswalk.n_regions for crosswalk in levels.crosswalks),
+        n_records=n_records,
+        n_suppressed=n_suppressed,
+        suppression_percent=100.0 * n_suppressed / n_records if n_records else 0.0,
+        compactness=compactness,
+        discernibility=float((plan.records[plan.shown].astype(float) ** 2).sum()),
+        non_uniform_entropy=entropy,
+        mean_distance=mean_distance_shown(areas, plan),
+    )
+    return measures, LevelAudit(*(np.concatenate(columns) for columns in zip(*parts)))
+
+
+def _audit_of_level(
+    areas: Areas, plan: Plan, level: int, level_of: np.ndarray, area: np.ndarray
+) -> tuple[np.ndarray, ...]:
+    """The columns of LevelAudit for one level."""
+    crosswalk = plan.levels.crosswalks[level]
+    region = crosswalk.region_of[area]
+    records = plan.profile.counts.data
+
+    def total(chosen: np.ndarray) -> np.ndarray:
+        chosen = chosen & (region >= 0)
+        return np.bincount(region[chosen], records[chosen], crosswalk.n_regions).astype(np.int64)
+
+    labels = np.flatnonzero(plan.shown & (plan.level == level))
+    smallest = np.full(crosswalk.n_regions, np.iinfo(np.int64).max)
+    np.minimum.at(smallest, plan.region[labels], plan.records[labels])
+    classes = np.bincount(plan.region[labels], minlength=crosswalk.n_regions)
+    return (
+        np.full(crosswalk.n_regions, level),
+        np.arange(crosswalk.n_regions),
+        plan.levels.parents(level),
+        crosswalk.totals(np.ones(len(areas))).astype(np.int64),
+        crosswalk.totals(areas.population),
+        total(np.ones(len(area), bool)),
+        total(level_of == level),
+        total((level_of >= 0) & (level_of < level)),
+        total(level_of > level),
+        total(level_of == SUPPRESSED),
+        classes,
+        np.where(classes > 0, smallest, 0),
+        mean_distances(areas, crosswalk),
+    )
+
+
+def _level_of(plan: Plan) -> np.ndarray:
+    """The level at which each cell is shown, (m,), SUPPRESSED where it is not, under one level too."""
+    return np.append(plan.level, SUPPRESSED)[plan.label_of]
