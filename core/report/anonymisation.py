@@ -31,6 +31,11 @@ MEANINGS = (
         "non_uniform_entropy",
         "How hard it is to guess a record's area from its region. Less means finer geography.",
     ),
+    (
+        "Mean distance, m",
+        "mean_distance",
+        "How far the people of a record's region live from its middle, on average over the released records.",
+    ),
 )
 
 

@@ -61,6 +61,35 @@ def region_map(
     )
 
 
+def horizontal_bars(names: Sequence[str], lengths: Sequence[float], caption: str, mark: float | None = None) -> str:
+    """A bar per name, as SVG; hovering shows the length; `mark` draws a dashed line down all bars."""
+    step, text, room = 20, 300, 520
+    scale = room / max([*lengths, mark or 0.0, 1e-9])
+    rows = "".join(
+        f'<text x="{text - 8}" y="{i * step + 14}" text-anchor="end" font-size="12">{escape(_clipped(name))}</text>'
+        f'<rect x="{text}" y="{i * step + 4}" width="{max(length * scale, 0.5):.1f}" height="13" fill="#2f8f6d">'
+        f"<title>{escape(name)}: {length:,.0f}</title></rect>"
+        f'<text x="{text + length * scale + 4:.1f}" y="{i * step + 14}" font-size="11" fill="#5b6470">{length:,.0f}'
+        "</text>"
+        for i, (name, length) in enumerate(zip(names, lengths))
+    )
+    height = step * len(names) + 6
+    line = (
+        f'<line x1="{text + mark * scale:.1f}" x2="{text + mark * scale:.1f}" y1="0" y2="{height}" stroke="#b3261e" '
+        'stroke-dasharray="5 4"/>'
+        if mark is not None
+        else ""
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {text + room + 80} {height}" '
+        f'width="{text + room + 80}">{rows}{line}</svg><figcaption>{escape(caption)}</figcaption>'
+    )
+
+
+def _clipped(name: str, most: int = 46) -> str:
+    return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
 def histogram(values: np.ndarray, title: str, x_title: str, y_title: str, mark: float | None = None) -> str:
     """How often values occur, as a plotly fragment; `mark` draws a line, such as k."""
     graph = graph_objects()
