@@ -33,8 +33,7 @@ from vbas.benchmarks import real_data
 from vbas.core.aggregation import APPROACHES, AggregationOptions
 from vbas.core.areas import make_areas
 from vbas.core.transport import allocate
-from vbas.core.transport.capacity import facility_capacity
-from vbas.core.transport.seeding import alternate_location_allocation
+from vbas.core.transport.facilities import alternate_location_allocation, facility_capacity
 
 GAP_LIMIT = 1e-12
 SAME_COST = 1e-9

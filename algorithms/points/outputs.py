@@ -15,7 +15,7 @@ from ...core.masking.release import check_released, kept_warnings, release_order
 from ...core.masking.utility import Utility, utility
 from ...core.progress import Progress
 from ...core.records.columns import Column
-from ...core.report.donut_masking import masking_report
+from ...core.report.donut import masking_report
 from ..form.form import Form
 from ..form.parameters import report, sink
 from ..form.regions import POINTS

@@ -5,10 +5,8 @@ from __future__ import annotations
 from ..areas import Areas
 from ..progress import Progress, part, silent
 from ..transport import Allocation, allocate
-from ..transport.capacity import facility_capacity
-from ..transport.seeding import recentred
+from ..transport.facilities import facility_capacity, load_note, recentred, start_sites
 from .options import Aggregation, AggregationOptions, aggregation_by_site
-from .transport_start import load_note, start_sites
 
 DEFAULTS = AggregationOptions()
 SAME = 1e-12  # relative difference of costs that rounding may make

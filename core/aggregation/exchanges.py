@@ -1,6 +1,8 @@
-"""Moving and exchanging areas between neighbouring regions, so that the regions get more compact."""
+"""Moving and exchanging areas between neighbouring regions, so that the regions become more compact."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -8,7 +10,6 @@ from ..adjacency import Adjacency
 from ..areas import Areas
 from ..arrays import to_list
 from ..progress import Progress, silent
-from .contiguity import stays_connected
 
 SWEEPS = 40
 WORTHWHILE = 1e-4  # a sweep that gains less than this share of the distances is the last
@@ -120,3 +121,27 @@ def _opposites(source: np.ndarray, target: np.ndarray, n_regions: int) -> tuple[
     one = np.repeat(forth, count)
     within = np.arange(len(one)) - np.repeat(np.cumsum(count) - count, count)
     return one, back[order[np.repeat(low, count) + within]]
+
+
+def stays_connected(
+    labels: Sequence[int], beside: Sequence[Sequence[int]], region: int, changed: Sequence[int]
+) -> bool:
+    """Whether a region that was in one piece still is, after the areas in `changed` left it or came.
+
+    labels : region of each of n areas, after the change; beside : neighbours of each area
+    Only what is beside the changed areas can have come apart: it must be found from one of its areas.
+    """
+    wanted = {other for area in changed for other in beside[area] if labels[other] == region}
+    wanted |= {area for area in changed if labels[area] == region}
+    if len(wanted) <= 1:
+        # A region of one area, or one whose only link to the others is where nothing changed.
+        return bool(wanted)
+    reached = {wanted.pop()}
+    waiting = list(reached)
+    while waiting and wanted:
+        for other in beside[waiting.pop()]:
+            if labels[other] == region and other not in reached:
+                reached.add(other)
+                wanted.discard(other)
+                waiting.append(other)
+    return not wanted

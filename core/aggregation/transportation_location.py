@@ -7,10 +7,9 @@ import numpy as np
 from ..areas import Areas
 from ..progress import Progress, part, silent
 from ..transport import Allocation, allocate
-from ..transport.capacity import facility_capacity
+from ..transport.facilities import facility_capacity, load_note, start_sites
 from ..transport.single_moves import SingleMoves, settle
 from .options import Aggregation, AggregationOptions, aggregation_by_site
-from .transport_start import load_note, start_sites
 
 DEFAULTS = AggregationOptions()
 

@@ -8,11 +8,11 @@ import numpy as np
 from scipy import sparse
 
 from ..aggregation import Aggregation
-from ..anonymity import check_k
 from ..areas import Areas
 from ..arrays import to_list
 from ..errors import InputError
 from ..neighbours import neighbours_of
+from ..plan import check_k
 from ..profile import Profile
 from ..progress import Progress, silent
 from .adjacent_merging import merging_notes

@@ -10,6 +10,7 @@ import numpy as np
 from ..aggregation import Aggregation
 from ..areas import Areas, identifier_text
 from ..crosswalk import number_compactly
+from ..plan import DEFAULT_K
 from ..records.columns import column_from_values
 
 LONGEST_BORDER, NEAREST, SMALLEST = "longest border", "nearest", "smallest population"
@@ -29,7 +30,7 @@ class BaselineOptions:
     islands : what is done with a region that has no neighbour, one of ISLAND_CHOICES
     boundary : (n,) labels; areas of different labels are never merged; None where there is no such boundary
     most : the population a merge may not exceed, 0 for no limit
-    k : least size of a class; budget : records that may be suppressed, in per cent: both for merging until k-anonymous
+    k : the smallest class allowed; budget : records that may be suppressed, per cent: for merging until k-anonymous
     """
 
     cutoff: float = 70_000.0
@@ -39,7 +40,7 @@ class BaselineOptions:
     islands: str = JOIN
     boundary: Sequence[object] | None = field(default=None, compare=False)
     most: float = 0.0
-    k: int = 5
+    k: int = DEFAULT_K
     budget: float = 1.0
 
 

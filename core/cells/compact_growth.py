@@ -8,9 +8,8 @@ from heapq import heapify, heappop, heappush
 
 from ..progress import Progress, part, silent
 from .cells import PartitionOptions
-from .grouping import FREE, Box, ConnectedCells, Draws, Grouping, diagonal, joined
+from .grouping import FREE, GAIN, Box, ConnectedCells, Draws, Grouping, diagonal, joined, swap_cells
 from .measures import loss_of
-from .swaps import GAIN, swap_cells
 
 START_NOISE = 0.5
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ..progress import Progress, part, silent
 from .cells import PartitionOptions
-from .grouping import FREE, ConnectedCells, Draws, Grouping
-from .swaps import swap_cells
+from .grouping import FREE, ConnectedCells, Draws, Grouping, swap_cells
 
 TELL_EVERY = 256
 

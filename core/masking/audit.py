@@ -11,8 +11,8 @@ from ..areas import MOST_PEOPLE
 from ..errors import InputError
 from ..progress import Progress, part, silent
 from .donut import MASKED, REASONS, Masking, check_ring, donut_mask
-from .households import Households
 from .placing import NO_AREA
+from .populations import Households
 
 # K_INNER is searched for up to this number; beyond it, a donut is too wide for any realistic area.
 LARGEST_K_INNER = 10_000

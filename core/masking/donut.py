@@ -12,9 +12,7 @@ from ..arrays import to_list
 from ..errors import InputError
 from ..progress import Progress, part, silent
 from . import DISTANCES
-from .draws import DistanceLaw, first_inside
-from .placing import NO_AREA, inside_own_area
-from .stragglers import mask_stragglers
+from .placing import NO_AREA, DistanceLaw, first_inside, inside_own_area, mask_stragglers
 
 MASKED, NO_POSITION, OUTSIDE, CATEGORY_MISSING, NOBODY, OUT_OF_REACH, SLIVER = range(7)
 #: The outcome of a point, by the codes above; only points with the first are released.

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..plan import DEFAULT_K
+
 
 @dataclass(frozen=True)
 class LocationOptions:
@@ -14,7 +16,7 @@ class LocationOptions:
     k : the level of anonymity wanted; seed : of every random draw.
     """
 
-    k: int = 5
+    k: int = DEFAULT_K
     seed: int = 0
 
 

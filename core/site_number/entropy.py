@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from ..errors import InputError
 from ..profile import Profile
-from .cutoff import class_entropy, sites_for_cutoff
-from .gaps import gaps_model
+from .cutoff import class_entropy, gaps_model, sites_for_cutoff
 from .options import SiteNumber, SiteNumberOptions
 
 DEFAULTS = SiteNumberOptions()

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..profile import Profile
-from .cutoff import releasable_combinations, sites_for_cutoff
-from .gaps import gaps_model
+from .cutoff import gaps_model, releasable_combinations, sites_for_cutoff
 from .options import SiteNumber, SiteNumberOptions
 
 DEFAULTS = SiteNumberOptions()

@@ -11,9 +11,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..arrays import to_list
-from .distributions import Distributions, PerCent, distributions_of_table
+from .distributions import Distributions, PerCent, distributions_of_table, sampler_of_shares
 from .generator import Dependent
-from .sampler import sampler_of_shares
 
 DISTRICTS = ("centre", "inner suburb", "north end", "outer suburb", "rural", "university")
 

@@ -11,8 +11,7 @@ import numpy as np
 from ..areas import identifier_text
 from ..errors import InputError, first_values
 from ..records.columns import Column, column_from_values
-from .distributions import Distributions, Shares, province_rows
-from .sampler import Sampler, sampler_of_entries
+from .distributions import Distributions, Sampler, Shares, province_rows, sampler_of_entries
 
 # Codes to leave out: of every attribute, or by attribute name.
 MissingCodes = Union[Collection[object], Mapping[str, Collection[object]]]

@@ -9,10 +9,8 @@ import numpy as np
 from ..arrays import to_list
 from ..errors import InputError, VbasError
 from ..progress import Progress, silent
-from .arcs import Arcs
-from .loads import Loads
-from .refill import Refill
-from .relief import Relief
+from .chains import Refill, Relief
+from .loads import Arcs, Loads
 
 GAP_ALARM = 1e-9  # far above rounding: an error in the code
 REFILL_LIMIT = 8

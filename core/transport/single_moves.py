@@ -10,8 +10,8 @@ from scipy.spatial.distance import cdist
 
 from ..arrays import to_list
 from ..voronoi import nearest_site
-from .arcs import CHUNK, distances
-from .seeding import recentred
+from .facilities import recentred
+from .loads import CHUNK, distances
 
 LEAST_GAIN = 1e-12  # of the largest coordinate: less is rounding
 FEW = 16  # changed facilities looked at one by one; with more, all destinations search again

@@ -17,7 +17,7 @@ from vbas.core.errors import Cancelled
 from vbas.core.profile import Profile
 from vbas.core.site_location import APPROACHES, LocationOptions
 from vbas.core.site_location.clustering import climbing as climbing_module
-from vbas.core.site_location.clustering import dense_counts, sparse_counts
+from vbas.core.site_location.clustering import counts as region_counts
 from vbas.core.site_location.clustering import state as clustering_state
 from vbas.core.site_location.clustering.adjacent_sites import adjacent_sites
 from vbas.core.site_location.clustering.anonymity_driven_clustering import VARIANT as VARIANT_2018
@@ -167,12 +167,12 @@ def form(request, monkeypatch):
     """Every way in which counts can be held and summed."""
     if request.param == "sparse":
         monkeypatch.setattr(clustering_state, "DENSE_CLASSES", 0)
-        monkeypatch.setattr(sparse_counts, "ENTRIES_AT_ONCE", 50)
+        monkeypatch.setattr(region_counts, "ENTRIES_AT_ONCE", 50)
     if request.param == "double":
-        monkeypatch.setattr(dense_counts, "EXACT_IN_FLOAT32", 0)
+        monkeypatch.setattr(region_counts, "EXACT_IN_FLOAT32", 0)
     if request.param == "few at a time":
-        monkeypatch.setattr(dense_counts, "CELLS_AT_ONCE", 5)
-        monkeypatch.setattr(dense_counts, "SMALL_PRODUCT", 7)
+        monkeypatch.setattr(region_counts, "CELLS_AT_ONCE", 5)
+        monkeypatch.setattr(region_counts, "SMALL_PRODUCT", 7)
         monkeypatch.setattr(climbing_module, "FEW", 1)
         monkeypatch.setattr(climbing_module, "MANY", 2)
     return request.param

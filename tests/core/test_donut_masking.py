@@ -8,7 +8,7 @@ import shapely
 from scipy import stats
 
 from vbas.core.errors import Cancelled, InputError
-from vbas.core.masking import DISTANCES, donut, stragglers
+from vbas.core.masking import DISTANCES, donut, placing
 from vbas.core.masking.donut import (
     CATEGORY_MISSING,
     MASKED,
@@ -20,8 +20,7 @@ from vbas.core.masking.donut import (
     generator,
     radii,
 )
-from vbas.core.masking.placing import own_areas
-from vbas.core.masking.stragglers import mask_stragglers, open_directions, reach
+from vbas.core.masking.placing import mask_stragglers, open_directions, own_areas, reach
 
 from .donut_towns import masked_town, ragged_town
 
@@ -137,7 +136,7 @@ def test_a_sliver_is_reached_where_the_ring_all_but_misses():
 
 
 def test_a_point_that_no_draw_places_is_not_released_and_says_so(monkeypatch):
-    monkeypatch.setattr(stragglers, "MOST_DRAWS", 0)
+    monkeypatch.setattr(placing, "MOST_DRAWS", 0)
     masking = mask_at((500, 500), 156.9, 200, n=3)
     assert masking.counts() == {"ring meets the area in a sliver only": 3}
     assert np.isnan(masking.points).all()

@@ -10,7 +10,7 @@ import shapely
 
 from vbas.core.errors import PrivacyError
 from vbas.core.masking.donut import MASKED, OUT_OF_REACH, Masking
-from vbas.core.masking.draws import first_inside
+from vbas.core.masking.placing import first_inside
 from vbas.core.masking.release import check_released
 
 SHAPES = np.array([shapely.box(0, 0, 100, 100), shapely.box(100, 0, 200, 100)], dtype=object)

@@ -11,8 +11,7 @@ from vbas.core.errors import InputError
 from vbas.core.profile import profile_records
 from vbas.core.records.columns import column_from_values
 from vbas.core.site_number import APPROACHES, SiteNumberOptions
-from vbas.core.site_number.cutoff import class_entropy
-from vbas.core.site_number.gaps import GAPS_MODELS, gaps_model
+from vbas.core.site_number.cutoff import GAPS_MODELS, class_entropy, gaps_model
 
 
 def profile_of(sex, age, n_regions=10):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vbas.core.errors import InputError
-from vbas.core.site_number.gaps import PROVINCES as STATCAN_PROVINCES
+from vbas.core.site_number.cutoff import PROVINCES as STATCAN_PROVINCES
 from vbas.core.synthetic.canada import canadian_distributions
 from vbas.core.synthetic.distributions import make_distributions
 

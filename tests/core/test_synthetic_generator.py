@@ -13,10 +13,8 @@ from scipy import stats
 from vbas.core.errors import Cancelled, InputError
 from vbas.core.records.columns import Column
 from vbas.core.synthetic.canada import canadian_distributions
-from vbas.core.synthetic.distributions import make_distributions
-from vbas.core.synthetic.generator import Dependent, generate_records, province_from_identifiers
-from vbas.core.synthetic.sampler import sampler_of_entries, sampler_of_shares
-from vbas.core.synthetic.spatial_tilt import SpatialTilt
+from vbas.core.synthetic.distributions import make_distributions, sampler_of_entries, sampler_of_shares
+from vbas.core.synthetic.generator import Dependent, SpatialTilt, generate_records, province_from_identifiers
 
 SHARES = make_distributions(
     ["a"] * 5 + ["b"] * 5,

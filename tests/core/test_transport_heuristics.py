@@ -17,8 +17,7 @@ from vbas.core.areas import make_areas
 from vbas.core.configuration import RECOMMENDED
 from vbas.core.errors import Cancelled, InputError
 from vbas.core.transport import allocate
-from vbas.core.transport.capacity import facility_capacity
-from vbas.core.transport.seeding import alternate_location_allocation, equal_groups, recentred
+from vbas.core.transport.facilities import alternate_location_allocation, equal_groups, facility_capacity, recentred
 from vbas.core.transport.single_moves import SingleMoves, settle
 
 from .strategies import regions as some_regions

@@ -11,10 +11,8 @@ from scipy.spatial import cKDTree
 from ...arrays import to_list
 from ...voronoi import nearest_site
 from .adjacent_sites import adjacent_sites
-from .dense_counts import DenseCounts
+from .counts import DenseCounts, LocalCounts, RegionCounts, SparseCounts, group, levels_of_groups
 from .outcomes import Outcome, as_they_are, outcomes
-from .region_counts import LocalCounts, RegionCounts, group, levels_of_groups
-from .sparse_counts import SparseCounts
 
 TIE = 1e-12  # relative: distances nearer to each other than this are left to `nearest_site` to decide
 DENSE_CLASSES = 8_000  # with more classes than this, whole rows of counts take longer than those that occur (measured)

@@ -1,13 +1,36 @@
-"""The first facilities: Cooper's alternate location-allocation, which moves each to its mean centre."""
+"""Facilities: how many destinations each may serve, where the first ones stand, how they move."""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from ..errors import VbasError
+from ..errors import InputError, VbasError
 from ..progress import Progress, silent
 from ..voronoi import mean_centres, nearest_site
-from .arcs import distances
+from .loads import distances
+
+UNLIMITED = 0.0
+
+
+def facility_capacity(n_destinations: int, n_facilities: int, factor: float) -> int:
+    """U = ceil(ceil(n/S) f), at most n; n where the factor is 0, unlimited (Croft 2018, section 2.4).
+
+    A product that is whole but for rounding counts as whole: 1.2 x 5 is 6. Raises InputError for a factor that is
+    neither 0 nor at least 1: below 1 there is not room for all.
+    """
+    if factor == UNLIMITED:
+        return n_destinations
+    if not (math.isfinite(factor) and factor >= 1):
+        raise InputError(
+            f"CAPACITY_FACTOR is {factor:g}, but must be at least 1, the even share of the areas, or 0 for no limit."
+        )
+    product = math.ceil(n_destinations / n_facilities) * factor
+    nearest = round(product)
+    whole = abs(product - nearest) <= 1e-9 * nearest
+    return min(nearest if whole else math.ceil(product), n_destinations)
+
 
 ROUND_LIMIT = 10_000
 
@@ -63,3 +86,17 @@ def recentred(points: np.ndarray, facility_of: np.ndarray, facilities: np.ndarra
     """
     used = np.bincount(facility_of, minlength=len(facilities)) > 0
     return np.where(used[:, None], mean_centres(points, facility_of, len(facilities)), facilities)
+
+
+def start_sites(points: np.ndarray, n_sites: int, progress: Progress) -> np.ndarray:
+    """The sites of Cooper's alternate location-allocation, (n_sites, 2). Raises InputError unless 1 <= n_sites <= n."""
+    if not 1 <= n_sites <= len(points):
+        raise InputError(f"There are {n_sites} sites, but must be between 1 and the number of areas, {len(points)}.")
+    return alternate_location_allocation(points, n_sites, progress)[0]
+
+
+def load_note(loads: np.ndarray, capacity: int) -> str:
+    """A sentence on the largest load against the limit."""
+    unlimited = capacity >= loads.sum()
+    limit = "without a limit" if unlimited else f"at most {capacity} were allowed"
+    return f"The largest region has {int(loads.max())} areas, {limit}."
