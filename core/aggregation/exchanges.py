@@ -10,6 +10,7 @@ from ..adjacency import Adjacency
 from ..areas import Areas
 from ..arrays import to_list
 from ..progress import Progress, silent
+from ..voronoi import mean_centres
 
 SWEEPS = 40
 WORTHWHILE = 1e-4  # a sweep that gains less than this share of the distances is the last
@@ -65,12 +66,8 @@ def _keeps_connected(
 
 def _distances(areas: Areas, region_of: np.ndarray) -> np.ndarray:
     """Distance of each area from its region's mean centre, (n,) metres."""
-    return np.hypot(*(areas.points - _centres(areas, region_of)[region_of]).T)
-
-
-def _centres(areas: Areas, region_of: np.ndarray) -> np.ndarray:
-    sizes = np.maximum(np.bincount(region_of), 1)
-    return np.column_stack([np.bincount(region_of, areas.points[:, axis]) / sizes for axis in (0, 1)])
+    centres = mean_centres(areas.points, region_of, int(region_of.max()) + 1)
+    return np.hypot(*(areas.points - centres[region_of]).T)
 
 
 def _candidates(
@@ -80,9 +77,9 @@ def _candidates(
 
     The rows of moves are the area, its region, the region it goes to, and the area that comes back (-1 for none).
     """
-    centres = _centres(areas, region_of)
     people = np.bincount(region_of, areas.population)
     n_regions = len(people)
+    centres = mean_centres(areas.points, region_of, n_regions)
     owners, others = adjacency.owners, adjacency.others
     across = region_of[owners] != region_of[others]
     area, target = np.divmod(np.unique(owners[across] * n_regions + region_of[others[across]]), n_regions)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..areas import Areas
 from ..progress import Progress, part, silent
-from ..voronoi import nearest_site
+from ..voronoi import mean_centres, nearest_site
 from .iterative_voronoi import relocate
 from .options import Aggregation, AggregationOptions, aggregation_by_site
 
@@ -112,10 +112,8 @@ def _removed_and_split(points: np.ndarray, settled: Settled, few: np.ndarray, ma
     site_of = kept[nearest_site(points, settled.sites[kept])]
     beyond = ((points - settled.sites[site_of]) * axes[site_of]).sum(axis=1) > 0
     label = 2 * site_of + (many[site_of] & beyond)
-    _, half = np.unique(label, return_inverse=True)
-    half = half.reshape(-1)
-    sizes = np.bincount(half)
-    return np.column_stack([np.bincount(half, points[:, axis]) / sizes for axis in (0, 1)])
+    used, half = np.unique(label, return_inverse=True)
+    return mean_centres(points, half.reshape(-1), len(used))
 
 
 def _principal_axes(points: np.ndarray, settled: Settled) -> np.ndarray:

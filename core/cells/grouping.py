@@ -10,8 +10,8 @@ import numpy as np
 
 from ..arrays import to_list
 from ..progress import Progress, silent
-from .cells import Cells, PackedMinimums
-from .measures import loss_of
+from .cells import Cells
+from .measures import PackedMinimums, loss_of
 
 FREE = -1
 Box = tuple[float, float, float, float]

@@ -18,10 +18,19 @@ from ..arrays import to_list
 from ..crosswalk import LEFT_OUT, Crosswalk, number_compactly
 from ..errors import InputError, PrivacyError, VbasError
 from ..progress import Progress, part, silent
-from .cells import Cells, Minimum, PackedMinimums, PartitionOptions, checked_minimums, weights_of
+from .cells import Cells, PartitionOptions
 from .compact_growth import compact_growth
 from .grouping import Draws, Grouping, connect_cells
-from .measures import PartitionMeasures, diagonals, loss_of, measure_partition
+from .measures import (
+    Minimum,
+    PackedMinimums,
+    PartitionMeasures,
+    checked_minimums,
+    diagonals,
+    loss_of,
+    measure_partition,
+    weights_of,
+)
 from .random_growth import random_growth
 
 APPROACHES: dict[str, Approach[Grouping]] = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Callable
 
 import numpy as np
@@ -125,10 +124,9 @@ def mask_stragglers(
     for area, members in by_area(area_of):
         rows = np.arange(members.start, members.stop)
         shape = shapes[area]
-        found = reach(points[rows], inner[rows], outer[rows], shape)
-        meets[rows] = found.meets
-        rows, farthest = rows[found.meets], found.farthest[found.meets]
-        limits = np.minimum(outer[rows], farthest)
+        meets[rows], farthest = reach(points[rows], inner[rows], outer[rows], shape)
+        limits = np.minimum(outer[rows], farthest)[meets[rows]]
+        rows = rows[meets[rows]]
         size = max(_AT_ONCE // max(shapely.get_num_coordinates(shape), DIRECTIONS), 1)
         for start in range(0, len(rows), size):
             some = slice(start, start + size)
@@ -171,20 +169,10 @@ def _place(
     return places
 
 
-@dataclass(frozen=True, eq=False)
-class Reach:
-    """What n points of one area can reach in it.
-
-    meets : (n,) bool, whether the open ring meets the inside of the area
-    farthest : (n,) metres to the farthest place in the area
-    """
-
-    meets: np.ndarray
-    farthest: np.ndarray
-
-
-def reach(points: np.ndarray, inner: np.ndarray, outer: np.ndarray, shape: shapely.Geometry) -> Reach:
-    """Decide for each point whether its ring meets the area.
+def reach(
+    points: np.ndarray, inner: np.ndarray, outer: np.ndarray, shape: shapely.Geometry
+) -> tuple[np.ndarray, np.ndarray]:
+    """Whether each point's open ring meets the inside of the area, (n,) bool, and metres to the farthest place, (n,).
 
     points : (n, 2); inner, outer : (n,) radii in metres; shape : polygon or multipolygon.
     A part of an area is connected, so the distances from a point to its inside fill the interval from the nearest to
@@ -201,7 +189,7 @@ def reach(points: np.ndarray, inner: np.ndarray, outer: np.ndarray, shape: shape
             np.maximum(far, np.hypot(*(points - corner).T), out=far)
         meets |= (far > inner) & (shapely.distance(part, places) < outer)
         np.maximum(farthest, far, out=farthest)
-    return Reach(meets, farthest)
+    return meets, farthest
 
 
 def open_directions(points: np.ndarray, inner: np.ndarray, shape: shapely.Geometry) -> np.ndarray:

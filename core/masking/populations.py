@@ -12,7 +12,7 @@ from scipy.stats import spearmanr
 
 from ..areas import identifier_text
 from ..arrays import to_list
-from ..errors import InputError, first_values
+from ..errors import InputError, first_values, refuse_where
 from ..progress import Progress, silent
 from ..records.columns import Column
 from .placing import NO_AREA, own_areas
@@ -202,13 +202,13 @@ def make_households(points: np.ndarray, weights: np.ndarray | None, field: str =
     """
     there = np.isfinite(points).all(axis=1)
     if weights is not None:
-        for wrong, word in ((~np.isfinite(weights), "missing"), (weights < 0, "negative")):
-            if wrong.any():
-                raise InputError(
-                    f"HOUSEHOLD_COUNT field “{field}” is {word} in {int(wrong.sum())} rows (first: "
-                    f"{first_values(np.flatnonzero(wrong)[:6] + 1)}, counted from 1): correct it, or leave the field "
-                    "empty to count each point as one household."
-                )
+        refuse_where(
+            {"missing": ~np.isfinite(weights), "negative": weights < 0},
+            f"HOUSEHOLD_COUNT field “{field}”",
+            "rows",
+            lambda wrong: f"{first_values(np.flatnonzero(wrong)[:6] + 1)}, counted from 1",
+            "correct it, or leave the field empty to count each point as one household.",
+        )
         there &= weights > 0
         weights = weights[there]
     if not there.any():

@@ -112,13 +112,6 @@ def column_from_values(values: Sequence[object]) -> Column:
     return builder.column()
 
 
-def column_from_array(values: np.ndarray, missing: np.ndarray | None = None) -> Column:
-    """Encode a numpy array of numbers or text, vectorised: the same column that `column_from_values` gives."""
-    builder = ColumnBuilder()
-    builder.add_array(values, missing)
-    return builder.column()
-
-
 def category_order(value: object) -> tuple[bool, str, float, str]:
     """Sort key of categories: numbers by size, all else by text, the missing value last."""
     number = float(value) if isinstance(value, (int, float)) else 0.0

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..areas import identifier_text
-from ..cells.cells import Cells, Minimum, weights_of
-from ..cells.measures import GroupDescriptions, hull_areas
+from ..cells.cells import Cells
+from ..cells.measures import GroupDescriptions, Minimum, hull_areas, weights_of
 from ..cells.partition import REASONS, TAKEN, Partition
 from ..crosswalk import number_compactly
 from ..errors import InputError

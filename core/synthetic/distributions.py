@@ -9,7 +9,7 @@ import numpy as np
 
 from ..areas import identifier_text
 from ..arrays import to_list
-from ..errors import InputError, first_values
+from ..errors import InputError, Shown, first_values, refuse_where
 from ..records.columns import Column, column_from_values, smallest_integers
 
 # Shares read from a rounded table need not add up to exactly 1; if they are farther off, something is missing.
@@ -175,20 +175,24 @@ def _text_column(values: Sequence[object], field: str) -> Column:
 
 def _checked_shares(shares: Sequence[object], province: Column, attribute: Column) -> np.ndarray:
     """The shares as float, (rows,). Raises InputError where one is missing or negative."""
+
+    def first(wrong: np.ndarray) -> str:
+        row = int(wrong.argmax())
+        return f"“{province.categories[province.codes[row]]}, {attribute.categories[attribute.codes[row]]}”"
+
+    return checked_numbers(shares, "Field “share” of DISTRIBUTIONS", "rows", first, "correct them.")
+
+
+def checked_numbers(
+    values: Sequence[object] | np.ndarray, field: str, rows: str, first: Shown, advice: str
+) -> np.ndarray:
+    """Numbers as float, (n,). Raises InputError, worded as by `refuse_where`, where one is missing or negative."""
     try:
-        share = np.asarray([np.nan if value is None else value for value in shares], dtype=float)
+        numbers = np.asarray([np.nan if value is None else value for value in values], dtype=float)
     except (TypeError, ValueError):
-        raise InputError(
-            "Field “share” of DISTRIBUTIONS is not a number in every row: choose a numeric field."
-        ) from None
-    for wrong, word in ((~np.isfinite(share), "missing"), (share < 0, "negative")):
-        if wrong.any():
-            first = int(np.flatnonzero(wrong)[0])
-            where = f"{province.categories[province.codes[first]]}, {attribute.categories[attribute.codes[first]]}"
-            raise InputError(
-                f"Field “share” of DISTRIBUTIONS is {word} in {int(wrong.sum())} rows (first: “{where}”): correct them."
-            )
-    return share
+        raise InputError(f"{field} is not a number in every row: choose a numeric field.") from None
+    refuse_where({"missing": ~np.isfinite(numbers), "negative": numbers < 0}, field, rows, first, advice)
+    return numbers
 
 
 def _refuse_doubles(keys: np.ndarray, province: Column, attribute: Column, category: Column) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..areas import identifier_text
-from ..errors import InputError, first_values
+from ..errors import InputError, first_values, refuse_where
 from ..progress import Progress, silent
 from ..records.columns import Column, smallest_integers
 from ..records.table import RecordTable
@@ -167,16 +167,9 @@ def _population(population: np.ndarray | tuple[int, int], identifiers: np.ndarra
             )
         return stream(seed, POPULATION_STREAM).integers(smallest, largest, len(identifiers), endpoint=True)
     values = np.asarray(population, dtype=float)
-    for wrong, word in (
-        (~np.isfinite(values), "missing"),
-        (values < 0, "negative"),
-        (values != np.floor(values), "not a whole number"),
-    ):
-        if wrong.any():
-            raise InputError(
-                f"POPULATION is {word} in {int(wrong.sum())} areas (first: {first_values(identifiers[wrong])}): "
-                "correct the field, or give LEAST and MOST instead."
-            )
+    wrongs = {"missing": ~np.isfinite(values), "negative": values < 0, "not a whole number": values != np.floor(values)}
+    advice = "correct the field, or give LEAST and MOST instead."
+    refuse_where(wrongs, "POPULATION", "areas", lambda wrong: first_values(identifiers[wrong]), advice)
     if not values.any():
         raise InputError("POPULATION is 0 in every area: there is nobody to generate.")
     return values.astype(np.int64)

@@ -11,7 +11,7 @@ import numpy as np
 from ..areas import identifier_text
 from ..errors import InputError, first_values
 from ..records.columns import Column, column_from_values
-from .distributions import Distributions, Sampler, Shares, province_rows, sampler_of_entries
+from .distributions import Distributions, Sampler, Shares, checked_numbers, province_rows, sampler_of_entries
 
 # Codes to leave out: of every attribute, or by attribute name.
 MissingCodes = Union[Collection[object], Mapping[str, Collection[object]]]
@@ -205,14 +205,5 @@ def _checked_weights(weights: Sequence[object] | np.ndarray | None, n_rows: int)
     """The weights as float, (n_rows,)."""
     if weights is None:
         return np.ones(n_rows)
-    try:
-        values = np.asarray([np.nan if value is None else value for value in weights], dtype=float)
-    except (TypeError, ValueError):
-        raise InputError("WEIGHT is not a number in every row: choose a numeric field.") from None
-    for wrong, word in ((~np.isfinite(values), "missing"), (values < 0, "negative")):
-        if wrong.any():
-            raise InputError(
-                f"WEIGHT is {word} in {int(wrong.sum())} rows of MICRODATA (first: row "
-                f"{int(np.flatnonzero(wrong)[0]) + 1}): correct them, or leave WEIGHT empty to count every row once."
-            )
-    return values
+    advice = "correct them, or leave WEIGHT empty to count every row once."
+    return checked_numbers(weights, "WEIGHT", "rows of MICRODATA", lambda wrong: f"row {wrong.argmax() + 1}", advice)

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 from vbas.benchmarks.published_partition import plain_partition
 from vbas.core.cells import APPROACHES, Minimum, PartitionOptions, make_cells, partition_cells
-from vbas.core.cells.cells import PackedMinimums
+from vbas.core.cells.cells import grid_borders
 from vbas.core.cells.grouping import Draws, Grouping, connect_cells, swap_cells
-from vbas.core.cells.making import grid_borders
-from vbas.core.cells.measures import loss_of, measure_partition
+from vbas.core.cells.measures import PackedMinimums, loss_of, measure_partition
 from vbas.core.cells.partition import NO_GROUP, TOO_FEW, TOO_WIDE, recount, too_wide
 from vbas.core.cells.random_growth import random_growth
 from vbas.core.crosswalk import Crosswalk

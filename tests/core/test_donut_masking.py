@@ -101,13 +101,13 @@ def test_points_with_little_room_follow_the_law_of_plain_redrawing(distance, whe
 def test_whether_a_ring_meets_its_area_is_decided_exactly():
     half = np.hypot(500, 500)
     for inner, expected in ((half * (1 - 1e-9), True), (half, False), (half * (1 + 1e-9), False)):
-        found = reach(np.array([[500.0, 500.0]]), np.array([inner]), np.array([2 * inner]), SQUARE[0])
-        assert found.meets[0] == expected
+        meets, _ = reach(np.array([[500.0, 500.0]]), np.array([inner]), np.array([2 * inner]), SQUARE[0])
+        assert meets[0] == expected
     # Two islands: a ring that passes between them meets neither, though the far one lies within twice its reach.
     islands = shapely.multipolygons([shapely.box(0, 0, 100, 100), shapely.box(1000, 0, 1100, 100)])
     point = np.array([[50.0, 50.0]])
     for inner, outer, expected in ((80, 900, False), (80, 960, True), (60, 90, True), (1080, 2000, False)):
-        assert reach(point, np.array([float(inner)]), np.array([float(outer)]), islands).meets[0] == expected
+        assert reach(point, np.array([float(inner)]), np.array([float(outer)]), islands)[0][0] == expected
 
 
 def test_open_directions_miss_none():

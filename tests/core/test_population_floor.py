@@ -19,8 +19,8 @@ from vbas.core.configuration import Configuration
 from vbas.core.errors import Cancelled, InputError
 from vbas.core.neighbours import point_neighbours
 from vbas.core.profile import profile_records
-from vbas.core.records.columns import column_from_array
 
+from .strategies import column_from_array
 from .strategies import regions as some_regions
 
 

@@ -10,7 +10,7 @@ from ...progress import Progress, part, silent
 from ..balanced_density import balanced_density
 from ..options import LocationOptions, SiteLocation
 from .climbing import Climb, Variant, climb
-from .outcomes import Outcome
+from .counts import Terms
 from .state import ClusteringState
 
 DEFAULTS = LocationOptions()
@@ -83,7 +83,7 @@ def propose(state: ClusteringState, region: int, classes: np.ndarray) -> np.ndar
     return state.sites[region] + pull / (OWN_WEIGHT + weights.sum(axis=0))[:, None]
 
 
-def rises(now: Outcome, then: Outcome) -> np.ndarray:
+def rises(now: Terms, then: Terms) -> np.ndarray:
     """Whether the objective (Croft 2018, Eq. 5) is higher after each move, (B,) bool, without rounding.
 
     The share |E_alpha| / |E| lies in (0, 1], so that it decides only between equal sums of levels.
@@ -93,7 +93,7 @@ def rises(now: Outcome, then: Outcome) -> np.ndarray:
     return (then.changes_regions == 0) & ((gain > 0) | ((gain == 0) & smaller_share))
 
 
-def window(now: Outcome, then: Outcome) -> tuple[float, float] | None:
+def window(now: Terms, then: Terms) -> tuple[float, float] | None:
     """Between which shares |E_alpha| / |E| these refused moves stay refused; None where more than that decides.
 
     A move that changes |E_alpha| by a and |E| by e raises the objective if a < share · e.
@@ -108,7 +108,7 @@ def window(now: Outcome, then: Outcome) -> tuple[float, float] | None:
     return float(ends[falling].max(initial=-np.inf)), float(ends[~falling].min(initial=np.inf))
 
 
-def _changes(now: Outcome, then: Outcome) -> np.ndarray:
+def _changes(now: Terms, then: Terms) -> np.ndarray:
     """Whether anything that the objective sees changes, (B,) bool."""
     return (
         (then.lowest != now.lowest) | (then.classes_at_lowest != now.classes_at_lowest) | (then.classes != now.classes)

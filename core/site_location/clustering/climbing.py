@@ -10,8 +10,8 @@ import numpy as np
 
 from ...arrays import to_list
 from ...progress import Progress, silent
-from .outcomes import Outcome
-from .state import Change, ClusteringState, Trial
+from .counts import Terms
+from .state import Change, ClusteringState, Proposals
 
 FEW, MANY = 16, 512  # proposals counted at a time: more where few are made, to waste little after one that is
 MOVES_PER_SITE = 1_000  # a climb needs a handful of moves per site; see `Climb.reason` for what happens beyond
@@ -28,8 +28,8 @@ class Variant:
     """
 
     propose: Callable[[ClusteringState, int, np.ndarray], np.ndarray]
-    rises: Callable[[Outcome, Outcome], np.ndarray]
-    window: Callable[[Outcome, Outcome], tuple[float, float] | None]
+    rises: Callable[[Terms, Terms], np.ndarray]
+    window: Callable[[Terms, Terms], tuple[float, float] | None]
 
 
 @dataclass
@@ -114,12 +114,12 @@ def _visit(
     seen = _Seen()
     while len(pending):
         chunk = int(np.clip(max(record.since_last_move, record.pace) / 2, FEW, MANY))
-        trial = state.try_moves(region, variant.propose(state, region, pending[:chunk]))
-        rises = variant.rises(state.now, trial.outcome)
+        proposals = state.try_moves(region, variant.propose(state, region, pending[:chunk]))
+        rises = variant.rises(state.now, proposals.terms)
         if not rises.any():
             record.proposals += len(rises)
             record.since_last_move += len(rises)
-            seen.add(trial, variant.window(state.now, trial.outcome))
+            seen.add(proposals, variant.window(state.now, proposals.terms))
             pending = pending[chunk:]
             continue
         first = int(rises.argmax())
@@ -128,7 +128,7 @@ def _visit(
         record.since_last_move = 0
         following = bottlenecks[bottlenecks > pending[first]]
         seen.made_moves = True
-        yield state.commit(trial, first)
+        yield state.commit(proposals, first)
         pending = np.intersect1d(following, state.counts.at(region, level), assume_unique=True)
     if not seen.made_moves:
         refused.remember(region, seen)
@@ -145,10 +145,10 @@ class _Seen:
     certain: bool = True
     made_moves: bool = False
 
-    def add(self, trial: Trial, window: tuple[float, float] | None) -> None:
-        """Take note of a trial none of whose moves was made."""
-        self.touched.append(trial.touched)
-        self.positions.append(trial.positions)
+    def add(self, proposals: Proposals, window: tuple[float, float] | None) -> None:
+        """Take note of proposals of which none was made."""
+        self.touched.append(proposals.touched)
+        self.positions.append(proposals.positions)
         if window is None:
             self.certain = False
         else:

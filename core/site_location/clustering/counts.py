@@ -1,60 +1,32 @@
-"""Records by region and class while sites move, as whole rows or by the classes that occur, and levels of anonymity."""
+"""Counts by region and class while sites move, levels of anonymity, and the terms of the objectives.
+
+A table of regions has four rows, int64: the level of anonymity of each region (methods: alpha_a; 0 where no record
+lives), the number of its classes with that few records, the number of its classes, the number of its areas.
+"""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Union
 
 import numpy as np
 from scipy import sparse
 
 from ...arrays import to_list
 
-
-class LocalCounts(ABC):
-    """The counts of the few regions that a few areas could leave or join, as they are."""
-
-    @abstractmethod
-    def levels(self, slot: np.ndarray, signs: np.ndarray) -> np.ndarray:
-        """The levels, (3, P) as from `levels_of_rows`, of regions after areas have left or joined them.
-
-        slot : (P,) positions among the regions; signs : (P, m) int8, 1 for an area that joins, -1 for one that leaves
-        """
-
-    @abstractmethod
-    def transfer(self, slot: int, signs: np.ndarray) -> None:
-        """Let areas leave and join a region for good; signs : (m,). What is local is out of date then."""
-
-
-class RegionCounts(ABC):
-    """The counts G[a, c] of the aggregated regions and M[i, c] of the areas."""
-
-    @abstractmethod
-    def local(self, regions: np.ndarray, areas: np.ndarray) -> LocalCounts:
-        """The counts of some regions (t,), which some areas (m,) may leave or join."""
-
-    @abstractmethod
-    def of(self, regions: np.ndarray, classes: np.ndarray) -> np.ndarray:
-        """G for some regions (t,) and classes (B,): (t, B) float."""
-
-    @abstractmethod
-    def at(self, region: int, level: int) -> np.ndarray:
-        """The classes, ascending, of which the region has exactly `level` (> 0) records."""
-
-
-def group(counts: sparse.csr_matrix, region_of: np.ndarray, n_regions: int) -> sparse.csr_matrix:
-    """G as a sparse matrix, (n_regions, C), its columns sorted, from counts (n, C) and the region of each area (n,)."""
-    ones = np.ones(len(region_of), np.int64)
-    membership = sparse.csr_matrix((ones, (region_of, np.arange(len(region_of)))), (n_regions, len(region_of)))
-    grouped = membership @ counts
-    grouped.eliminate_zeros()
-    grouped.sort_indices()
-    return grouped
+EXACT_IN_FLOAT32 = 2**24
+CELLS_AT_ONCE = 2**22  # of counts summed at a time: bounds the memory
+SMALL_PRODUCT = 2**18  # multiplications: larger matrix products are spread over threads, which costs more than it saves
+ENTRIES_AT_ONCE = 2**22  # of counts that change, summed at a time: bounds the memory
+NONE_LEFT = NO_LEVEL = np.iinfo(np.int64).max
+RegionCounts = Union["DenseCounts", "SparseCounts"]
+LocalCounts = Union["_DenseLocal", "_SparseLocal"]
 
 
 def levels_of_groups(grouped: sparse.csr_matrix) -> np.ndarray:
     """Level, classes at that level and classes of each region, (3, S) int64, from G without explicit zeros.
 
-    The level is the least count of a class that occurs, 0 where none does.
+    The level is the smallest count of a class that occurs, 0 where none does.
     """
     classes = np.diff(grouped.indptr).astype(np.int64)
     level, at_level = np.zeros(len(classes), np.int64), np.zeros(len(classes), np.int64)
@@ -66,13 +38,11 @@ def levels_of_groups(grouped: sparse.csr_matrix) -> np.ndarray:
     return np.stack([level, at_level, classes])
 
 
-EXACT_IN_FLOAT32 = 2**24
-CELLS_AT_ONCE = 2**22  # of counts summed at a time: bounds the memory of a trial
-SMALL_PRODUCT = 2**18  # multiplications: larger matrix products are spread over threads, which costs more than it saves
+class DenseCounts:
+    """The counts M[i, c] of n areas and G[a, c] of S regions as float rows over all classes; whole numbers, exact.
 
-
-class DenseCounts(RegionCounts):
-    """The counts of n areas and S regions as float rows over all classes; whole numbers, exact."""
+    The quicker form where there are few classes.
+    """
 
     def __init__(self, counts: sparse.csr_matrix, grouped: sparse.csr_matrix) -> None:
         largest = int(np.asarray(counts.sum(axis=0)).max(initial=0))
@@ -80,27 +50,37 @@ class DenseCounts(RegionCounts):
         self.areas = counts.astype(kind).toarray()
         self.regions = grouped.astype(kind).toarray()
 
-    def local(self, regions: np.ndarray, areas: np.ndarray) -> LocalCounts:  # noqa: D102
+    def local(self, regions: np.ndarray, areas: np.ndarray) -> LocalCounts:
+        """The counts of some regions (t,), which some areas (m,) may leave or join."""
         return _DenseLocal(self, regions, areas)
 
-    def of(self, regions: np.ndarray, classes: np.ndarray) -> np.ndarray:  # noqa: D102
+    def of(self, regions: np.ndarray, classes: np.ndarray) -> np.ndarray:
+        """G for some regions (t,) and classes (B,): (t, B) float."""
         return self.regions[np.ix_(regions, classes)].astype(float)
 
-    def at(self, region: int, level: int) -> np.ndarray:  # noqa: D102
+    def at(self, region: int, level: int) -> np.ndarray:
+        """The classes, ascending, of which the region has exactly `level` (> 0) records."""
         return np.flatnonzero(self.regions[region] == level)
 
 
-class _DenseLocal(LocalCounts):
+class _DenseLocal:
+    """The counts of the few regions that a few areas could leave or join, as they are."""
+
     def __init__(self, counts: DenseCounts, regions: np.ndarray, areas: np.ndarray) -> None:
         self._counts, self._regions = counts, regions
         self._before, self._areas = counts.regions[regions], counts.areas[areas]
 
     def levels(self, slot: np.ndarray, signs: np.ndarray) -> np.ndarray:
+        """The levels, (3, P) as from `levels_of_rows`, of regions after areas have left or joined them.
+
+        slot : (P,) positions among the regions; signs : (P, m) int8, 1 for an area that joins, -1 for one that leaves
+        """
         step = max(CELLS_AT_ONCE // max(self._before.shape[1], 1), 1)
         parts = [slice(start, start + step) for start in range(0, len(slot), step)]
         return np.hstack([levels_of_rows(self._rows(slot[few], signs[few])) for few in parts])
 
     def transfer(self, slot: int, signs: np.ndarray) -> None:
+        """Let areas leave and join a region for good; signs : (m,). What is local is out of date then."""
         self._counts.regions[self._regions[slot]] = self._rows(np.array([slot]), signs[None, :])[0]
 
     def _rows(self, slot: np.ndarray, signs: np.ndarray) -> np.ndarray:
@@ -123,10 +103,10 @@ class _DenseLocal(LocalCounts):
 def levels_of_rows(rows: np.ndarray) -> np.ndarray:
     """Level, classes at that level and classes of regions given as rows of counts, (P, C) float: (3, P) int64.
 
-    The level is the least count of a class that occurs, 0 where none does. The rows are used up.
+    The level is the smallest count of a class that occurs, 0 where none does. The rows are used up.
     """
     # As bits, numbers that are not negative keep their order, and 0 less one is the largest of all: one pass finds the
-    # least count that is not 0.
+    # smallest count that is not 0.
     bits: np.ndarray = rows.view(f"u{rows.itemsize}")
     one = bits.dtype.type(1)
     bits -= one
@@ -145,12 +125,11 @@ def _count(marks: np.ndarray) -> np.ndarray:
     return marks.view(np.uint8).sum(axis=1, dtype=narrow).astype(np.int64)
 
 
-ENTRIES_AT_ONCE = 2**22  # of counts that change, summed at a time: bounds the memory of a trial
-NONE_LEFT = np.iinfo(np.int64).max
+class SparseCounts:
+    """As `DenseCounts`: for each region the classes that occur, ascending, and their counts.
 
-
-class SparseCounts(RegionCounts):
-    """For each region the classes that occur, ascending, and their counts."""
+    The form for so many classes that whole rows would be mostly empty.
+    """
 
     def __init__(self, counts: sparse.csr_matrix, grouped: sparse.csr_matrix) -> None:
         self.areas = counts.astype(np.int64)
@@ -161,10 +140,12 @@ class SparseCounts(RegionCounts):
         ]
         self.n_classes = counts.shape[1]
 
-    def local(self, regions: np.ndarray, areas: np.ndarray) -> LocalCounts:  # noqa: D102
+    def local(self, regions: np.ndarray, areas: np.ndarray) -> LocalCounts:
+        """The counts of some regions."""
         return _SparseLocal(self, regions, areas)
 
-    def of(self, regions: np.ndarray, classes: np.ndarray) -> np.ndarray:  # noqa: D102
+    def of(self, regions: np.ndarray, classes: np.ndarray) -> np.ndarray:
+        """G for some regions and classes."""
         found = np.zeros((len(regions), len(classes)))
         for out, region in zip(found, to_list(regions)):
             used, values = self.rows[region]
@@ -174,13 +155,14 @@ class SparseCounts(RegionCounts):
             out[inside] = values[position[inside]]
         return found
 
-    def at(self, region: int, level: int) -> np.ndarray:  # noqa: D102
+    def at(self, region: int, level: int) -> np.ndarray:
+        """The classes of which the region has exactly `level` records."""
         used, values = self.rows[region]
         return used[values == level]
 
 
-class _SparseLocal(LocalCounts):
-    """Only the counts of classes that occur in the areas are compared; of the others it is enough to know the level."""
+class _SparseLocal:
+    """As `_DenseLocal`: counts of classes that occur in the areas are compared; of the others the level is enough."""
 
     def __init__(self, counts: SparseCounts, regions: np.ndarray, areas: np.ndarray) -> None:
         self._counts, self._regions = counts, regions
@@ -229,7 +211,7 @@ class _SparseLocal(LocalCounts):
         return np.stack([np.where(classes > 0, new, 0), np.where(classes > 0, at_new, 0), classes])
 
     def _rest(self, slot: int, touched: np.ndarray) -> tuple[int, int]:
-        """The least count among the classes of a region that were not touched, and how many have it; 0 for none."""
+        """The smallest count among the classes of a region that were not touched, and how many have it; 0 for none."""
         used, values = self._counts.rows[int(self._regions[slot])]
         values = values[~np.isin(used, touched)]
         least = int(values.min(initial=NONE_LEFT))
@@ -255,3 +237,78 @@ def _least_positive(values: np.ndarray, pointers: np.ndarray) -> np.ndarray:
     if filled.any():
         least[filled] = np.minimum.reduceat(np.where(values > 0, values, NONE_LEFT), pointers[:-1][filled])
     return least
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """What the objectives are made of, an entry per proposed move (or one, for the sites as they are), int64.
+
+    Regions in which no record lives have no level and count nowhere.
+
+    lowest : alpha, the lowest level of a region; NO_LEVEL where no record lives anywhere
+    lowest_touched : the lowest level among those regions that any of the proposals changes
+    levels : sum of the levels of the regions
+    classes, classes_at_lowest : |E| and |E_alpha|, equivalence classes in all and those of alpha records
+    regions, regions_at_lowest : |R| and |R_alpha|
+    changes_regions : 1 where a region that has areas, or records, would be left without, or the other way round
+    """
+
+    lowest: np.ndarray
+    lowest_touched: np.ndarray
+    levels: np.ndarray
+    classes: np.ndarray
+    classes_at_lowest: np.ndarray
+    regions: np.ndarray
+    regions_at_lowest: np.ndarray
+    changes_regions: np.ndarray
+
+    def of(self, cases: np.ndarray) -> Terms:
+        """The terms of proposals that come to these cases."""
+        return Terms(*(entries[cases] for entries in vars(self).values()))
+
+
+def as_they_are(regions: np.ndarray) -> Terms:
+    """The terms of the sites as they are; regions : (4, S) table."""
+    nothing = np.zeros(0, np.int64)
+    return terms_of(regions, nothing, nothing, nothing, np.zeros((4, 0), np.int64), 1)
+
+
+def terms_of(
+    regions: np.ndarray,
+    touched: np.ndarray,
+    slot: np.ndarray,
+    pair_case: np.ndarray,
+    pair_state: np.ndarray,
+    n_cases: int,
+) -> Terms:
+    """The terms of K cases, each of which changes a few regions.
+
+    regions : (4, S) table as it is; touched : (t,) the regions that change in any case; pair_case, slot : (P,) the case
+    and the position in `touched` of a region that the case changes; pair_state : (4, P) its column of the table then.
+    """
+    before = regions[:, touched]
+    after = np.empty((n_cases, *before.shape), np.int64)
+    after[:] = before
+    after[pair_case, :, slot] = pair_state.T
+    levels, at_level, classes, areas = after[:, 0], after[:, 1], after[:, 2], after[:, 3]
+    untouched = regions[2] > 0
+    untouched[touched] = False
+    rest_levels, rest_at_level, rest_classes, _ = regions[:, untouched]
+    rest_lowest = rest_levels.min(initial=NO_LEVEL)
+    in_rest = rest_levels == rest_lowest
+    occurs = classes > 0
+    lowest_touched = np.where(occurs, levels, NO_LEVEL).min(axis=1, initial=NO_LEVEL)
+    lowest = np.minimum(lowest_touched, rest_lowest)
+    at_lowest = occurs & (levels == lowest[:, None])
+    rest_is_lowest = lowest == rest_lowest
+    other = (occurs != (before[2] > 0)) | ((areas > 0) != (before[3] > 0))
+    return Terms(
+        lowest=lowest,
+        lowest_touched=lowest_touched,
+        levels=levels.sum(axis=1) + rest_levels.sum(),
+        classes=classes.sum(axis=1) + rest_classes.sum(),
+        classes_at_lowest=(at_level * at_lowest).sum(axis=1) + rest_is_lowest * rest_at_level[in_rest].sum(),
+        regions=occurs.sum(axis=1) + len(rest_levels),
+        regions_at_lowest=at_lowest.sum(axis=1) + rest_is_lowest * in_rest.sum(),
+        changes_regions=other.any(axis=1).astype(np.int64),
+    )
