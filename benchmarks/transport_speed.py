@@ -238,7 +238,7 @@ def transport_speed(names: tuple[str, ...] = tuple(TABLES)) -> None:
         title, make_points, tasks = TABLES[name]
         points = make_points()
         for n_sites, factor, peers in tasks:
-            facilities, _ = alternate_location_allocation(points, n_sites)
+            facilities = alternate_location_allocation(points, n_sites)
             problem = Problem(points, facilities, facility_capacity(len(points), n_sites, factor), factor)
             print(
                 f"\n{title}: n = {len(points)}, S = {n_sites}, factor {factor:g}, capacity {problem.capacity}, "

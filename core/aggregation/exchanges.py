@@ -25,7 +25,7 @@ def exchange(
     for another, at most once: the best first, by the distances to the centres at the start of the sweep.
     """
     best = region_of.copy()
-    least = current = _distances(areas, best).sum()
+    shortest = current = _distances(areas, best).sum()
     labels = to_list(best)
     starts, others = to_list(adjacency.starts), to_list(adjacency.others)
     beside = [others[a:b] for a, b in zip(starts[:-1], starts[1:])]
@@ -39,8 +39,8 @@ def exchange(
             if _keeps_connected(labels, beside, area, source, target, back):
                 touched |= {source, target}
         now = _distances(areas, np.array(labels)).sum()
-        if now < least:
-            best, least = np.array(labels), now
+        if now < shortest:
+            best, shortest = np.array(labels), now
         if not touched or current - now < WORTHWHILE * current:
             break
         current = now

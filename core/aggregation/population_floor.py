@@ -13,9 +13,7 @@ from ..progress import Progress, part, silent
 from ..voronoi import mean_centres
 from .cuts import Territory, cut
 from .exchanges import exchange
-from .options import Aggregation, AggregationOptions, aggregation_by_site
-
-DEFAULTS = AggregationOptions()
+from .options import DEFAULTS, Aggregation, AggregationOptions, aggregation_by_site
 
 
 def population_floor(

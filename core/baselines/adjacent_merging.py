@@ -9,10 +9,8 @@ from ..neighbours import neighbours_of
 from ..profile import Profile
 from ..progress import Progress, silent
 from .merging import Merger
-from .options import BaselineOptions, aggregation_of_labels
+from .options import DEFAULTS, BaselineOptions, aggregation_of_labels
 from .static_cutoff import check_cutoff
-
-DEFAULTS = BaselineOptions()
 
 
 def adjacent_merging(

@@ -13,9 +13,7 @@ from ..plan import check_k
 from ..profile import Profile
 from ..progress import Progress, silent
 from .merging import Merger
-from .options import BaselineOptions, aggregation_of_labels
-
-DEFAULTS = BaselineOptions()
+from .options import DEFAULTS, BaselineOptions, aggregation_of_labels
 
 
 def merging_until_anonymous(

@@ -44,6 +44,9 @@ class BaselineOptions:
     budget: float = 1.0
 
 
+DEFAULTS = BaselineOptions()
+
+
 def aggregation_of_labels(areas: Areas, labels: np.ndarray, notes: tuple[str, ...] = ()) -> Aggregation:
     """The aggregation in which areas of one label (n,) are one region, measured from its mean centre.
 

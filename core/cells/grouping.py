@@ -136,7 +136,7 @@ class Grouping:
         return (min(west), min(south), max(east), max(north))
 
     def connected(self, cells: list[int]) -> bool:
-        """Whether one can walk from any of these cells to any other without leaving them."""
+        """Whether these cells are connected among themselves."""
         inside = set(cells)
         neighbours = self.area.neighbours
         stack = [cells[0]]
@@ -155,6 +155,10 @@ class Grouping:
         found.pop(FREE, None)
         found.pop(but, None)
         return list(found)
+
+    def of_several_cells(self) -> list[int]:
+        """The groups that have more than one cell."""
+        return [group for group, cells in self.members.items() if len(cells) > 1]
 
     def loss(self) -> float:
         """The loss of this area on its own: Eq. 4."""
@@ -193,7 +197,7 @@ class Draws:
 
 # A gain must be more than rounding.
 GAIN = 1e-9
-TELL_EVERY = 64
+REPORT_EVERY = 64
 Swap = tuple[float, int, int, int]
 
 
@@ -209,7 +213,7 @@ def swap_cells(grouping: Grouping, progress: Progress = silent) -> int:
     many = max(len(waiting), 1)
     while waiting:
         rounds += 1
-        if rounds % TELL_EVERY == 0:
+        if rounds % REPORT_EVERY == 0:
             progress(min(1.0, rounds / (3 * many)))
         group = next(iter(waiting))
         del waiting[group]

@@ -54,7 +54,7 @@ class PackedMinimums:
     has a lane of 64 bits in a Python integer. Totals stay far below a lane's top bit, so lanes never run into each
     other, and the top bits are free to show which lanes reach their minimum.
 
-    empty_years : whether a group may have nobody in a year (a year without people hides nobody's identity).
+    empty_years : whether a group may have nobody in a year (a year without people gives nobody away).
     """
 
     def __init__(self, minimums: Sequence[Minimum], empty_years: bool = False) -> None:

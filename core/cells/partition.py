@@ -81,7 +81,7 @@ def partition_cells(
     packed = packed_minimums.pack(cells)
     area_of = connected_areas(cells, packed, packed_minimums)
     if (area_of < 0).all():
-        raise InputError(_nowhere(cells, minimums))
+        raise InputError(_no_group_possible(cells, minimums))
     too_few = area_of < 0
     if options.chunk_cells:
         chunking = part(progress, 0.0, 0.1)
@@ -203,7 +203,7 @@ def _check(cells: Cells, minimums: Sequence[Minimum], approach: str, options: Pa
     checked_minimums(cells, minimums)
 
 
-def _nowhere(cells: Cells, minimums: Sequence[Minimum]) -> str:
+def _no_group_possible(cells: Cells, minimums: Sequence[Minimum]) -> str:
     """The sentence for cells of which no group can be made."""
     component = cells.adjacency.components()
     worst = min(

@@ -20,7 +20,7 @@ LARGEST_K_INNER = 10_000
 
 @dataclass(frozen=True, eq=False)
 class Masker:
-    """All that a masking needs but K_INNER, so that it can be run for many.
+    """Everything that a masking needs except K_INNER, so that it can be run for many.
 
     households : those that are masked and counted; area_of, people : (h,) of each; shapes : (m,) valid polygons
     outer_factor : K_OUTER = outer_factor x K_INNER; distance : a key of DISTANCES; seed : of every run, so

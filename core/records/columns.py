@@ -119,7 +119,7 @@ def category_order(value: object) -> tuple[bool, str, float, str]:
 
 
 def _keys(values: np.ndarray) -> np.ndarray:
-    """What values are told apart by: up to eight bytes of text as one integer, ten times as fast as byte by byte."""
+    """What values are compared by: up to eight bytes of text as one integer, ten times as fast as byte by byte."""
     if values.dtype.kind != "S" or values.dtype.itemsize > 8:
         return values
     return values.astype("S8").view(np.uint64)

@@ -190,7 +190,7 @@ class _Collector:
 def _distinct_values(
     connection: sqlite3.Connection, table: str, kinds: Mapping[str, str]
 ) -> dict[str, set[object]] | None:
-    """The values of each field, told apart by SQLite in one scan; None where a reader might alter or reorder them."""
+    """The distinct values of each field, by SQLite in one scan; None where a reader might alter or reorder them."""
     if not _is_table(connection, table) or connection.execute(f"PRAGMA index_list({quoted(table)})").fetchone():
         return None
     found: list[set[object]] = []

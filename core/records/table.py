@@ -39,6 +39,17 @@ class RecordTable:
         return int(rows.sum()) if self.counts is None else int(self.counts[rows].sum())
 
 
+def singling_out(name: str, column: Column) -> str:
+    """A warning where a released field has so many values that they single out persons; empty where it has not."""
+    n_values, n_rows = len(column.categories), len(column)
+    if n_rows <= 1 or n_values <= 0.5 * n_rows:
+        return ""
+    return (
+        f"KEEP_FIELDS: “{name}” has {n_values} different values in {n_rows} rows: if it is a number or a name of a "
+        "person, do not release it."
+    )
+
+
 def check_fields(
     area: str, quasi_identifiers: Sequence[str], kept: Sequence[str], region_id: str | None, count: str | None
 ) -> None:

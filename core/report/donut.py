@@ -11,7 +11,7 @@ from ..masking.audit import Audit, SmallestKInner
 from ..masking.donut import MASKED, REASONS, Masking
 from ..masking.populations import Heterogeneity, rank_correlation
 from ..masking.utility import Utility
-from .page import Report, Section, render
+from .page import Report, Section, how_it_was_done, render
 from .pictures import GREENS, REDS, histogram, lines, region_map
 
 TRIPLE = 3.0  # the paper's advice
@@ -45,7 +45,7 @@ def audit_report(
         _where_section(grid, shapes, names),
         *([_uneven_section(grid, uneven, shapes, names)] if uneven is not None else []),
         _not_masked_section(grid),
-        Section("How it was done", tuple(notes), ("Parameter", "Value"), list(parameters)),
+        how_it_was_done(notes, parameters),
     ]
     return render(Report("Donut audit report", verdict, triple, True, sections))
 
@@ -187,7 +187,7 @@ def masking_report(
         Section("What became of the points", (), ("Outcome", "Points"), counts),
         *([_anonymity(masking, k_act, k_inner)] if n_masked else []),
         *([_pattern(pattern)] if pattern is not None else []),
-        Section("How it was done", tuple(warnings), ("Parameter", "Value"), list(parameters)),
+        how_it_was_done(warnings, parameters),
         Section(
             "What masking does not do",
             (

@@ -13,7 +13,7 @@ from ..cells.measures import GroupDescriptions, Minimum, hull_areas, weights_of
 from ..cells.partition import REASONS, TAKEN, Partition
 from ..crosswalk import number_compactly
 from ..errors import InputError
-from .page import Report, Section, render
+from .page import Report, Section, how_it_was_done, render, time_taken
 from .pictures import cloud, in_hull, region_map, sizes, spread
 
 BLUES = ((238, 242, 249), (42, 95, 165))
@@ -69,8 +69,8 @@ def partition_report(
         _sizes_section(groups),
         _precision_section(groups, official),
         _ratios_section(groups, shapes),
-        Section("How it was done", tuple(notes), ("Parameter", "Value"), list(parameters)),
-        Section("Time", (), ("Step", "Seconds"), [(name, float(value)) for name, value in seconds.items()]),
+        how_it_was_done(notes, parameters),
+        time_taken("Step", seconds),
     ]
     return render(Report("Partition of cells", verdict, True, True, sections))
 

@@ -8,9 +8,7 @@ from ..areas import Areas
 from ..arrays import round_half_up
 from ..profile import Profile
 from ..progress import Progress, silent
-from .options import LocationOptions, SiteLocation
-
-DEFAULTS = LocationOptions()
+from .options import DEFAULTS, LocationOptions, SiteLocation
 
 
 def balanced_density(

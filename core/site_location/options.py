@@ -20,6 +20,9 @@ class LocationOptions:
     seed: int = 0
 
 
+DEFAULTS = LocationOptions()
+
+
 @dataclass(frozen=True, eq=False)
 class SiteLocation:
     """Sites, (S, 2) float array in the units of the points, and sentences for the report."""

@@ -107,7 +107,7 @@ def releasable_combinations(profile: Profile, k: int) -> float:
     """Π |q| over the categories that at least k records of the known regions have, at least one of each q.
 
     Departs from Croft 2018, Eq. 4, which counts every category. A record with a category that fewer than k records have
-    is suppressed whatever the regions are: were its category counted, the number of regions would tell that it exists.
+    is suppressed whatever the regions are: if its category counted, the number of regions would give it away.
     """
     sizes = profile.class_sizes
     combinations = 1.0
@@ -127,7 +127,7 @@ def sites_for_cutoff(
 ) -> SiteNumber:
     """Sites = R(N / Cutoff), at least 1, at most n (Croft 2018, Eq. 3).
 
-    combinations : those the cut-off was computed from, to be told; of categories that k records have where None.
+    combinations : those the cut-off was computed from, for the report; of categories that k records have where None.
     Raises InputError unless the cut-off is at least 1 person.
     """
     if not 1 <= cutoff <= LARGEST_CUTOFF:
@@ -137,7 +137,7 @@ def sites_for_cutoff(
         )
     asked = max(round_half_up(profile.n_records / cutoff), 1)
     n_sites = min(asked, n_regions)
-    told = f"At {cutoff:,.0f} people per region {profile.n_records} records make {asked} regions"
+    outcome = f"At {cutoff:,.0f} people per region {profile.n_records} records make {asked} regions"
     limit = f", but there are only {n_regions} areas: the number of regions is capped at {n_regions}."
     return SiteNumber(
         n_sites,
@@ -145,5 +145,5 @@ def sites_for_cutoff(
         cutoff,
         class_entropy(profile, options.log_base),
         releasable_combinations(profile, options.k) if combinations is None else combinations,
-        (*notes, told + (limit if asked > n_regions else ".")),
+        (*notes, outcome + (limit if asked > n_regions else ".")),
     )

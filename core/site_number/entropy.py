@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from ..errors import InputError
 from ..profile import Profile
 from .cutoff import class_entropy, gaps_model, sites_for_cutoff
-from .options import SiteNumber, SiteNumberOptions
-
-DEFAULTS = SiteNumberOptions()
+from .options import DEFAULTS, SiteNumber, SiteNumberOptions
 
 
 def entropy(profile: Profile, identifiers: Sequence[object], options: SiteNumberOptions = DEFAULTS) -> SiteNumber:

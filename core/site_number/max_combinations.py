@@ -6,9 +6,7 @@ from collections.abc import Sequence
 
 from ..profile import Profile
 from .cutoff import gaps_model, releasable_combinations, sites_for_cutoff
-from .options import SiteNumber, SiteNumberOptions
-
-DEFAULTS = SiteNumberOptions()
+from .options import DEFAULTS, SiteNumber, SiteNumberOptions
 
 
 def max_combinations(

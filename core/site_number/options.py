@@ -27,6 +27,9 @@ class SiteNumberOptions:
     k: int = DEFAULT_K
 
 
+DEFAULTS = SiteNumberOptions()
+
+
 @dataclass(frozen=True)
 class SiteNumber:
     """How many sites, and what that rests on: the population cut-off, the entropy, the number of combinations.

@@ -12,6 +12,7 @@ from ..voronoi import mean_centres, nearest_site
 from .loads import distances
 
 UNLIMITED = 0.0
+ROUND_LIMIT = 10_000
 
 
 def facility_capacity(n_destinations: int, n_facilities: int, factor: float) -> int:
@@ -32,27 +33,27 @@ def facility_capacity(n_destinations: int, n_facilities: int, factor: float) -> 
     return min(nearest if whole else math.ceil(product), n_destinations)
 
 
-ROUND_LIMIT = 10_000
+def alternate_location_allocation(points: np.ndarray, n_facilities: int, progress: Progress = silent) -> np.ndarray:
+    """The facilities that the transport heuristics start from, (S, 2) (Cooper, after Croft 2018, section 2.4).
 
-
-def alternate_location_allocation(
-    points: np.ndarray, n_facilities: int, progress: Progress = silent
-) -> tuple[np.ndarray, int]:
-    """Facilities for the transport heuristics, (S, 2), and the rounds it took (Cooper, after Croft 2018, 2.4).
-
-    points : (n, 2); 1 <= n_facilities <= n. The destinations are split into S groups of equal size, or nearly, by
+    points : (n, 2). The destinations are split into S groups of equal size, or nearly, by
     halving along the longer side; then, in turn, each facility goes to the mean centre of its destinations and each
     destination to the nearest facility, until none changes. A facility that loses all its destinations stays.
+    Raises InputError unless 1 <= n_facilities <= n.
     """
+    if not 1 <= n_facilities <= len(points):
+        raise InputError(
+            f"There are {n_facilities} sites, but must be between 1 and the number of areas, {len(points)}."
+        )
     facility_of = equal_groups(points, n_facilities)
     facilities = mean_centres(points, facility_of, n_facilities)
-    least_gain = 1e-12 * float(np.abs(points).max())
+    smallest_gain = 1e-12 * float(np.abs(points).max())
     for rounds in range(1, ROUND_LIMIT + 1):
         nearest = nearest_site(points, facilities)
         gain = distances(points, facilities[facility_of]) - distances(points, facilities[nearest])
-        moves = gain > least_gain
+        moves = gain > smallest_gain
         if not moves.any():
-            return facilities, rounds
+            return facilities
         facility_of = np.where(moves, nearest, facility_of)
         facilities = recentred(points, facility_of, facilities)
         progress(1.0 - 0.5 ** (rounds / 20))
@@ -86,13 +87,6 @@ def recentred(points: np.ndarray, facility_of: np.ndarray, facilities: np.ndarra
     """
     used = np.bincount(facility_of, minlength=len(facilities)) > 0
     return np.where(used[:, None], mean_centres(points, facility_of, len(facilities)), facilities)
-
-
-def start_sites(points: np.ndarray, n_sites: int, progress: Progress) -> np.ndarray:
-    """The sites of Cooper's alternate location-allocation, (n_sites, 2). Raises InputError unless 1 <= n_sites <= n."""
-    if not 1 <= n_sites <= len(points):
-        raise InputError(f"There are {n_sites} sites, but must be between 1 and the number of areas, {len(points)}.")
-    return alternate_location_allocation(points, n_sites, progress)[0]
 
 
 def load_note(loads: np.ndarray, capacity: int) -> str:

@@ -14,12 +14,12 @@ from scipy.spatial import Delaunay, cKDTree
 from vbas.core.areas import make_areas
 from vbas.core.configuration import Configuration, aggregate
 from vbas.core.errors import Cancelled
+from vbas.core.neighbours import adjacent_sites
 from vbas.core.profile import Profile
 from vbas.core.site_location import APPROACHES, LocationOptions
 from vbas.core.site_location.clustering import climbing as climbing_module
 from vbas.core.site_location.clustering import counts as region_counts
 from vbas.core.site_location.clustering import state as clustering_state
-from vbas.core.site_location.clustering.adjacent_sites import adjacent_sites
 from vbas.core.site_location.clustering.anonymity_driven_clustering import VARIANT as VARIANT_2018
 from vbas.core.site_location.clustering.anonymity_driven_clustering_2015 import VARIANT as VARIANT_2015
 from vbas.core.site_location.clustering.climbing import Climb, climb

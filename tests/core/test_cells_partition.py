@@ -393,7 +393,7 @@ def test_the_recount_finds_what_is_short_or_in_pieces():
 
 
 def test_a_partition_below_its_minimum_is_never_returned(monkeypatch):
-    monkeypatch.setattr("vbas.core.cells.cells.PackedMinimums.enough", lambda self, total: True)
+    monkeypatch.setattr("vbas.core.cells.measures.PackedMinimums.enough", lambda self, total: True)
     with pytest.raises(PrivacyError):
         partitioned(line(60, 60, 60), [Minimum((0,), 100)], "random growth", exchanges=False)
 

@@ -12,6 +12,13 @@ from scipy.stats import spearmanr
 
 from vbas.core.errors import InputError, PrivacyError
 from vbas.core.masking.audit import Masker, audit, numbers_of, smallest_k_inner
+from vbas.core.masking.donut import (
+    check_no_coordinates,
+    check_released,
+    kept_warnings,
+    release_order,
+    unmasked_sentence,
+)
 from vbas.core.masking.placing import own_areas
 from vbas.core.masking.populations import (
     Households,
@@ -20,13 +27,6 @@ from vbas.core.masking.populations import (
     make_households,
     make_populations,
     rank_correlation,
-)
-from vbas.core.masking.release import (
-    check_no_coordinates,
-    check_released,
-    kept_warnings,
-    release_order,
-    unmasked_sentence,
 )
 from vbas.core.masking.utility import nearest_neighbour, ripley_k, utility
 from vbas.core.records.columns import column_from_values

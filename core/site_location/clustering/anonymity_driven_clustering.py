@@ -8,12 +8,11 @@ from ...areas import Areas
 from ...profile import Profile
 from ...progress import Progress, part, silent
 from ..balanced_density import balanced_density
-from ..options import LocationOptions, SiteLocation
+from ..options import DEFAULTS, LocationOptions, SiteLocation
 from .climbing import Climb, Variant, climb
 from .counts import Terms
 from .state import ClusteringState
 
-DEFAULTS = LocationOptions()
 NAME = "anonymity-driven clustering"
 OWN_WEIGHT = 10.0
 
@@ -52,7 +51,7 @@ def clustered(
     options: LocationOptions,
     progress: Progress,
 ) -> SiteLocation:
-    """Start from the sites of balanced density and climb; the notes tell how that went."""
+    """Start from the sites of balanced density and climb; the notes say how that went."""
     start = balanced_density(areas, profile, n_sites, options, part(progress, 0.0, 0.05))
     state = ClusteringState(areas.points, profile.counts, start.sites)
     record = Climb()
@@ -65,13 +64,16 @@ def clustered(
 def _notes(name: str, record: Climb) -> tuple[str, ...]:
     """Sentences for the report: rounds (listings of the lowest regions), moves and why it stopped."""
     rounds = f"{record.rounds} {'round' if record.rounds == 1 else 'rounds'}"
-    told = (
+    sentence = (
         f"{name[0].upper()}{name[1:]}, started from balanced density, made {record.moves} of {record.proposals} "
         f"proposed moves in {rounds} and stopped because {record.reason}."
     )
     if record.limited:
-        return (told, f"Warning: {name} was cut short. The regions are valid, but may suppress more than they need to.")
-    return (told,)
+        return (
+            sentence,
+            f"Warning: {name} was cut short. The regions are valid, but may suppress more than they need to.",
+        )
+    return (sentence,)
 
 
 def propose(state: ClusteringState, region: int, classes: np.ndarray) -> np.ndarray:

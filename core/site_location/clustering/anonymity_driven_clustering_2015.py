@@ -8,13 +8,12 @@ import shapely
 from ...areas import Areas
 from ...profile import Profile
 from ...progress import Progress, silent
-from ..options import LocationOptions, SiteLocation
+from ..options import DEFAULTS, LocationOptions, SiteLocation
 from .anonymity_driven_clustering import clustered
 from .climbing import Variant
 from .counts import Terms
 from .state import ClusteringState
 
-DEFAULTS = LocationOptions()
 NAME = "anonymity-driven clustering (2015)"
 
 

@@ -111,12 +111,12 @@ def levels_of_rows(rows: np.ndarray) -> np.ndarray:
     one = bits.dtype.type(1)
     bits -= one
     zero_less_one = ~(one - one)
-    least = bits.min(axis=1, initial=zero_less_one)
+    smallest = bits.min(axis=1, initial=zero_less_one)
     absent = _count(bits == zero_less_one)
     classes = bits.shape[1] - absent
-    at_level = np.where(classes > 0, _count(bits == least[:, None]), 0)
-    least += one
-    return np.stack([least.view(rows.dtype).astype(np.int64), at_level, classes])
+    at_level = np.where(classes > 0, _count(bits == smallest[:, None]), 0)
+    smallest += one
+    return np.stack([smallest.view(rows.dtype).astype(np.int64), at_level, classes])
 
 
 def _count(marks: np.ndarray) -> np.ndarray:
@@ -200,13 +200,13 @@ class _SparseLocal:
         level, at_level, classes = self._levels_before[:, slot]
         classes = classes + _times(pair[after > 0], len(slot)) - _times(pair[before > 0], len(slot))
         unchanged_at_level = at_level - _times(pair[(before == level[pair]) & (before > 0)], len(slot))
-        least = _least_positive(after, change.indptr)
+        smallest = _smallest_positive(after, change.indptr)
         # Where none of the unchanged classes is at the old level any more, they are all above it.
         rest, rest_at = level.copy(), unchanged_at_level
-        for p in to_list(np.flatnonzero((unchanged_at_level == 0) & (least > level))):
+        for p in to_list(np.flatnonzero((unchanged_at_level == 0) & (smallest > level))):
             touched = self._classes[change.indices[change.indptr[p] : change.indptr[p + 1]]]
             rest[p], rest_at[p] = self._rest(int(slot[p]), touched)
-        new = np.where(rest_at > 0, np.minimum(rest, least), least)
+        new = np.where(rest_at > 0, np.minimum(rest, smallest), smallest)
         at_new = np.where(rest == new, rest_at, 0) + _times(pair[after == new[pair]], len(slot))
         return np.stack([np.where(classes > 0, new, 0), np.where(classes > 0, at_new, 0), classes])
 
@@ -214,8 +214,8 @@ class _SparseLocal:
         """The smallest count among the classes of a region that were not touched, and how many have it; 0 for none."""
         used, values = self._counts.rows[int(self._regions[slot])]
         values = values[~np.isin(used, touched)]
-        least = int(values.min(initial=NONE_LEFT))
-        return least, int(np.count_nonzero(values == least))
+        smallest = int(values.min(initial=NONE_LEFT))
+        return smallest, int(np.count_nonzero(values == smallest))
 
 
 def _as_matrix(rows: list[np.ndarray]) -> sparse.csr_matrix:
@@ -230,13 +230,13 @@ def _times(pairs: np.ndarray, n_pairs: int) -> np.ndarray:
     return np.bincount(pairs, minlength=n_pairs).astype(np.int64)
 
 
-def _least_positive(values: np.ndarray, pointers: np.ndarray) -> np.ndarray:
-    """The least value above 0 of each stretch, NONE_LEFT where there is none."""
-    least = np.full(len(pointers) - 1, NONE_LEFT)
+def _smallest_positive(values: np.ndarray, pointers: np.ndarray) -> np.ndarray:
+    """The smallest value above 0 of each stretch, NONE_LEFT where there is none."""
+    smallest = np.full(len(pointers) - 1, NONE_LEFT)
     filled = np.diff(pointers) > 0
     if filled.any():
-        least[filled] = np.minimum.reduceat(np.where(values > 0, values, NONE_LEFT), pointers[:-1][filled])
-    return least
+        smallest[filled] = np.minimum.reduceat(np.where(values > 0, values, NONE_LEFT), pointers[:-1][filled])
+    return smallest
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,8 @@ from scipy.spatial import cKDTree
 
 from ...arrays import to_list
 from ...crosswalk import Crosswalk
+from ...neighbours import adjacent_sites
 from ...voronoi import nearest_site
-from .adjacent_sites import adjacent_sites
 from .counts import DenseCounts, LocalCounts, RegionCounts, SparseCounts, Terms, as_they_are, levels_of_groups, terms_of
 
 TIE = 1e-12  # relative: distances nearer to each other than this are left to `nearest_site` to decide
