@@ -20,7 +20,7 @@ class Areas:
     identifiers : (n,) object array of str, unique
     points : (n, 2) float array, planar coordinates in metres
     population : (n,) float array, not negative
-    neighbours : which areas share a border, None where nobody has looked; see `neighbours.neighbours_of`
+    neighbours : which areas share a border, None where that is not known; see `neighbours.neighbours_of`
     """
 
     identifiers: np.ndarray

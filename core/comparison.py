@@ -116,8 +116,8 @@ def compare(
             outcomes.append(Outcome(family, title, None, seconds, (), problem, configuration))
             continue
         number = None if configuration is None else _combination(configuration)
-        outcome = Outcome(family, title, measures, seconds, notes, "", configuration, number)
-        outcomes.append(replace(outcome, crosswalk=result.crosswalk))
+        outcome = Outcome(family, title, measures, seconds, notes, "", configuration, number, False, result.crosswalk)
+        outcomes.append(outcome)
     return with_pareto(outcomes)
 
 

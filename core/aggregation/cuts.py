@@ -1,4 +1,4 @@
-"""Cutting areas in two, and each part again, so that all parts keep a population floor and hang together."""
+"""Cutting areas in two, and each part again, so that all parts keep a population floor and stay connected."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TRIES = 16
 # A cut leaves each side at least this share of the regions: slivers are not compact.
 SMALLEST_SHARE = 0.3
 NO_CUT = -1.0
-# What a cut is worth: regions first, compactness beside them; see `prospect`.
+# What a cut is worth: regions first, then compactness; see `prospect`.
 COMPACTNESS = 1.0
 SURE, SPARE = 0.5, 0.1
 
@@ -31,9 +31,9 @@ class Territory:
 
 
 def cut(territory: Territory, part_of: np.ndarray, progress: Progress = silent) -> np.ndarray:
-    """Cut every part as long as both sides keep the floor and hang together, (n,) labels from 0.
+    """Cut every part as long as both sides keep the floor and stay connected, (n,) labels from 0.
 
-    part_of : (n,) int64, parts that hang together; one below the floor stays as it is.
+    part_of : (n,) int64, connected parts; one below the floor stays as it is.
     Level by level: all parts with twice the floor are cut along the straight line, out of those in 16 directions, that
     promises the most regions and leaves the parts most compact (the most of the squared distances from the centre gone,
     as in Ward's clustering).
@@ -80,7 +80,7 @@ def _cut_once(territory: Territory, part_of: np.ndarray, open_parts: np.ndarray)
     for attempt in range(TRIES):
         angle = preferred[attempt]
         value = values[angle, np.arange(len(open_parts))]
-        # A cut that did not hang together lost something: another may lose less.
+        # A cut whose sides were not connected lost something: another may lose less.
         trying = ~done & (value > NO_CUT)
         if not trying.any():
             break
@@ -145,10 +145,10 @@ def prospect(floors: np.ndarray) -> np.ndarray:
 
 
 def _hanging_together(territory: Territory, areas: np.ndarray, part: np.ndarray, side: np.ndarray) -> np.ndarray:
-    """The sides after what does not hang together with most of its side went over to the other one.
+    """The sides after whatever is not connected with the main piece of its side has changed sides.
 
-    All parts hang together, so that two passes suffice: what is cut off from one side touches the other; and what then
-    is cut off on the other side touches the first.
+    All parts are connected, so two passes suffice: what is cut off from one side touches the other, and what is cut
+    off there in turn touches the first.
     """
     position = np.full(len(territory.population), -1, np.int64)
     position[areas] = np.arange(len(areas))

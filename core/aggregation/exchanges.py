@@ -94,17 +94,9 @@ def _candidates(
     change = weight[other] - weight[one]
     fits = (gain[one] + gain[other] > 0) & (spare[one] + change >= 0) & (spare[other] - change >= 0)
     one, other = one[fits], other[fits]
-    return (
-        np.concatenate([gain[single], gain[one] + gain[other]]),
-        np.vstack(
-            [
-                np.concatenate([area[single], area[one]]),
-                np.concatenate([source[single], source[one]]),
-                np.concatenate([target[single], target[one]]),
-                np.concatenate([np.full(len(single), -1), area[other]]),
-            ]
-        ),
-    )
+    back = np.concatenate([np.full(len(single), -1), area[other]])
+    moves = np.vstack([area, source, target])[:, np.concatenate([single, one])]
+    return np.concatenate([gain[single], gain[one] + gain[other]]), np.vstack([moves, back])
 
 
 def _opposites(source: np.ndarray, target: np.ndarray, n_regions: int) -> tuple[np.ndarray, np.ndarray]:
@@ -123,10 +115,10 @@ def _opposites(source: np.ndarray, target: np.ndarray, n_regions: int) -> tuple[
 def stays_connected(
     labels: Sequence[int], beside: Sequence[Sequence[int]], region: int, changed: Sequence[int]
 ) -> bool:
-    """Whether a region that was in one piece still is, after the areas in `changed` left it or came.
+    """Whether a region that was in one piece still is after the areas in `changed` left or joined it.
 
     labels : region of each of n areas, after the change; beside : neighbours of each area
-    Only what is beside the changed areas can have come apart: it must be found from one of its areas.
+    Only the neighbours of the changed areas can have been cut off: all must be reached from one of them.
     """
     wanted = {other for area in changed for other in beside[area] if labels[other] == region}
     wanted |= {area for area in changed if labels[area] == region}

@@ -146,9 +146,7 @@ def newly_built(cells: Cells, minimums: Sequence[Minimum]) -> np.ndarray:
 def _members(area_of: np.ndarray) -> list[np.ndarray]:
     """The cells of each area, ascending."""
     order = np.argsort(area_of, kind="stable")
-    n_areas = int(area_of.max(initial=-1)) + 1
-    bounds = np.searchsorted(area_of[order], np.arange(n_areas + 1))
-    return [order[bounds[area] : bounds[area + 1]] for area in range(n_areas)]
+    return np.split(order, np.searchsorted(area_of[order], np.arange(area_of.max(initial=-1) + 2)))[1:-1]
 
 
 def too_wide(boxes: np.ndarray, labels: np.ndarray, weights: np.ndarray, beta: float) -> np.ndarray:

@@ -14,7 +14,7 @@ LONGEST_ROW = 5_000_000  # bytes: anything longer is an unclosed quotation mark,
 LINES_IN_A_VALUE = 100
 _CHUNK = 1 << 24
 _NEWLINE, _RETURN, _QUOTE = 10, 13, 34
-_BESIDE_QUOTES = np.zeros(256, bool)  # what may stand outside of a quoted value, right beside its quotation marks
+_BESIDE_QUOTES = np.zeros(256, bool)  # what may stand next to the quotation marks of a value, outside of it
 _BESIDE_QUOTES[list(b',;\t| "\r\n')] = True
 
 

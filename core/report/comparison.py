@@ -108,5 +108,5 @@ def _measure_pictures(rated: Sequence[Outcome]) -> tuple[str, ...]:
             names.append(outcome.title)
             source = outcome if measure == "seconds" else outcome.measures
             heights.append(float(getattr(source, measure)))
-        pictures.append(bars({name: (x, y) for name, (x, y) in groups.items()}, label, label))
+        pictures.append(bars(groups, label, label))
     return tuple(pictures)

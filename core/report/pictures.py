@@ -70,7 +70,7 @@ def histogram(values: np.ndarray, title: str, x_title: str, y_title: str, mark: 
     return fragment(figure, title, x_title, y_title)
 
 
-def bars(groups: dict[str, tuple[Sequence[str], Sequence[float]]], title: str, y_title: str) -> str:
+def bars(groups: Mapping[str, tuple[Sequence[str], Sequence[float]]], title: str, y_title: str) -> str:
     """Bars, a row of them per group (heights may differ by orders of magnitude): {group: (names, heights)}."""
     graph_objects()
     from plotly.subplots import make_subplots

@@ -1,4 +1,4 @@
-"""Loads: which facility each destination is at, at which price, and the arcs to the others."""
+"""Loads: which facility serves each destination and at which price, and the arcs to the others."""
 
 from __future__ import annotations
 

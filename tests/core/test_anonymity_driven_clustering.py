@@ -263,7 +263,7 @@ def test_what_is_remembered_as_refused_changes_no_move(variant, size, seed, monk
     for record in records:
         state = start((points, counts, sites, k))
         paths.append([moved.sites.tobytes() for moved in climb(state, VARIANTS[variant], k, record)])
-        monkeypatch.setattr(climbing_module.Refused, "remember", lambda *of_what: None)
+        monkeypatch.setattr(climbing_module.RefusedRegions, "remember", lambda *of_what: None)
     assert paths[0] == paths[1]
     assert variant == "2015" or len(paths[0]) > 5
     assert records[0].proposals <= records[1].proposals

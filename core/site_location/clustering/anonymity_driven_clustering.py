@@ -34,7 +34,7 @@ def anonymity_driven_clustering(
     proposes, for each class of which it has alpha records, the mean centre of the adjacent sites weighted by the square
     of their records of that class and of its own site weighted by 10; the move is made if the objective rises.
     Adjacent are the Delaunay neighbours; membership is by nearest site throughout. The paper takes back a last round
-    that did not improve: here such a round has made no move, and there is nothing to take back.
+    that did not improve: here such a round makes no move, so there is nothing to take back.
 
     What the paper leaves open: a region in which no record lives has no level; a move that would leave a region without
     its last area, or its last record, is not made, so that the number of regions stays.

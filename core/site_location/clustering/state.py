@@ -60,7 +60,7 @@ class Proposals:
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """What a committed move changed, for whoever remembers earlier proposals.
+    """What a committed move changed, so that refusals that rest on it are forgotten.
 
     regions : whose site, counts, border or nearest rivals changed; areas : whose nearest site is another or lies at
     another distance
