@@ -11,7 +11,6 @@ from scipy import sparse
 
 from .areas import Areas, identifier_text
 from .errors import InputError, first_values
-from .records.columns import column_from_values
 from .voronoi import mean_centres
 
 LEFT_OUT = -1
@@ -64,14 +63,6 @@ def number_compactly(region_of: np.ndarray) -> tuple[Crosswalk, np.ndarray]:
     labels = np.unique(region_of[region_of >= 0])
     compact = np.where(region_of >= 0, np.searchsorted(labels, region_of), LEFT_OUT)
     return Crosswalk(compact.astype(np.int64), len(labels)), labels
-
-
-def codes_of_labels(labels: Sequence[object]) -> np.ndarray:
-    """Labels compared as text, as numbers in ascending order of the text, (n,) int64; -1 where one is missing."""
-    column = column_from_values([identifier_text(label) for label in labels])
-    known = np.array([label is not None for label in column.categories], bool)
-    number = np.where(known, np.cumsum(known) - 1, -1)
-    return number[column.codes].astype(np.int64)
 
 
 def crosswalk_from_table(areas: Areas, identifiers: Sequence[object], numbers: Sequence[object]) -> Crosswalk:

@@ -12,12 +12,10 @@ from functools import cached_property
 
 import numpy as np
 
+from .anonymity import check_k
 from .crosswalk import Crosswalk
-from .errors import InputError
 from .profile import Profile
 
-SMALLEST_K = 2  # with k = 1 every record could be released as it is
-DEFAULT_K = 5
 SUPPRESSED = -1
 
 
@@ -73,11 +71,3 @@ def suppress(profile: Profile, crosswalk: Crosswalk, k: int) -> Plan:
     grouped.sort_indices()
     region = np.repeat(np.arange(crosswalk.n_regions), np.diff(grouped.indptr))
     return Plan(profile, crosswalk, k, region, grouped.indices.astype(np.int64), grouped.data.astype(np.int64))
-
-
-def check_k(k: int) -> None:
-    """Refuse a k that hides nobody. Raises InputError unless k is a whole number of at least 2."""
-    if not k >= SMALLEST_K or k != int(k):
-        raise InputError(
-            f"K is {k}: choose a whole number of at least {SMALLEST_K}; with K = 1 nobody would be hidden."
-        )

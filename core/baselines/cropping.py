@@ -6,10 +6,10 @@ import numpy as np
 
 from ..aggregation import Aggregation
 from ..areas import Areas
-from ..crosswalk import codes_of_labels
 from ..errors import InputError
 from ..profile import Profile
 from ..progress import Progress, silent
+from ..records.columns import codes_of_labels
 from .options import DEFAULTS, BaselineOptions, aggregation_of_labels
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ..aggregation import Aggregation
 from ..areas import Areas
-from ..crosswalk import codes_of_labels
 from ..errors import InputError, first_values
 from ..profile import Profile
 from ..progress import Progress, silent
+from ..records.columns import codes_of_labels
 from .options import DEFAULTS, BaselineOptions, aggregation_of_labels
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from ..adjacency import Adjacency
 from ..areas import Areas
 from ..arrays import to_list
-from ..crosswalk import codes_of_labels
 from ..errors import InputError
+from ..records.columns import codes_of_labels
 from .options import ISLAND_CHOICES, JOIN, LONGEST_BORDER, NEIGHBOUR_CHOICES, SMALLEST, BaselineOptions
 
 

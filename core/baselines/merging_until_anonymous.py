@@ -6,10 +6,10 @@ import numpy as np
 from scipy import sparse
 
 from ..aggregation import Aggregation
+from ..anonymity import check_k
 from ..areas import Areas
 from ..errors import InputError
 from ..neighbours import neighbours_of
-from ..plan import check_k
 from ..profile import Profile
 from ..progress import Progress, silent
 from .merging import Merger

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..areas import identifier_text
+
 
 @dataclass(frozen=True, eq=False)
 class Column:
@@ -110,6 +112,14 @@ def column_from_values(values: Sequence[object]) -> Column:
     builder = ColumnBuilder()
     builder.add_values(values)
     return builder.column()
+
+
+def codes_of_labels(labels: Sequence[object]) -> np.ndarray:
+    """Labels compared as text, as numbers in ascending order of the text, (n,) int64; -1 where one is missing."""
+    column = column_from_values([identifier_text(label) for label in labels])
+    known = np.array([label is not None for label in column.categories], bool)
+    number = np.where(known, np.cumsum(known) - 1, -1)
+    return number[column.codes].astype(np.int64)
 
 
 def category_order(value: object) -> tuple[bool, str, float, str]:

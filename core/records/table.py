@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..anonymity import check_k
 from ..errors import InputError, first_values, refuse_where
-from ..plan import check_k
 from .columns import Column
 
 

@@ -10,8 +10,9 @@ import numpy as np
 from ..cells.cells import Cells
 from ..cells.measures import GroupDescriptions, Minimum, hull_areas, weights_of
 from ..cells.partition import REASONS, TAKEN, Partition
-from ..crosswalk import codes_of_labels, number_compactly
+from ..crosswalk import number_compactly
 from ..errors import InputError
+from ..records.columns import codes_of_labels
 from .page import Report, Section, how_it_was_done, render, time_taken
 from .pictures import cloud, in_hull, region_map, sizes, spread
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..plan import DEFAULT_K
+from ..anonymity import DEFAULT_K
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from vbas.core.anonymity import check_k
 from vbas.core.areas import make_areas
 from vbas.core.baselines import BASELINES, BaselineOptions
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.errors import InputError
-from vbas.core.plan import check_k, suppress
+from vbas.core.plan import suppress
 from vbas.core.records.columns import column_from_values
 from vbas.core.records.matching import match_records
 from vbas.core.records.table import RecordTable, check_table
