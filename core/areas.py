@@ -56,7 +56,9 @@ def make_areas(
     if len(points) == 0:
         raise InputError("REGIONS is empty: give a layer with at least two areas.")
     if len(points) == 1:
-        raise InputError("REGIONS has only one area, there is nothing to merge: give a layer with at least two areas.")
+        raise InputError(
+            "REGIONS has only one area, so there is nothing to merge: give a layer with at least two areas."
+        )
     texts = checked_identifiers(identifiers, f"Field “{field}” of REGIONS")
     unusable = ~np.isfinite(points).all(axis=1)
     if unusable.any():

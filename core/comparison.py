@@ -13,6 +13,7 @@ from .aggregation import AggregationOptions
 from .areas import Areas
 from .arrays import to_list
 from .baselines import BASELINES, BaselineOptions
+from .baselines.options import DEFAULTS
 from .configuration import RECOMMENDED, Configuration, LocatedSites, aggregate, chosen
 from .crosswalk import Crosswalk
 from .errors import Cancelled, VbasError
@@ -25,7 +26,6 @@ from .progress import Progress, part, silent
 MEASURES = ("suppression_percent", "compactness", "discernibility", "non_uniform_entropy")
 BASELINE = "baseline"
 PUBLISHED = "max combinations (2018)"
-NO_BASELINES = BaselineOptions()
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ def compare(
     n_unmatched: int = 0,
     progress: Progress = silent,
     baselines: Sequence[str] = (),
-    baseline_options: BaselineOptions = NO_BASELINES,
+    baseline_options: BaselineOptions = DEFAULTS,
 ) -> list[Outcome]:
     """Run and rate each configuration and each baseline; a failure is recorded in its outcome and the others go on.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Callable
 
 import numpy as np
 
@@ -72,7 +73,7 @@ def evaluate(areas: Areas, plan: Plan, sites: np.ndarray, n_unmatched: int = 0) 
         population=crosswalk.totals(areas.population),
         records=records,
         suppressed=_by_region(plan, np.where(plan.shown, 0, plan.records)),
-        anonymity=_by_region(plan, plan.records, np.minimum),
+        anonymity=_by_region(plan, plan.records, np.minimum.reduceat),
         classes=np.bincount(plan.region, minlength=crosswalk.n_regions),
         compactness=crosswalk.totals(distances),
     )
@@ -90,13 +91,13 @@ def evaluate(areas: Areas, plan: Plan, sites: np.ndarray, n_unmatched: int = 0) 
     return measures, audit
 
 
-def _by_region(plan: Plan, values: np.ndarray, operation: np.ufunc = np.add) -> np.ndarray:
+def _by_region(plan: Plan, values: np.ndarray, reduce: Callable[..., np.ndarray] = np.add.reduceat) -> np.ndarray:
     """Sums (or minima) of whole numbers by region, (n_regions,) int64, 0 where there are none; values : (L,)."""
     starts = np.searchsorted(plan.region, np.arange(plan.crosswalk.n_regions + 1))
     used = starts[1:] > starts[:-1]
     found = np.zeros(plan.crosswalk.n_regions, np.int64)
     if used.any():
-        found[used] = operation.reduceat(values, starts[:-1][used])
+        found[used] = reduce(values, starts[:-1][used])
     return found
 
 

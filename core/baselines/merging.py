@@ -117,7 +117,7 @@ class Merger:
             notes.append(f"{self.n_joined} regions without a neighbour joined the nearest region.")
         left = sum(self.of(region) == region and at_risk(region) for region in self._stuck)
         if left:
-            notes.append(f"{left} regions are still {state}: there is no neighbour they may be merged with.")
+            notes.append(f"{left} regions are still {state}: they have no neighbour they may be merged with.")
         return tuple(notes)
 
     def _may_merge(self, region: int, other: int) -> bool:

@@ -25,7 +25,7 @@ def merging_until_anonymous(
     areas : n areas with their neighbours; profile : of the same areas
     options : `k`, `budget`, `neighbour`, `islands`, `boundary`, `most`.
     A region that no neighbour may be merged with stays as it is. Raises InputError without a profile, for a budget that
-    is no percentage and for a k below 2.
+    is not a percentage and for a k below 2.
     """
     if profile is None:
         raise InputError("Merging until k-anonymous needs RECORDS: give them with their quasi-identifiers.")

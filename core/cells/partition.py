@@ -193,7 +193,7 @@ def recount(cells: Cells, minimums: Sequence[Minimum], crosswalk: Crosswalk, emp
 
 def _check(cells: Cells, minimums: Sequence[Minimum], approach: str, options: PartitionOptions) -> None:
     if approach not in APPROACHES:
-        raise InputError(f"There is no approach “{approach}”: choose one of {', '.join(APPROACHES)}.")
+        raise InputError(f"Approach “{approach}” is unknown: choose one of {', '.join(APPROACHES)}.")
     if not 0 <= options.beta <= 1:
         raise InputError(f"BETA is {options.beta:g}: give a number from 0 to 1.")
     if options.restarts < 1 or options.attempts < 1:

@@ -205,9 +205,8 @@ def numbers_of(text: str, name: str) -> list[float]:
 
     Raises InputError for what is not a number, not above 0, or above MOST_PEOPLE.
     """
-    words = [word for word in text.replace(";", ",").replace(",", " ").split() if word]
     try:
-        numbers = [float(word) for word in words]
+        numbers = [float(word) for word in text.replace(";", " ").replace(",", " ").split()]
     except ValueError:
         numbers = []
     if not numbers or not all(0 < number <= MOST_PEOPLE for number in numbers):

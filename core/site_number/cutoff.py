@@ -79,7 +79,7 @@ def gaps_model(identifiers: Sequence[object], options: SiteNumberOptions) -> tup
     reason = (
         f"the areas lie in several parts of Canada (province codes {first_values(codes)})"
         if None not in found
-        else f"“{next(code for code in codes if code not in PROVINCES)}” is no province code of Statistics Canada"
+        else f"“{next(code for code in codes if code not in PROVINCES)}” is not a province code of Statistics Canada"
     )
     raise InputError(
         f"GAPS_REGION cannot be read from the identifiers: {reason}. Choose {choices}, or another SITE_NUMBER."

@@ -96,7 +96,7 @@ def city_distributions() -> Distributions:
 
 
 def city_dependents() -> tuple[Dependent, ...]:
-    """The fields that follow the age group; the diagnosis is no quasi-identifier."""
+    """The fields that follow the age group; the diagnosis is not a quasi-identifier."""
     return (
         _given_age("marital_status", MARITAL_STATUS, MARITAL_FACTORS),
         _given_age("education", EDUCATION, EDUCATION_FACTORS),

@@ -64,10 +64,6 @@ class Distributions:
             )
         return Distributions(self.provinces, {name: self.attributes[name] for name in attributes}, self.notes)
 
-    def rows_of(self, provinces: Sequence[object] | np.ndarray) -> np.ndarray:
-        """Position of each label (n,) among the provinces, (n,) int64; see `province_rows`."""
-        return province_rows(self.provinces, provinces)
-
     def samplers(self) -> tuple[Sampler, ...]:
         """A sampler per attribute, rows in the order of the provinces: each attribute is drawn independently."""
         return tuple(sampler_of_shares(name, found.categories, found.shares) for name, found in self.attributes.items())

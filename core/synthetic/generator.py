@@ -12,7 +12,7 @@ from ..errors import InputError, first_values, refuse_where
 from ..progress import Progress, silent
 from ..records.columns import Column, smallest_integers
 from ..records.table import RecordTable
-from .distributions import Distributions, Sampler, sampler_of_shares, stream
+from .distributions import Distributions, Sampler, province_rows, sampler_of_shares, stream
 from .microdata import MicrodataRows
 
 CHUNK = 500_000
@@ -132,7 +132,7 @@ def generate_records(
     texts = np.array([identifier_text(value) for value in identifiers], dtype=object)
     if len(texts) == 0:
         raise InputError("REGIONS is empty: give a layer of the areas to generate people for.")
-    rows = source.rows_of(provinces)
+    rows = province_rows(source.provinces, provinces)
     counts = _population(population, texts, seed)
     if tilt is None:
         draws = [Draw(sampler, rows) for sampler in source.samplers()]

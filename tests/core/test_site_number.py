@@ -69,7 +69,8 @@ def test_model_is_read_from_the_identifiers(identifiers, region):
 
 
 @pytest.mark.parametrize(
-    ("identifiers", "words"), [(["46", "35"], "several parts of Canada"), (["06037", "36"], "“06” is no province code")]
+    ("identifiers", "words"),
+    [(["46", "35"], "several parts of Canada"), (["06037", "36"], "“06” is not a province code")],
 )
 def test_unknown_or_mixed_codes_end_in_the_choices(identifiers, words):
     with pytest.raises(InputError, match=words) as error:

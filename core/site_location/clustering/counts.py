@@ -133,11 +133,10 @@ class SparseCounts:
 
     def __init__(self, counts: sparse.csr_matrix, grouped: sparse.csr_matrix) -> None:
         self.areas = counts.astype(np.int64)
-        stretches = zip(to_list(grouped.indptr[:-1]), to_list(grouped.indptr[1:]))
-        self.rows = [
-            (grouped.indices[start:stop].astype(np.int64), grouped.data[start:stop].astype(np.int64))
-            for start, stop in stretches
-        ]
+        used, values = (
+            np.split(part.astype(np.int64), grouped.indptr[1:-1]) for part in (grouped.indices, grouped.data)
+        )
+        self.rows = list(zip(used, values))
         self.n_classes = counts.shape[1]
 
     def local(self, regions: np.ndarray, areas: np.ndarray) -> LocalCounts:
