@@ -24,7 +24,7 @@ import numpy as np
 from vbas.benchmarks.grid_data import GRIDS, every_year, population_grid
 from vbas.benchmarks.published_partition import plain_partition
 from vbas.core.cells import Cells, PartitionOptions, partition_cells
-from vbas.core.cells.making import squares
+from vbas.core.cells.cells import squares
 from vbas.core.cells.measures import describe_groups, measure_partition
 from vbas.core.crosswalk import Crosswalk
 

@@ -117,8 +117,8 @@ def against_counting_anew(regions: Areas, profile: Profile, n_sites: int) -> Sav
             started = time.process_time()
             again = plain_objective(regions, profile, moved)
             plain += time.process_time() - started
-            outcome = trial.outcome
-            if again != tuple(int(v[i]) for v in (outcome.levels, outcome.classes_at_lowest, outcome.classes)):
+            terms = trial.terms
+            if again != tuple(int(v[i]) for v in (terms.levels, terms.classes_at_lowest, terms.classes)):
                 raise SystemExit("The incremental trial and the plain recount differ.")
             done += 1
         if done >= PROPOSALS:

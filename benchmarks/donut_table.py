@@ -25,8 +25,8 @@ import shapely
 from vbas.benchmarks import ottawa_data
 from vbas.core.masking.audit import Audit, Masker, audit, smallest_k_inner
 from vbas.core.masking.donut import donut_mask, generator
-from vbas.core.masking.households import make_households
 from vbas.core.masking.placing import own_areas
+from vbas.core.masking.populations import make_households
 
 K_INNER = (5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 60, 75)
 K_MIN = (5, 10, 15, 20, 25)

@@ -9,7 +9,7 @@ import numpy as np
 
 from vbas.benchmarks.real_data import DATA
 from vbas.core.cells import Cells, Minimum, make_cells
-from vbas.core.cells.making import grid_borders, grid_positions
+from vbas.core.cells.cells import grid_borders, grid_positions
 
 
 class Grid(NamedTuple):

@@ -33,8 +33,7 @@ from vbas.benchmarks import real_data
 from vbas.core.aggregation import APPROACHES, AggregationOptions
 from vbas.core.areas import make_areas
 from vbas.core.transport import allocate
-from vbas.core.transport.capacity import facility_capacity
-from vbas.core.transport.seeding import alternate_location_allocation
+from vbas.core.transport.facilities import alternate_location_allocation, facility_capacity
 
 GAP_LIMIT = 1e-12
 SAME_COST = 1e-9
@@ -239,7 +238,7 @@ def transport_speed(names: tuple[str, ...] = tuple(TABLES)) -> None:
         title, make_points, tasks = TABLES[name]
         points = make_points()
         for n_sites, factor, peers in tasks:
-            facilities, _ = alternate_location_allocation(points, n_sites)
+            facilities = alternate_location_allocation(points, n_sites)
             problem = Problem(points, facilities, facility_capacity(len(points), n_sites, factor), factor)
             print(
                 f"\n{title}: n = {len(points)}, S = {n_sites}, factor {factor:g}, capacity {problem.capacity}, "

@@ -14,7 +14,7 @@ class Adjacency:
     """The neighbours of n areas, each pair listed from both sides: area i has others[starts[i]:starts[i + 1]].
 
     starts : (n + 1,) int64; others : (2 b,) int64, ascending for each area
-    borders : (2 b,) float, metres of border that each pair shares, 0 where it shares none, NaN where nobody measured
+    borders : (2 b,) float, metres of border that each pair shares, 0 where none, NaN where it was not measured
     """
 
     starts: np.ndarray
@@ -48,7 +48,7 @@ class Adjacency:
 def adjacency_of_pairs(first: np.ndarray, second: np.ndarray, borders: np.ndarray, n: int) -> Adjacency:
     """Adjacency of n areas from pairs (b,), each given once.
 
-    borders : (b,) metres they share, NaN where nobody measured
+    borders : (b,) metres they share, NaN where it was not measured
     """
     owners, others = np.concatenate([first, second]), np.concatenate([second, first])
     order = np.lexsort([others, owners])

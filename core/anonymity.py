@@ -1,10 +1,11 @@
-"""The smallest useful k: with k = 1 every record could be released as it is."""
+"""k, the size of the smallest class that is released: its default and its smallest useful value."""
 
 from __future__ import annotations
 
 from .errors import InputError
 
-SMALLEST_K = 2
+DEFAULT_K = 5
+SMALLEST_K = 2  # with k = 1 every record could be released as it is
 
 
 def check_k(k: int) -> None:

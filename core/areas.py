@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .adjacency import Adjacency
-from .errors import InputError, first_values
+from .errors import InputError, first_values, refuse_where
 
 MOST_PEOPLE = 1e12  # in one place: a hundred times the world population; sums over a million places are still exact
 
@@ -20,7 +20,7 @@ class Areas:
     identifiers : (n,) object array of str, unique
     points : (n, 2) float array, planar coordinates in metres
     population : (n,) float array, not negative
-    neighbours : which areas share a border, None where nobody has looked; see `neighbours.neighbours_of`
+    neighbours : which areas share a border, None where that is not known; see `neighbours.neighbours_of`
     """
 
     identifiers: np.ndarray
@@ -56,7 +56,9 @@ def make_areas(
     if len(points) == 0:
         raise InputError("REGIONS is empty: give a layer with at least two areas.")
     if len(points) == 1:
-        raise InputError("REGIONS has only one area, there is nothing to merge: give a layer with at least two areas.")
+        raise InputError(
+            "REGIONS has only one area, so there is nothing to merge: give a layer with at least two areas."
+        )
     texts = checked_identifiers(identifiers, f"Field “{field}” of REGIONS")
     unusable = ~np.isfinite(points).all(axis=1)
     if unusable.any():
@@ -91,17 +93,13 @@ def checked_population(population: np.ndarray, identifiers: np.ndarray) -> np.nd
     Raises InputError where it is missing, negative or beyond MOST_PEOPLE, or where nobody lives anywhere.
     """
     population = np.asarray(population, dtype=float)
-    wrongs = (
-        (~np.isfinite(population), "missing"),
-        (population < 0, "negative"),
-        (population > MOST_PEOPLE, f"above {MOST_PEOPLE:g}"),
-    )
-    for wrong, word in wrongs:
-        if wrong.any():
-            raise InputError(
-                f"POPULATION is {word} in {int(wrong.sum())} areas (first: {first_values(identifiers[wrong])}): "
-                "correct the field, or leave POPULATION empty to use the number of records."
-            )
+    wrongs = {
+        "missing": ~np.isfinite(population),
+        "negative": population < 0,
+        f"above {MOST_PEOPLE:g}": population > MOST_PEOPLE,
+    }
+    advice = "correct the field, or leave POPULATION empty to use the number of records."
+    refuse_where(wrongs, "POPULATION", "areas", lambda wrong: first_values(identifiers[wrong]), advice)
     if not population.any():
         raise InputError("POPULATION is 0 in every area: choose another field or leave it empty.")
     return population

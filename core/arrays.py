@@ -1,7 +1,8 @@
-"""What all of core needs from numpy's arrays."""
+"""What all of core needs of numbers: arrays as lists, and the rounding of the papers."""
 
 from __future__ import annotations
 
+import math
 from typing import Any, cast
 
 import numpy as np
@@ -14,3 +15,8 @@ def to_list(values: np.ndarray) -> list[Any]:
     value or any depth of nesting, whatever is known of the array.
     """
     return cast("list[Any]", values.tolist())
+
+
+def round_half_up(value: float) -> int:
+    """The nearest whole number, halves up (Croft 2015, Eq. 7)."""
+    return math.floor(value + 0.5)

@@ -5,16 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import product
-from typing import Callable
 
 import numpy as np
 
-from .aggregation import Aggregation, AggregationOptions
+from .aggregation import AggregationOptions
 from .areas import Areas
 from .arrays import to_list
 from .baselines import BASELINES, BaselineOptions
+from .baselines.options import DEFAULTS
 from .configuration import RECOMMENDED, Configuration, LocatedSites, aggregate, chosen
 from .crosswalk import Crosswalk
 from .errors import Cancelled, VbasError
@@ -23,13 +22,10 @@ from .plan import suppress
 from .profile import Profile
 from .progress import Progress, part, silent
 
-# All of them better when less.
+# Less is better in all of them.
 MEASURES = ("suppression_percent", "compactness", "discernibility", "non_uniform_entropy")
 BASELINE = "baseline"
 PUBLISHED = "max combinations (2018)"
-NO_BASELINES = BaselineOptions()
-# What a trial gives: the regions, the sentences for the report, and the seconds of components 1 to 3.
-Trial = Callable[[Progress], "tuple[Aggregation, tuple[str, ...], float]"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,9 +83,9 @@ def compare(
     n_unmatched: int = 0,
     progress: Progress = silent,
     baselines: Sequence[str] = (),
-    baseline_options: BaselineOptions = NO_BASELINES,
+    baseline_options: BaselineOptions = DEFAULTS,
 ) -> list[Outcome]:
-    """Run and rate each configuration and each baseline; a failure is told in its outcome and the others go on.
+    """Run and rate each configuration and each baseline; a failure is recorded in its outcome and the others go on.
 
     baselines : names in BASELINES, run with these options at this k. The sites of a location are found once and shared
     by the aggregations that start from them (their time counts for each). Cancelling ends the comparison with the
@@ -98,14 +94,20 @@ def compare(
     outcomes: list[Outcome] = []
     located: LocatedSites = {}
     options = replace(baseline_options, k=k)
-    trials: list[tuple[str, str, Configuration | None, Trial]] = [
-        *((c.site_number, c.title, c, partial(_run, areas, profile, c, located)) for c in configurations),
-        *((BASELINE, name, None, partial(_run_baseline, areas, profile, name, options)) for name in baselines),
+    wanted: list[tuple[str, str, Configuration | None]] = [
+        *((c.site_number, c.title, c) for c in configurations),
+        *((BASELINE, name, None) for name in baselines),
     ]
-    for i, (family, title, configuration, trial) in enumerate(trials):
+    for i, (family, title, configuration) in enumerate(wanted):
+        step = part(progress, i / len(wanted), (i + 1) / len(wanted))
         started = time.perf_counter()
         try:
-            result, notes, seconds = trial(part(progress, i / len(trials), (i + 1) / len(trials)))
+            if configuration is None:
+                result = chosen(BASELINES, title, "BASELINES")(areas, profile, options, step)
+                notes, seconds = result.notes, time.perf_counter() - started
+            else:
+                run = aggregate(areas, profile, configuration, step, located)
+                result, notes, seconds = run.aggregation, run.notes, sum(run.seconds.values())
             measures, _ = evaluate(areas, suppress(profile, result.crosswalk, k), result.sites, n_unmatched)
         except Cancelled:
             break
@@ -114,25 +116,9 @@ def compare(
             outcomes.append(Outcome(family, title, None, seconds, (), problem, configuration))
             continue
         number = None if configuration is None else _combination(configuration)
-        outcome = Outcome(family, title, measures, seconds, notes, "", configuration, number)
-        outcomes.append(replace(outcome, crosswalk=result.crosswalk))
+        outcome = Outcome(family, title, measures, seconds, notes, "", configuration, number, False, result.crosswalk)
+        outcomes.append(outcome)
     return with_pareto(outcomes)
-
-
-def _run(
-    areas: Areas, profile: Profile, configuration: Configuration, located: LocatedSites, progress: Progress
-) -> tuple[Aggregation, tuple[str, ...], float]:
-    run = aggregate(areas, profile, configuration, progress, located)
-    return run.aggregation, run.notes, sum(run.seconds.values())
-
-
-def _run_baseline(
-    areas: Areas, profile: Profile, name: str, options: BaselineOptions, progress: Progress
-) -> tuple[Aggregation, tuple[str, ...], float]:
-    baseline = chosen(BASELINES, name, "BASELINES")
-    started = time.perf_counter()
-    result = baseline(areas, profile, options, progress)
-    return result, result.notes, time.perf_counter() - started
 
 
 def with_pareto(outcomes: Sequence[Outcome]) -> list[Outcome]:
@@ -152,10 +138,7 @@ def _combination(configuration: Configuration) -> int | None:
     if own_sites and configuration.aggregation_options.capacity_factor != AggregationOptions().capacity_factor:
         return None
     for combination in RECOMMENDED.values():
-        if (
-            combination.site_number == number
-            and combination.aggregation == configuration.aggregation
-            and (own_sites or combination.site_location == configuration.site_location)
-        ):
+        same = (combination.site_number, combination.aggregation) == (number, configuration.aggregation)
+        if same and (own_sites or combination.site_location == configuration.site_location):
             return combination.number
     return None

@@ -156,7 +156,7 @@ def aggregate(
     """Run components 1 to 3: how many sites, where, and which area joins which.
 
     areas : n areas with the population to balance; profile : of the same areas, in the same order;
-    located : sites of earlier runs over the same regions and profile, used again and added to.
+    located : sites of earlier runs over the same areas and profile, used again and added to.
     Raises InputError for an unknown approach and for settings the approaches refuse.
     """
     number_approach = chosen(site_number.APPROACHES, configuration.site_number, "SITE_NUMBER")
@@ -166,14 +166,14 @@ def aggregate(
     seconds = {"site number": time.perf_counter() - started, "site location": 0.0}
     location = None
     if not configuration.chooses_sites:
-        location, seconds["site location"] = _located(
-            areas,
-            profile,
-            number.n_sites,
-            configuration,
-            part(progress, 0.0, 0.5),
-            {} if located is None else located,
-        )
+        locate = chosen(site_location.APPROACHES, configuration.site_location, "SITE_LOCATION")
+        found = {} if located is None else located
+        key = (configuration.site_location, number.n_sites, configuration.location_options)
+        if key not in found:
+            started = time.perf_counter()
+            sites = locate(areas, profile, number.n_sites, configuration.location_options, part(progress, 0.0, 0.5))
+            found[key] = sites, time.perf_counter() - started
+        location, seconds["site location"] = found[key]
     started = time.perf_counter()
     result = aggregation_approach(
         areas,
@@ -184,24 +184,6 @@ def aggregate(
     seconds["aggregation"] = time.perf_counter() - started
     progress(1.0)
     return Run(number, location, result, seconds)
-
-
-def _located(
-    areas: Areas,
-    profile: Profile,
-    n_sites: int,
-    configuration: Configuration,
-    progress: Progress,
-    located: LocatedSites,
-) -> tuple[SiteLocation, float]:
-    """The sites and the seconds they took, found now or before."""
-    locate = chosen(site_location.APPROACHES, configuration.site_location, "SITE_LOCATION")
-    key = (configuration.site_location, n_sites, configuration.location_options)
-    if key not in located:
-        started = time.perf_counter()
-        location = locate(areas, profile, n_sites, configuration.location_options, progress)
-        located[key] = location, time.perf_counter() - started
-    return located[key]
 
 
 def chosen(approaches: Mapping[str, Approach[Result]], name: str, parameter: str) -> Approach[Result]:

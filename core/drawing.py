@@ -1,4 +1,4 @@
-"""The shapes of aggregated regions."""
+"""Drawing: the shapes of regions, the cells of points, and shapes cut where a map ends."""
 
 from __future__ import annotations
 
@@ -64,3 +64,70 @@ def pieces(shapes: np.ndarray) -> np.ndarray:
         heads = np.unique(piece, return_index=True)[1]
         counts += np.bincount(owner[heads], minlength=len(shapes))
     return counts
+
+
+TURN = 360.0
+# A line that spans more than this goes around the other side of the globe.
+HALF_TURN = 180.0
+
+
+def split_at_antimeridian(shapes: np.ndarray) -> np.ndarray:
+    """The same surfaces, (n,) array, as pieces within longitudes -180 to 180.
+
+    shapes : (n,) polygons, multipolygons or points in degrees, as they come from a plane: a line that crosses the
+    antimeridian jumps by a whole turn. A polygon around a pole gets the pole's parallel as a border.
+    """
+    shapes = shapes.copy()
+    coordinates, owner = shapely.get_coordinates(shapes, return_index=True)
+    jumps = (np.abs(np.diff(coordinates[:, 0])) > HALF_TURN) & (owner[1:] == owner[:-1])
+    for position in np.unique(owner[1:][jumps]).tolist():
+        if shapely.get_dimensions(shapes[position]) == 2:
+            shapes[position] = _split(shapes[position])
+    return shapes
+
+
+def joined_at_antimeridian(shapes: np.ndarray) -> np.ndarray:
+    """Shapes on both sides of the antimeridian at longitudes 0 to 360, (n,) array, so that they touch there.
+
+    shapes : (n,) polygons in degrees. Others stay as they are, as do all where one of them reaches Greenwich.
+    """
+    west, _, east, _ = shapely.bounds(shapes).T
+    crosses = (west <= -HALF_TURN) & (east >= HALF_TURN)
+    both_sides = (west <= -HALF_TURN).any() and (east >= HALF_TURN).any()
+    if not both_sides or ((west < 0) & (east >= 0) & ~crosses).any():
+        return shapes
+    turned = shapely.transform(shapes, lambda c: np.column_stack([c[:, 0] % TURN, c[:, 1]]))
+    # The pieces of one shape now share a border, which is not a border of its own.
+    turned[crosses] = [shapely.union_all(shapely.get_parts(shape)) for shape in turned[crosses]]
+    return turned
+
+
+def _split(shape: shapely.Geometry) -> shapely.Geometry:
+    """One polygon or multipolygon, cut."""
+    pieces = []
+    for polygon in shapely.get_parts(shape).tolist():
+        rings = [_unwrapped(np.asarray(ring.coords)) for ring in (polygon.exterior, *polygon.interiors)]
+        middle = rings[0][:, 0].mean()
+        # A hole lies in the same turn as the border around it.
+        holes = [hole - [TURN * np.round((hole[:, 0].mean() - middle) / TURN), 0.0] for hole in rings[1:]]
+        whole = shapely.Polygon(rings[0], holes)
+        whole = whole if shapely.is_valid(whole) else shapely.make_valid(whole)
+        west, _, east, _ = shapely.bounds(whole)
+        for turn in range(int(np.floor((west + HALF_TURN) / TURN)), int(np.ceil((east - HALF_TURN) / TURN)) + 1):
+            window = shapely.box(TURN * turn - HALF_TURN, -90.0, TURN * turn + HALF_TURN, 90.0)
+            piece = shapely.intersection(whole, window)
+            pieces.append(shapely.transform(piece, lambda c, turn=turn: c - [TURN * turn, 0.0]))
+    parts = shapely.get_parts(shapely.get_parts(np.array(pieces, dtype=object)))
+    return shapely.union_all(parts[shapely.get_dimensions(parts) == 2])
+
+
+def _unwrapped(ring: np.ndarray) -> np.ndarray:
+    """A closed ring, (m, 2), whose longitudes go on beyond 180 where it crosses the antimeridian."""
+    longitude = ring[:, 0].copy()
+    longitude[1:] -= TURN * np.cumsum(np.round(np.diff(longitude) / TURN))
+    ring = np.column_stack([longitude, ring[:, 1]])
+    if abs(longitude[-1] - longitude[0]) < HALF_TURN:
+        return ring
+    # It goes once around the globe: around the pole that is nearer.
+    pole = np.copysign(90.0, ring[:, 1].mean())
+    return np.vstack([ring, [longitude[-1], pole], [longitude[0], pole], ring[0]])

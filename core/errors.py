@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import islice
+from typing import Callable
+
+import numpy as np
+
+Shown = Callable[[np.ndarray], str]
 
 
 class VbasError(Exception):
@@ -20,6 +25,17 @@ class PrivacyError(VbasError):
 
 class Cancelled(VbasError):
     """The user stopped the work."""
+
+
+def refuse_where(wrongs: Mapping[str, np.ndarray], field: str, things: str, first: Shown, advice: str) -> None:
+    """Refuse the values of a field that are wrong in one way or another. Raises InputError for the first such way.
+
+    wrongs : by the word for what is wrong, such as “missing”, (n,) bool; things : what the n are, in the plural;
+    first : the first few of the wrong ones, in words, given which are wrong; advice : what to do
+    """
+    for word, wrong in wrongs.items():
+        if wrong.any():
+            raise InputError(f"{field} is {word} in {int(wrong.sum())} {things} (first: {first(wrong)}): {advice}")
 
 
 def first_values(values: Iterable[object], limit: int = 5) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Callable
 
 import numpy as np
 
@@ -148,7 +149,7 @@ def evaluate(areas: Areas, plan: Plan, sites: np.ndarray, n_unmatched: int = 0) 
         population=crosswalk.totals(areas.population),
         records=records,
         suppressed=_by_region(plan, np.where(plan.shown, 0, plan.records)),
-        anonymity=_smallest_classes(plan),
+        anonymity=_by_region(plan, plan.records, np.minimum.reduceat),
         classes=np.bincount(plan.region, minlength=crosswalk.n_regions),
         compactness=crosswalk.totals(distances),
     )
@@ -167,19 +168,14 @@ def evaluate(areas: Areas, plan: Plan, sites: np.ndarray, n_unmatched: int = 0) 
     return measures, audit
 
 
-def _by_region(plan: Plan, values: np.ndarray) -> np.ndarray:
-    """Sums of whole numbers by region, (n_regions,) int64; values : (L,) of the equivalence classes."""
-    # bincount adds in floating point: exact up to 2**53 records.
-    return np.bincount(plan.region, values, plan.crosswalk.n_regions).astype(np.int64)
-
-
-def _smallest_classes(plan: Plan) -> np.ndarray:
-    """Records in the smallest equivalence class of each region, 0 where there are no records, (n_regions,) int64."""
-    smallest = np.zeros(plan.crosswalk.n_regions, np.int64)
-    used, first = np.unique(plan.region, return_index=True)
-    if len(used):
-        smallest[used] = np.minimum.reduceat(plan.records, first)
-    return smallest
+def _by_region(plan: Plan, values: np.ndarray, reduce: Callable[..., np.ndarray] = np.add.reduceat) -> np.ndarray:
+    """Sums (or minima) of whole numbers by region, (n_regions,) int64, 0 where there are none; values : (L,)."""
+    starts = np.searchsorted(plan.region, np.arange(plan.crosswalk.n_regions + 1))
+    used = starts[1:] > starts[:-1]
+    found = np.zeros(plan.crosswalk.n_regions, np.int64)
+    if used.any():
+        found[used] = reduce(values, starts[:-1][used])
+    return found
 
 
 def _non_uniform_entropy(profile: Profile, crosswalk: Crosswalk, records: np.ndarray) -> float:

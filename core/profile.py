@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -26,17 +27,17 @@ class Profile:
     categories: tuple[np.ndarray, ...]
     quasi_identifiers: tuple[str, ...]
 
-    @property
+    @cached_property
     def n_records(self) -> int:
         """N, the records that live in a known area."""
         return int(self.counts.sum())
 
-    @property
+    @cached_property
     def class_sizes(self) -> np.ndarray:
         """Records of each class over all areas, (C,) int64."""
         return np.asarray(self.counts.sum(axis=0)).ravel()
 
-    @property
+    @cached_property
     def area_sizes(self) -> np.ndarray:
         """Records of each area, (n,) int64."""
         return np.asarray(self.counts.sum(axis=1)).ravel()

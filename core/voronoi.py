@@ -50,18 +50,11 @@ def voronoi_cells(points: np.ndarray, clip: shapely.Geometry) -> np.ndarray:
     frame = shapely.transform(shapely.envelope(clip), lambda c: (c - shift) / reach)
     diagram = shapely.voronoi_polygons(shapely.multipoints(local), extend_to=shapely.buffer(frame, 0.5))
     faces = shapely.get_parts(diagram)
-    tree = shapely.STRtree(faces)
-    face_of_point, point_index = _one_face_each(tree, faces, local)
-    shapes = shapely.transform(faces[face_of_point], lambda c: c * reach + shift)
+    point, face = shapely.STRtree(faces).query(shapely.points(local), predicate="intersects")
+    point, one = np.unique(point, return_index=True)  # a point on a border lies in several faces
+    shapes = shapely.transform(faces[face[one]], lambda c: c * reach + shift)
     shapely.prepare(clip)
     outside = ~shapely.contains_properly(clip, shapes)
     shapes[outside] = shapely.intersection(shapely.make_valid(shapes[outside]), clip)
-    cells[first[point_index]] = shapes
+    cells[first[point]] = shapes
     return cells
-
-
-def _one_face_each(tree: shapely.STRtree, faces: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The face that contains each point: index arrays (faces, points)."""
-    point_index, face_index = tree.query(shapely.points(points), predicate="intersects")
-    _, first = np.unique(point_index, return_index=True)
-    return face_index[first], point_index[first]

@@ -17,7 +17,7 @@ from qgis.core import (
 
 from ...core.approach import looking_at
 from ...core.cells import APPROACHES, Cells, Minimum, PartitionOptions
-from ...core.cells.making import CELL_POINTS, CENTRE, EDGE, NEIGHBOURS, cells_of_points, cells_of_polygons
+from ...core.cells.cells import CELL_POINTS, CENTRE, EDGE, NEIGHBOURS, cells_of_points, cells_of_polygons
 from ...core.errors import InputError
 from ..form.approaches import sentences
 from ..form.effective import GIVEN, Counts

@@ -20,8 +20,8 @@ from ...core.site_location import APPROACHES as SITE_LOCATIONS
 from ...core.site_location import LocationOptions
 from ...core.site_number import APPROACHES as SITE_NUMBERS
 from ...core.site_number import SiteNumberOptions
-from ...core.site_number.gaps import CUSTOM as CUSTOM_MODEL
-from ...core.site_number.gaps import GAPS_REGIONS
+from ...core.site_number.cutoff import CUSTOM as CUSTOM_MODEL
+from ...core.site_number.cutoff import GAPS_REGIONS
 from ...core.site_number.population_cutoff import PUBLISHED_CUTOFFS
 from .effective import Counts
 from .form import Form

@@ -15,8 +15,8 @@ from qgis.core import (
     QgsProcessingFeedback,
 )
 
-from ...core.antimeridian import joined_at_antimeridian
 from ...core.areas import Areas, make_areas
+from ...core.drawing import joined_at_antimeridian
 from ...core.neighbours import polygon_neighbours
 from ...core.progress import Progress, silent
 from .fields import field_index, number_or_missing

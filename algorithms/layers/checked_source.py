@@ -30,8 +30,7 @@ from qgis.core import (
 
 from ...core.errors import InputError, first_values
 from ...core.records import sqlite_file
-from ...core.records.csv_file import CsvRows, scan_csv
-from ...core.records.dbf_file import check_shp, count_dbf
+from ...core.records.plain_files import CsvRows, check_shp, count_dbf, scan_csv
 from ..compat import kind_of
 
 SKIP_CHECK = QgsProcessingFeatureSource.Flag.FlagSkipGeometryValidityChecks

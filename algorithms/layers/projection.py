@@ -16,7 +16,7 @@ from qgis.core import (
     QgsUnitTypes,
 )
 
-from ...core.antimeridian import split_at_antimeridian
+from ...core.drawing import split_at_antimeridian
 from ...core.errors import InputError
 from .canada import in_canada
 

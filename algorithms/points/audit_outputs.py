@@ -9,8 +9,7 @@ from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.masking.audit import Audit, SmallestKInner
 from ...core.masking.donut import OUTSIDE
-from ...core.masking.heterogeneity import Heterogeneity
-from ...core.masking.households import Households
+from ...core.masking.populations import Heterogeneity, Households
 from ..form.parameters import report, sink
 from ..form.regions import POLYGONS, TABLE
 from ..layers.mask_areas import MaskAreas

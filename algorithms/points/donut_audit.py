@@ -11,9 +11,9 @@ from qgis.core import (
 )
 
 from ...core.masking.audit import Masker, audit, numbers_of, smallest_k_inner
-from ...core.masking.heterogeneity import heterogeneity
 from ...core.masking.placing import own_areas
-from ...core.report.donut_audit import audit_report
+from ...core.masking.populations import heterogeneity
+from ...core.report.donut import audit_report
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, Counts

@@ -9,8 +9,7 @@ from qgis.core import (
     QgsProcessingParameterNumber,
 )
 
-from ...core.masking.donut import donut_mask, generator
-from ...core.masking.release import unmasked_sentence
+from ...core.masking.donut import donut_mask, generator, unmasked_sentence
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, NOT_GIVEN, Counts

@@ -17,10 +17,9 @@ from qgis.core import (
 from ...core.areas import identifier_text
 from ...core.errors import InputError, first_values
 from ...core.masking import DISTANCES
-from ...core.masking.households import Households, make_households
+from ...core.masking.donut import check_no_coordinates
 from ...core.masking.placing import NO_AREA, own_areas
-from ...core.masking.populations import Populations, categories_of, make_populations
-from ...core.masking.release import check_no_coordinates
+from ...core.masking.populations import Households, Populations, categories_of, make_households, make_populations
 from ...core.records.columns import Column
 from ..form.form import Form
 from ..form.parameters import NUMERIC_FIELD, choice, described

@@ -9,13 +9,12 @@ import numpy as np
 import shapely
 from qgis.core import QgsProcessingParameterDefinition
 
-from ...core.masking.donut import REASONS, Masking
+from ...core.masking.donut import REASONS, Masking, check_released, kept_warnings, release_order
 from ...core.masking.placing import NO_AREA
-from ...core.masking.release import check_released, kept_warnings, release_order
 from ...core.masking.utility import Utility, utility
 from ...core.progress import Progress
 from ...core.records.columns import Column
-from ...core.report.donut_masking import masking_report
+from ...core.report.donut import masking_report
 from ..form.form import Form
 from ..form.parameters import report, sink
 from ..form.regions import POINTS

@@ -16,9 +16,8 @@ from qgis.core import (
 from ...core.errors import InputError
 from ...core.records.columns import Column
 from ...core.synthetic.canada import canadian_distributions
-from ...core.synthetic.generator import generate_records, province_from_identifiers
+from ...core.synthetic.generator import SpatialTilt, generate_records, province_from_identifiers
 from ...core.synthetic.microdata import estimate_distributions, microdata_rows
-from ...core.synthetic.spatial_tilt import SpatialTilt
 from ..compat import field
 from ..form import parameters as shared
 from ..form.areas import area_parameters, areas_of, values_of

@@ -5,12 +5,9 @@ from __future__ import annotations
 from ..areas import Areas
 from ..progress import Progress, part, silent
 from ..transport import Allocation, allocate
-from ..transport.capacity import facility_capacity
-from ..transport.seeding import recentred
-from .options import Aggregation, AggregationOptions, aggregation_by_site
-from .transport_start import load_note, start_sites
+from ..transport.facilities import alternate_location_allocation, facility_capacity, load_note, recentred
+from .options import DEFAULTS, Aggregation, AggregationOptions, aggregation_by_site
 
-DEFAULTS = AggregationOptions()
 SAME = 1e-12  # relative difference of costs that rounding may make
 ROUND_LIMIT = 1_000
 
@@ -18,8 +15,8 @@ ROUND_LIMIT = 1_000
 def alternating_location_allocation(
     areas: Areas, n_sites: int, options: AggregationOptions = DEFAULTS, progress: Progress = silent
 ) -> Aggregation:
-    """The areas join sites at the least sum of distances, none taking more than the capacity factor allows, and each
-    site moves to the middle of its areas, in turn (Goodchild and Massam 1969, as described by Croft 2018, 2.4.1).
+    """The areas join sites with the smallest sum of distances, none taking more than the capacity factor allows, and
+    each site moves to the middle of its areas, in turn (Goodchild and Massam 1969, as described by Croft 2018, 2.4.1).
 
     Components 2 and 3 together. areas : n areas, a demand of 1 each; 1 <= n_sites <= n. options : `capacity_factor`.
     Each allocation is optimal over all n x S arcs, proved by its prices, and starts from the prices of the one before.
@@ -29,7 +26,7 @@ def alternating_location_allocation(
     """
     points = areas.points
     capacity = facility_capacity(len(areas), n_sites, options.capacity_factor)
-    sites = start_sites(points, n_sites, part(progress, 0.0, 0.1))
+    sites = alternate_location_allocation(points, n_sites, part(progress, 0.0, 0.1))
     best, best_sites = allocate(points, sites, capacity, None, part(progress, 0.1, 0.3)), sites
     gap = best.gap
     reason = f"the limit of {ROUND_LIMIT} rounds was reached"

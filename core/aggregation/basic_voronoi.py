@@ -7,9 +7,7 @@ import numpy as np
 from ..areas import Areas
 from ..progress import Progress, silent
 from ..voronoi import nearest_site
-from .options import Aggregation, AggregationOptions, aggregation_by_site
-
-DEFAULTS = AggregationOptions()
+from .options import DEFAULTS, Aggregation, AggregationOptions, aggregation_by_site
 
 
 def basic_voronoi(

@@ -1,4 +1,4 @@
-"""Cutting areas in two, and each part again, so that all parts keep a population floor and hang together."""
+"""Cutting areas in two, and each part again, so that all parts keep a population floor and stay connected."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from ..progress import Progress, silent
 
 ANGLES = np.arange(16) * np.pi / 16
 TRIES = 16
-# A cut may leave one side this share of the regions and no less: slivers are not compact.
-LEAST_SHARE = 0.3
+# A cut leaves each side at least this share of the regions: slivers are not compact.
+SMALLEST_SHARE = 0.3
 NO_CUT = -1.0
-# What a cut is worth: regions first, compactness beside them; see `prospect`.
+# What a cut is worth: regions first, then compactness; see `prospect`.
 COMPACTNESS = 1.0
 SURE, SPARE = 0.5, 0.1
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
-    """What is cut: points (n, 2), population (n,), pairs of neighbours (b,), and the floor."""
+class Territory:
+    """The areas that are cut: their points (n, 2), population (n,), pairs of neighbours (b,), and the floor."""
 
     points: np.ndarray
     population: np.ndarray
@@ -30,10 +30,10 @@ class Ground:
     floor: float
 
 
-def cut(ground: Ground, part_of: np.ndarray, progress: Progress = silent) -> np.ndarray:
-    """Cut every part as long as both sides keep the floor and hang together, (n,) labels from 0.
+def cut(territory: Territory, part_of: np.ndarray, progress: Progress = silent) -> np.ndarray:
+    """Cut every part as long as both sides keep the floor and stay connected, (n,) labels from 0.
 
-    part_of : (n,) int64, parts that hang together; one below the floor stays as it is.
+    part_of : (n,) int64, connected parts; one below the floor stays as it is.
     Level by level: all parts with twice the floor are cut along the straight line, out of those in 16 directions, that
     promises the most regions and leaves the parts most compact (the most of the squared distances from the centre gone,
     as in Ward's clustering).
@@ -42,12 +42,12 @@ def cut(ground: Ground, part_of: np.ndarray, progress: Progress = silent) -> np.
     whole = np.zeros(0, np.int64)
     level = 0
     while True:
-        worth = np.floor(np.bincount(part_of, ground.population) / ground.floor).astype(np.int64)
+        worth = np.floor(np.bincount(part_of, territory.population) / territory.floor).astype(np.int64)
         worth[whole] = 0
         open_parts = np.flatnonzero(worth >= 2)
         if not len(open_parts):
             break
-        sides, was_cut = _cut_once(ground, part_of, open_parts)
+        sides, was_cut = _cut_once(territory, part_of, open_parts)
         fresh = np.flatnonzero(was_cut)
         number = np.full(len(worth), -1, np.int64)
         number[open_parts[fresh]] = len(worth) + np.arange(len(fresh))
@@ -59,7 +59,7 @@ def cut(ground: Ground, part_of: np.ndarray, progress: Progress = silent) -> np.
     return np.unique(part_of, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
-def _cut_once(ground: Ground, part_of: np.ndarray, open_parts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _cut_once(territory: Territory, part_of: np.ndarray, open_parts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Cut each open part in two: (which areas are on the new side (n,) bool, whether a part could be cut (m,) bool)."""
     position = np.full(part_of.max() + 1, -1, np.int64)
     position[open_parts] = np.arange(len(open_parts))
@@ -69,10 +69,10 @@ def _cut_once(ground: Ground, part_of: np.ndarray, open_parts: np.ndarray) -> tu
     values = np.full((len(ANGLES), len(open_parts)), NO_CUT)
     ends = np.zeros((len(ANGLES), len(open_parts)), np.int64)
     for i, angle in enumerate(ANGLES):
-        along = ground.points[areas] @ np.array([np.cos(angle), np.sin(angle)])
+        along = territory.points[areas] @ np.array([np.cos(angle), np.sin(angle)])
         order = np.lexsort([along, part])
         ranks[i, order] = np.arange(len(areas))
-        values[i], ends[i] = _best_cuts(ground, areas[order], part[order], len(open_parts))
+        values[i], ends[i] = _best_cuts(territory, areas[order], part[order], len(open_parts))
     sides = np.zeros(len(part_of), bool)
     preferred = np.argsort(-values, axis=0, kind="stable")
     done = np.zeros(len(open_parts), bool)
@@ -80,15 +80,15 @@ def _cut_once(ground: Ground, part_of: np.ndarray, open_parts: np.ndarray) -> tu
     for attempt in range(TRIES):
         angle = preferred[attempt]
         value = values[angle, np.arange(len(open_parts))]
-        # A cut that did not hang together lost something: another may lose less.
+        # A cut whose sides were not connected lost something: another may lose less.
         trying = ~done & (value > NO_CUT)
         if not trying.any():
             break
         mine = trying[part]
         one = areas[mine]
         side = ranks[angle[part[mine]], np.flatnonzero(mine)] <= ends[angle, np.arange(len(open_parts))][part[mine]]
-        side = _hanging_together(ground, one, part[mine], side)
-        worth = _worth(ground, one, part[mine], side, len(open_parts))
+        side = _hanging_together(territory, one, part[mine], side)
+        worth = _worth(territory, one, part[mine], side, len(open_parts))
         worth[worth > 0] += COMPACTNESS
         better = trying & (worth > kept_worth)
         kept_worth[better] = worth[better]
@@ -97,7 +97,9 @@ def _cut_once(ground: Ground, part_of: np.ndarray, open_parts: np.ndarray) -> tu
     return sides, kept_worth > 0
 
 
-def _best_cuts(ground: Ground, areas: np.ndarray, part: np.ndarray, n_parts: int) -> tuple[np.ndarray, np.ndarray]:
+def _best_cuts(
+    territory: Territory, areas: np.ndarray, part: np.ndarray, n_parts: int
+) -> tuple[np.ndarray, np.ndarray]:
     """The best place to cut each part that is sorted along a direction: (value (m,), rank of the last area before it).
 
     The value is the regions both sides promise, plus a part of the share of the squared distances from the part's
@@ -111,20 +113,20 @@ def _best_cuts(ground: Ground, areas: np.ndarray, part: np.ndarray, n_parts: int
         before = np.where(starts > 0, total[starts - 1], 0.0)
         return total - before[part], (total[starts + sizes - 1] - before)[part]
 
-    people, all_people = running(ground.population[areas])
+    people, all_people = running(territory.population[areas])
     count = np.arange(len(part)) - starts[part] + 1.0
     rest = sizes[part] - count
     scatter, gone = np.zeros(len(part)), np.zeros(len(part))
     for axis in (0, 1):
-        values = ground.points[areas, axis]
+        values = territory.points[areas, axis]
         values = values - (np.bincount(part, values) / sizes)[part]
         total, _ = running(values)
         scatter += np.bincount(part, values**2)[part]
         gone += total**2 * (1 / count + 1 / np.maximum(rest, 1))
-    one, other = people / ground.floor, (all_people - people) / ground.floor
-    least = np.maximum(1, np.floor(LEAST_SHARE * np.floor(one + other)))
+    one, other = people / territory.floor, (all_people - people) / territory.floor
+    smallest = np.maximum(1, np.floor(SMALLEST_SHARE * np.floor(one + other)))
     value = prospect(one) + prospect(other) + COMPACTNESS * gone / np.maximum(scatter, np.finfo(float).tiny)
-    value[(np.minimum(one, other) < least) | (rest == 0)] = NO_CUT
+    value[(np.minimum(one, other) < smallest) | (rest == 0)] = NO_CUT
     best = np.maximum.reduceat(value, starts)
     ranks = np.flatnonzero(value == best[part])
     first = np.unique(part[ranks], return_index=True)[1]
@@ -134,23 +136,23 @@ def _best_cuts(ground: Ground, areas: np.ndarray, part: np.ndarray, n_parts: int
 def prospect(floors: np.ndarray) -> np.ndarray:
     """How many regions a part of that many floors promises, any shape of array.
 
-    Areas are not cut, so that a region takes more than the floor: the last of k regions is the likelier, the more is
-    left over. SURE and SPARE were found by trial on 4 480 areas of six to a region.
+    Areas are not cut, so that a region takes more than the floor: the more is left over, the likelier is the last of k
+    regions. SURE and SPARE were found by trial on 4 480 areas of six to a region.
     """
     whole = np.floor(floors)
     likely = SURE + (1 - SURE) * (floors - whole) / np.maximum(SPARE * (whole - 1), np.finfo(float).tiny)
     return np.where(whole < 2, whole, whole - 1 + np.minimum(likely, 1.0))
 
 
-def _hanging_together(ground: Ground, areas: np.ndarray, part: np.ndarray, side: np.ndarray) -> np.ndarray:
-    """The sides after what does not hang together with most of its side went over to the other one.
+def _hanging_together(territory: Territory, areas: np.ndarray, part: np.ndarray, side: np.ndarray) -> np.ndarray:
+    """The sides after whatever is not connected with the main piece of its side has changed sides.
 
-    All parts hang together, so that two passes suffice: what is cut off from one side touches the other; and what then
-    is cut off on the other side touches the first.
+    All parts are connected, so two passes suffice: what is cut off from one side touches the other, and what is cut
+    off there in turn touches the first.
     """
-    position = np.full(len(ground.population), -1, np.int64)
+    position = np.full(len(territory.population), -1, np.int64)
     position[areas] = np.arange(len(areas))
-    first, second = position[ground.first], position[ground.second]
+    first, second = position[territory.first], position[territory.second]
     inside = (first >= 0) & (second >= 0)
     first, second = first[inside], second[inside]
     inside = part[first] == part[second]
@@ -159,7 +161,7 @@ def _hanging_together(ground: Ground, areas: np.ndarray, part: np.ndarray, side:
     for looked_at in (True, False):
         same = (side[first] == looked_at) & (side[second] == looked_at)
         piece = connected_parts(first[same], second[same], len(areas))
-        people = np.bincount(piece, ground.population[areas] + 1e-9)
+        people = np.bincount(piece, territory.population[areas] + 1e-9)
         # The largest piece of each part stays: of those sorted by part and people the last.
         there = np.flatnonzero(side == looked_at)
         order = there[np.lexsort([piece[there], people[piece[there]], part[there]])]
@@ -170,9 +172,9 @@ def _hanging_together(ground: Ground, areas: np.ndarray, part: np.ndarray, side:
     return side
 
 
-def _worth(ground: Ground, areas: np.ndarray, part: np.ndarray, side: np.ndarray, n_parts: int) -> np.ndarray:
+def _worth(territory: Territory, areas: np.ndarray, part: np.ndarray, side: np.ndarray, n_parts: int) -> np.ndarray:
     """The regions both sides of each part promise, 0 where a side is below the floor, (n_parts,) float."""
-    population = ground.population[areas]
-    one = np.bincount(part, population * side, n_parts) / ground.floor
-    other = np.bincount(part, population * ~side, n_parts) / ground.floor
+    population = territory.population[areas]
+    one = np.bincount(part, population * side, n_parts) / territory.floor
+    other = np.bincount(part, population * ~side, n_parts) / territory.floor
     return np.where(np.minimum(one, other) >= 1, prospect(one) + prospect(other), 0.0)

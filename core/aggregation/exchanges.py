@@ -1,6 +1,8 @@
-"""Moving and exchanging areas between neighbouring regions, so that the regions get more compact."""
+"""Moving and exchanging areas between neighbouring regions, so that the regions become more compact."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -8,7 +10,7 @@ from ..adjacency import Adjacency
 from ..areas import Areas
 from ..arrays import to_list
 from ..progress import Progress, silent
-from .contiguity import stays_connected
+from ..voronoi import mean_centres
 
 SWEEPS = 40
 WORTHWHILE = 1e-4  # a sweep that gains less than this share of the distances is the last
@@ -23,7 +25,7 @@ def exchange(
     for another, at most once: the best first, by the distances to the centres at the start of the sweep.
     """
     best = region_of.copy()
-    least = current = _distances(areas, best).sum()
+    shortest = current = _distances(areas, best).sum()
     labels = to_list(best)
     starts, others = to_list(adjacency.starts), to_list(adjacency.others)
     beside = [others[a:b] for a, b in zip(starts[:-1], starts[1:])]
@@ -37,8 +39,8 @@ def exchange(
             if _keeps_connected(labels, beside, area, source, target, back):
                 touched |= {source, target}
         now = _distances(areas, np.array(labels)).sum()
-        if now < least:
-            best, least = np.array(labels), now
+        if now < shortest:
+            best, shortest = np.array(labels), now
         if not touched or current - now < WORTHWHILE * current:
             break
         current = now
@@ -64,12 +66,8 @@ def _keeps_connected(
 
 def _distances(areas: Areas, region_of: np.ndarray) -> np.ndarray:
     """Distance of each area from its region's mean centre, (n,) metres."""
-    return np.hypot(*(areas.points - _centres(areas, region_of)[region_of]).T)
-
-
-def _centres(areas: Areas, region_of: np.ndarray) -> np.ndarray:
-    sizes = np.maximum(np.bincount(region_of), 1)
-    return np.column_stack([np.bincount(region_of, areas.points[:, axis]) / sizes for axis in (0, 1)])
+    centres = mean_centres(areas.points, region_of, int(region_of.max()) + 1)
+    return np.hypot(*(areas.points - centres[region_of]).T)
 
 
 def _candidates(
@@ -79,9 +77,9 @@ def _candidates(
 
     The rows of moves are the area, its region, the region it goes to, and the area that comes back (-1 for none).
     """
-    centres = _centres(areas, region_of)
     people = np.bincount(region_of, areas.population)
     n_regions = len(people)
+    centres = mean_centres(areas.points, region_of, n_regions)
     owners, others = adjacency.owners, adjacency.others
     across = region_of[owners] != region_of[others]
     area, target = np.divmod(np.unique(owners[across] * n_regions + region_of[others[across]]), n_regions)
@@ -96,17 +94,9 @@ def _candidates(
     change = weight[other] - weight[one]
     fits = (gain[one] + gain[other] > 0) & (spare[one] + change >= 0) & (spare[other] - change >= 0)
     one, other = one[fits], other[fits]
-    return (
-        np.concatenate([gain[single], gain[one] + gain[other]]),
-        np.vstack(
-            [
-                np.concatenate([area[single], area[one]]),
-                np.concatenate([source[single], source[one]]),
-                np.concatenate([target[single], target[one]]),
-                np.concatenate([np.full(len(single), -1), area[other]]),
-            ]
-        ),
-    )
+    back = np.concatenate([np.full(len(single), -1), area[other]])
+    moves = np.vstack([area, source, target])[:, np.concatenate([single, one])]
+    return np.concatenate([gain[single], gain[one] + gain[other]]), np.vstack([moves, back])
 
 
 def _opposites(source: np.ndarray, target: np.ndarray, n_regions: int) -> tuple[np.ndarray, np.ndarray]:
@@ -120,3 +110,27 @@ def _opposites(source: np.ndarray, target: np.ndarray, n_regions: int) -> tuple[
     one = np.repeat(forth, count)
     within = np.arange(len(one)) - np.repeat(np.cumsum(count) - count, count)
     return one, back[order[np.repeat(low, count) + within]]
+
+
+def stays_connected(
+    labels: Sequence[int], beside: Sequence[Sequence[int]], region: int, changed: Sequence[int]
+) -> bool:
+    """Whether a region that was in one piece still is after the areas in `changed` left or joined it.
+
+    labels : region of each of n areas, after the change; beside : neighbours of each area
+    Only the neighbours of the changed areas can have been cut off: all must be reached from one of them.
+    """
+    wanted = {other for area in changed for other in beside[area] if labels[other] == region}
+    wanted |= {area for area in changed if labels[area] == region}
+    if len(wanted) <= 1:
+        # A region of one area, or one whose only link to the others is where nothing changed.
+        return bool(wanted)
+    reached = {wanted.pop()}
+    waiting = list(reached)
+    while waiting and wanted:
+        for other in beside[waiting.pop()]:
+            if labels[other] == region and other not in reached:
+                reached.add(other)
+                wanted.discard(other)
+                waiting.append(other)
+    return not wanted

@@ -9,9 +9,8 @@ from scipy.spatial.distance import cdist
 from ..areas import Areas
 from ..errors import VbasError
 from ..progress import Progress, silent
-from .options import Aggregation, AggregationOptions, aggregation_by_site
+from .options import DEFAULTS, Aggregation, AggregationOptions, aggregation_by_site
 
-DEFAULTS = AggregationOptions()
 ROUND_LIMIT = 10_000
 # So many sites are compared with all others directly, which is faster than a tree for so few.
 FEW = 64

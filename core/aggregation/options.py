@@ -21,6 +21,9 @@ class AggregationOptions:
     floor: float = 0.0
 
 
+DEFAULTS = AggregationOptions()
+
+
 @dataclass(frozen=True, eq=False)
 class Aggregation:
     """A crosswalk, the site of each aggregated region, (crosswalk.n_regions, 2), and sentences for the report."""

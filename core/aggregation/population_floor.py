@@ -10,11 +10,10 @@ from ..areas import Areas
 from ..errors import InputError
 from ..neighbours import neighbours_of
 from ..progress import Progress, part, silent
-from .cuts import Ground, cut
+from ..voronoi import mean_centres
+from .cuts import Territory, cut
 from .exchanges import exchange
-from .options import Aggregation, AggregationOptions, aggregation_by_site
-
-DEFAULTS = AggregationOptions()
+from .options import DEFAULTS, Aggregation, AggregationOptions, aggregation_by_site
 
 
 def population_floor(
@@ -40,15 +39,14 @@ def population_floor(
     progress(0.1)
     first, second = adjacency.pairs()
     # Metres near the origin: the sums of squares keep their digits.
-    ground = Ground(areas.points - areas.points.mean(axis=0), areas.population, first, second, floor)
-    region_of = cut(ground, adjacency.components(), part(progress, 0.1, 0.6))
+    territory = Territory(areas.points - areas.points.mean(axis=0), areas.population, first, second, floor)
+    region_of = cut(territory, adjacency.components(), part(progress, 0.1, 0.6))
     region_of = exchange(areas, adjacency, region_of, floor, part(progress, 0.6, 1.0))
-    sizes = np.bincount(region_of)
-    sites = np.column_stack([np.bincount(region_of, areas.points[:, axis]) / sizes for axis in (0, 1)])
-    least = np.bincount(region_of, areas.population).min()
+    people = np.bincount(region_of, areas.population)
+    sites = mean_centres(areas.points, region_of, len(people))
     notes = [
-        f"Population floor made {len(sizes)} regions of at least {floor:g} people (the smallest has {least:g}); "
-        f"{int(total / floor)} would be the most if areas could be cut."
+        f"Population floor made {len(people)} regions of at least {floor:g} people (the smallest has "
+        f"{people.min():g}); {int(total / floor)} would be the most if areas could be cut."
     ]
     if n_bridged:
         notes.append(

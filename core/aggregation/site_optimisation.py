@@ -10,11 +10,10 @@ import numpy as np
 
 from ..areas import Areas
 from ..progress import Progress, part, silent
-from ..voronoi import nearest_site
+from ..voronoi import mean_centres, nearest_site
 from .iterative_voronoi import relocate
-from .options import Aggregation, AggregationOptions, aggregation_by_site
+from .options import DEFAULTS, Aggregation, AggregationOptions, aggregation_by_site
 
-DEFAULTS = AggregationOptions()
 TOO_FEW, TOO_MANY = 0.5, 1.25  # of the ideal population
 ROUND_LIMIT = 1_000  # some ten rounds are needed
 
@@ -53,7 +52,7 @@ def site_optimisation(
 
 
 @dataclass(frozen=True, eq=False)
-class Settled:
+class SettledSites:
     """Sites (S', 2) that are the mean centres of their areas, the site of each area (n,), the sum of distances."""
 
     site_of: np.ndarray
@@ -61,7 +60,7 @@ class Settled:
     compactness: float
 
 
-def improvements(areas: Areas, sites: np.ndarray, progress: Progress = silent) -> Iterator[Settled]:
+def improvements(areas: Areas, sites: np.ndarray, progress: Progress = silent) -> Iterator[SettledSites]:
     """The first relocation, what is left when no site has too few people, then every round that improves on that."""
     ideal = areas.population.sum() / len(sites)
     stages = _stages(progress)
@@ -89,18 +88,18 @@ def _stages(progress: Progress) -> Iterator[Progress]:
         yield part(progress, 1.0 - 0.5 ** (i / 4), 1.0 - 0.5 ** ((i + 1) / 4))
 
 
-def _relocated(areas: Areas, sites: np.ndarray, progress: Progress) -> Settled:
+def _relocated(areas: Areas, sites: np.ndarray, progress: Progress) -> SettledSites:
     """Iterative Voronoi from these sites."""
     site_of, sites, _ = relocate(areas.points, sites, progress)
-    return Settled(site_of, sites, float(np.hypot(*(areas.points - sites[site_of]).T).sum()))
+    return SettledSites(site_of, sites, float(np.hypot(*(areas.points - sites[site_of]).T).sum()))
 
 
-def _populations(areas: Areas, settled: Settled) -> np.ndarray:
+def _populations(areas: Areas, settled: SettledSites) -> np.ndarray:
     """The population of each site, (S',)."""
     return np.bincount(settled.site_of, weights=areas.population, minlength=len(settled.sites))
 
 
-def _removed_and_split(points: np.ndarray, settled: Settled, few: np.ndarray, many: np.ndarray) -> np.ndarray:
+def _removed_and_split(points: np.ndarray, settled: SettledSites, few: np.ndarray, many: np.ndarray) -> np.ndarray:
     """The mean centres after sites were removed (`few`, (S',) bool) and split (`many`).
 
     A site is split into two infinitesimally close to it, either side of it on its areas' principal axis. That gives
@@ -112,13 +111,11 @@ def _removed_and_split(points: np.ndarray, settled: Settled, few: np.ndarray, ma
     site_of = kept[nearest_site(points, settled.sites[kept])]
     beyond = ((points - settled.sites[site_of]) * axes[site_of]).sum(axis=1) > 0
     label = 2 * site_of + (many[site_of] & beyond)
-    _, half = np.unique(label, return_inverse=True)
-    half = half.reshape(-1)
-    sizes = np.bincount(half)
-    return np.column_stack([np.bincount(half, points[:, axis]) / sizes for axis in (0, 1)])
+    used, half = np.unique(label, return_inverse=True)
+    return mean_centres(points, half.reshape(-1), len(used))
 
 
-def _principal_axes(points: np.ndarray, settled: Settled) -> np.ndarray:
+def _principal_axes(points: np.ndarray, settled: SettledSites) -> np.ndarray:
     """The direction, (S', 2) unit vectors, in which the areas of each site spread most."""
     x, y = (points - settled.sites[settled.site_of]).T
     n_sites = len(settled.sites)

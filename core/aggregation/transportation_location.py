@@ -7,12 +7,9 @@ import numpy as np
 from ..areas import Areas
 from ..progress import Progress, part, silent
 from ..transport import Allocation, allocate
-from ..transport.capacity import facility_capacity
+from ..transport.facilities import alternate_location_allocation, facility_capacity, load_note
 from ..transport.single_moves import SingleMoves, settle
-from .options import Aggregation, AggregationOptions, aggregation_by_site
-from .transport_start import load_note, start_sites
-
-DEFAULTS = AggregationOptions()
+from .options import DEFAULTS, Aggregation, AggregationOptions, aggregation_by_site
 
 
 def transportation_location(
@@ -30,7 +27,7 @@ def transportation_location(
     """
     points = areas.points
     capacity = facility_capacity(len(areas), n_sites, options.capacity_factor)
-    sites = start_sites(points, n_sites, part(progress, 0.0, 0.1))
+    sites = alternate_location_allocation(points, n_sites, part(progress, 0.0, 0.1))
     moves = SingleMoves(points, sites, capacity)
     settled = settle(moves, np.ones(n_sites, bool))
     total = moves.excess

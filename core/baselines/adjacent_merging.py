@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from heapq import heapify, heappop, heappush
-
 from ..aggregation import Aggregation
 from ..areas import Areas
 from ..errors import InputError
@@ -11,10 +9,8 @@ from ..neighbours import neighbours_of
 from ..profile import Profile
 from ..progress import Progress, silent
 from .merging import Merger
-from .options import BaselineOptions, aggregation_of_labels
+from .options import DEFAULTS, BaselineOptions, aggregation_of_labels
 from .static_cutoff import check_cutoff
-
-DEFAULTS = BaselineOptions()
 
 
 def adjacent_merging(
@@ -34,30 +30,10 @@ def adjacent_merging(
             "raise it or set it to 0 for no limit."
         )
     merger = Merger(areas, neighbours_of(areas), options)
-    waiting = [(population, area) for area, population in enumerate(merger.population) if population < options.cutoff]
-    heapify(waiting)
-    total, stuck = max(len(waiting), 1), set()
-    while waiting:
-        population, region = heappop(waiting)
-        if merger.of(region) != region or merger.population[region] != population:
-            continue  # it was merged since
-        partner = merger.partner(region)
-        if partner is None:
-            stuck.add(region)
-            continue
-        kept = merger.merge(region, partner)
-        if merger.population[kept] < options.cutoff:
-            heappush(waiting, (merger.population[kept], kept))
-        progress(1.0 - len(waiting) / total)
-    left = sum(merger.of(region) == region and merger.population[region] < options.cutoff for region in stuck)
-    return aggregation_of_labels(areas, merger.labels(), merging_notes(merger, left, "below the cut-off"))
 
+    def at_risk(region: int) -> bool:
+        return merger.population[region] < options.cutoff
 
-def merging_notes(merger: Merger, n_left: int, state: str) -> tuple[str, ...]:
-    """Sentences on what merging came to; n_left : regions in that state that could not be merged."""
-    notes = [f"Merging neighbours left {merger.n_alive} regions."]
-    if merger.n_joined:
-        notes.append(f"{merger.n_joined} regions without a neighbour joined the nearest region.")
-    if n_left:
-        notes.append(f"{n_left} regions are still {state}: there is no neighbour they may be merged with.")
-    return tuple(notes)
+    for _, _, n_waiting in merger.merge_smallest(at_risk):
+        progress(1.0 - n_waiting / len(areas))
+    return aggregation_of_labels(areas, merger.labels(), merger.notes(at_risk, "below the cut-off"))

@@ -9,9 +9,8 @@ from ..areas import Areas
 from ..errors import InputError
 from ..profile import Profile
 from ..progress import Progress, silent
-from .options import BaselineOptions, aggregation_of_labels, codes_of_labels
-
-DEFAULTS = BaselineOptions()
+from ..records.columns import codes_of_labels
+from .options import DEFAULTS, BaselineOptions, aggregation_of_labels
 
 
 def cropping(
@@ -26,8 +25,8 @@ def cropping(
     shorter = sum(len(identifier) < options.characters for identifier in areas.identifiers.tolist())
     aggregation = aggregation_of_labels(areas, codes_of_labels(cropped.tolist()))
     notes = [
-        f"The first {options.characters} characters of the identifiers tell {aggregation.crosswalk.n_regions} regions "
-        "apart."
+        f"The first {options.characters} characters of the identifiers distinguish "
+        f"{aggregation.crosswalk.n_regions} regions."
     ]
     if shorter:
         notes.append(f"{shorter} identifiers are shorter than that and were taken whole.")

@@ -7,9 +7,8 @@ from ..areas import Areas
 from ..errors import InputError, first_values
 from ..profile import Profile
 from ..progress import Progress, silent
-from .options import BaselineOptions, aggregation_of_labels, codes_of_labels
-
-DEFAULTS = BaselineOptions()
+from ..records.columns import codes_of_labels
+from .options import DEFAULTS, BaselineOptions, aggregation_of_labels
 
 
 def hierarchy(

@@ -1,6 +1,10 @@
-"""Regions that are merged one with another: what is kept of them, and with whom one may go."""
+"""Regions that are merged with each other: what is kept of them, and with which other one each may be merged."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from heapq import heapify, heappop, heappush
+from typing import Callable
 
 import numpy as np
 
@@ -8,7 +12,8 @@ from ..adjacency import Adjacency
 from ..areas import Areas
 from ..arrays import to_list
 from ..errors import InputError
-from .options import ISLAND_CHOICES, JOIN, LONGEST_BORDER, NEIGHBOUR_CHOICES, SMALLEST, BaselineOptions, codes_of_labels
+from ..records.columns import codes_of_labels
+from .options import ISLAND_CHOICES, JOIN, LONGEST_BORDER, NEIGHBOUR_CHOICES, SMALLEST, BaselineOptions
 
 
 class Merger:
@@ -23,6 +28,7 @@ class Merger:
         self.population: list[float] = to_list(areas.population)
         self.n_alive, self.n_joined = n, 0
         self._options = options
+        self._stuck: set[int] = set()
         self._most = options.most if options.most > 0 else np.inf
         self._own = list(range(n))
         self._alive = np.ones(n, bool)
@@ -65,7 +71,7 @@ class Merger:
         """Make one of two regions; the number it goes by from now on."""
         if other not in self._borders[region]:
             self.n_joined += 1
-        # The one with fewer neighbours is taken in: fewer of them have to hear of it.
+        # The one with fewer neighbours is taken in: fewer of them have to be changed.
         kept, gone = (region, other) if len(self._borders[region]) >= len(self._borders[other]) else (other, region)
         mine, theirs = self._borders[kept], self._borders[gone]
         mine.pop(gone, None)
@@ -82,6 +88,37 @@ class Merger:
         self._alive[gone] = False
         self.n_alive -= 1
         return kept
+
+    def merge_smallest(self, at_risk: Callable[[int], bool]) -> Iterator[tuple[int, int, int]]:
+        """Merge the smallest region at risk with its partner, again and again, until none is left that has one.
+
+        Yields after each merge the number the region goes by, the number that is gone, and how many regions wait. Of
+        regions as small as each other the one with the lower number goes first.
+        """
+        waiting = [(people, region) for region, people in enumerate(self.population) if at_risk(region)]
+        heapify(waiting)
+        while waiting:
+            people, region = heappop(waiting)
+            if self.of(region) != region or self.population[region] != people or not at_risk(region):
+                continue  # it was merged since
+            partner = self.partner(region)
+            if partner is None:
+                self._stuck.add(region)
+                continue
+            kept = self.merge(region, partner)
+            yield kept, partner if kept == region else region, len(waiting)
+            if at_risk(kept):
+                heappush(waiting, (self.population[kept], kept))
+
+    def notes(self, at_risk: Callable[[int], bool], state: str) -> tuple[str, ...]:
+        """Sentences on what merging came to; state : what is said of regions still at risk."""
+        notes = [f"Merging neighbours left {self.n_alive} regions."]
+        if self.n_joined:
+            notes.append(f"{self.n_joined} regions without a neighbour joined the nearest region.")
+        left = sum(self.of(region) == region and at_risk(region) for region in self._stuck)
+        if left:
+            notes.append(f"{left} regions are still {state}: they have no neighbour they may be merged with.")
+        return tuple(notes)
 
     def _may_merge(self, region: int, other: int) -> bool:
         same_side = self._side[region] == self._side[other]
@@ -105,7 +142,7 @@ class Merger:
 
 
 def check_choices(options: BaselineOptions) -> None:
-    """Raises InputError for a choice of neighbour or islands there is not, and for a maximum below the cut-off."""
+    """Raises InputError for an unknown choice of neighbour or islands, and for a maximum that is not a population."""
     for name, value, choices in (
         ("NEIGHBOUR", options.neighbour, NEIGHBOUR_CHOICES),
         ("ISLANDS", options.islands, ISLAND_CHOICES),

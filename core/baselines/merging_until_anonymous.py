@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from heapq import heapify, heappop, heappush
-
 import numpy as np
 from scipy import sparse
 
 from ..aggregation import Aggregation
 from ..anonymity import check_k
 from ..areas import Areas
-from ..arrays import to_list
 from ..errors import InputError
 from ..neighbours import neighbours_of
 from ..profile import Profile
 from ..progress import Progress, silent
-from .adjacent_merging import merging_notes
 from .merging import Merger
-from .options import BaselineOptions, aggregation_of_labels
-
-DEFAULTS = BaselineOptions()
+from .options import DEFAULTS, BaselineOptions, aggregation_of_labels
 
 
 def merging_until_anonymous(
@@ -31,7 +25,7 @@ def merging_until_anonymous(
     areas : n areas with their neighbours; profile : of the same areas
     options : `k`, `budget`, `neighbour`, `islands`, `boundary`, `most`.
     A region that no neighbour may be merged with stays as it is. Raises InputError without a profile, for a budget that
-    is no percentage and for a k below 2.
+    is not a percentage and for a k below 2.
     """
     if profile is None:
         raise InputError("Merging until k-anonymous needs RECORDS: give them with their quasi-identifiers.")
@@ -42,26 +36,16 @@ def merging_until_anonymous(
     classes = RegionClasses(profile.counts, options.k)
     allowed = options.budget / 100 * profile.n_records
     first = max(classes.n_suppressed - allowed, 1.0)
-    waiting = [(merger.population[area], area) for area in to_list(np.flatnonzero(classes.suppressed))]
-    heapify(waiting)
-    stuck = set()
-    while waiting and classes.n_suppressed > allowed:
-        population, region = heappop(waiting)
-        if merger.of(region) != region or merger.population[region] != population or not classes.suppressed[region]:
-            continue  # it was merged since
-        partner = merger.partner(region)
-        if partner is None:
-            stuck.add(region)
-            continue
-        kept = merger.merge(region, partner)
-        classes.merge(kept, partner if kept == region else region)
-        if classes.suppressed[kept]:
-            heappush(waiting, (merger.population[kept], kept))
+
+    def has_small(region: int) -> bool:
+        return bool(classes.suppressed[region] > 0)
+
+    for kept, gone, _ in merger.merge_smallest(lambda region: classes.n_suppressed > allowed and has_small(region)):
+        classes.merge(kept, gone)
         progress(min(1.0, max(0.0, 1.0 - (classes.n_suppressed - allowed) / first)))
-    left = sum(merger.of(region) == region and classes.suppressed[region] > 0 for region in stuck)
     share = 100 * classes.n_suppressed / max(profile.n_records, 1)
-    told = f"{share:.3g} % of the records are in classes below k, {options.budget:g} % were allowed."
-    notes = (*merging_notes(merger, left, "left with classes below k"), told)
+    cost = f"{share:.3g} % of the records are in classes below k, {options.budget:g} % were allowed."
+    notes = (*merger.notes(has_small, "left with classes below k"), cost)
     return aggregation_of_labels(areas, merger.labels(), notes)
 
 

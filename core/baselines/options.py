@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..aggregation import Aggregation
-from ..areas import Areas, identifier_text
+from ..anonymity import DEFAULT_K
+from ..areas import Areas
 from ..crosswalk import number_compactly
-from ..records.columns import column_from_values
 
 LONGEST_BORDER, NEAREST, SMALLEST = "longest border", "nearest", "smallest population"
 NEIGHBOUR_CHOICES = (LONGEST_BORDER, NEAREST, SMALLEST)
@@ -24,12 +24,12 @@ class BaselineOptions:
 
     cutoff : the population a region needs
     characters : how many characters lead an identifier that is cropped
-    hierarchy : (n,) labels, the larger unit each area lies in; None where nobody knows
+    hierarchy : (n,) labels, the larger unit each area lies in; None where it is not known
     neighbour : which neighbour a region is merged with, one of NEIGHBOUR_CHOICES
     islands : what is done with a region that has no neighbour, one of ISLAND_CHOICES
     boundary : (n,) labels; areas of different labels are never merged; None where there is no such boundary
     most : the population a merge may not exceed, 0 for no limit
-    k : least size of a class; budget : records that may be suppressed, in per cent: both for merging until k-anonymous
+    k : the smallest class allowed; budget : records that may be suppressed, per cent: for merging until k-anonymous
     """
 
     cutoff: float = 70_000.0
@@ -39,8 +39,11 @@ class BaselineOptions:
     islands: str = JOIN
     boundary: Sequence[object] | None = field(default=None, compare=False)
     most: float = 0.0
-    k: int = 5
+    k: int = DEFAULT_K
     budget: float = 1.0
+
+
+DEFAULTS = BaselineOptions()
 
 
 def aggregation_of_labels(areas: Areas, labels: np.ndarray, notes: tuple[str, ...] = ()) -> Aggregation:
@@ -50,11 +53,3 @@ def aggregation_of_labels(areas: Areas, labels: np.ndarray, notes: tuple[str, ..
     """
     crosswalk, _ = number_compactly(labels)
     return Aggregation(crosswalk, crosswalk.mean_centres(areas.points), notes)
-
-
-def codes_of_labels(labels: Sequence[object]) -> np.ndarray:
-    """Labels compared as text, as numbers in ascending order of the text, (n,) int64; -1 where one is missing."""
-    column = column_from_values([identifier_text(label) for label in labels])
-    known = np.array([label is not None for label in column.categories], bool)
-    number = np.where(known, np.cumsum(known) - 1, -1)
-    return number[column.codes].astype(np.int64)

@@ -10,9 +10,7 @@ from ..crosswalk import LEFT_OUT
 from ..errors import InputError
 from ..profile import Profile
 from ..progress import Progress, silent
-from .options import BaselineOptions, aggregation_of_labels
-
-DEFAULTS = BaselineOptions()
+from .options import DEFAULTS, BaselineOptions, aggregation_of_labels
 
 
 def static_cutoff(

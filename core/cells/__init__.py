@@ -6,7 +6,8 @@ An approach is called as `approach(area, draws, options, progress)` on one area 
 
 from __future__ import annotations
 
-from .cells import Cells, Minimum, PartitionOptions, make_cells
+from .cells import Cells, PartitionOptions, make_cells
+from .measures import Minimum
 from .partition import APPROACHES, REASONS, Partition, partition_cells
 
 __all__ = [

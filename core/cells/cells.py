@@ -1,4 +1,4 @@
-"""The cells with their population over the years and their neighbours, and the minimums their groups must reach."""
+"""Cells with their population over the years and their neighbours: squares, or areas of any shape."""
 
 from __future__ import annotations
 
@@ -6,17 +6,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import shapely
 
 from ..adjacency import Adjacency, adjacency_of_pairs
-from ..areas import checked_identifiers
-from ..errors import InputError, first_values
+from ..areas import checked_identifiers, identifier_text
+from ..errors import InputError, first_values, refuse_where
+from ..neighbours import polygon_neighbours, touching
+from ..progress import Progress, silent
 
 # Populations that are not whole numbers (estimates) are rounded down to such parts, so that their sums are exact.
 PARTS = 1024
 # Sums of populations stay exact in 64 bits, with room for the bit that shows a shortfall.
 LARGEST_TOTAL = 2.0**52
-# Bits of a column in a packed population.
-LANE = 64
+CENTRE, LOWER_LEFT = "centre", "lower left corner"
+CELL_POINTS = (CENTRE, LOWER_LEFT)
+EDGE, EDGE_OR_CORNER = "edge", "edge or corner"
+NEIGHBOURS = (EDGE, EDGE_OR_CORNER)
+# How far, in parts of a cell, a corner may be from where the grid has it.
+TOLERANCE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,15 +47,6 @@ class Cells:
 
     def __len__(self) -> int:
         return len(self.identifiers)
-
-
-@dataclass(frozen=True)
-class Minimum:
-    """At least k people in each of these columns of the population, one column per year."""
-
-    columns: tuple[int, ...]
-    k: float
-    label: str = "population"
 
 
 def make_cells(
@@ -79,12 +77,13 @@ def exact_population(population: np.ndarray, identifiers: np.ndarray, fields: Se
     """The population, (n, m) float, rounded so that its sums are exact. Raises InputError where it cannot be used."""
     for column, field in enumerate(fields):
         values = population[:, column]
-        for wrong, word in ((~np.isfinite(values), "missing"), (values < 0, "negative")):
-            if wrong.any():
-                raise InputError(
-                    f"Population field “{field}” is {word} in {int(wrong.sum())} cells "
-                    f"(first: {first_values(identifiers[wrong])}): correct it; write 0 where nobody lives."
-                )
+        refuse_where(
+            {"missing": ~np.isfinite(values), "negative": values < 0},
+            f"Population field “{field}”",
+            "cells",
+            lambda wrong: first_values(identifiers[wrong]),
+            "correct it; write 0 where nobody lives.",
+        )
     if (population != np.floor(population)).any():
         population = np.floor(population * PARTS) / PARTS
     if population.sum(axis=0).max() * PARTS > LARGEST_TOTAL:
@@ -92,71 +91,10 @@ def exact_population(population: np.ndarray, identifiers: np.ndarray, fields: Se
     return population
 
 
-def checked_minimums(cells: Cells, minimums: Sequence[Minimum]) -> None:
-    """Raises InputError where a minimum is not positive, has no fields, or none is given."""
-    if not minimums:
-        raise InputError("No minimum is given: choose POPULATIONS and K.")
-    for minimum in minimums:
-        if not minimum.columns:
-            raise InputError(f"The minimum for {minimum.label} has no fields: choose at least one field, one per year.")
-        if not minimum.k > 0:
-            raise InputError(f"The minimum for {minimum.label} is {minimum.k}: give a number above 0.")
-        if not cells.population[:, list(minimum.columns)].any():
-            names = first_values([cells.fields[column] for column in minimum.columns])
-            raise InputError(f"Nobody lives in any cell by the fields {names}: choose the fields of {minimum.label}.")
-
-
-def weights_of(cells: Cells, minimums: Sequence[Minimum]) -> np.ndarray:
-    """What a cell counts for in the measures, (n,) float: n_j of Bjerre-Nielsen & Gandil 2018, Eqs. 1 and 3.
-
-    With several years their n_j is a vector; here it is its sum: the person-years of the first minimum's fields.
-    """
-    return cells.population[:, list(minimums[0].columns)].sum(axis=1)
-
-
-class PackedMinimums:
-    """The minimums of a partition, ready to be checked against packed totals.
-
-    A packed population is a single number: one addition adds all years, one comparison checks all minimums. Each column
-    has a lane of 64 bits in a Python integer. Totals stay far below a lane's top bit, so lanes never run into each
-    other, and the top bits are free to show which lanes reach their minimum.
-
-    empty_years : whether a group may have nobody in a year (a year without people hides nobody's identity).
-    """
-
-    def __init__(self, minimums: Sequence[Minimum], empty_years: bool = False) -> None:
-        self.columns = [column for minimum in minimums for column in minimum.columns]
-        needed = [int(np.ceil(minimum.k * PARTS)) for minimum in minimums for _ in minimum.columns]
-        lanes = range(len(self.columns))
-        self._top = sum(1 << (LANE * lane + LANE - 1) for lane in lanes)
-        self._ones = sum(1 << (LANE * lane) for lane in lanes)
-        self._needed = sum(k << (LANE * lane) for lane, k in zip(lanes, needed))
-        self.empty_years = empty_years
-
-    def pack(self, cells: Cells) -> list[int]:
-        """Each cell's population as one integer, n values."""
-        units = np.ascontiguousarray(cells.population[:, self.columns] * PARTS).astype("<i8")
-        return [int.from_bytes(row.tobytes(), "little") for row in units]
-
-    def enough(self, total: int) -> bool:
-        """Whether a total reaches every minimum in every year (but the empty ones, where those are allowed)."""
-        top = self._top
-        reached = ((total | top) - self._needed) & top
-        if reached == top:
-            return True
-        return self.empty_years and total > 0 and not ((total | top) - self._ones) & top & ~reached
-
-    def may_hold_group(self, total: int) -> bool:
-        """Whether some of the cells of this total might reach the minimums: False only where none can."""
-        reached = ((total | self._top) - self._needed) & self._top
-        return reached != 0 if self.empty_years else reached == self._top
-
-
 @dataclass(frozen=True)
 class PartitionOptions:
-    """Settings; each approach uses those it needs.
+    """Settings of the search; each approach uses those it needs.
 
-    neighbours_by_corner and the minimums belong to the cells; here are the settings of the search:
     attempts : growths that may fail before `random growth` gives up (R of Algorithm 1), in each area
     restarts : runs from different starts; the one with the best loss is kept, area by area
     beta : weight of the people left out in the loss; seed : of every random draw
@@ -176,3 +114,120 @@ class PartitionOptions:
     regroupings: int = 30
     chunk_cells: int = 0
     empty_years: bool = False
+
+
+def cells_of_polygons(
+    identifiers: Sequence[object],
+    shapes: np.ndarray,
+    planar: np.ndarray,
+    population: np.ndarray,
+    fields: Sequence[str],
+    neighbours: str,
+    progress: Progress = silent,
+) -> Cells:
+    """Cells of a polygon layer.
+
+    shapes : (n,) polygons as in the layer, where shared borders match; planar : (n,) the same in metres.
+    The unit of length is the side of the squares of one grid; for other areas, the square root of their median surface.
+    """
+    corners = neighbours == EDGE_OR_CORNER
+    size = grid_size(planar)
+    bounds = shapely.bounds(planar)
+    if size is None:
+        size = float(np.sqrt(np.median(shapely.area(planar))))
+        pairs = touching(shapes) if corners else polygon_neighbours(shapes, progress=progress).pairs()
+        borders = np.column_stack(pairs)
+    else:
+        texts = np.array([identifier_text(value) for value in identifiers], dtype=object)
+        positions = grid_positions(bounds[:, :2], size, texts)
+        borders = grid_borders(positions, corners)
+        bounds = size * np.hstack([positions, positions + 1])
+    return make_cells(identifiers, bounds, population, fields, borders, size)
+
+
+def cells_of_points(
+    identifiers: Sequence[object],
+    points: np.ndarray,
+    size: float,
+    stands_for: str,
+    population: np.ndarray,
+    fields: Sequence[str],
+    neighbours: str,
+) -> tuple[Cells, np.ndarray]:
+    """Cells of a point layer, and their squares, (n,) polygons. points : (n, 2) metres; size : side of a cell, metres.
+
+    stands_for : CENTRE or LOWER_LEFT, where in its cell a point lies. Raises InputError for points that are on no grid
+    of that size.
+    """
+    if not size > 0:
+        raise InputError("CELLS are points: give the side of a cell in metres as CELL_SIZE.")
+    texts = np.array([identifier_text(value) for value in identifiers], dtype=object)
+    positions = grid_positions(points, size, texts)
+    origin = points.min(axis=0) - (size / 2 if stands_for == CENTRE else 0.0)
+    borders = grid_borders(positions, neighbours == EDGE_OR_CORNER)
+    boxes = size * np.hstack([positions, positions + 1])
+    cells = make_cells(identifiers, boxes, population, fields, borders, size)
+    return cells, squares(positions, size, origin)
+
+
+def grid_size(shapes: np.ndarray) -> float | None:
+    """The side of the squares where all polygons are the squares of one grid, metres; None where they are not.
+
+    shapes : (n,) planar polygons.
+    """
+    bounds = shapely.bounds(shapes)
+    widths, heights = bounds[:, 2] - bounds[:, 0], bounds[:, 3] - bounds[:, 1]
+    size = float(np.median(widths))
+    if not size > 0:
+        return None
+    slack = TOLERANCE * size
+    square = (abs(widths - size) <= slack) & (abs(heights - size) <= slack)
+    full = abs(shapely.area(shapes) - size * size) <= 4 * slack * size
+    if not (square & full).all():
+        return None
+    steps = (bounds[:, :2] - bounds[:, :2].min(axis=0)) / size
+    return size if (abs(steps - np.round(steps)) <= TOLERANCE * np.maximum(1.0, steps)).all() else None
+
+
+def grid_positions(corners: np.ndarray, size: float, identifiers: np.ndarray) -> np.ndarray:
+    """Column and row of each cell, (n, 2) int64. corners : (n, 2), a point of each cell, the same one in all.
+
+    Raises InputError for points that are not on a grid of that size, and where two are in one square.
+    """
+    steps = (corners - corners.min(axis=0)) / size
+    positions = np.round(steps).astype(np.int64)
+    off = (abs(steps - positions) > 0.05).any(axis=1)
+    if off.any():
+        raise InputError(
+            f"{int(off.sum())} points of CELLS are not on a grid of {size:g} metres "
+            f"(first: {first_values(identifiers[off])}): correct CELL_SIZE."
+        )
+    order = np.lexsort(positions.T)
+    twice = order[1:][(positions[order][1:] == positions[order][:-1]).all(axis=1)]
+    if len(twice):
+        raise InputError(
+            f"{len(twice)} points of CELLS share a square with another (first: {first_values(identifiers[twice])}): "
+            "each cell is given once; correct CELL_SIZE or the layer."
+        )
+    return positions
+
+
+def grid_borders(positions: np.ndarray, corners: bool) -> np.ndarray:
+    """Pairs of squares that share an edge, or also a corner, (b, 2) int64. positions : (n, 2) column and row."""
+    height = int(positions[:, 1].max()) + 3
+    keys = positions[:, 0] * height + positions[:, 1]
+    order = np.argsort(keys)
+    ordered = keys[order]
+    pairs = []
+    for across, up in ((1, 0), (0, 1), (1, 1), (1, -1))[: 4 if corners else 2]:
+        wanted = keys + across * height + up
+        place = np.minimum(np.searchsorted(ordered, wanted), len(keys) - 1)
+        there = ordered[place] == wanted
+        pairs.append(np.column_stack([np.flatnonzero(there), order[place[there]]]))
+    return np.vstack(pairs)
+
+
+def squares(positions: np.ndarray, size: float, origin: np.ndarray) -> np.ndarray:
+    """The squares as polygons, (n,). origin : (2,) lower left corner of column 0 and row 0."""
+    low = positions * size + origin
+    return shapely.box(low[:, 0], low[:, 1], low[:, 0] + size, low[:, 1] + size)

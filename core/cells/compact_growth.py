@@ -8,9 +8,8 @@ from heapq import heapify, heappop, heappush
 
 from ..progress import Progress, part, silent
 from .cells import PartitionOptions
-from .grouping import FREE, Box, ConnectedCells, Draws, Grouping, diagonal, joined
+from .grouping import FREE, Box, ConnectedCells, Draws, Grouping, diagonal, joined, swap_cells
 from .measures import loss_of
-from .swaps import GAIN, swap_cells
 
 START_NOISE = 0.5
 
@@ -42,7 +41,7 @@ ALONE_LAST = 8.0
 ALONE_DEAR = 1.0
 # Of two cells that lengthen the diagonal equally, the one with fewer free neighbours is taken: it is harder to place.
 CROWDED = 0.1
-TELL_EVERY = 64
+REPORT_EVERY = 64
 
 
 @dataclass
@@ -81,7 +80,7 @@ def build(
         _, start = heappop(queue)
         if start not in free:
             continue
-        if len(groups) % TELL_EVERY == TELL_EVERY - 1:
+        if len(groups) % REPORT_EVERY == REPORT_EVERY - 1:
             progress(1.0 - len(free) / len(degree))
         group = _grow_compactly(area, start, free, degree, draws, noise)
         if enough(group.people):
@@ -179,8 +178,8 @@ MOST_MERGED = 6
 REGROUPING_NOISE = 2.0
 
 
-def regroup(grouping: Grouping, draws: Draws, rounds: int, progress: Progress = silent) -> int:
-    """Merge some neighbouring groups and free cells next to them, split them again; returns how often that was kept.
+def regroup(grouping: Grouping, draws: Draws, rounds: int, progress: Progress = silent) -> None:
+    """Merge some neighbouring groups and the free cells next to them, and split them again, as long as that pays.
 
     Each try takes a random group of several cells and up to MOST_MERGED - 1 more, each a neighbour of one before it;
     the groups built of their cells, partly at random, are kept if the area's loss does not get worse.
@@ -188,13 +187,12 @@ def regroup(grouping: Grouping, draws: Draws, rounds: int, progress: Progress = 
     """
     area = grouping.area
     cost, taken = sum(grouping.cost.values()), sum(grouping.weight.values())
-    kept = 0
-    several = _of_several_cells(grouping)
+    several = grouping.of_several_cells()
     tries = rounds * len(several)
     for done in range(tries):
-        if done % TELL_EVERY == 0:
+        if done % REPORT_EVERY == 0:
             progress(done / tries)
-            several = _of_several_cells(grouping)
+            several = grouping.of_several_cells()
             if not several:
                 break
         group = several[draws.below(len(several))]
@@ -213,14 +211,11 @@ def regroup(grouping: Grouping, draws: Draws, rounds: int, progress: Progress = 
         gain = loss_of(new_cost, new_taken, area.everyone, area.beta) - loss_of(cost, taken, area.everyone, area.beta)
         if gain < -1e-12 or not built:
             continue
-        _replace(grouping, merged, built)
+        for one in merged:
+            grouping.remove(one)
+        for fresh in built:
+            grouping.add(fresh.members)
         cost, taken = new_cost, new_taken
-        kept += gain > GAIN
-    return kept
-
-
-def _of_several_cells(grouping: Grouping) -> list[int]:
-    return [group for group, cells in grouping.members.items() if len(cells) > 1]
 
 
 def _groups_to_merge(grouping: Grouping, group: int, draws: Draws) -> list[int]:
@@ -235,10 +230,3 @@ def _groups_to_merge(grouping: Grouping, group: int, draws: Draws) -> list[int]:
         if around:
             merged.append(around[draws.below(len(around))])
     return merged
-
-
-def _replace(grouping: Grouping, merged: list[int], built: list[GrownGroup]) -> None:
-    for group in merged:
-        grouping.remove(group)
-    for one in built:
-        grouping.add(one.members)

@@ -1,4 +1,4 @@
-"""What a partition is rated by (Bjerre-Nielsen & Gandil 2018, Eqs. 1 to 4), and descriptions of its groups."""
+"""What groups of cells must reach, what a partition is rated by (Bjerre-Nielsen & Gandil 2018)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,80 @@ import numpy as np
 import shapely
 
 from ..crosswalk import Crosswalk
-from .cells import Cells, Minimum, weights_of
+from ..errors import InputError, first_values
+from .cells import PARTS, Cells
+
+# Bits of a column in a packed population.
+LANE = 64
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """At least k people in each of these columns of the population, one column per year."""
+
+    columns: tuple[int, ...]
+    k: float
+    label: str = "population"
+
+
+def checked_minimums(cells: Cells, minimums: Sequence[Minimum]) -> None:
+    """Raises InputError where a minimum is not positive, has no fields, or none is given."""
+    if not minimums:
+        raise InputError("No minimum is given: choose POPULATIONS and K.")
+    for minimum in minimums:
+        if not minimum.columns:
+            raise InputError(f"The minimum for {minimum.label} has no fields: choose at least one field, one per year.")
+        if not minimum.k > 0:
+            raise InputError(f"The minimum for {minimum.label} is {minimum.k}: give a number above 0.")
+        if not cells.population[:, list(minimum.columns)].any():
+            names = first_values([cells.fields[column] for column in minimum.columns])
+            raise InputError(f"Nobody lives in any cell by the fields {names}: choose the fields of {minimum.label}.")
+
+
+def weights_of(cells: Cells, minimums: Sequence[Minimum]) -> np.ndarray:
+    """What a cell counts for in the measures, (n,) float: n_j of Bjerre-Nielsen & Gandil 2018, Eqs. 1 and 3.
+
+    With several years their n_j is a vector; here it is its sum: the person-years of the first minimum's fields.
+    """
+    return cells.population[:, list(minimums[0].columns)].sum(axis=1)
+
+
+class PackedMinimums:
+    """The minimums of a partition, ready to be checked against packed totals.
+
+    A packed population is a single number: one addition adds all years, one comparison checks all minimums. Each column
+    has a lane of 64 bits in a Python integer. Totals stay far below a lane's top bit, so lanes never run into each
+    other, and the top bits are free to show which lanes reach their minimum.
+
+    empty_years : whether a group may have nobody in a year (a year without people gives nobody away).
+    """
+
+    def __init__(self, minimums: Sequence[Minimum], empty_years: bool = False) -> None:
+        self.columns = [column for minimum in minimums for column in minimum.columns]
+        needed = [int(np.ceil(minimum.k * PARTS)) for minimum in minimums for _ in minimum.columns]
+        lanes = range(len(self.columns))
+        self._top = sum(1 << (LANE * lane + LANE - 1) for lane in lanes)
+        self._ones = sum(1 << (LANE * lane) for lane in lanes)
+        self._needed = sum(k << (LANE * lane) for lane, k in zip(lanes, needed))
+        self.empty_years = empty_years
+
+    def pack(self, cells: Cells) -> list[int]:
+        """Each cell's population as one integer, n values."""
+        units = np.ascontiguousarray(cells.population[:, self.columns] * PARTS).astype("<i8")
+        return [int.from_bytes(row.tobytes(), "little") for row in units]
+
+    def enough(self, total: int) -> bool:
+        """Whether a total reaches every minimum in every year (but the empty ones, where those are allowed)."""
+        top = self._top
+        reached = ((total | top) - self._needed) & top
+        if reached == top:
+            return True
+        return self.empty_years and total > 0 and not ((total | top) - self._ones) & top & ~reached
+
+    def may_hold_group(self, total: int) -> bool:
+        """Whether some of the cells of this total might reach the minimums: False only where none can."""
+        reached = ((total | self._top) - self._needed) & self._top
+        return reached != 0 if self.empty_years else reached == self._top
 
 
 @dataclass(frozen=True)

@@ -5,19 +5,32 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
+from threading import Thread
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from ..adjacency import connected_parts
 from ..approach import Approach
+from ..arrays import to_list
 from ..crosswalk import LEFT_OUT, Crosswalk, number_compactly
-from ..errors import InputError, PrivacyError
+from ..errors import InputError, PrivacyError, VbasError
 from ..progress import Progress, part, silent
-from .cells import Cells, Minimum, PackedMinimums, PartitionOptions, checked_minimums, weights_of
-from .chunks import connected_areas, cut_into_chunks
+from .cells import Cells, PartitionOptions
 from .compact_growth import compact_growth
 from .grouping import Draws, Grouping, connect_cells
-from .measures import PartitionMeasures, diagonals, loss_of, measure_partition
+from .measures import (
+    Minimum,
+    PackedMinimums,
+    PartitionMeasures,
+    checked_minimums,
+    diagonals,
+    loss_of,
+    measure_partition,
+    weights_of,
+)
 from .random_growth import random_growth
 
 APPROACHES: dict[str, Approach[Grouping]] = {
@@ -68,7 +81,7 @@ def partition_cells(
     packed = packed_minimums.pack(cells)
     area_of = connected_areas(cells, packed, packed_minimums)
     if (area_of < 0).all():
-        raise InputError(_nowhere(cells, minimums))
+        raise InputError(_no_group_possible(cells, minimums))
     too_few = area_of < 0
     if options.chunk_cells:
         chunking = part(progress, 0.0, 0.1)
@@ -133,9 +146,7 @@ def newly_built(cells: Cells, minimums: Sequence[Minimum]) -> np.ndarray:
 def _members(area_of: np.ndarray) -> list[np.ndarray]:
     """The cells of each area, ascending."""
     order = np.argsort(area_of, kind="stable")
-    n_areas = int(area_of.max(initial=-1)) + 1
-    bounds = np.searchsorted(area_of[order], np.arange(n_areas + 1))
-    return [order[bounds[area] : bounds[area + 1]] for area in range(n_areas)]
+    return np.split(order, np.searchsorted(area_of[order], np.arange(area_of.max(initial=-1) + 2)))[1:-1]
 
 
 def too_wide(boxes: np.ndarray, labels: np.ndarray, weights: np.ndarray, beta: float) -> np.ndarray:
@@ -182,7 +193,7 @@ def recount(cells: Cells, minimums: Sequence[Minimum], crosswalk: Crosswalk, emp
 
 def _check(cells: Cells, minimums: Sequence[Minimum], approach: str, options: PartitionOptions) -> None:
     if approach not in APPROACHES:
-        raise InputError(f"There is no approach “{approach}”: choose one of {', '.join(APPROACHES)}.")
+        raise InputError(f"Approach “{approach}” is unknown: choose one of {', '.join(APPROACHES)}.")
     if not 0 <= options.beta <= 1:
         raise InputError(f"BETA is {options.beta:g}: give a number from 0 to 1.")
     if options.restarts < 1 or options.attempts < 1:
@@ -190,7 +201,7 @@ def _check(cells: Cells, minimums: Sequence[Minimum], approach: str, options: Pa
     checked_minimums(cells, minimums)
 
 
-def _nowhere(cells: Cells, minimums: Sequence[Minimum]) -> str:
+def _no_group_possible(cells: Cells, minimums: Sequence[Minimum]) -> str:
     """The sentence for cells of which no group can be made."""
     component = cells.adjacency.components()
     worst = min(
@@ -207,3 +218,100 @@ def _nowhere(cells: Cells, minimums: Sequence[Minimum]) -> str:
         f"“{cells.fields[worst[2]]}” the largest has {most:g}. Lower K, take larger cells, "
         "or let NEIGHBOURS meet in corners."
     )
+
+
+NO_AREA = -1
+ASK_EVERY = 0.2
+
+
+def connected_areas(cells: Cells, packed: list[int], minimums: PackedMinimums) -> np.ndarray:
+    """The connected set that each cell belongs to, (n,) int64; NO_AREA where the set has too few people for a group."""
+    return _numbered_where_possible(cells.adjacency.components(), packed, minimums)
+
+
+def cut_into_chunks(
+    cells: Cells,
+    area_of: np.ndarray,
+    most: int,
+    packed: list[int],
+    minimums: PackedMinimums,
+    seed: int,
+    progress: Progress = silent,
+) -> np.ndarray:
+    """Areas of more than `most` cells cut into Louvain communities of their neighbour graph, (n,) int64.
+
+    (Bjerre-Nielsen & Gandil 2018, 3.1, after Blondel et al. 2008.) A community with too few people joins the one it
+    shares most borders with. Raises VbasError where the Python package networkx is needed but missing.
+    """
+    sizes = np.bincount(area_of[area_of >= 0])
+    large = np.flatnonzero(sizes > most)
+    if not len(large):
+        return area_of
+    chunk_of = area_of.copy()
+    used = len(sizes)
+    for done, area in enumerate(to_list(large)):
+        members = np.flatnonzero(area_of == area)
+        graph = cells.adjacency.matrix()[members][:, members].tocoo()
+        community = _communities(graph, seed, part(progress, done / len(large), (done + 1) / len(large)))
+        community = _joined_until_possible(community, graph, [packed[cell] for cell in to_list(members)], minimums)
+        chunk_of[members] = used + community
+        used += int(community.max()) + 1
+    return _numbered_where_possible(chunk_of, packed, minimums)
+
+
+def _numbered_where_possible(labels: np.ndarray, packed: list[int], minimums: PackedMinimums) -> np.ndarray:
+    """Labels renumbered in the order of their first cells; NO_AREA for those that cannot hold a group."""
+    totals: dict[int, int] = {}
+    for label, people in zip(to_list(labels), packed):
+        totals[label] = totals.get(label, 0) + people
+    totals.pop(NO_AREA, None)
+    able = [label for label, total in totals.items() if minimums.may_hold_group(total)]
+    number = {label: i for i, label in enumerate(able)}
+    return np.fromiter((number.get(label, NO_AREA) for label in to_list(labels)), np.int64, len(labels))
+
+
+def _communities(graph: sparse.coo_matrix, seed: int, progress: Progress) -> np.ndarray:
+    """Louvain community of each cell, (n,) int64, by networkx."""
+    try:
+        networkx: Any = import_module("networkx")
+        louvain_communities = networkx.community.louvain_communities
+    except (ImportError, AttributeError) as error:
+        raise VbasError(
+            "Cutting large areas into chunks needs the Python package networkx (version 3 or later): install it, or "
+            "set CHUNK_CELLS to 0 to partition them whole, which is slower for “random growth” only."
+        ) from error
+    network = networkx.Graph()
+    network.add_nodes_from(range(graph.shape[0]))
+    network.add_edges_from(zip(graph.row.tolist(), graph.col.tolist()))
+    found: list[Any] = []
+    # networkx reports no progress: it runs in a thread of its own, so that the user can cancel.
+    worker = Thread(target=lambda: found.append(louvain_communities(network, seed=seed)), daemon=True)
+    worker.start()
+    while worker.is_alive():
+        worker.join(ASK_EVERY)
+        progress(0.0)
+    if not found:
+        raise VbasError("networkx could not find communities: set CHUNK_CELLS to 0.")
+    community = np.empty(graph.shape[0], np.int64)
+    for number, members in enumerate(found[0]):
+        community[list(members)] = number
+    return community
+
+
+def _joined_until_possible(
+    community: np.ndarray, graph: sparse.coo_matrix, packed: list[int], minimums: PackedMinimums
+) -> np.ndarray:
+    """Communities with too few people joined, smallest first, to the neighbour they share most borders with."""
+    community = community.copy()
+    while True:
+        labels, community = np.unique(community, return_inverse=True)
+        community = community.reshape(-1)
+        totals = [0] * len(labels)
+        for label, people in zip(to_list(community), packed):
+            totals[label] += people
+        short = [label for label, total in enumerate(totals) if not minimums.may_hold_group(total)]
+        if not short or len(labels) == 1:
+            return community
+        label = min(short, key=lambda one: int((community == one).sum()))
+        across = (community[graph.row] == label) & (community[graph.col] != label)
+        community[community == label] = np.bincount(community[graph.col[across]]).argmax()

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from ..progress import Progress, part, silent
 from .cells import PartitionOptions
-from .grouping import FREE, ConnectedCells, Draws, Grouping
-from .swaps import swap_cells
+from .grouping import FREE, ConnectedCells, Draws, Grouping, swap_cells
 
-TELL_EVERY = 256
+REPORT_EVERY = 256
 
 
 def random_growth(
@@ -52,7 +51,7 @@ def grow(grouping: Grouping, cells: list[int], draws: Draws, attempts: int, prog
         for cell in members:
             unassigned.discard(cell)
         rounds += 1
-        if rounds % TELL_EVERY == 0:
+        if rounds % REPORT_EVERY == 0:
             progress(1.0 - len(unassigned) / len(cells))
 
 

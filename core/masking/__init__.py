@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .draws import DistanceLaw, uniform_in_area, uniform_in_distance
+from .placing import DistanceLaw, uniform_in_area, uniform_in_distance
 
 #: How far a point moves within its ring; the keys are the words the user sees.
 DISTANCES: dict[str, DistanceLaw] = {

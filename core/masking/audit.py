@@ -11,8 +11,8 @@ from ..areas import MOST_PEOPLE
 from ..errors import InputError
 from ..progress import Progress, part, silent
 from .donut import MASKED, REASONS, Masking, check_ring, donut_mask
-from .households import Households
 from .placing import NO_AREA
+from .populations import Households
 
 # K_INNER is searched for up to this number; beyond it, a donut is too wide for any realistic area.
 LARGEST_K_INNER = 10_000
@@ -20,7 +20,7 @@ LARGEST_K_INNER = 10_000
 
 @dataclass(frozen=True, eq=False)
 class Masker:
-    """All that a masking needs but K_INNER, so that it can be run for many.
+    """Everything that a masking needs except K_INNER, so that it can be run for many.
 
     households : those that are masked and counted; area_of, people : (h,) of each; shapes : (m,) valid polygons
     outer_factor : K_OUTER = outer_factor x K_INNER; distance : a key of DISTANCES; seed : of every run, so
@@ -205,9 +205,8 @@ def numbers_of(text: str, name: str) -> list[float]:
 
     Raises InputError for what is not a number, not above 0, or above MOST_PEOPLE.
     """
-    words = [word for word in text.replace(";", ",").replace(",", " ").split() if word]
     try:
-        numbers = [float(word) for word in words]
+        numbers = [float(word) for word in text.replace(";", " ").replace(",", " ").split()]
     except ValueError:
         numbers = []
     if not numbers or not all(0 < number <= MOST_PEOPLE for number in numbers):

@@ -1,20 +1,21 @@
-"""Donut geomasking: each point moved within a ring, inside its own area (Allshouse 2010, section 2.2)."""
+"""Donut geomasking: each point moved within a ring, inside its own area (Allshouse 2010, 2.2), and its release."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import shapely
 
 from ..arrays import to_list
-from ..errors import InputError
+from ..errors import InputError, PrivacyError
 from ..progress import Progress, part, silent
+from ..records.columns import Column
+from ..records.table import singling_out
 from . import DISTANCES
-from .draws import DistanceLaw, first_inside
-from .placing import NO_AREA, inside_own_area
-from .stragglers import mask_stragglers
+from .placing import NO_AREA, DistanceLaw, first_inside, inside_own_area, mask_stragglers
 
 MASKED, NO_POSITION, OUTSIDE, CATEGORY_MISSING, NOBODY, OUT_OF_REACH, SLIVER = range(7)
 #: The outcome of a point, by the codes above; only points with the first are released.
@@ -30,6 +31,9 @@ REASONS = (
 # Draws for each point still without a place, round by round. Most points find one in the first; those still without one
 # after the last are placed area by area.
 PLAIN_DRAWS = (1, 1, 2, 4, 8, 16, 32)
+# In metres: a position projected to the layer's coordinates and back may differ by half a millimetre, since equal-area
+# projections are computed by series.
+_TOLERANCE = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,3 +165,71 @@ def _plain_draws(
     distance = law(rng.random((len(points), draws)), inner[:, None], outer[:, None])
     area = np.repeat(area_of, draws)
     return first_inside(points, direction, distance, inner, outer, lambda places: inside_own_area(places, area, shapes))
+
+
+def release_order(places: np.ndarray, kept: Mapping[str, Column]) -> np.ndarray:
+    """The order to write rows in, (n,) int64: by what they show, so that it gives away nothing of the original order.
+
+    places : (n, 2) masked positions as they are written; kept : columns of n rows.
+    """
+    return np.lexsort([*(column.codes for column in reversed(list(kept.values()))), places[:, 1], places[:, 0]])
+
+
+def check_released(
+    written: np.ndarray, points: np.ndarray, masking: Masking, area_of: np.ndarray, shapes: np.ndarray
+) -> None:
+    """The second check, on the coordinates as written: each point where masking put it, in its ring and its area.
+
+    written : (N, 2) in planar metres again, NaN where not released; points : (N, 2) true positions; area_of : (N,);
+    shapes : (m,) prepared polygons. Raises PrivacyError.
+    """
+    released = np.flatnonzero(np.isfinite(written).any(axis=1))
+    released = released[np.argsort(area_of[released], kind="stable")]
+    shown, meant = written[released], masking.points[released]
+    moved = np.hypot(*(shown - points[released]).T)
+    good = masking.masked[released] & (np.hypot(*(shown - meant).T) < _TOLERANCE)
+    good &= moved > masking.inner[released] - _TOLERANCE
+    good &= moved < masking.outer[released] + _TOLERANCE
+    good &= inside_own_area(meant, area_of[released], shapes)
+    if not good.all():
+        raise PrivacyError(
+            f"{int((~good).sum())} masked points are not in their ring or not in their own area: nothing was written."
+        )
+
+
+def check_no_coordinates(kept: Mapping[str, Column], *coordinates: np.ndarray) -> None:
+    """Refuse a released field that repeats a coordinate of the true position, rounded or not.
+
+    kept : columns of N rows; coordinates : (N, 2) each, in every system a field might use. Raises InputError.
+    """
+    for field, column in kept.items():
+        numbers = np.array([_number_or_nan(value) for value in column.categories], dtype=float)[column.codes]
+        for values in (axis for pair in coordinates for axis in pair.T):
+            placed = np.isfinite(values)
+            near = np.abs(numbers - values)[placed] <= 1e-3 * (np.ptp(values[placed]) if placed.any() else 0.0)
+            if len(near) and np.mean(near) > 0.5:
+                raise InputError(
+                    f"KEEP_FIELDS: “{field}” repeats a coordinate of the true places, which masking is to hide: take "
+                    "it out."
+                )
+
+
+def kept_warnings(kept: Mapping[str, Column]) -> list[str]:
+    """Sentences about released fields that single out persons."""
+    return [warning for name, column in kept.items() if (warning := singling_out(name, column))]
+
+
+def unmasked_sentence(counts: Mapping[str, int]) -> str:
+    """How many points were not released and why, in one sentence; empty where all were."""
+    lost = {reason: n for reason, n in counts.items() if reason != "masked"}
+    if not lost:
+        return ""
+    why = ", ".join(f"{reason} ({n})" for reason, n in lost.items())
+    return f"{sum(lost.values())} of {sum(counts.values())} points could not be masked and are not released: {why}."
+
+
+def _number_or_nan(value: object) -> float:
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return float("nan")

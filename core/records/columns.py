@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..areas import identifier_text
+
 
 @dataclass(frozen=True, eq=False)
 class Column:
@@ -112,11 +114,12 @@ def column_from_values(values: Sequence[object]) -> Column:
     return builder.column()
 
 
-def column_from_array(values: np.ndarray, missing: np.ndarray | None = None) -> Column:
-    """Encode a numpy array of numbers or text, vectorised: the same column that `column_from_values` gives."""
-    builder = ColumnBuilder()
-    builder.add_array(values, missing)
-    return builder.column()
+def codes_of_labels(labels: Sequence[object]) -> np.ndarray:
+    """Labels compared as text, as numbers in ascending order of the text, (n,) int64; -1 where one is missing."""
+    column = column_from_values([identifier_text(label) for label in labels])
+    known = np.array([label is not None for label in column.categories], bool)
+    number = np.where(known, np.cumsum(known) - 1, -1)
+    return number[column.codes].astype(np.int64)
 
 
 def category_order(value: object) -> tuple[bool, str, float, str]:
@@ -126,7 +129,7 @@ def category_order(value: object) -> tuple[bool, str, float, str]:
 
 
 def _keys(values: np.ndarray) -> np.ndarray:
-    """What values are told apart by: up to eight bytes of text as one integer, ten times as fast as byte by byte."""
+    """What values are compared by: up to eight bytes of text as one integer, ten times as fast as byte by byte."""
     if values.dtype.kind != "S" or values.dtype.itemsize > 8:
         return values
     return values.astype("S8").view(np.uint64)

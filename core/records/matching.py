@@ -9,7 +9,7 @@ import numpy as np
 from ..areas import Areas, identifier_text
 from ..errors import InputError, first_values
 from ..profile import Profile, profile_records
-from .table import RecordTable, check_table
+from .table import RecordTable, check_table, singling_out
 
 STOP, SUPPRESS = "stop", "suppress"
 UNMATCHED = (STOP, SUPPRESS)
@@ -104,11 +104,8 @@ def release_warnings(table: RecordTable, area_codes: np.ndarray) -> list[str]:
     n_areas = len(np.unique(area_codes[inside]))
     for name, column in table.kept.items():
         n_values = len(column.categories)
-        if len(table) > 1 and n_values > 0.5 * len(table):
-            warnings.append(
-                f"KEEP_FIELDS: “{name}” has {n_values} different values in {len(table)} rows: if it is a number or a "
-                "name of a person, do not release it."
-            )
+        if warning := singling_out(name, column):
+            warnings.append(warning)
         elif n_values > max(1, n_areas // 2) and _gives_area_away(column.codes[inside], area_codes[inside], n_values):
             warnings.append(
                 f"KEEP_FIELDS: each value of “{name}” occurs in one area only, so that it gives the area away: do not "

@@ -12,7 +12,7 @@ from .columns import Column, ColumnBuilder
 
 SHORT, INTEGER, LONG, REAL, TEXT = "short", "integer", "long", "real", "text"
 BOOLEAN, DATE, TIME = "boolean", "date", "datetime"
-SECONDS_TO_WAIT = 2.0  # beside the five that GDAL waits when QGIS opens a locked file
+SECONDS_TO_WAIT = 2.0  # besides the five that GDAL waits when QGIS opens a locked file
 _ROWS = 2000
 _LARGEST = {INTEGER: 2**31 - 1, LONG: 2**63 - 1}
 _TYPES = {INTEGER: int, LONG: int, REAL: float, TEXT: str}
@@ -190,7 +190,7 @@ class _Collector:
 def _distinct_values(
     connection: sqlite3.Connection, table: str, kinds: Mapping[str, str]
 ) -> dict[str, set[object]] | None:
-    """The values of each field, told apart by SQLite in one scan; None where a reader might alter or reorder them."""
+    """The distinct values of each field, by SQLite in one scan; None where a reader might alter or reorder them."""
     if not _is_table(connection, table) or connection.execute(f"PRAGMA index_list({quoted(table)})").fetchone():
         return None
     found: list[set[object]] = []
@@ -227,7 +227,7 @@ def _shown(value: object) -> str:
 
 
 def _connection(path: Path) -> sqlite3.Connection:
-    # Nothing is ever written, not even what SQLite would make beside a file with a write-ahead log that is empty.
+    # Nothing is ever written, not even the files that SQLite would make next to one with an empty write-ahead log.
     mode = "immutable=1" if has_idle_log(path) else "mode=ro"
     return sqlite3.connect(
         f"{path.resolve().as_uri()}?{mode}",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..anonymity import check_k
-from ..errors import InputError, first_values
+from ..errors import InputError, first_values, refuse_where
 from .columns import Column
 
 
@@ -37,6 +37,17 @@ class RecordTable:
     def weights(self, rows: np.ndarray) -> int:
         """Number of records in the rows that the boolean array (N,) marks."""
         return int(rows.sum()) if self.counts is None else int(self.counts[rows].sum())
+
+
+def singling_out(name: str, column: Column) -> str:
+    """A warning where a released field has so many values that they single out persons; empty where it has not."""
+    n_values, n_rows = len(column.categories), len(column)
+    if n_rows <= 1 or n_values <= 0.5 * n_rows:
+        return ""
+    return (
+        f"KEEP_FIELDS: “{name}” has {n_values} different values in {n_rows} rows: if it is a number or a name of a "
+        "person, do not release it."
+    )
 
 
 def check_fields(
@@ -104,18 +115,18 @@ def check_table(table: RecordTable, k: int) -> None:
 def checked_counts(values: np.ndarray, field: str) -> np.ndarray:
     """RECORD_COUNT as int64, (N,). Raises InputError where it is missing, negative or not a whole number."""
     values = np.asarray(values, dtype=float)
-    for wrong, word in (
-        (~np.isfinite(values), "missing or not a number"),
-        (values < 0, "negative"),
-        (values != np.floor(values), "not a whole number"),
-        (values > MOST_RECORDS, "too large to be exact"),
-    ):
-        if wrong.any():
-            shown = first_values(f"{value:g}" for value in np.unique(values[wrong])[:6])
-            raise InputError(
-                f"RECORD_COUNT field “{field}” is {word} in {int(wrong.sum())} rows (first: {shown}): each row "
-                "must say how many records it stands for."
-            )
+    refuse_where(
+        {
+            "missing or not a number": ~np.isfinite(values),
+            "negative": values < 0,
+            "not a whole number": values != np.floor(values),
+            "too large to be exact": values > MOST_RECORDS,
+        },
+        f"RECORD_COUNT field “{field}”",
+        "rows",
+        lambda wrong: first_values(f"{value:g}" for value in np.unique(values[wrong])[:6]),
+        "each row must say how many records it stands for.",
+    )
     # Counts are added up in floating point, which is exact up to that number.
     if values.sum() >= MOST_RECORDS:
         raise InputError(

@@ -8,7 +8,7 @@ import numpy as np
 import shapely
 
 from ..evaluation import Measures, RegionAudit
-from .page import Report, Section, render
+from .page import Report, Section, how_it_was_done, render, time_taken
 from .pictures import REDS, histogram, region_map
 
 MEANINGS = (
@@ -81,7 +81,7 @@ def evaluation_report(
     sections = [
         measures_section(measures),
         regions_section(shapes, audit),
-        Section("How it was done", tuple(notes), ("Parameter", "Value"), list(parameters)),
+        how_it_was_done(notes, parameters),
     ]
     return render(Report("Evaluation report", verdict, measures.n_suppressed < measures.n_records, True, sections))
 
@@ -118,8 +118,8 @@ def anonymisation_report(
     sections = [
         measures_section(measures),
         regions_section(shapes, audit),
-        Section("How it was done", tuple(notes), ("Parameter", "Value"), list(parameters)),
-        Section("Time", (), ("Component", "Seconds"), [(name, float(value)) for name, value in seconds.items()]),
+        how_it_was_done(notes, parameters),
+        time_taken("Component", seconds),
         Section("What k-anonymity does not do", limits),
     ]
     return render(Report("Anonymisation report", verdict, bool(released), True, sections))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..comparison import Outcome
-from .page import Report, Section, render
+from .page import Report, Section, how_it_was_done, render
 from .pictures import bars, scatter
 
 # Measure and label of each picture.
@@ -38,7 +38,7 @@ def comparison_report(
         ),
         trade_off_section(outcomes),
         Section("Measure by measure", ("Less is better in every picture.",), pictures=_measure_pictures(rated)),
-        Section("How it was done", tuple(notes), ("Parameter", "Value"), list(parameters)),
+        how_it_was_done(notes, parameters),
     ]
     if failed:
         sections.insert(
@@ -108,5 +108,5 @@ def _measure_pictures(rated: Sequence[Outcome]) -> tuple[str, ...]:
             names.append(outcome.title)
             source = outcome if measure == "seconds" else outcome.measures
             heights.append(float(getattr(source, measure)))
-        pictures.append(bars({name: (x, y) for name, (x, y) in groups.items()}, label, label))
+        pictures.append(bars(groups, label, label))
     return tuple(pictures)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -32,6 +32,16 @@ class Report:
     good: bool = True
     internal: bool = True
     sections: Sequence[Section] = field(default_factory=tuple)
+
+
+def how_it_was_done(notes: Sequence[str], parameters: Sequence[tuple[str, object]]) -> Section:
+    """The section that every report has. notes : sentences; parameters : label and value of each."""
+    return Section("How it was done", tuple(notes), ("Parameter", "Value"), list(parameters))
+
+
+def time_taken(step: str, seconds: Mapping[str, float]) -> Section:
+    """Seconds by step; step : what a step is called."""
+    return Section("Time", (), (step, "Seconds"), [(name, float(value)) for name, value in seconds.items()])
 
 
 def render(report: Report) -> str:

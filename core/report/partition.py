@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..areas import identifier_text
-from ..cells.cells import Cells, Minimum, weights_of
-from ..cells.measures import GroupDescriptions, hull_areas
+from ..cells.cells import Cells
+from ..cells.measures import GroupDescriptions, Minimum, hull_areas, weights_of
 from ..cells.partition import REASONS, TAKEN, Partition
 from ..crosswalk import number_compactly
 from ..errors import InputError
-from .page import Report, Section, render
+from ..records.columns import codes_of_labels
+from .page import Report, Section, how_it_was_done, render, time_taken
 from .pictures import cloud, in_hull, region_map, sizes, spread
 
 BLUES = ((238, 242, 249), (42, 95, 165))
@@ -69,8 +69,8 @@ def partition_report(
         _sizes_section(groups),
         _precision_section(groups, official),
         _ratios_section(groups, shapes),
-        Section("How it was done", tuple(notes), ("Parameter", "Value"), list(parameters)),
-        Section("Time", (), ("Step", "Seconds"), [(name, float(value)) for name, value in seconds.items()]),
+        how_it_was_done(notes, parameters),
+        time_taken("Step", seconds),
     ]
     return render(Report("Partition of cells", verdict, True, True, sections))
 
@@ -158,7 +158,9 @@ def _sizes_section(groups: GroupDescriptions) -> Section:
 def _precision_section(groups: GroupDescriptions, official: OfficialAreas | None) -> Section:
     people = groups.people
     series: dict[str, tuple[np.ndarray, np.ndarray]] = {"groups": (groups.sqrt_hull, people)}
-    sentences = ["Spatial precision is the square root of the area of the convex hull of where somebody may live."]
+    sentences = [
+        "Spatial precision is the square root of the area of the convex hull of the places where somebody may live."
+    ]
     mean = float(np.average(groups.sqrt_hull, weights=people))
     if official is None:
         sentences.append(f"On average a person's group has {mean:.0f} m.")
@@ -196,9 +198,7 @@ def official_areas(
     cells: Cells, minimums: Sequence[Minimum], names: Sequence[object], shapes: np.ndarray, field: str
 ) -> OfficialAreas:
     """The official areas that have cells. names : n, the area of each cell, None for none; shapes : (n,) planar."""
-    texts = [identifier_text(name) for name in names]
-    number = {text: i for i, text in enumerate(sorted({text for text in texts if text is not None}))}
-    crosswalk, _ = number_compactly(np.array([-1 if text is None else number[text] for text in texts], np.int64))
+    crosswalk, _ = number_compactly(codes_of_labels(names))
     if not crosswalk.n_regions:
         raise InputError(f"OFFICIAL_AREA: field “{field}” is empty in every cell: choose another or none.")
     return OfficialAreas(np.sqrt(hull_areas(shapes, crosswalk)), crosswalk.totals(weights_of(cells, minimums)), field)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import shapely
+from scipy.stats import rankdata
 
 from ..errors import VbasError
 from .page import CHART_CALL
@@ -46,7 +47,8 @@ def region_map(
     # Nothing smaller than a third of a pixel can be seen.
     simple = shapely.simplify(shapes, 0.3 / scale)
     local = shapely.transform(simple, lambda c: (c - (west, north)) * (scale, -scale))
-    shade = _ranks(np.asarray(values, dtype=float))
+    rank = rankdata(values, "dense") - 1
+    shade = rank / max(rank.max(), 1)
     paths = [
         f'<path d="{_path(shape)}" fill="{_mix(ramp, tone)}"><title>{escape(label)}</title></path>'
         for shape, tone, label in zip(local, shade, labels)
@@ -99,7 +101,7 @@ def histogram(values: np.ndarray, title: str, x_title: str, y_title: str, mark: 
     return fragment(figure, title, x_title, y_title)
 
 
-def bars(groups: dict[str, tuple[Sequence[str], Sequence[float]]], title: str, y_title: str) -> str:
+def bars(groups: Mapping[str, tuple[Sequence[str], Sequence[float]]], title: str, y_title: str) -> str:
     """Bars, a row of them per group (heights may differ by orders of magnitude): {group: (names, heights)}."""
     graph_objects()
     from plotly.subplots import make_subplots
@@ -162,12 +164,6 @@ def graph_objects() -> Any:
     except ImportError as error:
         raise VbasError("The report needs the Python package plotly: install it, or leave REPORT empty.") from error
     return graph_objects
-
-
-def _ranks(values: np.ndarray) -> np.ndarray:
-    """Each value's rank from 0 to 1, the same for equal values."""
-    unique, position = np.unique(values, return_inverse=True)
-    return position.reshape(-1) / max(len(unique) - 1, 1)
 
 
 def _mix(ramp: tuple[tuple[int, int, int], tuple[int, int, int]], tone: float) -> str:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..areas import Areas
+from ..arrays import round_half_up
 from ..profile import Profile
 from ..progress import Progress, silent
-from ..rounding import round_half_up
-from .options import LocationOptions, SiteLocation
-
-DEFAULTS = LocationOptions()
+from .options import DEFAULTS, LocationOptions, SiteLocation
 
 
 def balanced_density(

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..anonymity import DEFAULT_K
+
 
 @dataclass(frozen=True)
 class LocationOptions:
@@ -14,8 +16,11 @@ class LocationOptions:
     k : the level of anonymity wanted; seed : of every random draw.
     """
 
-    k: int = 5
+    k: int = DEFAULT_K
     seed: int = 0
+
+
+DEFAULTS = LocationOptions()
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Random sites: distinct areas drawn at random, the least that a site location can do."""
+"""Random sites: distinct areas drawn at random, to compare other site locations with."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ import numpy as np
 from ..areas import Areas
 from ..profile import Profile
 from ..progress import Progress, silent
-from .options import LocationOptions, SiteLocation
-
-DEFAULTS = LocationOptions()
+from .options import DEFAULTS, LocationOptions, SiteLocation
 
 
 def random_sites(

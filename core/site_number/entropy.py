@@ -6,11 +6,8 @@ from collections.abc import Sequence
 
 from ..errors import InputError
 from ..profile import Profile
-from .cutoff import class_entropy, sites_for_cutoff
-from .gaps import gaps_model
-from .options import SiteNumber, SiteNumberOptions
-
-DEFAULTS = SiteNumberOptions()
+from .cutoff import class_entropy, gaps_model, sites_for_cutoff
+from .options import DEFAULTS, SiteNumber, SiteNumberOptions
 
 
 def entropy(profile: Profile, identifiers: Sequence[object], options: SiteNumberOptions = DEFAULTS) -> SiteNumber:

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from ..errors import InputError
 from ..profile import Profile
 from .cutoff import class_entropy, possible_classes
-from .options import SiteNumber, SiteNumberOptions
-
-DEFAULTS = SiteNumberOptions()
+from .options import DEFAULTS, SiteNumber, SiteNumberOptions
 
 
 def given_number(profile: Profile, identifiers: Sequence[object], options: SiteNumberOptions = DEFAULTS) -> SiteNumber:

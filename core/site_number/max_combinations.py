@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..profile import Profile
-from .cutoff import releasable_combinations, sites_for_cutoff
-from .gaps import gaps_model
-from .options import SiteNumber, SiteNumberOptions
-
-DEFAULTS = SiteNumberOptions()
+from .cutoff import gaps_model, releasable_combinations, sites_for_cutoff
+from .options import DEFAULTS, SiteNumber, SiteNumberOptions
 
 
 def max_combinations(

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from ..profile import Profile
 from .cutoff import possible_classes
 from .max_combinations import sites_for_combinations
-from .options import SiteNumber, SiteNumberOptions
-
-DEFAULTS = SiteNumberOptions()
+from .options import DEFAULTS, SiteNumber, SiteNumberOptions
 
 
 def max_combinations_2018(

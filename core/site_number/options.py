@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..anonymity import DEFAULT_K
+
 LARGEST_CUTOFF = 1e15  # far above mankind: what is larger is a slip, and overflows
 
 
@@ -22,7 +24,10 @@ class SiteNumberOptions:
     log_base: float = 0.0
     cutoff: float = 70_000.0
     n_sites: int = 1
-    k: int = 5
+    k: int = DEFAULT_K
+
+
+DEFAULTS = SiteNumberOptions()
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from ..errors import InputError
 from ..profile import Profile
 from .cutoff import sites_for_cutoff
-from .options import SiteNumber, SiteNumberOptions
-
-DEFAULTS = SiteNumberOptions()
+from .options import DEFAULTS, SiteNumber, SiteNumberOptions
 
 # Croft 2015, section 2.2.
 PUBLISHED_CUTOFFS = {

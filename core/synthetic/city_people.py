@@ -11,9 +11,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..arrays import to_list
-from .distributions import Distributions, PerCent, distributions_of_table
+from .distributions import Distributions, PerCent, distributions_of_table, sampler_of_shares
 from .generator import Dependent
-from .sampler import sampler_of_shares
 
 DISTRICTS = ("centre", "inner suburb", "north end", "outer suburb", "rural", "university")
 
@@ -97,7 +96,7 @@ def city_distributions() -> Distributions:
 
 
 def city_dependents() -> tuple[Dependent, ...]:
-    """The fields that follow the age group; the diagnosis is no quasi-identifier."""
+    """The fields that follow the age group; the diagnosis is not a quasi-identifier."""
     return (
         _given_age("marital_status", MARITAL_STATUS, MARITAL_FACTORS),
         _given_age("education", EDUCATION, EDUCATION_FACTORS),

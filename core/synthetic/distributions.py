@@ -1,4 +1,4 @@
-"""Distributions: the share of each category of an attribute, province by province."""
+"""Distributions: the share of each category of an attribute, province by province, and drawing from them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import numpy as np
 
 from ..areas import identifier_text
 from ..arrays import to_list
-from ..errors import InputError, first_values
-from ..records.columns import Column, column_from_values
-from .sampler import Sampler, sampler_of_shares
+from ..errors import InputError, Shown, first_values, refuse_where
+from ..records.columns import Column, column_from_values, smallest_integers
 
 # Shares read from a rounded table need not add up to exactly 1; if they are farther off, something is missing.
 ROUNDING = 0.02
@@ -64,10 +63,6 @@ class Distributions:
                 f"{first_values(self.attributes, len(self.attributes))}."
             )
         return Distributions(self.provinces, {name: self.attributes[name] for name in attributes}, self.notes)
-
-    def rows_of(self, provinces: Sequence[object] | np.ndarray) -> np.ndarray:
-        """Position of each label (n,) among the provinces, (n,) int64; see `province_rows`."""
-        return province_rows(self.provinces, provinces)
 
     def samplers(self) -> tuple[Sampler, ...]:
         """A sampler per attribute, rows in the order of the provinces: each attribute is drawn independently."""
@@ -176,20 +171,24 @@ def _text_column(values: Sequence[object], field: str) -> Column:
 
 def _checked_shares(shares: Sequence[object], province: Column, attribute: Column) -> np.ndarray:
     """The shares as float, (rows,). Raises InputError where one is missing or negative."""
+
+    def first(wrong: np.ndarray) -> str:
+        row = int(wrong.argmax())
+        return f"“{province.categories[province.codes[row]]}, {attribute.categories[attribute.codes[row]]}”"
+
+    return checked_numbers(shares, "Field “share” of DISTRIBUTIONS", "rows", first, "correct them.")
+
+
+def checked_numbers(
+    values: Sequence[object] | np.ndarray, field: str, rows: str, first: Shown, advice: str
+) -> np.ndarray:
+    """Numbers as float, (n,). Raises InputError, worded as by `refuse_where`, where one is missing or negative."""
     try:
-        share = np.asarray([np.nan if value is None else value for value in shares], dtype=float)
+        numbers = np.asarray([np.nan if value is None else value for value in values], dtype=float)
     except (TypeError, ValueError):
-        raise InputError(
-            "Field “share” of DISTRIBUTIONS is not a number in every row: choose a numeric field."
-        ) from None
-    for wrong, word in ((~np.isfinite(share), "missing"), (share < 0, "negative")):
-        if wrong.any():
-            first = int(np.flatnonzero(wrong)[0])
-            where = f"{province.categories[province.codes[first]]}, {attribute.categories[attribute.codes[first]]}"
-            raise InputError(
-                f"Field “share” of DISTRIBUTIONS is {word} in {int(wrong.sum())} rows (first: “{where}”): correct them."
-            )
-    return share
+        raise InputError(f"{field} is not a number in every row: choose a numeric field.") from None
+    refuse_where({"missing": ~np.isfinite(numbers), "negative": numbers < 0}, field, rows, first, advice)
+    return numbers
 
 
 def _refuse_doubles(keys: np.ndarray, province: Column, attribute: Column, category: Column) -> None:
@@ -208,3 +207,65 @@ def _group_names(marked: np.ndarray, province: Column, attribute: Column) -> lis
     """“province, attribute” of the marked groups, (attributes * provinces,) bool."""
     rows, columns = np.divmod(np.flatnonzero(marked), len(province.categories))
     return [f"{province.categories[p]}, {attribute.categories[a]}" for a, p in zip(rows, columns)]
+
+
+# Shares are held in steps of 2**-32: a draw is one random number of 32 bits, exact and quick to search for.
+BITS = 32
+
+
+def stream(seed: int, *names: str) -> np.random.Generator:
+    """A stream of random numbers for what these names stand for, so that drawing one thing does not disturb another.
+
+    It depends on the seed and the names alone. Raises InputError for a negative seed.
+    """
+    if seed < 0:
+        raise InputError(f"SEED is {seed}: give a whole number that is not negative.")
+    return np.random.default_rng([seed, *"\n".join(names).encode()])
+
+
+@dataclass(frozen=True, eq=False)
+class Sampler:
+    """Entries with shares, grouped by row (a province, or an area): a draw picks an entry of its row.
+
+    upper : (E,) int64, ascending: entry e of row r owns the numbers from upper[e - 1] to upper[e] - 1, and row r
+        owns those from r * 2**32 to (r + 1) * 2**32 - 1
+    fields : what an entry gives a record: a column of E codes for each field
+    """
+
+    upper: np.ndarray
+    fields: Mapping[str, Column]
+
+    def draw(self, rows: np.ndarray, rng: np.random.Generator) -> dict[str, Column]:
+        """A value of each field for each record; rows : (N,) int64, the row each record draws from."""
+        number = (rows << BITS) + rng.integers(0, 2**BITS, len(rows), dtype=np.uint32)
+        entry = np.searchsorted(self.upper, number, side="right")
+        return {name: Column(column.codes[entry], column.categories) for name, column in self.fields.items()}
+
+
+def sampler_of_shares(attribute: str, categories: np.ndarray, shares: np.ndarray) -> Sampler:
+    """Draws a category of one attribute; categories : (m,); shares : (rows, m), each row adding up to 1."""
+    n_rows, n_categories = shares.shape
+    codes = smallest_integers(np.tile(np.arange(n_categories), n_rows), n_categories)
+    rows = np.repeat(np.arange(n_rows), n_categories)
+    return Sampler(_upper_ends(rows, shares.ravel(), n_rows), {attribute: Column(codes, categories)})
+
+
+def sampler_of_entries(rows: np.ndarray, weights: np.ndarray, fields: Mapping[str, Column]) -> Sampler:
+    """Draws whole entries, in proportion to their weights; the values of several fields stay together as in the entry.
+
+    rows : (E,) int64, 0..R - 1, the row each entry belongs to, every one with a weight above 0; weights : (E,)
+    """
+    order = np.argsort(rows, kind="stable")
+    sorted_fields = {name: Column(column.codes[order], column.categories) for name, column in fields.items()}
+    return Sampler(_upper_ends(rows[order], weights[order], int(rows.max()) + 1), sorted_fields)
+
+
+def _upper_ends(rows: np.ndarray, weights: np.ndarray, n_rows: int) -> np.ndarray:
+    """Where each entry's numbers end, (E,) int64; rows : (E,) ascending."""
+    running = np.cumsum(weights)
+    last = np.searchsorted(rows, np.arange(n_rows), side="right") - 1
+    before = np.concatenate([[0.0], running[last[:-1]]])
+    total = running[last] - before
+    # The last entry of a row ends at exactly 1, so that every number has an owner.
+    share = (running - before[rows]) / total[rows]
+    return np.floor(share * 2**BITS + 0.5).astype(np.int64) + (rows << BITS)

@@ -1,4 +1,4 @@
-"""The generator: records of people who do not exist, drawn area by area from shares."""
+"""The generator: records of people who do not exist, drawn area by area from shares that may vary over the map."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..areas import identifier_text
-from ..errors import InputError, first_values
+from ..errors import InputError, first_values, refuse_where
 from ..progress import Progress, silent
 from ..records.columns import Column, smallest_integers
 from ..records.table import RecordTable
-from .distributions import Distributions
+from .distributions import Distributions, Sampler, province_rows, sampler_of_shares, stream
 from .microdata import MicrodataRows
-from .sampler import Sampler, stream
-from .spatial_tilt import SpatialTilt, tilted_samplers
 
 CHUNK = 500_000
 # Croft 2015, section 4.1: the population that dissemination areas are meant to have.
@@ -134,7 +132,7 @@ def generate_records(
     texts = np.array([identifier_text(value) for value in identifiers], dtype=object)
     if len(texts) == 0:
         raise InputError("REGIONS is empty: give a layer of the areas to generate people for.")
-    rows = source.rows_of(provinces)
+    rows = province_rows(source.provinces, provinces)
     counts = _population(population, texts, seed)
     if tilt is None:
         draws = [Draw(sampler, rows) for sampler in source.samplers()]
@@ -169,16 +167,9 @@ def _population(population: np.ndarray | tuple[int, int], identifiers: np.ndarra
             )
         return stream(seed, POPULATION_STREAM).integers(smallest, largest, len(identifiers), endpoint=True)
     values = np.asarray(population, dtype=float)
-    for wrong, word in (
-        (~np.isfinite(values), "missing"),
-        (values < 0, "negative"),
-        (values != np.floor(values), "not a whole number"),
-    ):
-        if wrong.any():
-            raise InputError(
-                f"POPULATION is {word} in {int(wrong.sum())} areas (first: {first_values(identifiers[wrong])}): "
-                "correct the field, or give LEAST and MOST instead."
-            )
+    wrongs = {"missing": ~np.isfinite(values), "negative": values < 0, "not a whole number": values != np.floor(values)}
+    advice = "correct the field, or give LEAST and MOST instead."
+    refuse_where(wrongs, "POPULATION", "areas", lambda wrong: first_values(identifiers[wrong]), advice)
     if not values.any():
         raise InputError("POPULATION is 0 in every area: there is nobody to generate.")
     return values.astype(np.int64)
@@ -202,3 +193,86 @@ def _concatenated(chunks: list[RecordTable]) -> RecordTable:
 
     area = join([{"area": chunk.area} for chunk in chunks])["area"]
     return RecordTable(area, join([c.quasi_identifiers for c in chunks]), join([c.kept for c in chunks]))
+
+
+WAVES = 64
+ROUND_LIMIT = 200
+CLOSE_ENOUGH = 1e-9
+# Beyond these, one category takes all, or neighbours no longer resemble each other at all; and numbers overflow.
+STRONGEST, SHORTEST = 10.0, 0.001
+
+
+@dataclass(frozen=True, eq=False)
+class SpatialTilt:
+    """How shares vary over the map.
+
+    points : (n, 2), of the areas, metres
+    strength : the spread of the logarithm of a category's odds from area to area; 0 is none, 0.5 is
+        typical of the neighbourhoods of a city, 1 is strong
+    reach : metres over which the shares stay similar: the correlation falls to 0.6 at this distance, to 0.1 at twice it
+    """
+
+    points: np.ndarray
+    strength: float
+    reach: float
+
+
+def tilted_samplers(
+    distributions: Distributions, rows: np.ndarray, population: np.ndarray, tilt: SpatialTilt, seed: int
+) -> tuple[Sampler, ...]:
+    """A sampler per attribute, with a row per area.
+
+    rows : (n,) int64, the province of each area; population : (n,). A category's share in area i is proportional to
+    the province's share, multiplied by exp(strength · field at i); each province as a whole keeps its shares.
+    Raises InputError for a strength that is not from 0 to STRONGEST and a reach below SHORTEST.
+    """
+    if not (0 <= tilt.strength <= STRONGEST and SHORTEST <= tilt.reach < np.inf):
+        raise InputError(
+            f"Shares cannot vary with strength {tilt.strength:g} over {tilt.reach:g} metres: give a strength from 0 to "
+            f"{STRONGEST:g} and a reach of at least {SHORTEST:g}."
+        )
+    return tuple(
+        sampler_of_shares(
+            name,
+            found.categories,
+            _tilted(
+                found.shares, rows, population, tilt.strength * _random_fields(tilt, name, found.shares.shape[1], seed)
+            ),
+        )
+        for name, found in distributions.attributes.items()
+    )
+
+
+def _random_fields(tilt: SpatialTilt, attribute: str, n_categories: int, seed: int) -> np.ndarray:
+    """A smooth random field per category at the points, (n, m), of mean 0 and variance 1 over all seeds.
+
+    A sum of waves of random direction, whose wave numbers are normal: its correlation is exp(-d² / (2 reach²)).
+    """
+    rng = stream(seed, attribute, "spatial tilt")
+    fields = np.empty((len(tilt.points), n_categories))
+    for category in range(n_categories):
+        wave = rng.standard_normal((2, WAVES)) / tilt.reach
+        phase = rng.uniform(0, 2 * np.pi, WAVES)
+        fields[:, category] = np.sqrt(2 / WAVES) * np.cos(tilt.points @ wave + phase).sum(axis=1)
+    return fields
+
+
+def _tilted(shares: np.ndarray, rows: np.ndarray, population: np.ndarray, logarithm: np.ndarray) -> np.ndarray:
+    """The shares of each area, (n, m), whose average over each province, weighted by population, is the province's.
+
+    shares : (P, m); logarithm : (n, m), by which each category is lifted before the province's shares are restored.
+    """
+    lift = np.exp(logarithm)
+    base = shares.copy()
+    people = np.bincount(rows, population, len(shares))
+    inhabited = people > 0
+    for _ in range(ROUND_LIMIT):
+        lifted = base[rows] * lift
+        own = lifted / lifted.sum(axis=1, keepdims=True)
+        totals = np.column_stack([np.bincount(rows, population * share, len(shares)) for share in own.T])
+        average = totals[inhabited] / people[inhabited, None]
+        if np.abs(average - shares[inhabited]).max() < CLOSE_ENOUGH:
+            break
+        # A category with share 0 stays at 0.
+        base[inhabited] *= shares[inhabited] / np.maximum(average, np.finfo(float).tiny)
+    return own

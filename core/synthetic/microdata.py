@@ -11,8 +11,7 @@ import numpy as np
 from ..areas import identifier_text
 from ..errors import InputError, first_values
 from ..records.columns import Column, column_from_values
-from .distributions import Distributions, Shares, province_rows
-from .sampler import Sampler, sampler_of_entries
+from .distributions import Distributions, Sampler, Shares, checked_numbers, sampler_of_entries
 
 # Codes to leave out: of every attribute, or by attribute name.
 MissingCodes = Union[Collection[object], Mapping[str, Collection[object]]]
@@ -42,10 +41,6 @@ class MicrodataRows:
     provinces: np.ndarray
     sampler: Sampler
     notes: tuple[str, ...]
-
-    def rows_of(self, provinces: Sequence[object] | np.ndarray) -> np.ndarray:
-        """Position of each label (n,) among the provinces, (n,) int64; see `distributions.province_rows`."""
-        return province_rows(self.provinces, provinces)
 
     def samplers(self) -> tuple[Sampler, ...]:
         """One sampler that gives all attributes of a row together."""
@@ -152,7 +147,8 @@ def read_microdata(
         raise InputError("ATTRIBUTES is empty: choose at least one field of MICRODATA.")
     province = column_from_values([identifier_text(value) for value in provinces])
     weight = _checked_weights(weights, len(province))
-    placed = np.array([label is not None for label in province.categories], bool)[province.codes]
+    known = np.array([label is not None for label in province.categories], bool)
+    placed = known[province.codes]
     used = placed & (weight > 0)
     if not used.any():
         raise InputError("No row of MICRODATA has a PROVINCE and a weight above 0: choose other fields.")
@@ -164,7 +160,6 @@ def read_microdata(
         )
         if count
     ]
-    known = np.array([label is not None for label in province.categories])
     columns = {name: column_from_values(values) for name, values in attributes.items()}
     codes = _codes_by_attribute(missing, list(attributes))
     stated = {name: _is_stated(column, codes[name])[used] for name, column in columns.items()}
@@ -206,14 +201,5 @@ def _checked_weights(weights: Sequence[object] | np.ndarray | None, n_rows: int)
     """The weights as float, (n_rows,)."""
     if weights is None:
         return np.ones(n_rows)
-    try:
-        values = np.asarray([np.nan if value is None else value for value in weights], dtype=float)
-    except (TypeError, ValueError):
-        raise InputError("WEIGHT is not a number in every row: choose a numeric field.") from None
-    for wrong, word in ((~np.isfinite(values), "missing"), (values < 0, "negative")):
-        if wrong.any():
-            raise InputError(
-                f"WEIGHT is {word} in {int(wrong.sum())} rows of MICRODATA (first: row "
-                f"{int(np.flatnonzero(wrong)[0]) + 1}): correct them, or leave WEIGHT empty to count every row once."
-            )
-    return values
+    advice = "correct them, or leave WEIGHT empty to count every row once."
+    return checked_numbers(weights, "WEIGHT", "rows of MICRODATA", lambda wrong: f"row {wrong.argmax() + 1}", advice)

@@ -1,6 +1,6 @@
 """Transport: facilities of limited capacity and the destinations they serve, solved to proven optimality.
 
-`allocate` is the exact solver, usable alone; `seeding` places the first facilities and moves them.
+`allocate` is the exact solver, usable alone; `facilities` places the first facilities and moves them.
 """
 
 from __future__ import annotations

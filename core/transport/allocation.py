@@ -9,10 +9,8 @@ import numpy as np
 from ..arrays import to_list
 from ..errors import InputError, VbasError
 from ..progress import Progress, silent
-from .arcs import Arcs
-from .loads import Loads
-from .refill import Refill
-from .relief import Relief
+from .chains import Refill, Relief
+from .loads import Arcs, Loads
 
 GAP_ALARM = 1e-9  # far above rounding: an error in the code
 REFILL_LIMIT = 8
@@ -61,8 +59,9 @@ def allocate(
     arcs = Arcs(points, facilities)
     loads = _cold_start(arcs, capacity)
     if start is not None:
-        prices = _checked_prices(start, len(facilities))
-        loads = _start(arcs, prices, capacity, WARM_WORTH * loads.excess) or loads
+        if len(start.prices) != len(facilities):
+            raise InputError(f"The start has {len(start.prices)} facilities, but there are {len(facilities)}.")
+        loads = _start(arcs, start.prices, capacity, WARM_WORTH * loads.excess) or loads
     relief = Relief(loads)
     total = loads.excess
     n_chains = 0
@@ -164,10 +163,3 @@ def _checked(points: np.ndarray, facilities: np.ndarray, capacity: int) -> tuple
             f"raise the capacity to {-(-len(points) // len(facilities))} or add facilities."
         )
     return points, facilities, int(capacity)
-
-
-def _checked_prices(start: Allocation, n_facilities: int) -> np.ndarray:
-    """The prices to start from. Raises InputError where the number of facilities differs."""
-    if len(start.prices) != n_facilities:
-        raise InputError(f"The start has {len(start.prices)} facilities, but there are {n_facilities}.")
-    return start.prices

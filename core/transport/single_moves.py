@@ -10,10 +10,10 @@ from scipy.spatial.distance import cdist
 
 from ..arrays import to_list
 from ..voronoi import nearest_site
-from .arcs import CHUNK, distances
-from .seeding import recentred
+from .facilities import recentred
+from .loads import CHUNK, distances
 
-LEAST_GAIN = 1e-12  # of the largest coordinate: less is rounding
+SMALLEST_GAIN = 1e-12  # of the largest coordinate: less is rounding
 FEW = 16  # changed facilities looked at one by one; with more, all destinations search again
 SAME = 1e-12  # relative difference of sums that rounding may make
 NOWHERE = -1
@@ -36,15 +36,11 @@ class SingleMoves:
 
     def __init__(self, points: np.ndarray, facilities: np.ndarray, capacity: int) -> None:
         self.points = points
-        self.facilities = facilities.copy()
         self.capacity = capacity
-        self.facility_of = nearest_site(points, facilities)
-        self.distance = distances(points, facilities[self.facility_of])
-        self.load = np.bincount(self.facility_of, minlength=len(facilities))
         self.room_at = np.full(len(points), NOWHERE, np.int64)
         self.room_distance = np.full(len(points), np.inf)
-        self._least_gain = LEAST_GAIN * float(np.abs(points).max())
-        self._update_room(np.ones(len(facilities), bool))
+        self._smallest_gain = SMALLEST_GAIN * float(np.abs(points).max())
+        self.restore(Snapshot(np.inf, nearest_site(points, facilities), facilities))
 
     @property
     def excess(self) -> int:
@@ -61,7 +57,7 @@ class SingleMoves:
         return Snapshot(self.cost, self.facility_of.copy(), self.facilities.copy())
 
     def restore(self, state: Snapshot) -> None:
-        """Restore an earlier state."""
+        """Take up a state, such as an earlier one."""
         self.facility_of, self.facilities = state.facility_of.copy(), state.facilities.copy()
         self.distance = distances(self.points, self.facilities[self.facility_of])
         self.load = np.bincount(self.facility_of, minlength=len(self.facilities))
@@ -84,10 +80,10 @@ class SingleMoves:
     def move_nearer(self) -> np.ndarray:
         """Move each destination that has a nearer facility with room there; the facilities concerned, (S,) bool.
 
-        Where there is not room for all, those that gain most go first (ties: in order).
+        Where there is no room for all, those that gain most go first (ties: in order).
         """
         gain = self.distance - self.room_distance
-        eager = np.flatnonzero(gain > self._least_gain)
+        eager = np.flatnonzero(gain > self._smallest_gain)
         order = np.lexsort((eager, -gain[eager], self.room_at[eager]))
         eager = eager[order]
         targets = self.room_at[eager]

@@ -17,8 +17,7 @@ from vbas.algorithms.layers.checked_source import checked_source
 from vbas.algorithms.layers.records import _read_features, _read_file, read_columns
 from vbas.core.errors import InputError
 from vbas.core.records.columns import ColumnBuilder, column_from_values
-from vbas.core.records.csv_file import scan_csv
-from vbas.core.records.dbf_file import count_dbf
+from vbas.core.records.plain_files import count_dbf, scan_csv
 
 from .conftest import Feedback, make_layer
 
@@ -264,7 +263,7 @@ def test_rows_of_a_csv_are_counted_as_python_counts_them(tmp_path_factory, rows,
 
 @pytest.mark.parametrize("chunk", [16, 17, 64])
 def test_rows_of_a_csv_across_chunks(tmp_path, monkeypatch, chunk):
-    monkeypatch.setattr("vbas.core.records.csv_file._CHUNK", chunk)
+    monkeypatch.setattr("vbas.core.records.plain_files._CHUNK", chunk)
     path = tmp_path / "rows.csv"
     path.write_bytes(b'a,b\r\n1,"x\r\n""y"""\r\n\r\n2,z\r\n3,"q"')
     found = scan_csv(path, "RECORDS")

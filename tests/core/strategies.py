@@ -6,8 +6,15 @@ import numpy as np
 from hypothesis import strategies as st
 
 from vbas.core.areas import Areas, make_areas
-from vbas.core.records.columns import column_from_array
+from vbas.core.records.columns import Column, ColumnBuilder
 from vbas.core.records.table import RecordTable
+
+
+def column_from_array(values: np.ndarray, missing: np.ndarray | None = None) -> Column:
+    """A numpy array of numbers or text as a column."""
+    builder = ColumnBuilder()
+    builder.add_array(values, missing)
+    return builder.column()
 
 
 @st.composite

@@ -14,16 +14,16 @@ from scipy.spatial import Delaunay, cKDTree
 from vbas.core.areas import make_areas
 from vbas.core.configuration import Configuration, aggregate
 from vbas.core.errors import Cancelled
+from vbas.core.neighbours import adjacent_sites
 from vbas.core.profile import Profile
 from vbas.core.site_location import APPROACHES, LocationOptions
 from vbas.core.site_location.clustering import climbing as climbing_module
-from vbas.core.site_location.clustering import dense_counts, sparse_counts
+from vbas.core.site_location.clustering import counts as region_counts
 from vbas.core.site_location.clustering import state as clustering_state
-from vbas.core.site_location.clustering.adjacent_sites import adjacent_sites
 from vbas.core.site_location.clustering.anonymity_driven_clustering import VARIANT as VARIANT_2018
 from vbas.core.site_location.clustering.anonymity_driven_clustering_2015 import VARIANT as VARIANT_2015
 from vbas.core.site_location.clustering.climbing import Climb, climb
-from vbas.core.site_location.clustering.outcomes import Outcome
+from vbas.core.site_location.clustering.counts import Terms
 from vbas.core.site_location.clustering.state import ClusteringState
 from vbas.core.site_number import SiteNumberOptions
 from vbas.core.voronoi import nearest_site
@@ -167,12 +167,12 @@ def form(request, monkeypatch):
     """Every way in which counts can be held and summed."""
     if request.param == "sparse":
         monkeypatch.setattr(clustering_state, "DENSE_CLASSES", 0)
-        monkeypatch.setattr(sparse_counts, "ENTRIES_AT_ONCE", 50)
+        monkeypatch.setattr(region_counts, "ENTRIES_AT_ONCE", 50)
     if request.param == "double":
-        monkeypatch.setattr(dense_counts, "EXACT_IN_FLOAT32", 0)
+        monkeypatch.setattr(region_counts, "EXACT_IN_FLOAT32", 0)
     if request.param == "few at a time":
-        monkeypatch.setattr(dense_counts, "CELLS_AT_ONCE", 5)
-        monkeypatch.setattr(dense_counts, "SMALL_PRODUCT", 7)
+        monkeypatch.setattr(region_counts, "CELLS_AT_ONCE", 5)
+        monkeypatch.setattr(region_counts, "SMALL_PRODUCT", 7)
         monkeypatch.setattr(climbing_module, "FEW", 1)
         monkeypatch.setattr(climbing_module, "MANY", 2)
     return request.param
@@ -263,7 +263,7 @@ def test_what_is_remembered_as_refused_changes_no_move(variant, size, seed, monk
     for record in records:
         state = start((points, counts, sites, k))
         paths.append([moved.sites.tobytes() for moved in climb(state, VARIANTS[variant], k, record)])
-        monkeypatch.setattr(climbing_module.Refused, "remember", lambda *of_what: None)
+        monkeypatch.setattr(climbing_module.RefusedRegions, "remember", lambda *of_what: None)
     assert paths[0] == paths[1]
     assert variant == "2015" or len(paths[0]) > 5
     assert records[0].proposals <= records[1].proposals
@@ -273,11 +273,11 @@ def test_what_is_remembered_as_refused_changes_no_move(variant, size, seed, monk
 WHOLE = np.array([2, 5, 40, 200, 12, 40, 6])  # alpha, alpha touched, sum, |E|, |E_alpha|, |R|, |R_alpha|
 
 
-def outcome_of(rows):
-    """An Outcome from rows of alpha, alpha touched, sum, |E|, |E_alpha|, |R|, |R_alpha|."""
+def terms_like(rows):
+    """An Terms from rows of alpha, alpha touched, sum, |E|, |E_alpha|, |R|, |R_alpha|."""
     low, touched, levels, classes, at_lowest, regions, regions_at_lowest = np.atleast_2d(rows).T
     nothing = np.zeros(len(low), int)
-    return Outcome(low, touched, levels, classes, at_lowest, regions, regions_at_lowest, nothing)
+    return Terms(low, touched, levels, classes, at_lowest, regions, regions_at_lowest, nothing)
 
 
 @settings(max_examples=200, deadline=None)
@@ -285,21 +285,21 @@ def outcome_of(rows):
 def test_a_refused_move_stays_refused_exactly_while_the_share_is_in_the_window(changes, at_lowest):
     """Moves that change |E_alpha| and |E| by so much, and the same moves when |E_alpha| is another elsewhere."""
     rows = [np.add(WHOLE, [0, -3, 0, classes, lowest, 0, 0]) for lowest, classes in changes]
-    now, then = outcome_of(WHOLE), outcome_of(rows)
+    now, then = terms_like(WHOLE), terms_like(rows)
     refused = ~VARIANT_2018.rises(now, then)
     if not refused.any():
         return
-    kept = outcome_of(np.array(rows)[refused])
+    kept = terms_like(np.array(rows)[refused])
     lower, upper = VARIANT_2018.window(now, kept)
     elsewhere = np.array([0, 0, 0, 0, at_lowest - WHOLE[4], 0, 0])
-    later = VARIANT_2018.rises(outcome_of(WHOLE + elsewhere), outcome_of(np.array(rows)[refused] + elsewhere))
+    later = VARIANT_2018.rises(terms_like(WHOLE + elsewhere), terms_like(np.array(rows)[refused] + elsewhere))
     assert later.any() == (not lower <= at_lowest / WHOLE[3] <= upper)
 
 
 def test_no_window_where_a_move_brings_another_lowest_level():
-    now = outcome_of(WHOLE)
-    assert VARIANT_2018.window(now, outcome_of(np.add(WHOLE, [-1, -4, 0, 0, 9, 0, 0]))) is None
-    assert VARIANT_2018.window(now, outcome_of(np.add(WHOLE, [-1, -4, -1, 0, 9, 0, 0]))) == (-np.inf, np.inf)
+    now = terms_like(WHOLE)
+    assert VARIANT_2018.window(now, terms_like(np.add(WHOLE, [-1, -4, 0, 0, 9, 0, 0]))) is None
+    assert VARIANT_2018.window(now, terms_like(np.add(WHOLE, [-1, -4, -1, 0, 9, 0, 0]))) == (-np.inf, np.inf)
 
 
 def clustered_town(seed=0, n=240, n_classes=30):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import shapely
 
-from vbas.core.antimeridian import joined_at_antimeridian, split_at_antimeridian
+from vbas.core.drawing import joined_at_antimeridian, split_at_antimeridian
 
 
 def split(*rings):

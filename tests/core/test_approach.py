@@ -12,7 +12,8 @@ from vbas.core.approach import Approach, choosing_sites, looking_at
 from vbas.core.areas import make_areas
 from vbas.core.configuration import RECOMMENDED
 from vbas.core.profile import profile_records
-from vbas.core.records.columns import column_from_array
+
+from .strategies import column_from_array
 
 ROOMS = {
     "site number": (site_number.APPROACHES, site_number.SiteNumberOptions),

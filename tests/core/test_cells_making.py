@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vbas.core.cells import Minimum, PartitionOptions, make_cells, partition_cells
-from vbas.core.cells.cells import PackedMinimums
-from vbas.core.cells.chunks import connected_areas, cut_into_chunks
-from vbas.core.cells.making import cells_of_points, cells_of_polygons, grid_borders, grid_size
-from vbas.core.cells.measures import describe_groups
+from vbas.core.cells.cells import cells_of_points, cells_of_polygons, grid_borders, grid_size
+from vbas.core.cells.measures import PackedMinimums, describe_groups
+from vbas.core.cells.partition import connected_areas, cut_into_chunks
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.errors import InputError, VbasError
 

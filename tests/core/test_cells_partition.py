@@ -13,13 +13,11 @@ from hypothesis import strategies as st
 
 from vbas.benchmarks.published_partition import plain_partition
 from vbas.core.cells import APPROACHES, Minimum, PartitionOptions, make_cells, partition_cells
-from vbas.core.cells.cells import PackedMinimums
-from vbas.core.cells.grouping import Draws, Grouping, connect_cells
-from vbas.core.cells.making import grid_borders
-from vbas.core.cells.measures import loss_of, measure_partition
+from vbas.core.cells.cells import grid_borders
+from vbas.core.cells.grouping import Draws, Grouping, connect_cells, swap_cells
+from vbas.core.cells.measures import PackedMinimums, loss_of, measure_partition
 from vbas.core.cells.partition import NO_GROUP, TOO_FEW, TOO_WIDE, recount, too_wide
 from vbas.core.cells.random_growth import random_growth
-from vbas.core.cells.swaps import swap_cells
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.errors import InputError, PrivacyError
 
@@ -395,7 +393,7 @@ def test_the_recount_finds_what_is_short_or_in_pieces():
 
 
 def test_a_partition_below_its_minimum_is_never_returned(monkeypatch):
-    monkeypatch.setattr("vbas.core.cells.cells.PackedMinimums.enough", lambda self, total: True)
+    monkeypatch.setattr("vbas.core.cells.measures.PackedMinimums.enough", lambda self, total: True)
     with pytest.raises(PrivacyError):
         partitioned(line(60, 60, 60), [Minimum((0,), 100)], "random growth", exchanges=False)
 

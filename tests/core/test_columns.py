@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vbas.core.areas import identifier_text
-from vbas.core.records.columns import ColumnBuilder, column_from_array, column_from_values, combine_codes
+from vbas.core.records.columns import ColumnBuilder, column_from_values, combine_codes
+
+from .strategies import column_from_array
 
 texts = st.lists(st.one_of(st.none(), st.text(max_size=12)), max_size=40)
 

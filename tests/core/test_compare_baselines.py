@@ -13,9 +13,10 @@ from vbas.core.errors import Cancelled
 from vbas.core.evaluation import evaluate
 from vbas.core.plan import suppress
 from vbas.core.profile import profile_records
-from vbas.core.records.columns import column_from_array
 from vbas.core.report.comparison import comparison_report
 from vbas.core.site_number import SiteNumberOptions
+
+from .strategies import column_from_array
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from scipy import stats
 from vbas.core.crosswalk import number_compactly
 from vbas.core.records.matching import match_areas
 from vbas.core.site_number import SiteNumberOptions
-from vbas.core.site_number.gaps import gaps_model
+from vbas.core.site_number.cutoff import gaps_model
 from vbas.core.synthetic.city import ATTRIBUTES, N_AREAS, RIVER, demonstration_city
 from vbas.core.synthetic.city_people import BY_DISTRICT, DISTRICTS, city_distributions
 

@@ -12,16 +12,21 @@ from scipy.stats import spearmanr
 
 from vbas.core.errors import InputError, PrivacyError
 from vbas.core.masking.audit import Masker, audit, numbers_of, smallest_k_inner
-from vbas.core.masking.heterogeneity import heterogeneity, rank_correlation
-from vbas.core.masking.households import Households, make_households
-from vbas.core.masking.placing import own_areas
-from vbas.core.masking.populations import categories_of, make_populations
-from vbas.core.masking.release import (
+from vbas.core.masking.donut import (
     check_no_coordinates,
     check_released,
     kept_warnings,
     release_order,
     unmasked_sentence,
+)
+from vbas.core.masking.placing import own_areas
+from vbas.core.masking.populations import (
+    Households,
+    categories_of,
+    heterogeneity,
+    make_households,
+    make_populations,
+    rank_correlation,
 )
 from vbas.core.masking.utility import nearest_neighbour, ripley_k, utility
 from vbas.core.records.columns import column_from_values

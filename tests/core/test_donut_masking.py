@@ -8,7 +8,7 @@ import shapely
 from scipy import stats
 
 from vbas.core.errors import Cancelled, InputError
-from vbas.core.masking import DISTANCES, donut, stragglers
+from vbas.core.masking import DISTANCES, donut, placing
 from vbas.core.masking.donut import (
     CATEGORY_MISSING,
     MASKED,
@@ -20,8 +20,7 @@ from vbas.core.masking.donut import (
     generator,
     radii,
 )
-from vbas.core.masking.placing import own_areas
-from vbas.core.masking.stragglers import mask_stragglers, open_directions, reach
+from vbas.core.masking.placing import mask_stragglers, open_directions, own_areas, reach
 
 from .donut_towns import masked_town, ragged_town
 
@@ -102,13 +101,13 @@ def test_points_with_little_room_follow_the_law_of_plain_redrawing(distance, whe
 def test_whether_a_ring_meets_its_area_is_decided_exactly():
     half = np.hypot(500, 500)
     for inner, expected in ((half * (1 - 1e-9), True), (half, False), (half * (1 + 1e-9), False)):
-        found = reach(np.array([[500.0, 500.0]]), np.array([inner]), np.array([2 * inner]), SQUARE[0])
-        assert found.meets[0] == expected
+        meets, _ = reach(np.array([[500.0, 500.0]]), np.array([inner]), np.array([2 * inner]), SQUARE[0])
+        assert meets[0] == expected
     # Two islands: a ring that passes between them meets neither, though the far one lies within twice its reach.
     islands = shapely.multipolygons([shapely.box(0, 0, 100, 100), shapely.box(1000, 0, 1100, 100)])
     point = np.array([[50.0, 50.0]])
     for inner, outer, expected in ((80, 900, False), (80, 960, True), (60, 90, True), (1080, 2000, False)):
-        assert reach(point, np.array([float(inner)]), np.array([float(outer)]), islands).meets[0] == expected
+        assert reach(point, np.array([float(inner)]), np.array([float(outer)]), islands)[0][0] == expected
 
 
 def test_open_directions_miss_none():
@@ -137,7 +136,7 @@ def test_a_sliver_is_reached_where_the_ring_all_but_misses():
 
 
 def test_a_point_that_no_draw_places_is_not_released_and_says_so(monkeypatch):
-    monkeypatch.setattr(stragglers, "MOST_DRAWS", 0)
+    monkeypatch.setattr(placing, "MOST_DRAWS", 0)
     masking = mask_at((500, 500), 156.9, 200, n=3)
     assert masking.counts() == {"ring meets the area in a sliver only": 3}
     assert np.isnan(masking.points).all()

@@ -9,9 +9,8 @@ import pytest
 import shapely
 
 from vbas.core.errors import PrivacyError
-from vbas.core.masking.donut import MASKED, OUT_OF_REACH, Masking
-from vbas.core.masking.draws import first_inside
-from vbas.core.masking.release import check_released
+from vbas.core.masking.donut import MASKED, OUT_OF_REACH, Masking, check_released
+from vbas.core.masking.placing import first_inside
 
 SHAPES = np.array([shapely.box(0, 0, 100, 100), shapely.box(100, 0, 200, 100)], dtype=object)
 shapely.prepare(SHAPES)

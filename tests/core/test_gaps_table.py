@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vbas.core.site_number.gaps import GAPS_MODELS
+from vbas.core.site_number.cutoff import GAPS_MODELS
 from vbas.core.site_number.population_cutoff import PUBLISHED_CUTOFFS
 
 # Croft 2018, Table 1: e^B0 and B1, the same for entropy and max combinations.

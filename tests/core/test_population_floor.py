@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from vbas.core.adjacency import adjacency_of_pairs, connected_parts
 from vbas.core.aggregation import AggregationOptions
-from vbas.core.aggregation.contiguity import stays_connected
-from vbas.core.aggregation.exchanges import exchange
+from vbas.core.aggregation.exchanges import exchange, stays_connected
 from vbas.core.aggregation.population_floor import bridged, population_floor
 from vbas.core.areas import make_areas
 from vbas.core.comparison import compare, configurations_of
@@ -20,8 +19,8 @@ from vbas.core.configuration import Configuration
 from vbas.core.errors import Cancelled, InputError
 from vbas.core.neighbours import point_neighbours
 from vbas.core.profile import profile_records
-from vbas.core.records.columns import column_from_array
 
+from .strategies import column_from_array
 from .strategies import regions as some_regions
 
 

@@ -16,13 +16,13 @@ from vbas.core.crosswalk import Crosswalk
 from vbas.core.errors import InputError, PrivacyError
 from vbas.core.evaluation import evaluate
 from vbas.core.plan import suppress
-from vbas.core.records.columns import Column, column_from_array, column_from_values
+from vbas.core.records.columns import Column, column_from_values
 from vbas.core.records.matching import check_no_area_copy, match_areas, match_records, release_warnings
 from vbas.core.records.table import RecordTable, check_fields
 from vbas.core.release import apply
 from vbas.core.site_location.random_sites import random_sites
 
-from .strategies import regions, tables
+from .strategies import column_from_array, regions, tables
 
 
 def rows_of(columns, counts, n):

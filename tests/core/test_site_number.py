@@ -11,8 +11,7 @@ from vbas.core.errors import InputError
 from vbas.core.profile import profile_records
 from vbas.core.records.columns import column_from_values
 from vbas.core.site_number import APPROACHES, SiteNumberOptions
-from vbas.core.site_number.cutoff import class_entropy
-from vbas.core.site_number.gaps import GAPS_MODELS, gaps_model
+from vbas.core.site_number.cutoff import GAPS_MODELS, class_entropy, gaps_model
 
 
 def profile_of(sex, age, n_regions=10):
@@ -70,7 +69,8 @@ def test_model_is_read_from_the_identifiers(identifiers, region):
 
 
 @pytest.mark.parametrize(
-    ("identifiers", "words"), [(["46", "35"], "several parts of Canada"), (["06037", "36"], "“06” is no province code")]
+    ("identifiers", "words"),
+    [(["46", "35"], "several parts of Canada"), (["06037", "36"], "“06” is not a province code")],
 )
 def test_unknown_or_mixed_codes_end_in_the_choices(identifiers, words):
     with pytest.raises(InputError, match=words) as error:

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vbas.core.errors import InputError
-from vbas.core.site_number.gaps import PROVINCES as STATCAN_PROVINCES
+from vbas.core.site_number.cutoff import PROVINCES as STATCAN_PROVINCES
 from vbas.core.synthetic.canada import canadian_distributions
-from vbas.core.synthetic.distributions import make_distributions
+from vbas.core.synthetic.distributions import make_distributions, province_rows
 
 TABLE = [
     ("46", "sex", "f", 0.5),
@@ -54,7 +54,7 @@ def test_the_order_of_the_rows_means_nothing_and_rows_come_back(rows):
 
 def test_numbers_and_texts_name_the_same_province():
     found = read([(46, "sex", "f", 1.0), ("47", "sex", "f", 1.0)])
-    assert found.rows_of(["47", 46.0, 46]).tolist() == [1, 0, 0]
+    assert province_rows(found.provinces, ["47", 46.0, 46]).tolist() == [1, 0, 0]
 
 
 def test_rounded_shares_are_scaled_with_a_note():
@@ -92,7 +92,7 @@ def test_unusable_tables_are_refused_in_one_sentence(rows, words):
 
 def test_unknown_provinces_and_attributes_are_named():
     with pytest.raises(InputError, match=r"province of 3 areas .*first: “48”, “\(missing\)”; known are “46”, “47”"):
-        read(TABLE).rows_of(["46", "48", None, "48"])
+        province_rows(read(TABLE).provinces, ["46", "48", None, "48"])
     with pytest.raises(InputError, match="no attribute “income”: choose among “sex”, “age”"):
         read(TABLE).selection(["age", "income"])
 

@@ -13,10 +13,8 @@ from scipy import stats
 from vbas.core.errors import Cancelled, InputError
 from vbas.core.records.columns import Column
 from vbas.core.synthetic.canada import canadian_distributions
-from vbas.core.synthetic.distributions import make_distributions
-from vbas.core.synthetic.generator import Dependent, generate_records, province_from_identifiers
-from vbas.core.synthetic.sampler import sampler_of_entries, sampler_of_shares
-from vbas.core.synthetic.spatial_tilt import SpatialTilt
+from vbas.core.synthetic.distributions import make_distributions, province_rows, sampler_of_entries, sampler_of_shares
+from vbas.core.synthetic.generator import Dependent, SpatialTilt, generate_records, province_from_identifiers
 
 SHARES = make_distributions(
     ["a"] * 5 + ["b"] * 5,
@@ -227,7 +225,7 @@ def tilted(strength, reach=3_000.0, n=1_500):
 
 def test_a_tilt_varies_smoothly_and_leaves_each_province_its_shares():
     points, own, shares = tilted(0.5)
-    rows = shares.rows_of(["46", "59", "35"])
+    rows = province_rows(shares.provinces, ["46", "59", "35"])
     for offset, row in enumerate(rows):
         assert own[offset::3].mean(axis=0) == pytest.approx(shares.attributes["age_group"].shares[row], abs=1e-7)
     logarithm = np.log(own[::3, 1])
@@ -239,5 +237,5 @@ def test_a_tilt_varies_smoothly_and_leaves_each_province_its_shares():
 
 def test_a_tilt_of_strength_0_is_none():
     _, own, shares = tilted(0.0)
-    expected = shares.attributes["age_group"].shares[shares.rows_of(["46", "59", "35"] * 500)]
+    expected = shares.attributes["age_group"].shares[province_rows(shares.provinces, ["46", "59", "35"] * 500)]
     assert own == pytest.approx(expected, abs=1e-9)

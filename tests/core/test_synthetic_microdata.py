@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from vbas.core.errors import InputError
-from vbas.core.synthetic.generator import generate_records
+from vbas.core.synthetic.generator import SpatialTilt, generate_records
 from vbas.core.synthetic.microdata import estimate_distributions, microdata_rows, missing_codes
-from vbas.core.synthetic.spatial_tilt import SpatialTilt
 
 PROVINCES = [10, 10, 10, 24, 24]
 SEX = [1, 2, 9, 1, 1]

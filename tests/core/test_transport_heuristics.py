@@ -17,8 +17,7 @@ from vbas.core.areas import make_areas
 from vbas.core.configuration import RECOMMENDED
 from vbas.core.errors import Cancelled, InputError
 from vbas.core.transport import allocate
-from vbas.core.transport.capacity import facility_capacity
-from vbas.core.transport.seeding import alternate_location_allocation, equal_groups, recentred
+from vbas.core.transport.facilities import alternate_location_allocation, equal_groups, facility_capacity, recentred
 from vbas.core.transport.single_moves import SingleMoves, settle
 
 from .strategies import regions as some_regions
@@ -146,7 +145,7 @@ def test_what_does_not_fit_is_refused(name):
 def test_the_loop_ends_with_the_best_seen(monkeypatch):
     """A move of the sites that makes the sum of the distances worse is taken back."""
     areas = clustered(200)
-    start = alternate_location_allocation(areas.points, 20)[0]
+    start = alternate_location_allocation(areas.points, 20)
     worse = {"moves": 0}
 
     def away(points, facility_of, facilities):
@@ -216,14 +215,14 @@ def test_the_seeding_starts_from_equal_groups_and_ends_at_rest(n, size):
     points = clustered(n).points
     sizes = np.bincount(equal_groups(points, size), minlength=size)
     assert sizes.max() - sizes.min() <= 1
-    facilities, _ = alternate_location_allocation(points, size)
+    facilities = alternate_location_allocation(points, size)
     nearest = cdist(points, facilities).argmin(axis=1)
     assert np.allclose(recentred(points, nearest, facilities), facilities)
 
 
 def test_the_seeding_bears_coinciding_points():
     points = np.repeat([[0.0, 0.0], [5.0, 5.0]], 10, axis=0)
-    facilities, _ = alternate_location_allocation(points, 6)
+    facilities = alternate_location_allocation(points, 6)
     assert facilities.shape == (6, 2) and np.isfinite(facilities).all()
 
 

@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
 from vbas.core.errors import Cancelled, InputError
-from vbas.core.transport import allocate, arcs, lower_bound
+from vbas.core.transport import allocate, loads, lower_bound
 
 
 def least_cost(points, facilities, capacity):
@@ -67,7 +67,7 @@ def test_optimal_whatever_the_problem(problem, n_nearest):
     points, facilities, capacity = problem
     # Shorter lists must be widened sooner and give the same.
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(arcs, "NEAREST", n_nearest)
+        patch.setattr(loads, "NEAREST", n_nearest)
         check_optimal(points, facilities, capacity, allocate(points, facilities, capacity))
 
 

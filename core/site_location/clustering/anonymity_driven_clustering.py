@@ -8,12 +8,11 @@ from ...areas import Areas
 from ...profile import Profile
 from ...progress import Progress, part, silent
 from ..balanced_density import balanced_density
-from ..options import LocationOptions, SiteLocation
+from ..options import DEFAULTS, LocationOptions, SiteLocation
 from .climbing import Climb, Variant, climb
-from .outcomes import Outcome
+from .counts import Terms
 from .state import ClusteringState
 
-DEFAULTS = LocationOptions()
 NAME = "anonymity-driven clustering"
 OWN_WEIGHT = 10.0
 
@@ -35,7 +34,7 @@ def anonymity_driven_clustering(
     proposes, for each class of which it has alpha records, the mean centre of the adjacent sites weighted by the square
     of their records of that class and of its own site weighted by 10; the move is made if the objective rises.
     Adjacent are the Delaunay neighbours; membership is by nearest site throughout. The paper takes back a last round
-    that did not improve: here such a round has made no move, and there is nothing to take back.
+    that did not improve: here such a round makes no move, so there is nothing to take back.
 
     What the paper leaves open: a region in which no record lives has no level; a move that would leave a region without
     its last area, or its last record, is not made, so that the number of regions stays.
@@ -52,7 +51,7 @@ def clustered(
     options: LocationOptions,
     progress: Progress,
 ) -> SiteLocation:
-    """Start from the sites of balanced density and climb; the notes tell how that went."""
+    """Start from the sites of balanced density and climb; the notes say how that went."""
     start = balanced_density(areas, profile, n_sites, options, part(progress, 0.0, 0.05))
     state = ClusteringState(areas.points, profile.counts, start.sites)
     record = Climb()
@@ -65,13 +64,16 @@ def clustered(
 def _notes(name: str, record: Climb) -> tuple[str, ...]:
     """Sentences for the report: rounds (listings of the lowest regions), moves and why it stopped."""
     rounds = f"{record.rounds} {'round' if record.rounds == 1 else 'rounds'}"
-    told = (
+    sentence = (
         f"{name[0].upper()}{name[1:]}, started from balanced density, made {record.moves} of {record.proposals} "
         f"proposed moves in {rounds} and stopped because {record.reason}."
     )
     if record.limited:
-        return (told, f"Warning: {name} was cut short. The regions are valid, but may suppress more than they need to.")
-    return (told,)
+        return (
+            sentence,
+            f"Warning: {name} was cut short. The regions are valid, but may suppress more than they need to.",
+        )
+    return (sentence,)
 
 
 def propose(state: ClusteringState, region: int, classes: np.ndarray) -> np.ndarray:
@@ -83,7 +85,7 @@ def propose(state: ClusteringState, region: int, classes: np.ndarray) -> np.ndar
     return state.sites[region] + pull / (OWN_WEIGHT + weights.sum(axis=0))[:, None]
 
 
-def rises(now: Outcome, then: Outcome) -> np.ndarray:
+def rises(now: Terms, then: Terms) -> np.ndarray:
     """Whether the objective (Croft 2018, Eq. 5) is higher after each move, (B,) bool, without rounding.
 
     The share |E_alpha| / |E| lies in (0, 1], so that it decides only between equal sums of levels.
@@ -93,7 +95,7 @@ def rises(now: Outcome, then: Outcome) -> np.ndarray:
     return (then.changes_regions == 0) & ((gain > 0) | ((gain == 0) & smaller_share))
 
 
-def window(now: Outcome, then: Outcome) -> tuple[float, float] | None:
+def window(now: Terms, then: Terms) -> tuple[float, float] | None:
     """Between which shares |E_alpha| / |E| these refused moves stay refused; None where more than that decides.
 
     A move that changes |E_alpha| by a and |E| by e raises the objective if a < share · e.
@@ -108,7 +110,7 @@ def window(now: Outcome, then: Outcome) -> tuple[float, float] | None:
     return float(ends[falling].max(initial=-np.inf)), float(ends[~falling].min(initial=np.inf))
 
 
-def _changes(now: Outcome, then: Outcome) -> np.ndarray:
+def _changes(now: Terms, then: Terms) -> np.ndarray:
     """Whether anything that the objective sees changes, (B,) bool."""
     return (
         (then.lowest != now.lowest) | (then.classes_at_lowest != now.classes_at_lowest) | (then.classes != now.classes)

@@ -8,13 +8,12 @@ import shapely
 from ...areas import Areas
 from ...profile import Profile
 from ...progress import Progress, silent
-from ..options import LocationOptions, SiteLocation
+from ..options import DEFAULTS, LocationOptions, SiteLocation
 from .anonymity_driven_clustering import clustered
 from .climbing import Variant
-from .outcomes import Outcome
+from .counts import Terms
 from .state import ClusteringState
 
-DEFAULTS = LocationOptions()
 NAME = "anonymity-driven clustering (2015)"
 
 
@@ -64,17 +63,17 @@ def _neighbourhood(state: ClusteringState, region: int) -> np.ndarray:
     return np.flatnonzero(inside)
 
 
-def rises(now: Outcome, then: Outcome) -> np.ndarray:
+def rises(now: Terms, then: Terms) -> np.ndarray:
     """Whether the objective (Eq. 14) is higher after each move, (B,) bool."""
     return (then.changes_regions == 0) & (_objective(then) > _objective(now))
 
 
-def _objective(outcome: Outcome) -> np.ndarray:
+def _objective(terms: Terms) -> np.ndarray:
     """alpha |R| - |R_alpha|; whole numbers."""
-    return outcome.lowest * outcome.regions - outcome.regions_at_lowest
+    return terms.lowest * terms.regions - terms.regions_at_lowest
 
 
-def window(now: Outcome, then: Outcome) -> tuple[float, float] | None:
+def window(now: Terms, then: Terms) -> tuple[float, float] | None:
     """No limits: what is refused lowers alpha, or leaves as many of the regions nearby at alpha, whatever the share."""
     return -np.inf, np.inf
 

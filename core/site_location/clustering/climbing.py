@@ -10,8 +10,8 @@ import numpy as np
 
 from ...arrays import to_list
 from ...progress import Progress, silent
-from .outcomes import Outcome
-from .state import Change, ClusteringState, Trial
+from .counts import Terms
+from .state import Change, ClusteringState, Proposals
 
 FEW, MANY = 16, 512  # proposals counted at a time: more where few are made, to waste little after one that is
 MOVES_PER_SITE = 1_000  # a climb needs a handful of moves per site; see `Climb.reason` for what happens beyond
@@ -19,17 +19,17 @@ MOVES_PER_SITE = 1_000  # a climb needs a handful of moves per site; see `Climb.
 
 @dataclass(frozen=True)
 class Variant:
-    """What tells the published variants of the clustering apart.
+    """How the published variants of the clustering differ.
 
     propose : (state, region, classes (B,)) -> positions (B, 2), one for each bottleneck class of the region
     rises : (now, then) -> (B,) bool, whether the objective is higher after each move
     window : (now, then) -> range of the share |E_alpha| / |E| within which all these moves, of which none is made, stay
-        refused while nothing changes nearby; None where that cannot be told
+        refused while nothing changes nearby; None where that is not certain
     """
 
     propose: Callable[[ClusteringState, int, np.ndarray], np.ndarray]
-    rises: Callable[[Outcome, Outcome], np.ndarray]
-    window: Callable[[Outcome, Outcome], tuple[float, float] | None]
+    rises: Callable[[Terms, Terms], np.ndarray]
+    window: Callable[[Terms, Terms], tuple[float, float] | None]
 
 
 @dataclass
@@ -57,10 +57,10 @@ def climb(
 
     Every region at the lowest level proposes, for each of its bottleneck classes in turn, a move of its site; a move is
     made if the objective rises. When the level of a region rises, or the lowest level changes, the regions at the
-    lowest level are listed anew, in their order. What was refused is not counted again while nothing that it depends on
-    has changed. The objective rises with every move and takes a finite number of values, so that the climb ends.
+    lowest level are listed again, in their order. What was refused is not counted again while nothing it depends on has
+    changed. The objective rises with every move and takes a finite number of values, so that the climb ends.
     """
-    refused = Refused(state)
+    refused = RefusedRegions(state)
     limit = int(MOVES_PER_SITE * (len(state.sites) + 10))
     while True:
         level = state.lowest
@@ -88,7 +88,7 @@ def _round(
     variant: Variant,
     level: int,
     limit: int,
-    refused: Refused,
+    refused: RefusedRegions,
     record: Climb,
     progress: Progress,
 ) -> Iterator[ClusteringState]:
@@ -107,19 +107,19 @@ def _round(
 
 
 def _visit(
-    state: ClusteringState, variant: Variant, region: int, level: int, refused: Refused, record: Climb
+    state: ClusteringState, variant: Variant, region: int, level: int, refused: RefusedRegions, record: Climb
 ) -> Iterator[Change]:
     """Propose a move for each bottleneck class of a region; yields the changes of those that are made."""
     bottlenecks = pending = state.counts.at(region, level)
-    seen = _Seen()
+    visit = _Visit()
     while len(pending):
         chunk = int(np.clip(max(record.since_last_move, record.pace) / 2, FEW, MANY))
-        trial = state.try_moves(region, variant.propose(state, region, pending[:chunk]))
-        rises = variant.rises(state.now, trial.outcome)
+        proposals = state.try_moves(region, variant.propose(state, region, pending[:chunk]))
+        rises = variant.rises(state.now, proposals.terms)
         if not rises.any():
             record.proposals += len(rises)
             record.since_last_move += len(rises)
-            seen.add(trial, variant.window(state.now, trial.outcome))
+            visit.add(proposals, variant.window(state.now, proposals.terms))
             pending = pending[chunk:]
             continue
         first = int(rises.argmax())
@@ -127,15 +127,15 @@ def _visit(
         record.pace += (record.since_last_move + first - record.pace) / 8
         record.since_last_move = 0
         following = bottlenecks[bottlenecks > pending[first]]
-        seen.made_moves = True
-        yield state.commit(trial, first)
+        visit.made_moves = True
+        yield state.commit(proposals, first)
         pending = np.intersect1d(following, state.counts.at(region, level), assume_unique=True)
-    if not seen.made_moves:
-        refused.remember(region, seen)
+    if not visit.made_moves:
+        refused.remember(region, visit)
 
 
 @dataclass
-class _Seen:
+class _Visit:
     """What the refused proposals of one visit rest on."""
 
     touched: list[np.ndarray] = field(default_factory=list)
@@ -145,17 +145,17 @@ class _Seen:
     certain: bool = True
     made_moves: bool = False
 
-    def add(self, trial: Trial, window: tuple[float, float] | None) -> None:
-        """Take note of a trial none of whose moves was made."""
-        self.touched.append(trial.touched)
-        self.positions.append(trial.positions)
+    def add(self, proposals: Proposals, window: tuple[float, float] | None) -> None:
+        """Take note of proposals of which none was made."""
+        self.touched.append(proposals.touched)
+        self.positions.append(proposals.positions)
         if window is None:
             self.certain = False
         else:
             self.lower, self.upper = max(self.lower, window[0]), min(self.upper, window[1])
 
 
-class Refused:
+class RefusedRegions:
     """Regions all of whose proposals were refused, for as long as that is certain to happen again.
 
     A refusal rests on the regions that the proposals touch, those adjacent (where the proposals come from), the areas
@@ -186,18 +186,18 @@ class Refused:
         self.relied_upon |= len(unknown) < int(np.count_nonzero(at_level))
         return int(unknown[0]) + after + 1 if len(unknown) else -1
 
-    def remember(self, region: int, seen: _Seen) -> None:
+    def remember(self, region: int, visit: _Visit) -> None:
         """All proposals of a region were refused."""
-        if not seen.certain:
+        if not visit.certain:
             return
         self._known[region] = True
-        self._lower[region], self._upper[region] = seen.lower, seen.upper
-        positions = np.concatenate(seen.positions)
+        self._lower[region], self._upper[region] = visit.lower, visit.upper
+        positions = np.concatenate(visit.positions)
         self._centre[region] = 0.5 * (positions.min(axis=0) + positions.max(axis=0))
         self._radius[region] = np.hypot(*(positions - self._centre[region]).T).max()
         for other in self._rests_on[region]:
             self._resting[other].discard(region)
-        on = to_list(np.unique(np.concatenate([*seen.touched, self._state.adjacent(region), [region]])))
+        on = to_list(np.unique(np.concatenate([*visit.touched, self._state.adjacent(region), [region]])))
         self._rests_on[region] = on
         for other in on:
             self._resting[other].add(region)

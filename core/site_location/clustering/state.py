@@ -9,12 +9,10 @@ from scipy import sparse
 from scipy.spatial import cKDTree
 
 from ...arrays import to_list
+from ...crosswalk import Crosswalk
+from ...neighbours import adjacent_sites
 from ...voronoi import nearest_site
-from .adjacent_sites import adjacent_sites
-from .dense_counts import DenseCounts
-from .outcomes import Outcome, as_they_are, outcomes
-from .region_counts import LocalCounts, RegionCounts, group, levels_of_groups
-from .sparse_counts import SparseCounts
+from .counts import DenseCounts, LocalCounts, RegionCounts, SparseCounts, Terms, as_they_are, levels_of_groups, terms_of
 
 TIE = 1e-12  # relative: distances nearer to each other than this are left to `nearest_site` to decide
 DENSE_CLASSES = 8_000  # with more classes than this, whole rows of counts take longer than those that occur (measured)
@@ -39,10 +37,10 @@ class Transfers:
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
+class Proposals:
     """Proposed moves of the site of one region, counted but not made.
 
-    positions : (B, 2); case_of : (B,) the case of transfers each comes to; outcome : (B,) entries
+    positions : (B, 2); case_of : (B,) the case of transfers each comes to; terms : (B,) entries
     touched : (t,) the regions that any proposal changes
     pair_case, pair_region : (P,) each region that each case changes; pair_state : (4, P) its levels and areas then
     signs : (P, m) +1 where local area j joins, -1 where it leaves; local : the counts before, of `touched`
@@ -51,7 +49,7 @@ class Trial:
     region: int
     positions: np.ndarray
     case_of: np.ndarray
-    outcome: Outcome
+    terms: Terms
     touched: np.ndarray
     pair_case: np.ndarray
     pair_region: np.ndarray
@@ -62,7 +60,7 @@ class Trial:
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """What a committed move changed, for whoever remembers earlier trials.
+    """What a committed move changed, so that refusals that rest on it are forgotten.
 
     regions : whose site, counts, border or nearest rivals changed; areas : whose nearest site is another or lies at
     another distance
@@ -93,15 +91,17 @@ class ClusteringState:
         self._distances = np.ascontiguousarray(distances.T)
         self._nearest = np.ascontiguousarray(nearest.T, dtype=np.int64)
         self._settle_ties()
-        grouped = group(profile_counts, self.region_of, len(self.sites))
+        grouped = Crosswalk(self.region_of, len(self.sites)).membership() @ profile_counts
+        grouped.eliminate_zeros()
+        grouped.sort_indices()
         cells = (len(points) + len(self.sites)) * profile_counts.shape[1]
         dense = profile_counts.shape[1] <= DENSE_CLASSES and cells <= DENSE_CELLS
         self.counts: RegionCounts = (DenseCounts if dense else SparseCounts)(profile_counts, grouped)
-        # Rows: anonymity, classes at that level, classes, areas (see `outcomes`).
+        # Rows: anonymity, classes at that level, classes, areas (see `counts`).
         areas = np.bincount(self.region_of, minlength=len(self.sites))
         self._regions = np.vstack([levels_of_groups(grouped), areas])
         self._adjacent: list[np.ndarray | None] = [None] * len(self.sites)
-        self._now: Outcome | None = None
+        self._now: Terms | None = None
 
     @property
     def region_of(self) -> np.ndarray:
@@ -124,7 +124,7 @@ class ClusteringState:
         return bool(self._tied.any())
 
     @property
-    def now(self) -> Outcome:
+    def now(self) -> Terms:
         """What the objectives are made of, for the sites as they are; entries of length 1."""
         if self._now is None:
             self._now = as_they_are(self._regions)
@@ -132,7 +132,7 @@ class ClusteringState:
 
     @property
     def lowest(self) -> int:
-        """alpha, the least level of a region; NO_LEVEL where no record lives anywhere."""
+        """alpha, the lowest level of a region; NO_LEVEL where no record lives anywhere."""
         return int(self.now.lowest[0])
 
     def adjacent(self, region: int) -> np.ndarray:
@@ -142,7 +142,7 @@ class ClusteringState:
             found = self._adjacent[region] = adjacent_sites(self.sites, region, self._tree)
         return found
 
-    def try_moves(self, region: int, positions: np.ndarray) -> Trial:
+    def try_moves(self, region: int, positions: np.ndarray) -> Proposals:
         """Count what each of the moves of a region's site to `positions` (B, 2) would change."""
         transfers, case_of = self._transfers(region, positions)
         n_sites = len(self.sites)
@@ -158,20 +158,20 @@ class ClusteringState:
         pair_state = np.empty((4, len(pairs)), np.int64)
         pair_state[:3] = _levels_of_pairs(local, slot, signs)
         pair_state[3] = self._regions[3, pair_region] + signs.sum(axis=1, dtype=np.int64)
-        outcome = outcomes(self._regions, touched, slot, pair_case, pair_state, transfers.n_cases).of(case_of)
-        return Trial(region, positions, case_of, outcome, touched, pair_case, pair_region, pair_state, signs, local)
+        terms = terms_of(self._regions, touched, slot, pair_case, pair_state, transfers.n_cases).of(case_of)
+        return Proposals(region, positions, case_of, terms, touched, pair_case, pair_region, pair_state, signs, local)
 
-    def commit(self, trial: Trial, proposal: int) -> Change:
-        """Make one of the moves of a trial of the sites as they are."""
-        pairs = np.flatnonzero(trial.pair_case == trial.case_of[proposal])
-        regions = trial.pair_region[pairs]
-        for slot, pair in zip(to_list(np.searchsorted(trial.touched, regions)), to_list(pairs)):
-            trial.local.transfer(slot, trial.signs[pair])
-        self._regions[:, regions] = trial.pair_state[:, pairs]
+    def commit(self, proposals: Proposals, proposal: int) -> Change:
+        """Make one of the proposed moves of the sites as they are."""
+        pairs = np.flatnonzero(proposals.pair_case == proposals.case_of[proposal])
+        regions = proposals.pair_region[pairs]
+        for slot, pair in zip(to_list(np.searchsorted(proposals.touched, regions)), to_list(pairs)):
+            proposals.local.transfer(slot, proposals.signs[pair])
+        self._regions[:, regions] = proposals.pair_state[:, pairs]
         self._now = None
-        moved = trial.region
+        moved = proposals.region
         neighbours = self.adjacent(moved)
-        self.sites[moved] = trial.positions[proposal]
+        self.sites[moved] = proposals.positions[proposal]
         rivals, areas = self._follow(moved)
         self._adjacent[moved] = None
         neighbours = np.union1d(neighbours, self.adjacent(moved))

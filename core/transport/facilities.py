@@ -1,35 +1,59 @@
-"""The first facilities: Cooper's alternate location-allocation, which moves each to its mean centre."""
+"""Facilities: how many destinations each may serve, where the first ones stand, how they move."""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from ..errors import VbasError
+from ..errors import InputError, VbasError
 from ..progress import Progress, silent
 from ..voronoi import mean_centres, nearest_site
-from .arcs import distances
+from .loads import distances
 
+UNLIMITED = 0.0
 ROUND_LIMIT = 10_000
 
 
-def alternate_location_allocation(
-    points: np.ndarray, n_facilities: int, progress: Progress = silent
-) -> tuple[np.ndarray, int]:
-    """Facilities for the transport heuristics, (S, 2), and the rounds it took (Cooper, after Croft 2018, 2.4).
+def facility_capacity(n_destinations: int, n_facilities: int, factor: float) -> int:
+    """U = ceil(ceil(n/S) f), at most n; n where the factor is 0, unlimited (Croft 2018, section 2.4).
 
-    points : (n, 2); 1 <= n_facilities <= n. The destinations are split into S groups of equal size, or nearly, by
+    A product that is whole but for rounding counts as whole: 1.2 x 5 is 6. Raises InputError for a factor that is
+    neither 0 nor at least 1: below 1 there is not room for all.
+    """
+    if factor == UNLIMITED:
+        return n_destinations
+    if not (math.isfinite(factor) and factor >= 1):
+        raise InputError(
+            f"CAPACITY_FACTOR is {factor:g}, but must be at least 1, the even share of the areas, or 0 for no limit."
+        )
+    product = math.ceil(n_destinations / n_facilities) * factor
+    nearest = round(product)
+    whole = abs(product - nearest) <= 1e-9 * nearest
+    return min(nearest if whole else math.ceil(product), n_destinations)
+
+
+def alternate_location_allocation(points: np.ndarray, n_facilities: int, progress: Progress = silent) -> np.ndarray:
+    """The facilities that the transport heuristics start from, (S, 2) (Cooper, after Croft 2018, section 2.4).
+
+    points : (n, 2). The destinations are split into S groups of equal size, or nearly, by
     halving along the longer side; then, in turn, each facility goes to the mean centre of its destinations and each
     destination to the nearest facility, until none changes. A facility that loses all its destinations stays.
+    Raises InputError unless 1 <= n_facilities <= n.
     """
+    if not 1 <= n_facilities <= len(points):
+        raise InputError(
+            f"There are {n_facilities} sites, but must be between 1 and the number of areas, {len(points)}."
+        )
     facility_of = equal_groups(points, n_facilities)
     facilities = mean_centres(points, facility_of, n_facilities)
-    least_gain = 1e-12 * float(np.abs(points).max())
+    smallest_gain = 1e-12 * float(np.abs(points).max())
     for rounds in range(1, ROUND_LIMIT + 1):
         nearest = nearest_site(points, facilities)
         gain = distances(points, facilities[facility_of]) - distances(points, facilities[nearest])
-        moves = gain > least_gain
+        moves = gain > smallest_gain
         if not moves.any():
-            return facilities, rounds
+            return facilities
         facility_of = np.where(moves, nearest, facility_of)
         facilities = recentred(points, facility_of, facilities)
         progress(1.0 - 0.5 ** (rounds / 20))
@@ -63,3 +87,10 @@ def recentred(points: np.ndarray, facility_of: np.ndarray, facilities: np.ndarra
     """
     used = np.bincount(facility_of, minlength=len(facilities)) > 0
     return np.where(used[:, None], mean_centres(points, facility_of, len(facilities)), facilities)
+
+
+def load_note(loads: np.ndarray, capacity: int) -> str:
+    """A sentence on the largest load against the limit."""
+    unlimited = capacity >= loads.sum()
+    limit = "without a limit" if unlimited else f"at most {capacity} were allowed"
+    return f"The largest region has {int(loads.max())} areas, {limit}."
