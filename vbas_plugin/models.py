@@ -14,8 +14,7 @@ from qgis.PyQt.QtGui import QIcon
 
 from ..algorithms.form import approaches
 from ..algorithms.form.effective import Effective
-from ..algorithms.form.naming import with_labels
-from ..algorithms.form.understanding import understood
+from ..algorithms.form.understanding import understood, with_labels
 from ..algorithms.named import GROUPS, ICONS
 
 FOLDER = Path(__file__).resolve().parent.parent / "models"

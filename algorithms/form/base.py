@@ -11,16 +11,16 @@ from qgis.core import (
     QgsProcessingException,
     QgsProcessingFeedback,
     QgsProcessingOutputNumber,
+    QgsProcessingParameterDefinition,
 )
 
 from ...core.errors import VbasError
+from ..layers.delivery.outputs import Outputs
 from ..layers.feedback import cancelled_by_signals
-from ..layers.outputs import Outputs
 from ..named import NamedAlgorithm
 from .effective import Counts, Effective
 from .form import Form
-from .naming import as_spelled, with_labels
-from .understanding import understood
+from .understanding import as_spelled, understood, with_labels
 
 
 class VbasAlgorithm(NamedAlgorithm):
@@ -77,6 +77,11 @@ class VbasAlgorithm(NamedAlgorithm):
     def initAlgorithm(self, configuration: dict[str, object] | None = None) -> None:
         self.declare()
 
+    def addParameters(self, *parameters: QgsProcessingParameterDefinition) -> None:
+        """Declare inputs and outputs."""
+        for parameter in parameters:
+            self.addParameter(parameter)
+
     def addNumbers(self, **labels: str) -> None:
         """Declare numeric outputs by name and label."""
         for name, label in labels.items():
@@ -98,8 +103,8 @@ class VbasAlgorithm(NamedAlgorithm):
             problem = with_labels(self, str(error))
         except ArithmeticError as error:
             problem = (
-                f"The numbers given are too large or too small to be worked with ({error}): look for a slip in the "
-                "parameters, and in the populations and counts."
+                f"The numbers given are too large or too small to work with ({error}): look for a slip in the "
+                "parameters, the populations and the counts."
             )
         except MemoryError:
             problem = (

@@ -1,4 +1,4 @@
-"""The form: what one run was given, how it tells its progress, and where its outputs go."""
+"""The form: what one run was given, how it reports its progress, and where its outputs go."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from qgis.core import (
 )
 
 from ...core.progress import Progress
-from ..layers.checked_source import CheckedSource, checked_source
+from ..layers.delivery.outputs import Outputs
 from ..layers.feedback import READ, check_cancelled, progress_of
-from ..layers.outputs import Outputs
+from ..layers.reading.checked_source import CheckedSource, checked_source
 from .effective import Effective
 from .understanding import field_names_of, is_blank, words_of
 
@@ -39,8 +39,12 @@ class Form:
         self._started = time.perf_counter()
 
     def has(self, name: str) -> bool:
-        """Whether the algorithm has this parameter: nouns that several read are declared in part by some."""
+        """Whether the algorithm has this parameter: what several forms read, some declare only in part."""
         return self._algorithm.parameterDefinition(name) is not None
+
+    def declares(self, output: str) -> bool:
+        """Whether the algorithm has this numeric output."""
+        return self._algorithm.outputDefinition(output) is not None
 
     def given(self, name: str) -> bool:
         """Whether the user gave an optional parameter."""
@@ -107,13 +111,15 @@ class Form:
         """Raise Cancelled once the user has pressed Cancel."""
         check_cancelled(self.feedback)
 
-    def info(self, text: str) -> None:
-        """A line for the log."""
-        self.feedback.pushInfo(text)
+    def info(self, *sentences: str) -> None:
+        """Lines for the log."""
+        for sentence in sentences:
+            self.feedback.pushInfo(sentence)
 
-    def warn(self, text: str) -> None:
-        """A warning for the log."""
-        self.feedback.pushWarning(text)
+    def warn(self, *sentences: str) -> None:
+        """Warnings for the log."""
+        for sentence in sentences:
+            self.feedback.pushWarning(sentence)
 
     def seconds(self) -> float:
         """Since the run began."""

@@ -3,11 +3,14 @@
 QGIS adds nothing to the parameters it hands over, neither in a window, nor in a model, nor headless (its own options,
 such as the ellipsoid, are read before them and kept apart): a name that the form does not have is a misspelt one, and
 passing it over would run with the default in its place.
+
+Fields are taken as the layer spells them, and messages name parameters as the dialog does.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 
@@ -22,6 +25,8 @@ from qgis.core import (
     QgsProperty,
 )
 from qgis.PyQt.QtCore import QVariant
+
+from ...core.errors import InputError, first_values
 
 # Options of qgis_process itself: it reads them before the “--”; after it they are names like any other.
 OPTIONS = ("ELLIPSOID", "DISTANCE_UNITS", "AREA_UNITS", "PROJECT_PATH")
@@ -216,3 +221,50 @@ def _label(definition: QgsProcessingParameterDefinition) -> str:
 
 def _quoted(values: object) -> str:
     return ", ".join(f"“{value}”" for value in values)  # type: ignore[attr-defined]
+
+
+# A quoted value is somebody's data, whatever it reads like.
+_QUOTED_OR_ID = re.compile(r"“[^”]*”|(?<![\w(])[A-Z][A-Z0-9_]*(?![\w)])")
+
+
+def as_spelled(
+    algorithm: QgsProcessingAlgorithm, parameters: dict[str, object], context: QgsProcessingContext
+) -> dict[str, object]:
+    """The parameters with each field named as its layer spells it: QGIS finds `SEX` for `sex`, and so do we.
+
+    Raises InputError for a field that is named twice in one parameter.
+    """
+    spelled = dict(parameters)
+    for definition in algorithm.parameterDefinitions():
+        name = definition.name()
+        if definition.type() != "field" or parameters.get(name) in (None, "", []):
+            continue
+        several = definition.allowMultiple()
+        given = field_names_of(algorithm, parameters, name, context) if several else []
+        given = given or [algorithm.parameterAsString(parameters, name, context)]
+        source = algorithm.parameterAsSource(parameters, definition.parentLayerParameterName(), context)
+        if source is None:
+            continue
+        fields = source.fields()
+        found = [fields.lookupField(field) for field in given]
+        own = [field if index < 0 else fields[index].name() for field, index in zip(given, found)]
+        twice = [field for i, field in enumerate(own) if field in own[:i]]
+        if twice:
+            raise InputError(
+                f"{name} names a field twice ({first_values(dict.fromkeys(twice))}; given: {first_values(given, 12)}): "
+                "name each field once."
+            )
+        if own != given:
+            spelled[name] = own if several else own[0]
+    return spelled
+
+
+def with_labels(algorithm: QgsProcessingAlgorithm, message: str) -> str:
+    """A message that names parameters by their ids, with the labels of the dialog before the first of each."""
+    labels = {one.name(): one.description().partition(":")[0] for one in algorithm.parameterDefinitions()}
+
+    def labelled(match: re.Match[str]) -> str:
+        label = labels.pop(match[0], None)
+        return match[0] if label in (None, match[0]) else f"{label} ({match[0]})"
+
+    return _QUOTED_OR_ID.sub(labelled, message)

@@ -12,7 +12,6 @@ from ..compat import field
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
 from ..form.form import Form
-from ..form.regions import POLYGONS, TABLE
 from ..layers.tables import TEST_DATA, StreamedTable, Table, number_fields
 
 
@@ -31,14 +30,12 @@ class DemonstrationCity(VbasAlgorithm):
     )
 
     def declare(self) -> None:
-        for parameter in (
+        text = "The areas: identifier, district, population."
+        self.addParameters(
             shared.seed(),
-            shared.sink(
-                "AREAS", "Areas", TEST_DATA, "The areas: identifier, district, population.", POLYGONS, optional=True
-            ),
-            shared.sink("RECORDS", "Records", TEST_DATA, "A row per inhabitant.", TABLE, optional=True),
-        ):
-            self.addParameter(parameter)
+            shared.sink("AREAS", "Areas", TEST_DATA, text, shared.POLYGONS, optional=True),
+            shared.sink("RECORDS", "Records", TEST_DATA, "A row per inhabitant.", optional=True),
+        )
         self.addNumbers(N_AREAS="Areas", N_RECORDS="Records")
 
     def work(self, form: Form) -> dict[str, object]:

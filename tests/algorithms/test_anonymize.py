@@ -21,9 +21,9 @@ from qgis.core import (
     QgsVectorLayer,
 )
 
-from vbas.algorithms.layers import writing
-from vbas.algorithms.layers.checked_source import checked_source
-from vbas.algorithms.layers.records import _read_features, _read_file
+from vbas.algorithms.layers.delivery import writing
+from vbas.algorithms.layers.reading.checked_source import checked_source
+from vbas.algorithms.layers.reading.records import _read_features, _read_file
 
 from .conftest import OUTPUTS, make_layer
 
@@ -160,7 +160,7 @@ def test_report_holds_verdict_and_parameters(anonymize, tmp_path):
     text = place.read_text(encoding="utf-8")
     assert "The release is 4-anonymous" in text
     assert "Do not publish" in text
-    assert "k: least size of a class (K)" in text
+    assert "k: smallest class allowed (K)" in text
     assert text.count("<title>Region ") == 12
     assert "http" not in text.split("</script>")[-1].replace("http://www.w3.org", "")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from qgis.core import QgsProcessingException, QgsProviderRegistry
 
-from vbas.algorithms.layers import databases
+from vbas.algorithms.layers.delivery import databases
 
 
 @pytest.fixture(scope="module")

@@ -19,10 +19,10 @@ from qgis.core import (
 )
 from qgis.PyQt.QtCore import QByteArray, QDate, QDateTime, QTime, QVariant
 
-from vbas.algorithms.layers.exact_values import check_table, exact_text
-from vbas.algorithms.layers.second_count import check_file
+from vbas.algorithms.layers.delivery.exact_values import check_table, exact_text
+from vbas.algorithms.layers.delivery.second_count import check_file
+from vbas.algorithms.layers.delivery.writing import write_file
 from vbas.algorithms.layers.tables import Table, number_fields
-from vbas.algorithms.layers.writing import write_file
 from vbas.core.errors import InputError
 from vbas.core.records.columns import column_from_values
 

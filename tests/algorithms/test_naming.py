@@ -6,7 +6,7 @@ import pytest
 from qgis.core import QgsProcessingContext, QgsProcessingException, QgsVectorFileWriter, QgsVectorLayer
 
 from vbas.algorithms.form.base import VbasAlgorithm
-from vbas.algorithms.form.naming import as_spelled, with_labels
+from vbas.algorithms.form.understanding import as_spelled, with_labels
 from vbas.core.errors import InputError
 
 from .conftest import make_layer

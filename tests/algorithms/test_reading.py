@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from osgeo import ogr
 from qgis.core import QgsProcessingContext, QgsProcessingException, QgsProject, QgsVectorFileWriter, QgsVectorLayer
 
-from vbas.algorithms.layers.checked_source import checked_source
-from vbas.algorithms.layers.records import _read_features, _read_file, read_columns
+from vbas.algorithms.layers.reading.checked_source import checked_source
+from vbas.algorithms.layers.reading.records import _read_features, _read_file, read_columns
 from vbas.core.errors import InputError
 from vbas.core.records.columns import ColumnBuilder, column_from_values
 from vbas.core.records.csv_file import scan_csv

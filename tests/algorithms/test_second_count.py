@@ -18,11 +18,11 @@ from qgis.core import (
     QgsVectorLayer,
 )
 
-from vbas.algorithms.layers import writing
-from vbas.algorithms.layers.outputs import Outputs
-from vbas.algorithms.layers.second_count import check_file
+from vbas.algorithms.layers.delivery import writing
+from vbas.algorithms.layers.delivery.outputs import Outputs
+from vbas.algorithms.layers.delivery.second_count import check_file
+from vbas.algorithms.layers.delivery.writing import write_file
 from vbas.algorithms.layers.tables import SecondCount, Table, number_fields
-from vbas.algorithms.layers.writing import write_file
 from vbas.core.errors import PrivacyError, VbasError
 from vbas.core.records.columns import column_from_values
 
