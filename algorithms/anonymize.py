@@ -20,6 +20,7 @@ from .form.effective import Counts
 from .form.form import Form
 from .form.records import k_parameter, keep_fields, populated, record_parameters, records_of, unmatched
 from .form.release import release_table, released_records
+from .layers.given import Given
 
 
 class Anonymize(VbasAlgorithm):
@@ -47,12 +48,7 @@ class Anonymize(VbasAlgorithm):
             approaches.combination(),
             keep_fields(),
             unmatched(),
-            *approaches.site_number(),
-            approaches.n_sites(optional=True),
-            approaches.site_location(),
-            approaches.aggregation(),
-            approaches.capacity_factor(),
-            approaches.floor(),
+            *approaches.single_choices(),
             shared.seed(),
             released_records(),
             *regions.region_outputs(),
@@ -64,7 +60,7 @@ class Anonymize(VbasAlgorithm):
         return approaches.counts_with_combination()
 
     def settled(self, parameters: dict[str, object], context: QgsProcessingContext) -> Mapping[str, object]:
-        return approaches.settled_by_combination(self, parameters, context)
+        return approaches.settled_by_combination(Given(self, parameters, context))
 
     def work(self, form: Form) -> dict[str, object]:
         k = form.whole("K")
@@ -72,7 +68,7 @@ class Anonymize(VbasAlgorithm):
         layer = with_neighbours(form, areas_of(form), [configuration.aggregation])
         records = records_of(form, layer.areas, k)
         areas = populated(layer, records)
-        seconds = {"reading": form.seconds()}
+        read = form.seconds()
         run = aggregate(areas, records.profile, configuration, form.progress(stop=60))
         crosswalk = run.aggregation.crosswalk
         form.info(*run.notes)
@@ -81,14 +77,10 @@ class Anonymize(VbasAlgorithm):
         release = apply(plan, records)
         measures, audit = evaluate(areas, plan, run.aggregation.sites, records.n_unmatched)
         evaluated = form.seconds()
-        shapes = regions.region_shapes(layer, crosswalk, form.progress(60, 80))
         form.outputs.add("RELEASED_RECORDS", *release_table(form, release, crosswalk, records, k))
-        regions.add_regions(form, layer, run.aggregation, shapes, audit)
-        seconds |= {
-            **run.seconds,
-            "suppression and measures": evaluated - aggregated,
-            "drawing and writing": form.seconds() - evaluated,
-        }
+        shapes = regions.add_regions(form, layer, run.aggregation, audit)
+        seconds = {"reading": read, **run.seconds, "suppression and measures": evaluated - aggregated}
+        seconds["drawing and writing"] = form.seconds() - evaluated
         form.outputs.add_text(
             "REPORT",
             lambda: anonymisation_report(

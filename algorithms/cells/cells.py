@@ -17,7 +17,7 @@ from ..form.effective import GIVEN, Counts
 from ..form.form import Form
 from ..form.parameters import POINTS, POLYGONS, choice, field, number, source, whole, yes
 from ..form.records import SMALLEST_K
-from ..layers.shapes.populated import PopulatedLayer, read_populated
+from ..layers.shapes.surfaces import PopulatedLayer, read_populated
 
 MINIMUMS = (("POPULATIONS", "K"), ("POPULATIONS_2", "K_2"), ("POPULATIONS_3", "K_3"))
 

@@ -10,7 +10,7 @@ from qgis.core import QgsField, QgsProcessingParameterDefinition
 from ...core.cells import REASONS, Cells, Partition
 from ...core.cells.measures import GroupDescriptions
 from ..form.parameters import POLYGONS, sink
-from ..layers.shapes.populated import PopulatedLayer
+from ..layers.shapes.surfaces import PopulatedLayer
 from ..layers.tables import FOR_RELEASE, INTERNAL, Table, number_fields
 
 NUMBERS = {
@@ -35,8 +35,8 @@ def group_outputs() -> Iterable[QgsProcessingParameterDefinition]:
         "Groups",
         FOR_RELEASE,
         "The groups as polygons: number of cells, people in each field, the fewest in any of them, people per km², "
-        "surface in km², surface over that of the convex hull (area_hull), and the square root of the hull's surface in "
-        "metres (sqrt_hull).",
+        "surface in km², surface over that of the convex hull (area_hull), and the square root of the hull's surface "
+        "in metres (sqrt_hull).",
         POLYGONS,
         optional=True,
     )

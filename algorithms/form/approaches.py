@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from qgis.core import QgsProcessingAlgorithm, QgsProcessingContext, QgsProcessingParameterDefinition
+from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.aggregation import APPROACHES as AGGREGATIONS
 from ...core.aggregation import AggregationOptions
@@ -18,6 +18,7 @@ from ...core.site_number import SiteNumberOptions
 from ...core.site_number.gaps import CUSTOM as CUSTOM_MODEL
 from ...core.site_number.gaps import GAPS_REGIONS
 from ...core.site_number.population_cutoff import PUBLISHED_CUTOFFS
+from ..layers.given import Given
 from .effective import Counts
 from .form import Form
 from .parameters import choice, number, whole
@@ -116,6 +117,16 @@ def floor() -> QgsProcessingParameterDefinition:
     return number("FLOOR", "Population floor", 0.0, text, 0.0, advanced=True)
 
 
+def single_choices() -> Iterable[QgsProcessingParameterDefinition]:
+    """SITE_NUMBER, SITE_LOCATION and AGGREGATION with what their approaches need."""
+    yield from site_number()
+    yield n_sites(optional=True)
+    yield site_location()
+    yield aggregation()
+    yield capacity_factor()
+    yield floor()
+
+
 def counts(number: str = "SITE_NUMBER", location: str = "SITE_LOCATION", how: str = "AGGREGATION") -> Counts:
     """For which approaches the settings above count; number, location, how : the parameters that choose them."""
     of_number = ("gaps_region", "log_base", "cutoff", "n_sites")
@@ -137,11 +148,9 @@ def counts_with_combination() -> Counts:
     return {**single, **{name: [{"COMBINATION": [CUSTOM]}, *single.get(name, ())] for name in chosen}}
 
 
-def settled_by_combination(
-    algorithm: QgsProcessingAlgorithm, parameters: dict[str, object], context: QgsProcessingContext
-) -> Mapping[str, object]:
+def settled_by_combination(given: Given) -> Mapping[str, object]:
     """The parts of the combination in the place of the single choices; nothing for `custom`."""
-    combination = RECOMMENDED.get(algorithm.parameterAsEnumString(parameters, "COMBINATION", context))
+    combination = RECOMMENDED.get(given.text("COMBINATION"))
     if combination is None:
         return {}
     parts: dict[str, object] = {

@@ -17,6 +17,7 @@ from qgis.core import (
 from ...core.errors import VbasError
 from ..layers.delivery.outputs import Outputs
 from ..layers.feedback import cancelled_by_signals
+from ..layers.given import Given
 from ..named import NamedAlgorithm
 from .effective import Counts, Effective
 from .form import Form
@@ -50,7 +51,8 @@ class VbasAlgorithm(NamedAlgorithm):
 
     def effective(self, parameters: dict[str, object], context: QgsProcessingContext) -> Effective:
         """What a run with these parameters really works with."""
-        return Effective(self, self.counts(), self.settled(parameters, context), parameters, context)
+        given = Given(self, parameters, context)
+        return Effective(given, self.counts(), self.settled(parameters, context))
 
     def createInstance(self) -> VbasAlgorithm:
         return type(self)()
@@ -118,13 +120,13 @@ class VbasAlgorithm(NamedAlgorithm):
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
     ) -> dict[str, object]:
         with cancelled_by_signals(feedback):
-            given = as_spelled(self, understood(self, parameters, context), context)
-            effective = self.effective(given, context)
+            given = as_spelled(Given(self, understood(self, parameters, context), context))
+            effective = self.effective(given.parameters, context)
             for sentence in effective.idle():
                 feedback.pushWarning(sentence)
             feedback.pushInfo(effective.sentence())
-            with Outputs(self, given, context, feedback) as outputs:
-                form = Form(self, given, context, feedback, effective, outputs)
+            with Outputs(given, feedback) as outputs:
+                form = Form(given, feedback, effective, outputs)
                 numbers = self.work(form)
                 results = outputs.deliver()
             feedback.setProgress(100)

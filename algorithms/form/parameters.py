@@ -128,7 +128,7 @@ def sink(
     """An output layer or table that says whether it may be published: kind is FOR_RELEASE, INTERNAL or TEST_DATA."""
     publish = {
         FOR_RELEASE: "For release.",
-        INTERNAL: "Internal: suppressed counts could be derived from it. Do not publish it.",
+        INTERNAL: "Internal: suppressed counts could be derived from it, so do not publish it.",
         TEST_DATA: "Nobody in it exists.",
     }[kind]
     parameter = QgsProcessingParameterFeatureSink(name, f"{label} ({kind})", geometry, None, optional, by_default)
@@ -138,4 +138,4 @@ def sink(
 def report(text: str) -> QgsProcessingParameterDefinition:
     """REPORT."""
     page = QgsProcessingParameterFileDestination("REPORT", f"Report ({INTERNAL})", "HTML files (*.html)", None, True)
-    return described(page, f"{text} Internal: it says how many records were suppressed where. Do not publish it.")
+    return described(page, f"{text} Internal: it says how many records were suppressed where, so do not publish it.")

@@ -17,7 +17,7 @@ from ...core.progress import Progress
 from ...core.voronoi import voronoi_cells
 from ..layers.reading.crosswalks import read_crosswalk
 from ..layers.shapes.areas import AreaLayer
-from ..layers.shapes.populated import PopulatedLayer
+from ..layers.shapes.surfaces import PopulatedLayer
 from ..layers.tables import FOR_RELEASE, INTERNAL, Table, number_fields
 from .form import Form
 from .parameters import POINTS, POLYGONS, field, sink, source
@@ -203,13 +203,15 @@ def _numbered(layer: AreaLayer, geometry: str, shapes: np.ndarray) -> Table:
     return Table(number_fields(vbas_region="long"), [numbers], geometry, layer.to_layer(shapes), layer.crs)
 
 
-def add_regions(form: Form, layer: AreaLayer, aggregation: Aggregation, shapes: np.ndarray, audit: RegionAudit) -> None:
-    """Write what describes regions that records are released from."""
+def add_regions(form: Form, layer: AreaLayer, aggregation: Aggregation, audit: RegionAudit) -> np.ndarray:
+    """Write what describes regions that records are released from, and return their shapes."""
     crosswalk = aggregation.crosswalk
+    shapes = region_shapes(layer, crosswalk, form.progress(60, 80))
     form.outputs.add("RELEASED_REGIONS", regions_table(layer, crosswalk, shapes, audit.released))
     form.outputs.add("CROSSWALK", crosswalk_table(layer, crosswalk))
     form.outputs.add("REGION_AUDIT", audit_table(layer, crosswalk, shapes, audit))
     _add_sites(form, layer, aggregation)
+    return shapes
 
 
 def add_aggregation(

@@ -15,7 +15,6 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 
 from qgis.core import (
-    Qgis,
     QgsProcessingAlgorithm,
     QgsProcessingContext,
     QgsProcessingException,
@@ -27,6 +26,7 @@ from qgis.core import (
 from qgis.PyQt.QtCore import QVariant
 
 from ...core.errors import InputError, first_values
+from ..layers.given import Given
 
 # Options of qgis_process itself: it reads them before the “--”; after it they are names like any other.
 OPTIONS = ("ELLIPSOID", "DISTANCE_UNITS", "AREA_UNITS", "PROJECT_PATH")
@@ -50,7 +50,7 @@ def understood(
     found = {}
     for name, given in parameters.items():
         definition = algorithm.parameterDefinition(name)
-        value = _value(definition, given, context)
+        value = _one(definition, given, context)
         if definition.isDestination() or not is_blank(value):
             found[name] = value
     return found
@@ -89,23 +89,7 @@ def check_names(algorithm: QgsProcessingAlgorithm, parameters: Mapping[str, obje
     raise QgsProcessingException(f"{_quoted(unknown)} {are} of {title}: {hint}")
 
 
-def words_of(
-    algorithm: QgsProcessingAlgorithm, parameters: dict[str, object], name: str, context: QgsProcessingContext
-) -> list[str]:
-    """The words chosen in a choice among several."""
-    options = algorithm.parameterDefinition(name).options()
-    return [options[number] for number in algorithm.parameterAsEnums(parameters, name, context)]
-
-
-def field_names_of(
-    algorithm: QgsProcessingAlgorithm, parameters: dict[str, object], name: str, context: QgsProcessingContext
-) -> list[str]:
-    """The fields chosen; QGIS 3.40 renamed the method."""
-    read = algorithm.parameterAsStrings if Qgis.QGIS_VERSION_INT >= 34000 else algorithm.parameterAsFields
-    return list(read(parameters, name, context))
-
-
-def _value(definition: QgsProcessingParameterDefinition, given: object, context: QgsProcessingContext) -> object:
+def _one(definition: QgsProcessingParameterDefinition, given: object, context: QgsProcessingContext) -> object:
     """One value, understood; blank ones as they are."""
     kind = definition.type()
     if isinstance(given, QgsProperty) and not definition.isDestination() and kind not in LAYERS:
@@ -118,10 +102,10 @@ def _value(definition: QgsProcessingParameterDefinition, given: object, context:
     if definition.isDestination():
         return given
     if kind == "matrix":
-        return _rows(given, len(definition.headers()))
+        return _filled_cells(given, len(definition.headers()))
     if several:
-        return _several(definition, given)
-    read = {"number": _number, "boolean": _truth, "enum": _choice}.get(kind)
+        return _parts(definition, given)
+    read = {"number": _number, "boolean": _yes_or_no, "enum": _choice}.get(kind)
     return read(definition, given) if read else given
 
 
@@ -129,7 +113,7 @@ def _blank(definition: QgsProcessingParameterDefinition, given: object) -> objec
     """A blank stands for “not given”, where the parameter may be left out."""
     optional = definition.isDestination() or definition.flags() & OPTIONAL
     if given is not None and not optional:
-        raise QgsProcessingException(f"{_label(definition)} is empty: give a value.")
+        raise QgsProcessingException(f"{definition.name()} is empty: give a value.")
     return given
 
 
@@ -138,12 +122,12 @@ def _single(definition: QgsProcessingParameterDefinition, values: list[object] |
     filled = [value for value in values if not is_blank(value)]
     if len(filled) > 1:
         raise QgsProcessingException(
-            f"{_label(definition)} is given {len(filled)} times ({_quoted(filled)}), but takes one value: give it once."
+            f"{definition.name()} is given {len(filled)} times ({_quoted(filled)}), but takes one value: give it once."
         )
     return filled[0] if filled else ""
 
 
-def _rows(given: object, columns: int) -> list[object]:
+def _filled_cells(given: object, columns: int) -> list[object]:
     """A table as the list of its cells, without the rows nobody filled in."""
     cells = given.split(",") if isinstance(given, str) else list(given)  # type: ignore[call-overload]
     if len(cells) % columns:
@@ -152,7 +136,7 @@ def _rows(given: object, columns: int) -> list[object]:
     return [cell for row in rows if not is_blank(row) for cell in row]
 
 
-def _several(definition: QgsProcessingParameterDefinition, given: object) -> list[object]:
+def _parts(definition: QgsProcessingParameterDefinition, given: object) -> list[object]:
     """Several fields, or several choices as the positions of their words."""
     parts: list[object] = list(given) if isinstance(given, (list, tuple)) else [given]
     if definition.type() == "enum":
@@ -166,14 +150,14 @@ def _several(definition: QgsProcessingParameterDefinition, given: object) -> lis
 
 
 def _choice(definition: QgsProcessingParameterEnum, value: object, in_words: bool = False) -> object:
-    """The word of a choice told by its word or by its number, as headless QGIS lists them."""
+    """The word of a choice that is given by its word or by its number, as headless QGIS lists them."""
     options = definition.options()
     text = str(value).strip()
     if text.isdecimal() and int(text) < len(options):
         text = options[int(text)]
     if text not in options:
         raise QgsProcessingException(
-            f"{_label(definition)} is “{text}”, which is no choice: choose of {_quoted(options)}."
+            f"{definition.name()} is “{text}”, which is not among the choices: choose from {_quoted(options)}."
         )
     return text if in_words or definition.usesStaticStrings() else options.index(text)
 
@@ -190,10 +174,10 @@ def _number(definition: QgsProcessingParameterNumber, value: object) -> object:
     low, high = max(definition.minimum(), -largest), min(definition.maximum(), largest)
     if math.isnan(number) or (whole and math.isfinite(number) and not number.is_integer()):
         kind = "whole number" if whole else "number"
-        raise QgsProcessingException(f"{_label(definition)} is “{value}”: give a {kind}{_bounds(low, high, largest)}.")
+        raise QgsProcessingException(f"{definition.name()} is “{value}”: give a {kind}{_bounds(low, high, largest)}.")
     if not low <= number <= high:
         raise QgsProcessingException(
-            f"{_label(definition)} is {number:.15g}: give a number{_bounds(low, high, largest) or f' up to {high:g}'}."
+            f"{definition.name()} is {number:.15g}: give a number{_bounds(low, high, largest) or f' up to {high:g}'}."
         )
     return int(number) if whole else number
 
@@ -207,16 +191,12 @@ def _bounds(low: float, high: float, largest: float) -> str:
     return f" of at most {high:g}" if high < largest else ""
 
 
-def _truth(definition: QgsProcessingParameterDefinition, value: object) -> object:
+def _yes_or_no(definition: QgsProcessingParameterDefinition, value: object) -> object:
     """Yes or no: QGIS would take every other word for yes, “no” included."""
     text = str(value).strip().lower()
     if text not in (*YES, *NO):
-        raise QgsProcessingException(f"{_label(definition)} is “{value}”: give “true” or “false”.")
+        raise QgsProcessingException(f"{definition.name()} is “{value}”: give “true” or “false”.")
     return text in YES
-
-
-def _label(definition: QgsProcessingParameterDefinition) -> str:
-    return str(definition.name())
 
 
 def _quoted(values: object) -> str:
@@ -227,36 +207,34 @@ def _quoted(values: object) -> str:
 _QUOTED_OR_ID = re.compile(r"“[^”]*”|(?<![\w(])[A-Z][A-Z0-9_]*(?![\w)])")
 
 
-def as_spelled(
-    algorithm: QgsProcessingAlgorithm, parameters: dict[str, object], context: QgsProcessingContext
-) -> dict[str, object]:
-    """The parameters with each field named as its layer spells it: QGIS finds `SEX` for `sex`, and so do we.
+def as_spelled(given: Given) -> Given:
+    """The same with each field named as its layer spells it: QGIS finds `SEX` for `sex`, and so do we.
 
     Raises InputError for a field that is named twice in one parameter.
     """
-    spelled = dict(parameters)
-    for definition in algorithm.parameterDefinitions():
+    spelled = {}
+    for definition in given.algorithm.parameterDefinitions():
         name = definition.name()
-        if definition.type() != "field" or parameters.get(name) in (None, "", []):
+        if definition.type() != "field" or given.parameters.get(name) in (None, "", []):
             continue
         several = definition.allowMultiple()
-        given = field_names_of(algorithm, parameters, name, context) if several else []
-        given = given or [algorithm.parameterAsString(parameters, name, context)]
-        source = algorithm.parameterAsSource(parameters, definition.parentLayerParameterName(), context)
+        typed = (given.field_names(name) if several else []) or [given.text(name)]
+        layer = definition.parentLayerParameterName()
+        source = given.algorithm.parameterAsSource(given.parameters, layer, given.context)
         if source is None:
             continue
         fields = source.fields()
-        found = [fields.lookupField(field) for field in given]
-        own = [field if index < 0 else fields[index].name() for field, index in zip(given, found)]
+        found = [fields.lookupField(field) for field in typed]
+        own = [field if index < 0 else fields[index].name() for field, index in zip(typed, found)]
         twice = [field for i, field in enumerate(own) if field in own[:i]]
         if twice:
             raise InputError(
-                f"{name} names a field twice ({first_values(dict.fromkeys(twice))}; given: {first_values(given, 12)}): "
+                f"{name} names a field twice ({first_values(dict.fromkeys(twice))}; given: {first_values(typed, 12)}): "
                 "name each field once."
             )
-        if own != given:
+        if own != typed:
             spelled[name] = own if several else own[0]
-    return spelled
+    return given.with_parameters(**spelled)
 
 
 def with_labels(algorithm: QgsProcessingAlgorithm, message: str) -> str:

@@ -13,7 +13,7 @@ from ...core.masking.heterogeneity import Heterogeneity, heterogeneity
 from ...core.masking.households import Households
 from ..form.form import Form
 from ..form.parameters import POLYGONS, field, number, report, sink, source, text
-from ..layers.shapes.populated import PopulatedLayer
+from ..layers.shapes.surfaces import PopulatedLayer
 from ..layers.tables import INTERNAL, Table, number_fields
 from .inputs import read_areas_with_people
 from .masked import or_null

@@ -19,8 +19,7 @@ from ...core.records.columns import Column
 from ..form.form import Form
 from ..form.parameters import POINTS, POLYGONS, choice, field, source
 from ..layers.shapes.points import Points, moved_coordinates, read_points
-from ..layers.shapes.populated import PopulatedLayer, read_populated
-from ..layers.shapes.surfaces import FieldOf
+from ..layers.shapes.surfaces import FieldOf, PopulatedLayer, read_populated
 
 
 @dataclass(frozen=True, eq=False)

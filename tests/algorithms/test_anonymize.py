@@ -22,6 +22,7 @@ from qgis.core import (
 )
 
 from vbas.algorithms.layers.delivery import writing
+from vbas.algorithms.layers.given import Given
 from vbas.algorithms.layers.reading.checked_source import checked_source
 from vbas.algorithms.layers.reading.records import _read_features, _read_file
 
@@ -277,7 +278,7 @@ def test_fast_and_slow_reading_agree(provider, grid, tmp_path):
     file = QgsVectorLayer(str(path), "records", "ogr")
     names = ["home", "sex", "age", "diagnosis"]
     source = checked_source(
-        provider.algorithm("profilerecords").create(), {"RECORDS": file}, "RECORDS", QgsProcessingContext()
+        Given(provider.algorithm("profilerecords").create(), {"RECORDS": file}, QgsProcessingContext()), "RECORDS"
     )
     fast = _read_file(source, names, lambda _: None)
     slow = _read_features(source, [file.fields().lookupField(name) for name in names], lambda _: None)

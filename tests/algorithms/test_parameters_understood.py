@@ -13,7 +13,8 @@ from qgis.core import (
 from qgis.PyQt.QtCore import QVariant
 
 from vbas.algorithms.catalogue import ALGORITHMS
-from vbas.algorithms.form.understanding import is_blank, understood, words_of
+from vbas.algorithms.form.understanding import is_blank, understood
+from vbas.algorithms.layers.given import Given
 
 from .conftest import make_layer
 
@@ -202,14 +203,14 @@ def test_several_choices_in_any_spelling(provider, told):
     context, one = QgsProcessingContext(), form("compare")
     found = understood(one, {"SITE_NUMBERS": told}, context)
     assert found == {"SITE_NUMBERS": [1, 3]}
-    assert words_of(one, found, "SITE_NUMBERS", context) == ["entropy", "given number"]
+    assert Given(one, found, context).words("SITE_NUMBERS") == ["entropy", "given number"]
 
 
 def test_the_defaults_of_compare_are_what_they_were(provider):
     one, context = form("compare"), QgsProcessingContext()
-    assert words_of(one, {}, "SITE_NUMBERS", context) == ["max combinations", "entropy"]
-    assert words_of(one, {}, "SITE_LOCATIONS", context) == ["balanced density"]
-    assert words_of(one, {}, "BASELINES", context) == []
+    assert Given(one, {}, context).words("SITE_NUMBERS") == ["max combinations", "entropy"]
+    assert Given(one, {}, context).words("SITE_LOCATIONS") == ["balanced density"]
+    assert Given(one, {}, context).words("BASELINES") == []
 
 
 # ---- numbers and the rest

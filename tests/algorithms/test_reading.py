@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from osgeo import ogr
 from qgis.core import QgsProcessingContext, QgsProcessingException, QgsProject, QgsVectorFileWriter, QgsVectorLayer
 
+from vbas.algorithms.layers.given import Given
 from vbas.algorithms.layers.reading.checked_source import checked_source
 from vbas.algorithms.layers.reading.records import _read_features, _read_file, read_columns
 from vbas.core.errors import InputError
@@ -29,7 +30,7 @@ def source_of(provider, path):
     layer = QgsVectorLayer(str(path), "records", "ogr")
     assert layer.isValid()
     return checked_source(
-        provider.algorithm("profilerecords").create(), {"RECORDS": layer}, "RECORDS", QgsProcessingContext()
+        Given(provider.algorithm("profilerecords").create(), {"RECORDS": layer}, QgsProcessingContext()), "RECORDS"
     )
 
 

@@ -39,7 +39,7 @@ WHERE k.contype = 'f'
 
 
 @dataclass(frozen=True)
-class Table:
+class DatabaseTable:
     """A table of a database: prefix and uri as QGIS writes them, provider as it names the kind of database."""
 
     prefix: str
@@ -80,14 +80,14 @@ class Table:
         return metadata.createConnection(self.parts.connectionInfo(True), {})
 
 
-def parse(name: str, text: str) -> Table:
+def parse(name: str, text: str) -> DatabaseTable:
     """The table that a destination names. Raises InputError for what is no table that can be swapped in."""
     matched, provider, uri = QgsProcessingUtils.decodeProviderKeyAndUri(text)
     prefix = text[: len(text) - len(uri)] if matched else text[: text.index(":") + 1]
     if not matched:
         provider, uri = prefix.rstrip(":"), text[len(prefix) :]
     provider = {"postgis": "postgres"}.get(provider, provider)
-    table = Table(prefix, provider, uri)
+    table = DatabaseTable(prefix, provider, uri)
     metadata = QgsProviderRegistry.instance().providerMetadata(provider)
     if metadata is None:
         raise InputError(
@@ -107,7 +107,7 @@ def parse(name: str, text: str) -> Table:
     return table
 
 
-def _check_connection(name: str, table: Table) -> None:
+def _check_connection(name: str, table: DatabaseTable) -> None:
     try:
         connection = table.connect()
         able = connection is not None and all(connection.capabilities() & one for one in NEEDED)
@@ -143,7 +143,7 @@ def server(provider: str, uri: QgsDataSourceUri) -> tuple[str, ...]:
 class TablePlace:
     """A table that was written under a name of its own, and gets its final name with all other outputs."""
 
-    def __init__(self, name: str, table: Table) -> None:
+    def __init__(self, name: str, table: DatabaseTable) -> None:
         self._name, self._table = name, table
         self._final = table.parts.table()
         self._new, self._kept = (f"vbas_{secrets.token_hex(8)}" for _ in range(2))

@@ -16,8 +16,6 @@ from qgis.core import (
     QgsDataSourceUri,
     QgsMapLayer,
     QgsProcessing,
-    QgsProcessingAlgorithm,
-    QgsProcessingContext,
     QgsProcessingOutputLayerDefinition,
     QgsProcessingParameterDefinition,
     QgsProject,
@@ -29,6 +27,7 @@ from qgis.core import (
 from qgis.PyQt.QtCore import QUrl
 
 from ....core.errors import InputError, first_values
+from ..given import Given
 from . import databases
 from .formats import STYLES, read_with, stale_beside, written_endings
 from .locks import SUFFIXES, other_tables, refuse_if_held
@@ -37,18 +36,16 @@ MEMORY = ("memory:", QgsProcessing.TEMPORARY_OUTPUT)
 PAGES = (".html", ".htm")
 
 
-def checked_destinations(
-    algorithm: QgsProcessingAlgorithm, parameters: dict[str, object], context: QgsProcessingContext
-) -> dict[str, Path | str | databases.Table]:
+def checked_destinations(given: Given) -> dict[str, Path | str | databases.DatabaseTable]:
     """Where each wanted output goes: a file, a layer in memory, or a table of a database.
 
     Raises InputError where one cannot go: onto an input or another output, into a format that cannot be written, onto
     a folder, where there is no folder, over layers that are not its own.
     """
-    taken = _Taken(algorithm, parameters, context)
-    destinations: dict[str, Path | str | databases.Table] = {}
-    for definition in algorithm.destinationParameterDefinitions():
-        text = destination_text(definition, parameters, context)
+    taken = _Taken(given)
+    destinations: dict[str, Path | str | databases.DatabaseTable] = {}
+    for definition in given.algorithm.destinationParameterDefinitions():
+        text = destination_text(definition, given)
         if not text:
             continue
         name, is_file = definition.name(), definition.type() == "fileDestination"
@@ -73,22 +70,20 @@ def checked_destinations(
             path = path.with_suffix(".dbf")
         names = [path.name, *(path.stem + ending for ending in endings), *stale_beside(path)]
         written = [path.with_name(one) for one in dict.fromkeys(names)]
-        _check_names(name, path, written)
+        _check_nameable(name, path, written)
         taken.add_file(name, path, written)
         _check_what_is_there(name, path, written)
         destinations[name] = path
     return destinations
 
 
-def destination_text(
-    definition: QgsProcessingParameterDefinition, parameters: dict[str, object], context: QgsProcessingContext
-) -> str:
+def destination_text(definition: QgsProcessingParameterDefinition, given: Given) -> str:
     """What the user gave as the place of an output."""
-    value = parameters.get(definition.name(), definition.defaultValue())
+    value = given.parameters.get(definition.name(), definition.defaultValue())
     if isinstance(value, QgsProcessingOutputLayerDefinition):
         value = value.sink
     if isinstance(value, QgsProperty):
-        value = value.valueAsString(context.expressionContext())[0]
+        value = value.valueAsString(given.context.expressionContext())[0]
     return str(value) if value else ""
 
 
@@ -139,7 +134,7 @@ def _endings(name: str, path: Path, definition: QgsProcessingParameterDefinition
     return endings
 
 
-def _check_names(name: str, path: Path, written: list[Path]) -> None:
+def _check_nameable(name: str, path: Path, written: list[Path]) -> None:
     journal = [path.with_name(path.name + "-journal")] if path.suffix.lower() in SUFFIXES else []
     for one in [*written, *journal]:
         try:
@@ -182,36 +177,34 @@ def _check_what_is_there(name: str, path: Path, written: list[Path]) -> None:
 class _Taken:
     """The files and tables that inputs are read from and other outputs go to."""
 
-    def __init__(
-        self, algorithm: QgsProcessingAlgorithm, parameters: dict[str, object], context: QgsProcessingContext
-    ) -> None:
+    def __init__(self, given: Given) -> None:
         # By what a file is: whose it is, and whether it is the file itself or one beside it.
         self._read: dict[tuple[object, ...], tuple[str, Path]] = {}
         self._written: dict[tuple[object, ...], tuple[str, Path]] = {}
         self._tables: dict[tuple[object, ...], str] = {}
         self._read_tables: dict[tuple[object, ...], str] = {}
         self._servers: dict[str, tuple[str, ...]] = {}
-        for name, layer in _input_layers(algorithm, parameters, context):
+        for name, layer in _input_layers(given):
             self._read_layer(name, layer)
-        for name, file in _input_files(algorithm, parameters, context):
+        for name, file in _input_files(given):
             self._read_file(name, file)
 
     def add_file(self, name: str, path: Path, written: list[Path]) -> None:
         """Note an output file. Raises InputError where it is, or would overwrite a part of, something else."""
         for one in written:
-            for key in _keys(one):
+            for key in _identities(one):
                 for others in (self._read, self._written):
                     if key in others:
                         _refuse(name, path, one, *others[key])
         for one in written:
-            for key in _keys(one):
+            for key in _identities(one):
                 self._written.setdefault(key, (name, path))
 
-    def add_table(self, name: str, table: databases.Table) -> None:
+    def add_table(self, name: str, table: databases.DatabaseTable) -> None:
         """Note an output table. Raises InputError where it is something else's."""
         address = table.parts
         if table.file is not None:
-            for key in _keys(table.file):
+            for key in _identities(table.file):
                 if key in self._written and self._written[key][0] not in self._tables.values():
                     _refuse(name, table.file, table.file, *self._written[key])
             keys = _tables_of_file(table.file, address.table())
@@ -226,7 +219,7 @@ class _Taken:
         self._tables.update(dict.fromkeys(keys, name))
         if table.file is not None:
             for one in read_with(table.file):
-                for key in _keys(table.file.with_name(one)):
+                for key in _identities(table.file.with_name(one)):
                     self._written.setdefault(key, (name, table.file))
 
     def _read_layer(self, name: str, layer: QgsVectorLayer) -> None:
@@ -253,7 +246,7 @@ class _Taken:
             real = Path(os.path.realpath(path))
             files = [one.with_name(other) for one in dict.fromkeys((path, real)) for other in read_with(one)]
         for one in files:
-            for key in _keys(one):
+            for key in _identities(one):
                 self._read.setdefault(key, (name, path))
 
     def _server(self, provider: str, uri: QgsDataSourceUri) -> tuple[str, ...]:
@@ -264,7 +257,7 @@ class _Taken:
 
 
 def _tables_of_file(file: Path, table: object) -> list[tuple[object, ...]]:
-    return [(*key, str(table).lower()) for key in _keys(file)]
+    return [(*key, str(table).lower()) for key in _identities(file)]
 
 
 def _table_of(file: Path, position: object) -> str:
@@ -274,7 +267,7 @@ def _table_of(file: Path, position: object) -> str:
     return "" if layer is None else layer.GetName()
 
 
-def _keys(path: Path) -> list[tuple[object, ...]]:
+def _identities(path: Path) -> list[tuple[object, ...]]:
     """What a file is, by name and by what the file system calls it: two files are the same if they share one."""
     names = {os.path.realpath(path), os.path.join(os.path.realpath(path.parent), path.name)}  # noqa: PTH118
     if sys.platform == "darwin":
@@ -289,24 +282,23 @@ def _keys(path: Path) -> list[tuple[object, ...]]:
 
 
 def _refuse(name: str, path: Path, one: Path, other: str, other_path: Path) -> None:
-    if one == path and set(_keys(one)) & set(_keys(other_path)):
+    if one == path and set(_identities(one)) & set(_identities(other_path)):
         raise InputError(f"{name} and {other} are the same file, {path}: choose another place for one.")
     raise InputError(
         f"{name} would write {one}, which belongs to {other} ({other_path}): choose another name for one of them."
     )
 
 
-def _input_layers(
-    algorithm: QgsProcessingAlgorithm, parameters: dict[str, object], context: QgsProcessingContext
-) -> Iterator[tuple[str, QgsVectorLayer]]:
+def _input_layers(given: Given) -> Iterator[tuple[str, QgsVectorLayer]]:
+    algorithm = given.algorithm
     for definition in algorithm.parameterDefinitions():
         if definition.isDestination():
             continue
         layers: list[QgsMapLayer] = []
         if definition.type() in ("source", "vector", "layer"):
-            layers = [algorithm.parameterAsLayer(parameters, definition.name(), context)]
+            layers = [algorithm.parameterAsLayer(given.parameters, definition.name(), given.context)]
         elif definition.type() == "multilayer":
-            layers = algorithm.parameterAsLayerList(parameters, definition.name(), context)
+            layers = algorithm.parameterAsLayerList(given.parameters, definition.name(), given.context)
         seen: set[str] = set()
         for layer in layers:
             for one in _with_sources(layer, seen):
@@ -330,11 +322,10 @@ def _with_sources(layer: QgsMapLayer | None, seen: set[str]) -> Iterator[QgsVect
                 yield QgsVectorLayer(source.source(), source.name(), source.provider())
 
 
-def _input_files(
-    algorithm: QgsProcessingAlgorithm, parameters: dict[str, object], context: QgsProcessingContext
-) -> Iterator[tuple[str, Path]]:
+def _input_files(given: Given) -> Iterator[tuple[str, Path]]:
+    algorithm = given.algorithm
     for definition in algorithm.parameterDefinitions():
         if definition.type() == "file" and not definition.isDestination():
-            text = algorithm.parameterAsFile(parameters, definition.name(), context)
+            text = algorithm.parameterAsFile(given.parameters, definition.name(), given.context)
             if text:
                 yield definition.name(), Path(text)

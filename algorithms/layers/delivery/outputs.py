@@ -14,7 +14,6 @@ from types import TracebackType
 
 from qgis.core import (
     QgsMapLayer,
-    QgsProcessingAlgorithm,
     QgsProcessingContext,
     QgsProcessingFeedback,
     QgsProcessingLayerPostProcessorInterface,
@@ -27,9 +26,9 @@ from qgis.PyQt import sip
 
 from ....core.errors import InputError, VbasError
 from ..feedback import check_cancelled
+from ..given import Given
 from ..tables import SecondCount, Table
-from .databases import Table as DatabaseTable
-from .databases import TablePlace
+from .databases import DatabaseTable, TablePlace
 from .destinations import checked_destinations, with_destination
 from .exact_values import check_table
 from .formats import no_temporary_folder, stale_beside
@@ -46,21 +45,14 @@ class Outputs:
     Whatever ends the run before that (an error, Cancel, Ctrl-C) leaves nothing behind.
     """
 
-    def __init__(
-        self,
-        algorithm: QgsProcessingAlgorithm,
-        parameters: dict[str, object],
-        context: QgsProcessingContext,
-        feedback: QgsProcessingFeedback,
-    ) -> None:
-        self._algorithm, self._parameters = algorithm, dict(parameters)
-        self._context, self._feedback = context, feedback
+    def __init__(self, given: Given, feedback: QgsProcessingFeedback) -> None:
+        self._given, self._feedback = given, feedback
         self._files: dict[str, tuple[Path, Path]] = {}
         self._tables: dict[str, TablePlace] = {}
         self._results: dict[str, object] = {}
         self._titles: dict[str, str] = {}
         self._destinations: dict[str, Path | str] = {}
-        destinations = checked_destinations(algorithm, parameters, context)
+        destinations = checked_destinations(given)
         with ExitStack() as stack:
             self._hold(destinations, stack)
             self._staging = _new_folder(stack)
@@ -91,7 +83,7 @@ class Outputs:
         if not self.wanted(name):
             return
         destination = self._destinations[name]
-        title = self._titles[name] = title or self._algorithm.parameterDefinition(name).description()
+        title = self._titles[name] = title or self._given.definition(name).description()
         check_table(name, table)
         if isinstance(destination, Path):
             with in_one_sentence(name):
@@ -138,13 +130,13 @@ class Outputs:
 
     def _announce(self, name: str, destination: Path) -> str:
         """Tell QGIS of a finished file, so that it is loaded if the user wanted that."""
-        if self._algorithm.parameterDefinition(name).type() == "fileDestination":
+        if self._given.definition(name).type() == "fileDestination":
             return str(destination)
-        announced = dict(self._parameters)
+        announced = dict(self._given.parameters)
         value = announced.get(name)
         if isinstance(value, QgsProcessingOutputLayerDefinition):
             value.sink = QgsProperty.fromValue(str(destination))
-        self._algorithm.parameterAsOutputLayer(announced, name, self._context)
+        self._given.algorithm.parameterAsOutputLayer(announced, name, self._given.context)
         self._dress(name, str(destination))
         return str(destination)
 
@@ -152,17 +144,17 @@ class Outputs:
         """Tell QGIS the final name of a table that it is to load."""
         loaded = {
             place.final(one) if one == identifier else one: details
-            for one, details in self._context.layersToLoadOnCompletion().items()
+            for one, details in self._given.context.layersToLoadOnCompletion().items()
         }
-        self._context.setLayersToLoadOnCompletion(loaded)
+        self._given.context.setLayersToLoadOnCompletion(loaded)
         return place.final(identifier)
 
     def _dress(self, name: str, identifier: str) -> None:
-        dress_when_loaded(self._context, identifier, self._algorithm, name, self._titles[name])
+        dress_when_loaded(self._given, identifier, name, self._titles[name])
 
     def _let_go_of_tables(self) -> None:
         """Close the layers that show tables under the names they were written under."""
-        store = self._context.temporaryLayerStore()
+        store = self._given.context.temporaryLayerStore()
         for layer in list(store.mapLayers().values()):
             if any(place.new in layer.source() for place in self._tables.values()):
                 store.removeMapLayer(layer)
@@ -187,7 +179,8 @@ class Outputs:
         place = self._tables[name] = TablePlace(name, destination)
         stack.callback(place.discard)
         stack.callback(self._let_go_of_tables)
-        self._parameters[name] = with_destination(self._parameters.get(name), place.staging)
+        staged = with_destination(self._given.parameters.get(name), place.staging)
+        self._given = self._given.with_parameters(**{name: staged})
         return place.staging
 
     def _stage(self, name: str, destination: Path) -> Path:
@@ -199,11 +192,11 @@ class Outputs:
         return file
 
     def _to_sink(self, name: str, table: Table, title: str, check: SecondCount | None) -> None:
-        sink, identifier = fill_sink(self._algorithm, self._parameters, name, table, self._context, self._feedback)
+        sink, identifier = fill_sink(self._given, name, table, self._feedback)
         if sink is None:
             raise VbasError(f"{name} could not be created: check where it is to be written.")
         del sink
-        layer = QgsProcessingUtils.mapLayerFromString(identifier, self._context)
+        layer = QgsProcessingUtils.mapLayerFromString(identifier, self._given.context)
         try:
             check_layer(name, layer, table, check)
         except VbasError:
@@ -230,10 +223,10 @@ def _new_folder(stack: ExitStack) -> Path:
 class Dressing(QgsProcessingLayerPostProcessorInterface):
     """Gives a loaded layer its look, its name and its metadata: QGIS loads files without the style they hold."""
 
-    def __init__(self, algorithm: QgsProcessingAlgorithm, name: str, title: str) -> None:
+    def __init__(self, given: Given, name: str, title: str) -> None:
         super().__init__()
-        self._algorithm, self._name, self._title = algorithm.id(), name, title
-        self._label = algorithm.parameterDefinition(name).description()
+        self._algorithm, self._name, self._title = given.algorithm.id(), name, title
+        self._label = given.definition(name).description()
 
     def postProcessLayer(
         self, layer: QgsMapLayer, context: QgsProcessingContext, feedback: QgsProcessingFeedback
@@ -251,13 +244,12 @@ class Dressing(QgsProcessingLayerPostProcessorInterface):
 _KEPT: list[Dressing] = []
 
 
-def dress_when_loaded(
-    context: QgsProcessingContext, identifier: str, algorithm: QgsProcessingAlgorithm, name: str, title: str
-) -> None:
+def dress_when_loaded(given: Given, identifier: str, name: str, title: str) -> None:
     """Have an output styled, named and described once it is loaded; nothing to do where it will not be."""
+    context = given.context
     if context.willLoadLayerOnCompletion(identifier):
         _KEPT[:] = [one for one in _KEPT if not sip.isdeleted(one)]
-        _KEPT.append(Dressing(algorithm, name, title))
+        _KEPT.append(Dressing(given, name, title))
         context.layerToLoadOnCompletionDetails(identifier).setPostProcessor(_KEPT[-1])
 
 

@@ -18,8 +18,6 @@ from qgis.core import (
     QgsFeature,
     QgsFeatureSink,
     QgsGeometry,
-    QgsProcessingAlgorithm,
-    QgsProcessingContext,
     QgsProcessingFeedback,
     QgsVectorFileWriter,
 )
@@ -27,6 +25,7 @@ from qgis.core import (
 from ....core.errors import InputError, VbasError
 from ....core.records.sqlite_file import quoted
 from ..feedback import check_cancelled
+from ..given import Given
 from ..tables import GEOMETRY_TYPES, Table
 
 VALUES_AT_ONCE = 999  # that every SQLite can bind
@@ -112,22 +111,12 @@ def _errors_of_gdal() -> Iterator[list[str]]:
 
 
 def fill_sink(
-    algorithm: QgsProcessingAlgorithm,
-    parameters: dict[str, object],
-    name: str,
-    table: Table,
-    context: QgsProcessingContext,
-    feedback: QgsProcessingFeedback,
+    given: Given, name: str, table: Table, feedback: QgsProcessingFeedback
 ) -> tuple[QgsFeatureSink | None, str]:
     """Write into whatever QGIS makes of an output: a layer in memory, a table in a database."""
-    sink, identifier = algorithm.parameterAsSink(
-        parameters,
-        name,
-        context,
-        table.qgs_fields,
-        GEOMETRY_TYPES[table.geometry],
-        table.crs or QgsCoordinateReferenceSystem(),
-    )
+    crs = table.crs or QgsCoordinateReferenceSystem()
+    made_of = table.qgs_fields, GEOMETRY_TYPES[table.geometry], crs
+    sink, identifier = given.algorithm.parameterAsSink(given.parameters, name, given.context, *made_of)
     if sink is not None:
         _fill(sink, table, feedback)
         if not sink.flushBuffer():

@@ -20,8 +20,6 @@ from qgis.core import (
     QgsFeature,
     QgsFeatureRequest,
     QgsFields,
-    QgsProcessingAlgorithm,
-    QgsProcessingContext,
     QgsProcessingFeatureSource,
     QgsProcessingFeatureSourceDefinition,
     QgsProviderRegistry,
@@ -33,6 +31,7 @@ from ....core.records import sqlite_file
 from ....core.records.csv_file import CsvRows, scan_csv
 from ....core.records.dbf_file import check_shp, count_dbf
 from ...compat import kind_of
+from ..given import Given
 
 SKIP_CHECK = QgsProcessingFeatureSource.Flag.FlagSkipGeometryValidityChecks
 _AT_ONCE = 200
@@ -326,15 +325,14 @@ def _count_again(layer: QgsVectorLayer) -> int | None:
     return count if count >= 0 else None
 
 
-def checked_source(
-    algorithm: QgsProcessingAlgorithm, parameters: dict[str, object], name: str, context: QgsProcessingContext
-) -> CheckedSource | None:
+def checked_source(given: Given, name: str) -> CheckedSource | None:
     """The source of a parameter, None where no layer is given."""
-    source = algorithm.parameterAsSource(parameters, name, context)
+    algorithm, context = given.algorithm, given.context
+    source = algorithm.parameterAsSource(given.parameters, name, context)
     if source is None:
         return None
-    value = parameters.get(name)
+    value = given.parameters.get(name)
     if isinstance(value, QgsProcessingFeatureSourceDefinition):
         # QGIS finds the layer behind a definition only by what the definition was made from.
-        parameters = {**parameters, name: value.source.valueAsString(context.expressionContext())[0]}
-    return CheckedSource(name, source, value, algorithm.parameterAsVectorLayer(parameters, name, context))
+        given = given.with_parameters(**{name: value.source.valueAsString(context.expressionContext())[0]})
+    return CheckedSource(name, source, value, algorithm.parameterAsVectorLayer(given.parameters, name, context))

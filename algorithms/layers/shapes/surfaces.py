@@ -1,4 +1,4 @@
-"""Layers of areas, cells and other surfaces: their fields and shapes, checked and repaired."""
+"""Layers of areas, cells and other surfaces: their fields and shapes, checked, repaired and projected."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ....core.errors import InputError, first_values
 from ...compat import field, python_value
 from ..feedback import check_cancelled
 from ..reading.fields import check_degrees, field_index, number_or_missing
-from .projection import in_crs
+from .projection import in_crs, planar_crs
 
 FieldOf = tuple[str, str]  # a field, and the parameter that names it
 
@@ -173,3 +173,63 @@ def _surface(shape: shapely.Geometry) -> shapely.Geometry:
     """The polygons in what make_valid gives, without the lines and points it may leave."""
     parts = shapely.get_parts(shapely.get_parts(shape))
     return shapely.union_all(parts[shapely.get_dimensions(parts) == 2])
+
+
+@dataclass(frozen=True, eq=False)
+class PopulatedLayer:
+    """n surfaces as the layer has them.
+
+    identifiers : n values of `id_field`, 1..n where no field names them
+    shapes : (n,) polygons or points in `crs`; planar_shapes : (n,) in `planar`, metres; both repaired
+    people : (n, m) float, a column per population field, NaN where missing
+    further : for each other field that was asked for its n values
+    """
+
+    identifiers: list[object]
+    id_field: QgsField
+    shapes: np.ndarray
+    planar_shapes: np.ndarray
+    people: np.ndarray
+    further: list[list[object]]
+    are_points: bool
+    crs: QgsCoordinateReferenceSystem
+    planar: QgsCoordinateReferenceSystem
+
+    @property
+    def names(self) -> np.ndarray:
+        """The identifiers as text, (n,) object array, for messages and maps."""
+        return np.array([str(value) for value in self.identifiers], dtype=object)
+
+
+def read_populated(
+    source: QgsProcessingFeatureSource,
+    layer: str,
+    noun: str,
+    id_field: FieldOf | None,
+    populations: Sequence[FieldOf],
+    context: QgsProcessingContext,
+    feedback: QgsProcessingFeedback,
+    further: Sequence[FieldOf] = (),
+    planar: QgsCoordinateReferenceSystem | None = None,
+    as_text: Callable[[object], str] = identifier_text,
+    points: bool = True,
+) -> PopulatedLayer:
+    """Read a layer as `read_surfaces` does, and project it.
+
+    planar : the CRS to measure in, where another layer has chosen it already. Raises InputError.
+    """
+    read = read_surfaces(source, layer, noun, id_field, [*populations, *further], feedback, as_text, points)
+    if not read.identifiers:
+        raise InputError(f"{layer} is empty: give a layer with at least one {noun}.")
+    planar = planar or planar_crs(read.crs, read.shapes, feedback, layer)
+    return PopulatedLayer(
+        read.identifiers,
+        read.id_field,
+        read.shapes,
+        read.in_plane(planar, layer, context, feedback),
+        read.numbers(populations),
+        read.columns[len(populations) :],
+        read.are_points,
+        read.crs,
+        planar,
+    )
