@@ -48,14 +48,14 @@ NEEDED = {"numpy": (1, 20), "scipy": (1, 6), "shapely": (2, 0)}
 def missing_packages() -> list[str]:
     """Names of the packages that are absent or too old, with the version needed."""
     lacking = []
-    for name, least in NEEDED.items():
+    for name, oldest in NEEDED.items():
         try:
             version = str(getattr(importlib.import_module(name), "__version__", ""))
         except (ImportError, OSError):  # shapely 1.8 raises OSError where its library is missing
             version = ""
         numbers = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
-        if numbers < least:
-            lacking.append(f"{name} {'.'.join(map(str, least))} or later")
+        if numbers < oldest:
+            lacking.append(f"{name} {'.'.join(map(str, oldest))} or later")
     return lacking
 
 

@@ -42,15 +42,15 @@ class VbasAlgorithm(NamedAlgorithm):
         raise NotImplementedError
 
     def counts(self) -> Counts:
-        """Under which choices a parameter counts, see `effective`; one that is not named counts always."""
+        """Under which choices a parameter counts, see `effective`; one that is not named always counts."""
         return {}
 
     def settled(self, parameters: dict[str, object], context: QgsProcessingContext) -> Mapping[str, object]:
-        """Values that the form puts in the place of what was typed; an empty text where it needs none."""
+        """Values that the form uses in place of what was typed; an empty text where it needs none."""
         return {}
 
     def effective(self, parameters: dict[str, object], context: QgsProcessingContext) -> Effective:
-        """What a run with these parameters really works with."""
+        """What a run with these parameters really uses."""
         given = Given(self, parameters, context)
         return Effective(given, self.counts(), self.settled(parameters, context))
 

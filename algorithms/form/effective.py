@@ -50,7 +50,7 @@ class Effective:
         return f"In effect: {'; '.join(chosen)}." if chosen else ""
 
     def idle(self) -> list[str]:
-        """A sentence for every input that was given, is not its default, and counts for nothing in this run."""
+        """A sentence for every input that was given, is not its default, and has no effect in this run."""
         sentences = []
         for definition in self._inputs:
             name = definition.name()
@@ -59,7 +59,7 @@ class Effective:
             missing = self._missing(name)
             if missing is not None:
                 shown, where = _in_short(self._typed(name)), _in_words(missing) + self._instead(missing)
-                sentences.append(f"{name} = {shown} counts for nothing here: it counts where {where}.")
+                sentences.append(f"{name} = {shown} has no effect here: it counts only where {where}.")
         return sentences
 
     def _is_default(self, definition: QgsProcessingParameterDefinition) -> bool:
@@ -110,7 +110,7 @@ class Effective:
         if isinstance(wanted, bool):
             return (self._given.parameters.get(name) not in (None, 0)) == wanted
         if name not in self._settled and self._missing(name) is not None:
-            return False  # a choice that counts for nothing makes nothing else count
+            return False  # a choice without effect makes nothing else count
         return not set(self._words(name)).isdisjoint(wanted)
 
     def _instead(self, condition: Condition) -> str:

@@ -57,8 +57,8 @@ class Form(Given):
         """(label, value) of all inputs that count in this run, as reports list them; those left at their default
         included.
 
-        What counts for nothing is left out, and what the form chooses itself (the parts of a combination) stands in
-        the place of what was typed.
+        What has no effect is left out, and what the form chooses itself (the parts of a combination) takes the place of
+        what was typed.
         """
         return [
             (f"{self.definition(name).description()} ({name})", value)

@@ -60,7 +60,7 @@ def sites_parameter(text: str) -> QgsProcessingParameterDefinition:
     return source("SITES", "Sites", text, POINTS, optional=True)
 
 
-def released_regions(optional: bool = True) -> QgsProcessingParameterDefinition:
+def released_regions() -> QgsProcessingParameterDefinition:
     """RELEASED_REGIONS."""
     return sink(
         "RELEASED_REGIONS",
@@ -69,7 +69,7 @@ def released_regions(optional: bool = True) -> QgsProcessingParameterDefinition:
         "The regions as polygons, with their number (vbas_region), how many areas each joins, its surface in km² and "
         "the records released from it. For areas given as points: their Voronoi cells.",
         POLYGONS,
-        optional,
+        optional=True,
     )
 
 

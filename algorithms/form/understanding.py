@@ -1,8 +1,8 @@
-"""What the user gave, understood before any work: an unknown name or a value of the wrong kind ends in a sentence.
+"""What the user gave, checked before any work: an unknown name or a value of the wrong kind ends in a sentence.
 
 QGIS adds nothing to the parameters it hands over, neither in a window, nor in a model, nor headless (its own options,
-such as the ellipsoid, are read before them and kept apart): a name that the form does not have is a misspelt one, and
-passing it over would run with the default in its place.
+such as the ellipsoid, are read before them and kept apart): a name that the form does not have is misspelt, and
+ignoring it would run with the default in its place.
 
 Fields are taken as the layer spells them, and messages name parameters as the dialog does.
 """
@@ -27,14 +27,14 @@ from qgis.PyQt.QtCore import QVariant
 
 from ...core.errors import InputError, first_values
 from ..layers.given import Given
+from .parameters import OPTIONAL
 
 # Options of qgis_process itself: it reads them before the “--”; after it they are names like any other.
 OPTIONS = ("ELLIPSOID", "DISTANCE_UNITS", "AREA_UNITS", "PROJECT_PATH")
 LAYERS = ("source", "vector")
 SINGLE = ("number", "string", "boolean", "enum", "field", *LAYERS, "sink", "vectorDestination", "fileDestination")
 YES, NO = ("true", "1", "yes"), ("false", "0", "no")
-OPTIONAL = QgsProcessingParameterDefinition.Flag.FlagOptional
-# What QGIS keeps a whole number in, and what a real one may be: larger ones are slips, and overflow in what follows.
+# What QGIS keeps a whole number in, and what a real one may be: larger ones are slips, and would overflow later.
 LARGEST_WHOLE, LARGEST = 2**31 - 1, 1e15
 
 
@@ -43,8 +43,8 @@ def understood(
 ) -> dict[str, object]:
     """The parameters as the forms read them: without blanks, numbers as numbers, choices as words.
 
-    Choices among several are given as numbers, which is what QGIS 3.22 can show. Raises QgsProcessingException for a
-    name that is unknown, and for a value that is none of what the parameter takes.
+    Choices of several words are given as numbers, which is all that QGIS 3.22 can show. Raises QgsProcessingException
+    for a name that is unknown, and for a value that the parameter does not take.
     """
     check_names(algorithm, parameters)
     found = {}
@@ -57,7 +57,7 @@ def understood(
 
 
 def is_blank(value: object) -> bool:
-    """Whether a widget that nobody touched, or an empty value on the command line, sends this."""
+    """Whether this is what an untouched widget, or an empty value on the command line, sends."""
     if isinstance(value, QVariant):
         return value.isNull()
     if isinstance(value, str):
@@ -77,7 +77,7 @@ def check_names(algorithm: QgsProcessingAlgorithm, parameters: Mapping[str, obje
     options = [name for name in unknown if name.lstrip("-").upper() in OPTIONS]
     if options:
         raise QgsProcessingException(
-            f"{_quoted(options)} is an option of qgis_process and no parameter of {title}: write it before the “--”."
+            f"{_quoted(options)} is an option of qgis_process, not a parameter of {title}: write it before the “--”."
         )
     # A model's outputs carry the name of their step: “evaluate:REPORT”.
     known = {**{name.upper(): name for name in names}, **{name.rpartition(":")[2].upper(): name for name in names}}
@@ -85,7 +85,7 @@ def check_names(algorithm: QgsProcessingAlgorithm, parameters: Mapping[str, obje
         known[match] for name in unknown for match in get_close_matches(name.lstrip("-").upper(), known, 1, cutoff=0.5)
     ]
     hint = f"did you mean {_quoted(dict.fromkeys(near))}?" if near else f"it has {', '.join(names)}."
-    are = "is no parameter" if len(unknown) == 1 else "are no parameters"
+    are = "is not a parameter" if len(unknown) == 1 else "are not parameters"
     raise QgsProcessingException(f"{_quoted(unknown)} {are} of {title}: {hint}")
 
 
@@ -118,7 +118,7 @@ def _blank(definition: QgsProcessingParameterDefinition, given: object) -> objec
 
 
 def _single(definition: QgsProcessingParameterDefinition, values: list[object] | tuple[object, ...]) -> object:
-    """The value of a list of one. A name that stands twice on the command line comes as a list of both."""
+    """The value of a list of one. A name given twice on the command line comes as a list of both."""
     filled = [value for value in values if not is_blank(value)]
     if len(filled) > 1:
         raise QgsProcessingException(
@@ -128,7 +128,7 @@ def _single(definition: QgsProcessingParameterDefinition, values: list[object] |
 
 
 def _filled_cells(given: object, columns: int) -> list[object]:
-    """A table as the list of its cells, without the rows nobody filled in."""
+    """A table as the list of its cells, without the rows left empty."""
     cells = given.split(",") if isinstance(given, str) else list(given)  # type: ignore[call-overload]
     if len(cells) % columns:
         return cells

@@ -64,11 +64,11 @@ def ring() -> Iterable[QgsProcessingParameterDefinition]:
         "K_INNER",
         "K_INNER",
         15,
-        "The number of people a point moves past at the least, if they were spread evenly: three times the anonymity "
-        "you want, since they are not.",
+        "A point moves at least past this many people, if they were spread evenly: take three times the anonymity you "
+        "want, since they are not.",
         1,
     )
-    text = "The number of people it moves past at the most. Without it, 10 x K_INNER."
+    text = "It moves at most past this many people. Without it, 10 x K_INNER."
     yield whole("K_OUTER", "K_OUTER", None, text, 2, optional=True)
 
 

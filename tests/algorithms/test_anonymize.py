@@ -382,7 +382,7 @@ BAD_INPUT = {
         "no coordinate reference",
     ),
     "no folder": (lambda g: {"CROSSWALK": "/nowhere/at/all.csv"}, "CROSSWALK: there is no folder"),
-    "no format": (lambda g: {"CROSSWALK": "crosswalk.nonsense"}, "no format that QGIS writes"),
+    "no format": (lambda g: {"CROSSWALK": "crosswalk.nonsense"}, "not a format that QGIS writes"),
 }
 
 

@@ -330,7 +330,7 @@ def test_whichever_step_of_a_run_fails_files_and_tables_are_as_before(anonymize,
     assert tables["released"]
 
     renames = []
-    real = delivery.os.replace, databases.Table.connect
+    real = delivery.os.replace, databases.DatabaseTable.connect
     failing_at = None
 
     def step():
@@ -351,13 +351,13 @@ def test_whichever_step_of_a_run_fails_files_and_tables_are_as_before(anonymize,
     for failing_at in range(1, 100):
         renames.clear()
         try:
-            monkeypatch.setattr(databases.Table, "connect", connect)
+            monkeypatch.setattr(databases.DatabaseTable, "connect", connect)
             done = anonymize(**places, N_SITES=4)
         except QgsProcessingException as error:
             failures += 1
             assert "Nothing was changed." in str(error) or "the database cannot be reached" in str(error)
             assert "Input/output error" in str(error)
-            monkeypatch.setattr(databases.Table, "connect", real[1])
+            monkeypatch.setattr(databases.DatabaseTable, "connect", real[1])
             assert contents(folder) == before, failing_at
             assert without_times(tables_of(database)) == tables, failing_at
             continue

@@ -98,7 +98,7 @@ def test_errors_name_parameters_as_the_dialog_does(anonymize):
     for change, words in (
         ({"RECORD_REGION": "x"}, "Area of the record (RECORD_REGION): there is no field “x” in Records (RECORDS)"),
         ({"QUASI_IDENTIFIERS": ["sex", "SEX"]}, "Quasi-identifiers (QUASI_IDENTIFIERS) names a field twice"),
-        ({"UNMATCHED": "maybe"}, "Records of an unknown area (UNMATCHED) is “maybe”, which is no choice"),
+        ({"UNMATCHED": "maybe"}, "Records of an unknown area (UNMATCHED) is “maybe”, which is not among the choices"),
     ):
         with pytest.raises(QgsProcessingException) as raised:
             anonymize(**change)

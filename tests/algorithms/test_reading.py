@@ -176,7 +176,7 @@ def test_times_that_qgis_would_shorten_are_refused(provider, tmp_path, date, sho
 
 def test_lists_and_bytes_are_no_categories(run, tmp_path):
     path = write(tmp_path / "records.gpkg", [("460001", b"12")] * 3, fields=(FIELDS[0], ("photo", ogr.OFTBinary)))
-    with pytest.raises(QgsProcessingException, match=r"“photo” holds .*no single values"):
+    with pytest.raises(QgsProcessingException, match=r"“photo” holds .*not single values"):
         run("profilerecords", RECORDS=str(path), RECORD_REGION="home", QUASI_IDENTIFIERS=["photo"], PROFILE="memory:")
 
 

@@ -1,4 +1,4 @@
-"""Tables of databases as outputs: written under a name nobody knows, and swapped in with all other outputs."""
+"""Tables of databases as outputs: written under a random name, and swapped in with all other outputs."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def parse(name: str, text: str) -> DatabaseTable:
     metadata = QgsProviderRegistry.instance().providerMetadata(provider)
     if metadata is None:
         raise InputError(
-            f"{name}: “{provider}” is no database that this QGIS knows: choose a file or another database."
+            f"{name}: “{provider}” is not a database that this QGIS knows: choose a file or another database."
         )
     if not table.parts.table() or (table.file is not None and not table.parts.database()):
         raise InputError(
@@ -99,7 +99,7 @@ def parse(name: str, text: str) -> DatabaseTable:
             'table="name".'
         )
     if provider == "ogr" and table.file.suffix.lower() != ".gpkg":
-        raise InputError(f"{name}: {table.file} is no GeoPackage: tables are added to .gpkg files alone.")
+        raise InputError(f"{name}: {table.file} is not a GeoPackage: tables are added to .gpkg files alone.")
     if table.file is not None and not (table.file.parent.is_dir() and (table.file.is_file() or provider == "ogr")):
         raise InputError(f"{name}: there is no database {table.file}: make it first or choose another place.")
     if table.file is None or table.file.is_file():
@@ -131,7 +131,7 @@ def _check_connection(name: str, table: DatabaseTable) -> None:
 
 
 def server(provider: str, uri: QgsDataSourceUri) -> tuple[str, ...]:
-    """What tells one database of a server from all others, however its host is written."""
+    """What distinguishes one database of a server from all others, however its host is written."""
     if provider == "postgres":
         with suppress(Exception):  # it cannot be asked: what is written must do
             metadata = QgsProviderRegistry.instance().providerMetadata(provider)
@@ -175,7 +175,7 @@ class TablePlace:
         self._rename(self._new, self._final)
 
     def undo(self) -> list[str]:
-        """Rename back, as far as `put` came: the database tells how far."""
+        """Rename back, as far as `put` came: the database shows how far."""
         kept = False
         try:
             kept, new, final = (self._exists(one) for one in (self._kept, self._new, self._final))

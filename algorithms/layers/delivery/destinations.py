@@ -127,7 +127,7 @@ def _endings(name: str, path: Path, definition: QgsProcessingParameterDefinition
     if not endings:
         kind, use = ("A layer", ".gpkg, .geojson or .shp") if has_shape else ("A table", ".gpkg, .csv or .xlsx")
         raise InputError(
-            f"{name}: “{path.suffix}” is no format that QGIS writes {kind.lower()} into and reads back: use {use}."
+            f"{name}: “{path.suffix}” is not a format that QGIS writes {kind.lower()} into and reads back: use {use}."
         )
     if has_shape and path.suffix.lower() != ".gpkg":
         endings.append(STYLES[0])
@@ -158,7 +158,7 @@ def _check_what_is_there(name: str, path: Path, written: list[Path]) -> None:
                 f"{name}: {one} is a symbolic link to {Path(os.path.realpath(one))}: give the name of the file itself."
             )
         if not stat.S_ISREG(mode):
-            kind = "a folder" if stat.S_ISDIR(mode) else "no plain file"
+            kind = "a folder" if stat.S_ISDIR(mode) else "not a plain file"
             raise InputError(f"{name} would be written to {one}, which is {kind}: choose another name.")
         if not os.access(one, os.W_OK):
             raise InputError(f"{name}: {one} is write-protected: lift that or choose another name.")

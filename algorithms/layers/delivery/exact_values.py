@@ -17,7 +17,7 @@ EXACT_WHOLE = 2**53
 RANGES = {"integer": (-(2**31), 2**31 - 1), "long": (-(2**63), 2**63 - 1)}
 
 
-def check_table(output: str, table: Table) -> None:
+def check_writable(output: str, table: Table) -> None:
     """Refuse a table that no file or layer could hold unchanged, before anything of it is written.
 
     Raises InputError that names the field and the first values.
@@ -27,7 +27,7 @@ def check_table(output: str, table: Table) -> None:
         kind = kind_of(one)
         if kind is None:
             _refuse_type(one, output)
-        wrong = [value for value in table.distinct(position) if value is not None and not _fits(value, str(kind))]
+        wrong = [value for value in table.distinct(position) if value is not None and not _holds(value, str(kind))]
         if wrong:
             raise InputError(
                 f"{output}: field “{one.name()}” ({one.typeName() or kind}) cannot hold the values "
@@ -76,14 +76,14 @@ def _refuse_type(one: QgsField, parameter: str) -> None:
     )
 
 
-def _fits(value: object, kind: str) -> bool:
+def _holds(value: object, kind: str) -> bool:
     if kind == "text":
         return isinstance(value, str) and "\0" not in value and _encodable(value)
     if kind in RANGES:
-        least, most = RANGES[kind]
+        low, high = RANGES[kind]
         if isinstance(value, float):
-            return value != value or (abs(value) < EXACT_WHOLE and value.is_integer() and least <= value <= most)
-        return isinstance(value, int) and least <= value <= most
+            return value != value or (abs(value) < EXACT_WHOLE and value.is_integer() and low <= value <= high)
+        return isinstance(value, int) and low <= value <= high
     if kind == "real":
         return isinstance(value, float) or (isinstance(value, int) and abs(value) <= EXACT_WHOLE)
     if kind == "boolean":
@@ -118,7 +118,7 @@ def _real(value: object) -> str:
     return format(float(value) + 0.0, ".15g")  # type: ignore[arg-type]  # -0.0 is 0
 
 
-def _truth(value: object) -> str:
+def _boolean(value: object) -> str:
     word = str(value).lower()
     return {"true": "1", "false": "0", "t": "1", "f": "0"}.get(word, word)
 
@@ -148,7 +148,7 @@ _TEXTS: dict[str, Callable[[object], str]] = {
     "integer": _whole,
     "long": _whole,
     "real": _real,
-    "boolean": _truth,
+    "boolean": _boolean,
     "date": _moment(3),
     "time": _moment(3),
     "datetime": _moment(6),

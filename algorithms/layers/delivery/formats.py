@@ -39,7 +39,7 @@ FAMILIES = (
     (".gml", ".xml", ".xsd", ".gfs"),
     (".csv", ".csvt", ".prj"),
 )
-LEAST_ROOM = 1 << 18  # bytes: what one row takes in any format, and its journal
+ROOM_NEEDED = 1 << 18  # bytes: what one row takes in any format, and its journal
 _known: dict[tuple[str, QgsProcessing.SourceType], tuple[str, ...]] = {}
 STYLES = (".qml", ".qmd")
 # What would be wrong beside a new file: indexes of other shapes, types of other columns.
@@ -65,7 +65,7 @@ def stale_beside(file: Path) -> list[str]:
 
 
 def written_endings(suffix: str, source_type: QgsProcessing.SourceType) -> tuple[str, ...]:
-    """Endings of the files that come of an output with that ending; empty where the format cannot be written.
+    """Endings of the files that an output with that ending makes; empty where the format cannot be written.
 
     source_type : what the output holds
 
@@ -76,7 +76,7 @@ def written_endings(suffix: str, source_type: QgsProcessing.SourceType) -> tuple
             with tempfile.TemporaryDirectory(prefix="vbas_format_") as folder:
                 found = _written_in(Path(folder), suffix, source_type)
                 if not found:  # is it the format, or the folder?
-                    (Path(folder) / "room").write_bytes(bytes(LEAST_ROOM))
+                    (Path(folder) / "room").write_bytes(bytes(ROOM_NEEDED))
         except OSError as error:
             raise VbasError(no_temporary_folder(error)) from error
         if not found:

@@ -1,4 +1,4 @@
-"""Who else works on a target: another run, told by a lock that ends with its process, or another program that holds a
+"""Who else works on a target: another run, known by a lock that ends with its process, or another program that holds a
 file of SQLite.
 """
 
@@ -28,7 +28,7 @@ def one_run_on(target: Path, name: str) -> Iterator[None]:
     """Hold all files of one stem for the output of that name. Raises VbasError where another run holds them, or where
     the folder cannot be written to.
 
-    The lock is on a hidden file beside the target, which is removed afterwards. What a killed run leaves of it is an
+    The lock is on a hidden file beside the target, which is removed afterwards. A killed run leaves behind an
     empty file that nobody holds.
     """
     # Without case, as the file systems of Windows and macOS compare; hashed, so that its length is always the same.

@@ -30,7 +30,7 @@ from ..given import Given
 from ..tables import SecondCount, Table
 from .databases import DatabaseTable, TablePlace
 from .destinations import checked_destinations, with_destination
-from .exact_values import check_table
+from .exact_values import check_writable
 from .formats import no_temporary_folder, stale_beside
 from .locks import one_run_on
 from .places import FilePlace, deliver
@@ -77,14 +77,14 @@ class Outputs:
         self._feedback = QgsProcessingFeedback()
 
     def add(self, name: str, table: Table, check: SecondCount | None = None, title: str = "") -> None:
-        """Write a table of rows. With a check it is a release: what was written is counted anew, from the file or layer
+        """Write a table of rows. With a check it is a release: what was written is recounted, from the file or layer
         itself; a class below k raises PrivacyError. title : of the layer, where it says more than the form can.
         """
         if not self.wanted(name):
             return
         destination = self._destinations[name]
         title = self._titles[name] = title or self._given.definition(name).description()
-        check_table(name, table)
+        check_writable(name, table)
         if isinstance(destination, Path):
             with in_one_sentence(name):
                 file = self._stage(name, destination)

@@ -126,7 +126,7 @@ class _Move:
             raise OSError(errno.EBUSY, f"another program has just changed {self._target}")
         if before is not None:
             if not stat.S_ISREG(before.st_mode):
-                raise OSError(errno.EEXIST, f"{self._target} is no plain file any more")
+                raise OSError(errno.EEXIST, f"{self._target} is no longer a plain file")
             self._keep()
         if self._source is not None:
             os.replace(self._part, self._target)  # noqa: PTH105
@@ -175,7 +175,7 @@ def beside(target: Path, staged: Path, file: Path) -> Path:
 
 
 def _hidden(target: Path) -> Path:
-    """A name beside the target that nobody can foresee."""
+    """A name beside the target that nobody can predict."""
     return target.with_name(f".vbas-{secrets.token_hex(8)}")
 
 

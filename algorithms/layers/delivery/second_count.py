@@ -1,9 +1,9 @@
 """The second count: what was written is opened again, its rows, shapes and classes counted from there alone.
 
 Files are read as they are, by another program than wrote them where there is one (SQLite itself, Python's CSV reader).
-Values are told apart by type and value, missing ones apart from all. Where a format itself makes two values one (CSV
-has no missing value, only empty text), they are one here too: so they are for whoever reads the file, and classes only
-grow by it. Nothing here may make one of what a reader of the file sees as two.
+Values are distinguished by type and value, missing ones from all others. Where a format itself makes two values one
+(CSV has no missing value, only empty text), they are one here too: so they are for whoever reads the file, and
+classes only grow by it. Nothing here may merge what a reader of the file sees as two.
 """
 
 from __future__ import annotations
@@ -24,10 +24,9 @@ from qgis.PyQt.QtCore import QVariant
 from ....core.errors import InputError, PrivacyError, VbasError, first_values
 from ....core.records.sqlite_file import quoted
 from ...compat import kind_of
-from ..tables import SecondCount, Table
+from ..tables import CHUNK, SecondCount, Table
 from .exact_values import changed_values
 
-CHUNK = 50_000
 LONGEST_FIELD = 2**31 - 1  # that every Python takes
 
 
@@ -37,14 +36,14 @@ class ReadBack:
 
     names : its fields, in the order of the table's, None for one that is not there
     n_rows; n_shapes : rows with a shape, None for a table without
-    least : records in the smallest class, None where that was not asked for or there are no rows
-    values : the different values of each field, None where they need not be looked at
+    smallest : records in the smallest class, None where that was not asked for or there are no rows
+    values : the different values of each field, None where they need not be compared
     """
 
     names: list[str | None]
     n_rows: int
     n_shapes: int | None = None
-    least: int | None = None
+    smallest: int | None = None
     values: list[Iterable[object]] | None = None
 
 
@@ -76,16 +75,16 @@ class _Classes:
             self.sizes.update(keys)
         else:
             for key, count in zip(keys, columns[self.check.count_field]):
-                self.sizes[key] += _records(_value(count))
+                self.sizes[key] += _records(_untyped(count))
 
     def read_back(self, names: list[str | None], n_shapes: int | None) -> ReadBack:
-        least = min(self.sizes.values(), default=None)
-        values = [[_value(value) for value in seen] for seen in self.values]
-        return ReadBack(names, self.n_rows, n_shapes, least, values)
+        smallest = min(self.sizes.values(), default=None)
+        values = [[_untyped(value) for value in seen] for seen in self.values]
+        return ReadBack(names, self.n_rows, n_shapes, smallest, values)
 
 
 def check_file(output: str, file: Path, table: Table, check: SecondCount | None) -> None:
-    """Open a written file anew and compare it with what was to be written; with a check count its classes too.
+    """Reopen a written file and compare it with what was to be written; with a check recount its classes too.
 
     Raises VbasError where rows, shapes or fields are missing, InputError where values changed, PrivacyError for a class
     below k.
@@ -126,7 +125,7 @@ def _compare(output: str, found: ReadBack | None, table: Table, check: SecondCou
             f"{output}: the format cannot hold a field named {first_values(lost)} (its characters are changed): rename "
             "it first or choose another format, such as GeoPackage."
         )
-    if check is not None and (found.least is None or found.least < check.k):
+    if check is not None and (found.smallest is None or found.smallest < check.k):
         raise PrivacyError(
             f"The second count found a class of fewer than {check.k} records in {output}: nothing was kept."
         )
@@ -162,16 +161,18 @@ def _of_geopackage(file: Path, table: Table, check: SecondCount | None) -> ReadB
         if shape is not None:
             n_shapes = _shapes_of_geopackage(connection, name, shape[0])
         if check is None:
-            n_rows, least = _one(connection, "SELECT COUNT(*) FROM", quoted(name)), None
+            n_rows, smallest = _one(connection, "SELECT COUNT(*) FROM", quoted(name)), None
         else:
             columns = [quoted(column) for column in names]
             size = "COUNT(*)" if check.count_field is None else f"COALESCE(SUM({columns[check.count_field]}), 0)"
             # Names cannot be bound: SQLite itself has just given them, and they are quoted.
             grouping = ", ".join(columns[: check.n_class_fields])
             classes = " ".join(("SELECT", size, "AS size, COUNT(*) AS n FROM", quoted(name), "GROUP BY", grouping))
-            least, n_rows = connection.execute(" ".join(("SELECT MIN(size), SUM(n) FROM (", classes, ")"))).fetchone()
+            smallest, n_rows = connection.execute(
+                " ".join(("SELECT MIN(size), SUM(n) FROM (", classes, ")"))
+            ).fetchone()
         values = None if table.plain and shape is None else _values_of_geopackage(connection, name, names)
-        return ReadBack(names, int(n_rows or 0), n_shapes, least, values)
+        return ReadBack(names, int(n_rows or 0), n_shapes, smallest, values)
 
 
 def _shapes_of_geopackage(connection: sqlite3.Connection, name: str, shape: str) -> int:
@@ -296,7 +297,7 @@ def _typed(value: object) -> object:
     return type(value).__name__, value
 
 
-def _value(typed: object) -> object:
+def _untyped(typed: object) -> object:
     return typed[1] if isinstance(typed, tuple) else typed
 
 

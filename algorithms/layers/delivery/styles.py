@@ -42,7 +42,7 @@ DBF_NAME = 10  # characters of a field's name that a Shapefile keeps
 MISSING = -1.0  # what stands for no value in a renderer: it would not draw NULL
 
 # Light to dark in even steps, so that they read without colour vision and in print. The hues are those of ColorBrewer's
-# YlGnBu and OrRd, which are safe for the colour-blind (Harrower & Brewer 2003). Nought is white, lighter still.
+# YlGnBu and OrRd, which are safe for the colour-blind (Harrower & Brewer 2003). Zero is white, lighter still.
 GREENS_TO_BLUES = ("#cbe7b0", "#2a93b5", "#081d58")
 REDS = ("#fdd49e", "#e8603c", "#7f0000")
 # Eight colours that all kinds of colour vision tell apart (Okabe & Ito 2008).
@@ -58,7 +58,7 @@ REGION = {"color": "#e9eef5", "outline_color": "#33415c", "outline_width": "0.45
 class Graduated:
     """Classes of a number: `expression` with a place for each of `fields`.
 
-    unit : what a number of the legend counts; none : the legend's words for nought; missing : those for no value
+    unit : what a number of the legend counts; none : the legend's words for zero; missing : those for no value
     """
 
     fields: tuple[str, ...]
@@ -198,7 +198,7 @@ def style(layer: QgsVectorLayer, name: str) -> bool:
     looks = LOOKS.get(name, (Plain(REGION),))
     layer.setRenderer(next(found for found in (look.renderer(layer) for look in looks) if found is not None))
     if name in LABELLED:
-        _label(layer)
+        _label_regions(layer)
     return True
 
 
@@ -253,23 +253,23 @@ def quantile_breaks(values: np.ndarray) -> tuple[float, ...]:
 
 
 def _rounded_breaks(values: np.ndarray, inner: np.ndarray, digits: int) -> tuple[float, ...]:
-    low, high = _rounded(values.min(), digits, np.floor), _rounded(values.max(), digits, np.ceil)
-    between = {_rounded(value, digits, np.round) for value in inner.tolist()}
+    low, high = _to_digits(values.min(), digits, np.floor), _to_digits(values.max(), digits, np.ceil)
+    between = {_to_digits(value, digits, np.round) for value in inner.tolist()}
     return (low, *sorted(value for value in between if low < value < high), high)
 
 
-def _rounded(value: float, digits: int, how: Callable[[float], float]) -> float:
+def _to_digits(value: float, digits: int, how: Callable[[float], float]) -> float:
     step = 10.0 ** (int(np.floor(np.log10(value))) - digits + 1)
     return float(f"{how(value / step) * step:.12g}")
 
 
 def _classes(breaks: Sequence[float]) -> list[tuple[float, float, str]]:
     """Each class with its words: (low, high, "from – to"), or the number alone where both ends read the same."""
-    ends = [(low, high, _text(low), _text(high)) for low, high in zip(breaks, breaks[1:])]
+    ends = [(low, high, _with_blanks(low), _with_blanks(high)) for low, high in zip(breaks, breaks[1:])]
     return [(low, high, first if first == last else f"{first} – {last}") for low, high, first, last in ends]
 
 
-def _text(number: float) -> str:
+def _with_blanks(number: float) -> str:
     return f"{number:,.6g}".replace(",", "\u00a0")
 
 
@@ -294,7 +294,7 @@ def _symbol(layer: QgsVectorLayer, properties: dict[str, str]) -> QgsSymbol:
     return make.createSimple(properties)
 
 
-def _label(layer: QgsVectorLayer) -> None:
+def _label_regions(layer: QgsVectorLayer) -> None:
     """Number the regions, each where the label fits into it: so there are more as one zooms in."""
     field = field_of(layer, "name") or field_of(layer, "vbas_region")
     if field is None or geometry_kind(layer) != "polygon":

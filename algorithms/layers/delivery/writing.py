@@ -37,7 +37,7 @@ def write_file(file: Path, table: Table, title: str, feedback: QgsProcessingFeed
     options = QgsVectorFileWriter.SaveVectorOptions()
     options.driverName = QgsVectorFileWriter.driverForExtension(file.suffix.lstrip("."))
     if not options.driverName:
-        raise InputError(f"“{file.suffix}” is no format that QGIS writes: use .gpkg, .csv or another known extension.")
+        raise InputError(f"“{file.suffix}” is not a format that QGIS writes: use .gpkg, .csv or another known one.")
     options.layerName = file.stem
     if options.driverName == "GPKG":
         used = {name.lower() for name in fields.names()}

@@ -1,8 +1,8 @@
 """A source of features that gives all its rows as they are, or one sentence.
 
 Readers below QGIS stop at a damaged page, read past a lock or turn text in a numeric field into 0, and say so only in a
-log. Here the rows are counted once more without them, their errors are looked at after each batch, and the files behind
-a layer must be the same afterwards.
+log. Here the rows are counted again without them, their errors are checked after each batch, and the files behind a
+layer must be the same afterwards.
 """
 
 from __future__ import annotations
@@ -240,8 +240,8 @@ def errors_of_readers(parameter: str) -> Iterator[None]:
         gdal.PopErrorHandler()
     if found:
         raise InputError(
-            f"{parameter} cannot be read as it is ({found[0].strip().rstrip('.')}): correct it, or take it from a copy "
-            "that is whole."
+            f"{parameter} cannot be read as it is ({found[0].strip().rstrip('.')}): correct it, or use an undamaged "
+            "copy."
         )
 
 
@@ -268,7 +268,7 @@ def refuse_unreadable(parameter: str, fields: QgsFields, names: Sequence[str]) -
         if not one.isNumeric() and kind_of(one) is None:
             kind = one.typeName() or "lists, maps or bytes"
             raise InputError(
-                f"{parameter}: field “{name}” holds {kind}, no single values: put them into fields of text or numbers."
+                f"{parameter}: field “{name}” holds {kind}, not single values: put them into fields of text or numbers."
             )
 
 

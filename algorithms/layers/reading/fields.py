@@ -61,7 +61,7 @@ def check_degrees(coordinates: np.ndarray, crs: QgsCoordinateReferenceSystem, la
         or east - west > MOST_LONGITUDE + ROUNDING
     ):
         raise InputError(
-            f"{layer} is said to be in {crs.authid() or 'a geographic CRS'}, in degrees, but reaches from {west:.10g} "
-            f"to {east:.10g} and from {south:.10g} to {north:.10g}, which no degrees do: assign the layer the "
-            "coordinate reference system that it was made in."
+            f"{layer} is declared to be in {crs.authid() or 'a geographic CRS'}, in degrees, but reaches from "
+            f"{west:.10g} to {east:.10g} and from {south:.10g} to {north:.10g}, which degrees never do: assign "
+            "the layer the coordinate reference system that it was made in."
         )

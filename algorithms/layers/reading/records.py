@@ -199,7 +199,7 @@ BYTES_AT_ONCE = 1 << 26
 
 def open_table(file: LayerFile) -> tuple[gdal.Dataset | None, ogr.Layer | None]:
     """The dataset, which must outlive its table, and the table; None for a GDAL that has no such stream."""
-    # Text as it stands in the file: QGIS decodes it by the encoding that the layer was given.
+    # Text as it is in the file: QGIS decodes it by the encoding that the layer was given.
     options = ["ENCODING=UTF-8"] if file.path.suffix.lower() == ".dbf" else []
     # GDAL would make files beside a database with a write-ahead log that nobody has open.
     if is_sqlite(file.path) and has_idle_log(file.path):
@@ -266,7 +266,7 @@ def _add(builder: ColumnBuilder, values: np.ndarray, is_text: bool, name: str, p
     plain = np.ma.getdata(values)
     try:
         if is_text and plain.dtype.kind == "O":
-            builder.add_values([_text(value) for value in plain.tolist()])
+            builder.add_values([_decoded(value) for value in plain.tolist()])
             return
         if plain.dtype.kind == "f":
             lost = np.isnan(plain)
@@ -276,5 +276,5 @@ def _add(builder: ColumnBuilder, values: np.ndarray, is_text: bool, name: str, p
         raise undecoded(parameter, name, [error.object.decode("utf-8", "replace")]) from error
 
 
-def _text(value: object) -> object:
+def _decoded(value: object) -> object:
     return value.decode("utf-8") if isinstance(value, bytes) else value

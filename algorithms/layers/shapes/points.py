@@ -25,9 +25,8 @@ from ....core.records.columns import Column, ColumnBuilder
 from ...compat import python_value
 from ..feedback import check_cancelled
 from ..reading.fields import check_degrees, field_index, number_or_missing
+from ..tables import CHUNK
 from .projection import moved
-
-CHUNK = 50_000
 
 
 @dataclass(frozen=True, eq=False)

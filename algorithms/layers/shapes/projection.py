@@ -37,7 +37,7 @@ def planar_crs(
     """The CRS distances are measured in: the layer's own if it is planar in metres, else one for where the layer lies.
 
     That is EPSG:3347 where all shapes lie in Canada, and elsewhere the Lambert azimuthal equal-area projection around
-    the mean of the unit vectors that point to the shapes. Tells which and why; warns of extents that no plane holds.
+    the mean of the unit vectors that point to the shapes. Logs which and why; warns of extents that no plane can hold.
     """
     warped = WARPED.get(crs.projectionAcronym(), "")
     metres = crs.mapUnits() == QgsUnitTypes.DistanceUnit.DistanceMeters
@@ -46,24 +46,24 @@ def planar_crs(
     vectors = unit_vectors(shapes, crs)
     centre = _mean_direction(vectors)
     reason = "geographic" if crs.isGeographic() else warped or "not in metres"
-    told = f"{layer} is in {crs.authid() or 'a CRS of its own'}, which is {reason}: "
+    sentence = f"{layer} is in {crs.authid() or 'a CRS of its own'}, which is {reason}: "
     if in_canada(_degrees(vectors)):
         planar = QgsCoordinateReferenceSystem(CANADA)
-        told += (
+        sentence += (
             f"distances are measured in Statistics Canada's Lambert projection ({CANADA}), in which they are "
             f"{_longer(planar, centre)} than on the ground in the middle of the layer; areas in an equal-area "
             "projection."
         )
     else:
         planar = _equal_area(centre)
-        told += (
+        sentence += (
             "distances and areas are measured in the Lambert azimuthal equal-area projection centred on the layer "
             f"({planar.toProj()})."
         )
     if warped:
-        feedback.pushWarning(f"{told} Its own metres are not metres on the ground.")
+        feedback.pushWarning(f"{sentence} Its own metres are not metres on the ground.")
     else:
-        feedback.pushInfo(told)
+        feedback.pushInfo(sentence)
     width = 2 * EARTH_KM * float(np.arccos(np.clip(vectors @ centre, -1, 1)).max())
     if width > WIDE_KM:
         feedback.pushWarning(
