@@ -287,7 +287,7 @@ def first_table(layer: QgsVectorLayer, file: LayerFile) -> str:
     """The table that the layer shows; the first where its source names none."""
     if file.table:
         return file.table
-    parts = [told.split("!!::!!") for told in layer.dataProvider().subLayers()]
+    parts = [text.split("!!::!!") for text in layer.dataProvider().subLayers()]
     return next((found[1] for found in parts if len(found) > 1), "")
 
 
