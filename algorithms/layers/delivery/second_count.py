@@ -156,12 +156,12 @@ def _of_geopackage(file: Path, table: Table, check: SecondCount | None) -> ReadB
         there = [column for column, key in info if not key and (shape is None or column != shape[0])]
         names = _names(table, there)
         if None in names:
-            return ReadBack(names, _number(connection, "SELECT COUNT(*) FROM", quoted(name)))
+            return ReadBack(names, _count_of(connection, "SELECT COUNT(*) FROM", quoted(name)))
         n_shapes = None
         if shape is not None:
             n_shapes = _shapes_of_geopackage(connection, name, shape[0])
         if check is None:
-            n_rows, smallest = _number(connection, "SELECT COUNT(*) FROM", quoted(name)), None
+            n_rows, smallest = _count_of(connection, "SELECT COUNT(*) FROM", quoted(name)), None
         else:
             columns = [quoted(column) for column in names]
             size = "COUNT(*)" if check.count_field is None else f"COALESCE(SUM({columns[check.count_field]}), 0)"
@@ -183,8 +183,8 @@ def _shapes_of_geopackage(connection: sqlite3.Connection, name: str, shape: str)
     )
     n_shapes = sum(not flags[0] & 0b10000 for (flags,) in rows)
     index = f"rtree_{name}_{shape}_rowid"
-    if _number(connection, "SELECT COUNT(*) FROM sqlite_master WHERE name = ?", "", (index,)):
-        n_shapes = min(n_shapes, _number(connection, "SELECT COUNT(*) FROM", quoted(index)))
+    if _count_of(connection, "SELECT COUNT(*) FROM sqlite_master WHERE name = ?", "", (index,)):
+        n_shapes = min(n_shapes, _count_of(connection, "SELECT COUNT(*) FROM", quoted(index)))
     return n_shapes
 
 
@@ -195,7 +195,7 @@ def _values_of_geopackage(connection: sqlite3.Connection, name: str, names: Sequ
     ]
 
 
-def _number(connection: sqlite3.Connection, statement: str, name: str, values: tuple[object, ...] = ()) -> int:
+def _count_of(connection: sqlite3.Connection, statement: str, name: str, values: tuple[object, ...] = ()) -> int:
     return int(connection.execute(" ".join((statement, name)), values).fetchone()[0])
 
 
