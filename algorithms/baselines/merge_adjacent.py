@@ -43,7 +43,7 @@ class MergeAdjacent(VbasAlgorithm):
                 "Merge until",
                 [CUTOFF, ANONYMOUS],
                 CUTOFF,
-                f"When merging ends: “{CUTOFF}” in every region, or “{ANONYMOUS}” but for the budget (needs records).",
+                f"When to stop: “{CUTOFF}” in every region, or “{ANONYMOUS}” apart from the budget (needs records).",
             ),
             *settings.cutoff(),
             *counted_records(settings.RECORDS, quasi_identifiers=True, advanced=False),

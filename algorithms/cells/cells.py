@@ -164,7 +164,7 @@ def search() -> Iterable[QgsProcessingParameterDefinition]:
     )
     yield whole(
         "CHUNK_CELLS",
-        "Most cells of a chunk",
+        "Most cells in a chunk",
         SETTINGS.chunk_cells,
         "Connected sets of more cells are first cut into communities by the Louvain method, which needs the Python "
         "package networkx. 0: never. The best restart is then chosen chunk by chunk.",

@@ -64,11 +64,11 @@ def ring() -> Iterable[QgsProcessingParameterDefinition]:
         "K_INNER",
         "K_INNER",
         15,
-        "A point moves at least past this many people, if they were spread evenly: take three times the anonymity you "
+        "A point moves past at least this many people, if they were spread evenly: take three times the anonymity you "
         "want, since they are not.",
         1,
     )
-    text = "It moves at most past this many people. Without it, 10 x K_INNER."
+    text = "It moves past at most this many people. Without it, 10 x K_INNER."
     yield whole("K_OUTER", "K_OUTER", None, text, 2, optional=True)
 
 

@@ -24,7 +24,7 @@ class DemonstrationCity(VbasAlgorithm):
     HELP = (
         "<p>Prairie Junction does not exist: streets, river, areas and people are made up from the seed, on open "
         "prairie in Manitoba. It has a dense centre, suburbs, rural edges and a river without people. The records have "
-        "six attributes whose shares differ by district, and a diagnosis that depends on age and is no "
+        "six attributes whose shares differ by district, and a diagnosis that depends on age and is not a "
         "quasi-identifier.</p><p>Use it to learn: anonymise RECORDS over AREAS with “area” as the identifier of both, "
         "age_group, sex, … as quasi-identifiers, and keep diagnosis.</p>"
     )
