@@ -3,6 +3,6 @@
 
 def classFactory(iface):
     """Give QGIS the plugin."""
-    from .vbas_plugin.plugin import VbasPlugin
+    from .vbas_plugin.provider import VbasPlugin
 
     return VbasPlugin(iface)

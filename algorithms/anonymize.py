@@ -20,6 +20,7 @@ from .form.effective import Counts
 from .form.form import Form
 from .form.records import k_parameter, keep_fields, populated, record_parameters, records_of, unmatched
 from .form.release import release_table, released_records
+from .layers.given import Given
 
 
 class Anonymize(VbasAlgorithm):
@@ -27,88 +28,66 @@ class Anonymize(VbasAlgorithm):
 
     ID = "anonymize"
     TAGS = "suppression,release,voronoi,aggregation"
-    SUMMARY = (
-        "Merges areas into small compact regions, suppresses records that are not k-anonymous there, releases others."
-    )
+    SUMMARY = "Merges areas into small compact regions and releases the records that are k-anonymous there."
     HELP = (
         "<p>Takes small areas and a table of person records, and merges the areas along a Voronoi diagram into small "
         "compact regions. Each record then shows its region in place of its area; records that fewer than k people "
-        "share in a region are suppressed. What is written is counted a second time before it reaches its place.</p>"
-        "<p>Use it to release records for research with fine geography. Start with “all-rounder”; look at the report: "
-        "too much suppression asks for coarser quasi-identifiers or fewer regions.</p>"
+        "share in a region are suppressed. What is written is recounted before it reaches its place.</p>"
+        "<p>Use it to release records for research with fine geography. Start with “all-rounder” and look at the "
+        "report: too much suppression calls for coarser quasi-identifiers or fewer regions.</p>"
         "<p>Outputs marked “for release” may be published under your rules; those marked “internal” may not: "
         "suppressed counts could be derived from them.</p>"
         "<p>Croft et al. 2015, 2018: Voronoi-Based Aggregation System.</p>"
     )
 
     def declare(self) -> None:
-        for parameter in (
+        self.addParameters(
             *area_parameters(),
             *record_parameters(),
             k_parameter(),
             approaches.combination(),
             keep_fields(),
             unmatched(),
-            *approaches.site_number(),
-            approaches.n_sites(optional=True),
-            approaches.site_location(),
-            approaches.aggregation(),
-            approaches.capacity_factor(),
-            approaches.floor(),
+            *approaches.single_choices(),
             shared.seed(),
             released_records(),
-            regions.released_regions(),
-            regions.crosswalk_output(),
-            regions.region_audit(),
-            *regions.site_outputs(),
+            *regions.region_outputs(),
             shared.report("A page with the verdict, the measures, all parameters and maps of the regions."),
-        ):
-            self.addParameter(parameter)
+        )
         self.addNumbers(**regions.NUMBERS)
 
     def counts(self) -> Counts:
         return approaches.counts_with_combination()
 
     def settled(self, parameters: dict[str, object], context: QgsProcessingContext) -> Mapping[str, object]:
-        return approaches.settled_by_combination(self, parameters, context)
+        return approaches.settled_by_combination(Given(self, parameters, context))
 
     def work(self, form: Form) -> dict[str, object]:
         k = form.whole("K")
-        configuration = approaches.configuration_of(form, k)
-        layer = areas_of(form)
-        layer = with_neighbours(form, layer, [configuration.aggregation])
+        configuration = approaches.configuration_of(form)
+        layer = with_neighbours(form, areas_of(form), [configuration.aggregation])
         records = records_of(form, layer.areas, k)
         areas = populated(layer, records)
         read = form.seconds()
         run = aggregate(areas, records.profile, configuration, form.progress(stop=60))
         crosswalk = run.aggregation.crosswalk
-        for note in run.notes:
-            form.info(note)
-        suppressing = form.seconds()
+        form.info(*run.notes)
+        aggregated = form.seconds()
         plan = suppress(records.profile, crosswalk, k)
-        released = apply(plan, records)
+        release = apply(plan, records)
         measures, audit = evaluate(areas, plan, run.aggregation.sites, records.n_unmatched)
         evaluated = form.seconds()
-        shapes = regions.region_shapes(layer, crosswalk, form.progress(60, 80))
-        form.outputs.add("RELEASED_RECORDS", *release_table(form, released, crosswalk, records, k))
-        form.outputs.add("RELEASED_REGIONS", regions.regions_table(layer, crosswalk, shapes, audit.released))
-        form.outputs.add("CROSSWALK", regions.crosswalk_table(layer, crosswalk))
-        form.outputs.add("REGION_AUDIT", regions.audit_table(layer, crosswalk, shapes, audit))
-        form.outputs.add("SITE_POINTS", regions.sites_table(layer, run.aggregation.sites))
-        form.outputs.add("VORONOI", regions.voronoi_table(layer, run.aggregation))
-        seconds = {
-            "reading": read,
-            **run.seconds,
-            "suppression and measures": evaluated - suppressing,
-            "drawing and writing": form.seconds() - evaluated,
-        }
+        form.outputs.add("RELEASED_RECORDS", *release_table(form, release, crosswalk, records, k))
+        shapes = regions.add_regions(form, layer, run.aggregation, audit)
+        seconds = {"reading": read, **run.seconds, "suppression and measures": evaluated - aggregated}
+        seconds["drawing and writing"] = form.seconds() - evaluated
         form.outputs.add_text(
             "REPORT",
             lambda: anonymisation_report(
                 measures,
                 audit,
                 k,
-                smallest_class(released, len(records.table.quasi_identifiers)),
+                smallest_class(release, len(records.table.quasi_identifiers)),
                 layer.to_planar(np.asarray(shapes), layer.crs),
                 form.rows(),
                 (*records.warnings, *run.notes),

@@ -1,12 +1,14 @@
-"""The toolbox of a QGIS that lacks a package: the same names, which say what is missing."""
+"""The toolbox of a QGIS that lacks a package: the same names, which say what is missing and how to get it."""
 
 from __future__ import annotations
 
+import importlib
+import re
+import sys
 from html import escape
 
 from qgis.core import QgsProcessingContext, QgsProcessingException, QgsProcessingFeedback
 
-from .dependencies import missing_message
 from .named import NamedAlgorithm
 
 
@@ -38,3 +40,42 @@ class Unavailable(NamedAlgorithm):
     ) -> dict[str, object]:
         # Headless QGIS 3.22 does not ask canExecute.
         raise QgsProcessingException(missing_message())
+
+
+NEEDED = {"numpy": (1, 20), "scipy": (1, 6), "shapely": (2, 0)}
+
+
+def missing_packages() -> list[str]:
+    """Names of the packages that are absent or too old, with the version needed."""
+    lacking = []
+    for name, oldest in NEEDED.items():
+        try:
+            version = str(getattr(importlib.import_module(name), "__version__", ""))
+        except (ImportError, OSError):  # shapely 1.8 raises OSError where its library is missing
+            version = ""
+        numbers = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+        if numbers < oldest:
+            lacking.append(f"{name} {'.'.join(map(str, oldest))} or later")
+    return lacking
+
+
+def missing_message() -> str:
+    """One sentence that says what is missing and how to get it on this platform; empty where all is there."""
+    lacking = missing_packages()
+    if not lacking:
+        return ""
+    names = " ".join(name.split()[0] for name in lacking)
+    if sys.platform == "win32":
+        how = f"open the OSGeo4W Shell of your QGIS and run: python -m pip install --user --upgrade {names}"
+    elif sys.platform == "darwin":
+        how = (
+            "open a terminal and run: /Applications/QGIS.app/Contents/MacOS/bin/python3 "
+            f"-m pip install --user --upgrade {names}"
+        )
+    else:
+        packages = " ".join(f"python3-{name}" for name in names.split())
+        how = (
+            f"install your distribution's {packages}; where that is too old (Debian 12), make a virtual environment "
+            f"with --system-site-packages, install {names} there and start QGIS with PYTHONPATH set to it"
+        )
+    return f"VBAS needs {', '.join(lacking)}, which this QGIS does not have: {how}. Then restart QGIS."

@@ -14,8 +14,8 @@ from qgis.PyQt.QtGui import QIcon
 
 from ..algorithms.form import approaches
 from ..algorithms.form.effective import Effective
-from ..algorithms.form.naming import with_labels
-from ..algorithms.form.understanding import understood
+from ..algorithms.form.understanding import understood, with_labels
+from ..algorithms.layers.given import Given
 from ..algorithms.named import GROUPS, ICONS
 
 FOLDER = Path(__file__).resolve().parent.parent / "models"
@@ -62,11 +62,11 @@ class TitledModel(QgsProcessingModelAlgorithm):
     def processAlgorithm(
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
     ) -> dict[str, object]:
-        given = understood(self, parameters, context)
-        settled = approaches.settled_by_combination(self, given, context)
-        for sentence in Effective(self, approaches.counts_with_combination(), settled, given, context).idle():
+        given = Given(self, understood(self, parameters, context), context)
+        settled = approaches.settled_by_combination(given)
+        for sentence in Effective(given, approaches.counts_with_combination(), settled).idle():
             feedback.pushWarning(sentence)
-        return super().processAlgorithm(given, context, feedback)
+        return super().processAlgorithm(given.parameters, context, feedback)
 
 
 def models() -> list[TitledModel]:

@@ -1,15 +1,15 @@
-"""The Processing provider: algorithms and models."""
+"""The plugin object, and the Processing provider that it registers: algorithms and models."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
-from qgis.core import QgsProcessingAlgorithm, QgsProcessingProvider
+from qgis.core import QgsApplication, QgsProcessingAlgorithm, QgsProcessingProvider
 from qgis.PyQt.QtGui import QIcon
 
-from ..algorithms.dependencies import missing_message
 from ..algorithms.named import ICONS, TOOLBOX
-from ..algorithms.unavailable import Unavailable
+from ..algorithms.unavailable import Unavailable, missing_message
 
 
 class VbasProvider(QgsProcessingProvider):
@@ -47,3 +47,26 @@ def _available() -> Iterable[QgsProcessingAlgorithm]:
     for algorithm in ALGORITHMS:
         yield algorithm()
     yield from models()
+
+
+class VbasPlugin:
+    """What QGIS makes of `classFactory`; `iface` is None headless."""
+
+    def __init__(self, iface: Any) -> None:
+        self.iface = iface
+        self.provider: VbasProvider | None = None
+
+    def initProcessing(self) -> None:
+        """Register the provider; headless QGIS calls this alone."""
+        self.provider = VbasProvider()
+        QgsApplication.processingRegistry().addProvider(self.provider)
+
+    def initGui(self) -> None:
+        """Called by QGIS with a window."""
+        self.initProcessing()
+
+    def unload(self) -> None:
+        """Take the provider out again."""
+        if self.provider is not None:
+            QgsApplication.processingRegistry().removeProvider(self.provider)
+            self.provider = None

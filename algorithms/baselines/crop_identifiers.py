@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from qgis.core import (
-    QgsProcessing,
-    QgsProcessingParameterFeatureSource,
-    QgsProcessingParameterField,
-    QgsProcessingParameterNumber,
-)
-
 from ...core.baselines import BaselineOptions
 from ...core.baselines.cropping import cropped_identifiers, cropping
 from ...core.baselines.hierarchy import hierarchy
 from ...core.errors import InputError
-from ..form import parameters as shared
 from ..form import regions
-from ..form.areas import area_parameters, areas_of, values_of
+from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, NOT_GIVEN, Counts
 from ..form.form import Form
-from ..layers.hierarchies import read_units
+from . import settings
 
 
 class CropIdentifiers(VbasAlgorithm):
@@ -36,66 +28,28 @@ class CropIdentifiers(VbasAlgorithm):
     )
 
     def declare(self) -> None:
-        for parameter in (
+        self.addParameters(
             *area_parameters(with_population=False),
-            shared.described(
-                QgsProcessingParameterNumber(
-                    "CHARACTERS", "Characters to keep", type=shared.INTEGER, defaultValue=4, minValue=1
-                ),
-                "How many characters lead. Not used where a hierarchy is given.",
-            ),
-            shared.described(
-                QgsProcessingParameterField(
-                    "HIERARCHY", "Larger unit", parentLayerParameterName="REGIONS", optional=True
-                ),
-                "A field of the areas that names the larger unit each lies in.",
-            ),
-            shared.described(
-                QgsProcessingParameterFeatureSource(
-                    "HIERARCHY_TABLE", "Table of the hierarchy", [QgsProcessing.SourceType.TypeVector], optional=True
-                ),
-                "A table with a row per area: its identifier and the units it lies in. Used in place of a field of the "
-                "areas.",
-                advanced=True,
-            ),
-            *(
-                shared.described(
-                    QgsProcessingParameterField(name, label, parentLayerParameterName="HIERARCHY_TABLE", optional=True),
-                    text,
-                    advanced=True,
-                )
-                for name, label, text in (
-                    ("HIERARCHY_ID", "Identifier of the area in the table", "With the same identifiers as the areas."),
-                    ("HIERARCHY_LEVEL", "Level of the hierarchy", "The field that names the unit to go up to."),
-                )
-            ),
+            *settings.cropping_parameters(),
             regions.crosswalk_output(),
             regions.released_regions(),
-        ):
-            self.addParameter(parameter)
-        self.addNumbers(N_SITES="Regions", N_LEFT_OUT="Areas left out", COMPACTNESS=regions.NUMBERS["COMPACTNESS"])
+        )
+        self.addNumbers(**regions.PARTIAL_NUMBERS)
 
     def counts(self) -> Counts:
         of_table: Counts = {name: [{"HIERARCHY_TABLE": GIVEN}] for name in ("HIERARCHY_ID", "HIERARCHY_LEVEL")}
         return {"CHARACTERS": [{"HIERARCHY": NOT_GIVEN}, {"HIERARCHY_TABLE": NOT_GIVEN}], **of_table}
 
     def work(self, form: Form) -> dict[str, object]:
-        unit = form.text("HIERARCHY")
-        table = form.optional_source("HIERARCHY_TABLE")
-        if unit and table is not None:
+        if form.text("HIERARCHY") and form.optional_source("HIERARCHY_TABLE") is not None:
             raise InputError("HIERARCHY and HIERARCHY_TABLE are both given: choose one of them.")
         layer = areas_of(form)
-        if unit or table is not None:
-            if table is None:
-                units = values_of(form, "REGIONS", unit)
-            else:
-                fields = (form.text(name) for name in ("HIERARCHY_ID", "HIERARCHY_LEVEL"))
-                units = read_units(table, *fields, layer.areas, form.feedback)
+        units = settings.units_of(form, layer)
+        if units is not None:
             aggregation = hierarchy(layer.areas, None, BaselineOptions(hierarchy=units))
         else:
             characters = form.whole("CHARACTERS")
             aggregation = cropping(layer.areas, None, BaselineOptions(characters=characters))
             units = cropped_identifiers(layer.areas, characters).tolist()
         names = regions.names_of_regions(aggregation.crosswalk, units)
-        numbers = regions.add_aggregation(form, layer, aggregation, names)
-        return {**numbers, "N_LEFT_OUT": int((aggregation.crosswalk.region_of < 0).sum())}
+        return regions.add_aggregation(form, layer, aggregation, names)

@@ -13,9 +13,9 @@ from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
 from ..form.effective import NOT_GIVEN, Counts
 from ..form.form import Form
-from ..form.records import k_parameter, populated, records_of, unmatched
+from ..form.records import counted_records, k_parameter, populated, records_of, unmatched
 from ..layers.feedback import READ
-from . import inputs
+from . import settings
 
 CUTOFF, ANONYMOUS = "the population reaches the cut-off", "the records are k-anonymous"
 
@@ -29,35 +29,34 @@ class MergeAdjacent(VbasAlgorithm):
     HELP = (
         "<p>The smallest region that is too small is merged with one of its neighbours, again and again. A region is "
         "too small while its population is below the cut-off (after El Emam and Arbuckle's idea as Croft et al. 2015, "
-        "section 2.2 tell it), or, if you choose so, while it has classes of fewer than k records and more records "
+        "section 2.2 describe it), or, if you choose so, while it has classes of fewer than k records and more records "
         "would be suppressed than the budget allows.</p><p>Neighbours share a stretch of border; areas given as "
-        "points that of their Voronoi cells. Regions that nothing may be merged with stay, and the log says how "
+        "points share that of their Voronoi cells. Regions that nothing may be merged with stay, and the log says how "
         "many.</p>"
     )
 
     def declare(self) -> None:
-        for parameter in (
+        self.addParameters(
             *area_parameters(),
             shared.choice(
                 "UNTIL",
                 "Merge until",
                 [CUTOFF, ANONYMOUS],
                 CUTOFF,
-                f"When merging ends: “{CUTOFF}” in every region, or “{ANONYMOUS}” but for the budget (needs records).",
+                f"When to stop: “{CUTOFF}” in every region, or “{ANONYMOUS}” apart from the budget (needs records).",
             ),
-            *inputs.cutoff(),
-            *inputs.counted_records(quasi_identifiers=True),
+            *settings.cutoff(),
+            *counted_records(settings.RECORDS, quasi_identifiers=True, advanced=False),
             k_parameter(),
-            *inputs.merging(),
+            *settings.merging(),
             unmatched(),
             regions.crosswalk_output(),
             regions.released_regions(),
-        ):
-            self.addParameter(parameter)
+        )
         self.addNumbers(**regions.CROSSWALK_NUMBERS)
 
     def counts(self) -> Counts:
-        shared_counts = inputs.counts()
+        shared_counts = settings.cutoff_counts()
         until_cutoff = {name: [{"UNTIL": [CUTOFF]}, *shared_counts.get(name, ())] for name in ("PUBLISHED", "CUTOFF")}
         until_anonymous: Counts = {
             name: [{"UNTIL": [ANONYMOUS]}] for name in ("K", "BUDGET", "QUASI_IDENTIFIERS", "UNMATCHED")
@@ -66,14 +65,13 @@ class MergeAdjacent(VbasAlgorithm):
         return {**shared_counts, **until_cutoff, **until_anonymous, **records}
 
     def work(self, form: Form) -> dict[str, object]:
-        options = inputs.merging_options_of(form)
-        layer = areas_of(form)
-        layer = layer.with_neighbours(form.progress(0, READ))
+        options = settings.merging_options_of(form)
+        layer = areas_of(form).with_neighbours(form.progress(0, READ))
         progress = form.progress(stop=70)
         if form.text("UNTIL") == CUTOFF:
-            areas = inputs.populated(form, layer)
-            cutoff = inputs.cutoff_of(form)
-            aggregation = adjacent_merging(areas, None, replace(options, cutoff=cutoff), progress)
+            areas = settings.areas_with_people(form, layer)
+            options = replace(options, cutoff=settings.cutoff_of(form))
+            aggregation = adjacent_merging(areas, None, options, progress)
         else:
             if form.optional_source("RECORDS") is None:
                 raise InputError("RECORDS is not given: merging until k-anonymous needs the records.")

@@ -9,7 +9,8 @@ from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
 from ..form.effective import Counts
 from ..form.form import Form
-from . import inputs
+from ..form.records import counted_records
+from . import settings
 
 
 class StaticCutoff(VbasAlgorithm):
@@ -26,25 +27,22 @@ class StaticCutoff(VbasAlgorithm):
     )
 
     def declare(self) -> None:
-        for parameter in (
+        self.addParameters(
             *area_parameters(),
-            *inputs.cutoff(),
-            *inputs.counted_records(),
+            *settings.cutoff(),
+            *counted_records(settings.RECORDS),
             regions.crosswalk_output(),
             regions.released_regions(),
-        ):
-            self.addParameter(parameter)
-        self.addNumbers(N_SITES="Regions", N_LEFT_OUT="Areas left out", COMPACTNESS=regions.NUMBERS["COMPACTNESS"])
+        )
+        self.addNumbers(**regions.PARTIAL_NUMBERS)
 
     def counts(self) -> Counts:
-        return inputs.counts()
+        return settings.cutoff_counts()
 
     def work(self, form: Form) -> dict[str, object]:
         layer = areas_of(form)
-        areas = inputs.populated(form, layer)
-        options = BaselineOptions(cutoff=inputs.cutoff_of(form))
-        aggregation = static_cutoff(areas, None, options)
+        areas = settings.areas_with_people(form, layer)
+        aggregation = static_cutoff(areas, None, BaselineOptions(cutoff=settings.cutoff_of(form)))
         if not aggregation.crosswalk.n_regions:
             form.warn("No area exceeds the cut-off: a release by this crosswalk would be empty.")
-        numbers = regions.add_aggregation(form, layer, aggregation)
-        return {**numbers, "N_LEFT_OUT": int((aggregation.crosswalk.region_of < 0).sum())}
+        return regions.add_aggregation(form, layer, aggregation)

@@ -13,7 +13,9 @@ from ..form.base import VbasAlgorithm
 from ..form.effective import Counts
 from ..form.form import Form
 from ..form.regions import crosswalk_table
-from . import inputs, outputs
+from . import groups
+from .cells import cells as cell_parameters
+from .cells import cells_of, search, search_counts, search_options_of
 
 
 class PartitionCells(VbasAlgorithm):
@@ -24,40 +26,34 @@ class PartitionCells(VbasAlgorithm):
     SUMMARY = "Joins cells of a population grid into small groups that keep at least k people in every year."
     HELP = (
         "<p>Takes small squares (or any small areas) with their population in several years, and joins them into "
-        "connected groups, small ones, that have at least k people in every year. The groups stay the same "
+        "small connected groups that have at least k people in every year. The groups stay the same "
         "over time, so people can be followed without their square being given away. Several minimums hold at once, "
         "such as 100 persons and 50 households.</p>"
-        "<p>Use it once for a country or town; its crosswalk goes into “Release records” and “Evaluate”. Cells whose "
-        "surroundings have too few people are left out, and listed with the reason. No group is ever below a minimum: "
-        "all are counted anew at the end.</p>"
+        "<p>Use it once for a country or town; its crosswalk goes into “Release records” and “Evaluate regions”. Cells "
+        "whose surroundings have too few people are left out, and listed with the reason. No group is ever below a "
+        "minimum: all are recounted at the end.</p>"
         "<p>Bjerre-Nielsen &amp; Gandil 2018: Privacy in spatial data with high resolution and time invariance.</p>"
     )
 
     def declare(self) -> None:
-        for parameter in (
-            *inputs.cells(),
-            *inputs.search(),
+        self.addParameters(
+            *cell_parameters(),
+            *search(),
             shared.seed(),
-            *outputs.cell_outputs(),
+            *groups.group_outputs(),
             shared.report("A page with the measures, who is left out and why, the spread of sizes and a map."),
-        ):
-            self.addParameter(parameter)
-        self.addNumbers(**outputs.NUMBERS)
+        )
+        self.addNumbers(**groups.NUMBERS)
 
     def counts(self) -> Counts:
-        return inputs.counts()
+        return search_counts()
 
     def work(self, form: Form) -> dict[str, object]:
-        layer, cells, shapes, minimums = inputs.cells_of(form)
+        layer, cells, shapes, minimums = cells_of(form)
         planar = shapes if layer.are_points else layer.planar_shapes
         read = form.seconds()
-        partition = partition_cells(
-            cells,
-            minimums,
-            form.text("APPROACH"),
-            inputs.options_of(form),
-            form.progress(5, 80),
-        )
+        options = search_options_of(form)
+        partition = partition_cells(cells, minimums, form.text("APPROACH"), options, form.progress(5, 80))
         crosswalk, measures = partition.crosswalk, partition.measures
         note = (
             f"{measures.n_groups} groups in {partition.n_areas} connected sets of cells; "
@@ -65,15 +61,14 @@ class PartitionCells(VbasAlgorithm):
         )
         form.info(note)
         partitioned = form.seconds()
-        groups = describe_groups(cells, minimums, crosswalk, planar)
+        described = describe_groups(cells, minimums, crosswalk, planar)
         drawn = dissolve(shapes, crosswalk, form.progress(80, 90))
         form.outputs.add("CROSSWALK", crosswalk_table(layer, crosswalk))
-        form.outputs.add("GROUPS", outputs.groups_table(layer, cells, groups, drawn))
-        form.outputs.add("LEFT_OUT", outputs.left_out_table(layer, cells, partition, shapes))
+        form.outputs.add("GROUPS", groups.groups_table(layer, cells, described, drawn))
+        form.outputs.add("LEFT_OUT", groups.left_out_table(layer, cells, partition, shapes))
         official = None
-        if layer.official is not None:
-            name = form.text("OFFICIAL_AREA")
-            official = official_areas(cells, minimums, layer.official, planar, name)
+        if layer.further:
+            official = official_areas(cells, minimums, layer.further[0], planar, form.text("OFFICIAL_AREA"))
         seconds = {
             "reading, neighbours": read,
             "partition": partitioned - read,
@@ -85,7 +80,7 @@ class PartitionCells(VbasAlgorithm):
                 cells,
                 minimums,
                 partition,
-                groups,
+                described,
                 np.asarray(drawn) if planar is shapes else dissolve(planar, crosswalk),
                 form.rows(),
                 (note,),
@@ -93,4 +88,4 @@ class PartitionCells(VbasAlgorithm):
                 official,
             ),
         )
-        return outputs.numbers(partition)
+        return groups.partition_numbers(partition)

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from qgis.core import (
-    QgsProcessingAlgorithm,
-    QgsProcessingContext,
-    QgsProcessingParameterDefinition,
-    QgsProcessingParameterNumber,
-)
+from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.aggregation import APPROACHES as AGGREGATIONS
 from ...core.aggregation import AggregationOptions
@@ -23,9 +18,10 @@ from ...core.site_number import SiteNumberOptions
 from ...core.site_number.cutoff import CUSTOM as CUSTOM_MODEL
 from ...core.site_number.cutoff import GAPS_REGIONS
 from ...core.site_number.population_cutoff import PUBLISHED_CUTOFFS
+from ..layers.given import Given
 from .effective import Counts
 from .form import Form
-from .parameters import INTEGER, REAL, choice, described
+from .parameters import choice, number, whole
 
 
 def sentences(approaches: Mapping[str, Approach[object]]) -> str:
@@ -46,7 +42,7 @@ def combination() -> QgsProcessingParameterDefinition:
         [*RECOMMENDED, CUSTOM],
         "all-rounder",
         "The combinations of approaches that Croft et al. (2018, Table 4) recommend, by what each favours. "
-        f"{parts} “custom”: the approaches chosen below among the advanced parameters, which count for “custom” only.",
+        f"{parts} “custom”: the approaches chosen below, among the advanced parameters, which count for “custom” only.",
     )
 
 
@@ -58,10 +54,9 @@ def site_number() -> Iterable[QgsProcessingParameterDefinition]:
         "Number of regions",
         SITE_NUMBERS,
         "max combinations",
-        f"How many regions to aim at. {sentences(SITE_NUMBERS)} The published model is by El Emam et al. (2009), as "
-        "described by Croft et al. (2018, 2.1). K has no "
-        "part in the papers' number of regions: with a larger K more records are suppressed, unless you choose fewer "
-        "regions. There is at most one region per area.",
+        f"How many regions to aim for. {sentences(SITE_NUMBERS)} The published model is by El Emam et al. (2009), as "
+        "described by Croft et al. (2018, 2.1). K plays no part in the papers' number of regions: with a larger K more "
+        "records are suppressed, unless you choose fewer regions. There is at most one region per area.",
         advanced=True,
     )
     yield choice(
@@ -69,74 +64,67 @@ def site_number() -> Iterable[QgsProcessingParameterDefinition]:
         "Cut-off model",
         GAPS_REGIONS,
         "from the identifiers",
-        "For max combinations and entropy: which part of Canada the cut-off model was estimated for. "
+        "For max combinations and entropy: the part of Canada that the cut-off model was estimated for. "
         "“from the identifiers” reads Statistics Canada's province code, the first two digits of the areas. Elsewhere "
         "choose the part most like your areas, or “custom”.",
         advanced=True,
     )
-    numbers = (
-        ("GAPS_COEFFICIENT", "Custom model: coefficient", 1588.0, "People per region = coefficient · X ^ exponent."),
-        ("GAPS_EXPONENT", "Custom model: exponent", 0.42, "People per region = coefficient · X ^ exponent."),
+    model = "People per region = coefficient · X ^ exponent."
+    for name, label, default, text in (
+        ("GAPS_COEFFICIENT", "Custom model: coefficient", 1588.0, model),
+        ("GAPS_EXPONENT", "Custom model: exponent", 0.42, model),
         ("LOG_BASE", "Base of the entropy's logarithm", 0.0, "0 is the natural logarithm, which fits the papers."),
         ("CUTOFF", "People per region", 70_000.0, f"For population cut-off. Published: {published}."),
-    )
-    for name, label, default, text in numbers:
-        yield described(QgsProcessingParameterNumber(name, label, type=REAL, defaultValue=default), text, advanced=True)
+    ):
+        yield number(name, label, default, text, advanced=True)
 
 
 def n_sites(optional: bool) -> QgsProcessingParameterDefinition:
     """N_SITES: among the advanced ones where only `given number` needs it."""
-    return described(
-        QgsProcessingParameterNumber(
-            "N_SITES", "Given number of regions" if optional else "Number of sites", type=INTEGER, defaultValue=10
-        ),
-        "From 1 to the number of areas." + (" For “given number”." if optional else ""),
-        advanced=optional,
-    )
+    label, text = "Number of sites", "From 1 to the number of areas."
+    if optional:
+        label, text = "Given number of regions", f"{text} For “given number”."
+    return whole("N_SITES", label, 10, text, advanced=optional)
 
 
 def site_location() -> QgsProcessingParameterDefinition:
     """SITE_LOCATION."""
-    return choice(
-        "SITE_LOCATION",
-        "Where the sites go",
-        SITE_LOCATIONS,
-        "balanced density",
-        f"The points that draw the regions. {sentences(SITE_LOCATIONS)}",
-        advanced=True,
-    )
+    text = f"The points that draw the regions. {sentences(SITE_LOCATIONS)}"
+    return choice("SITE_LOCATION", "Where the sites go", SITE_LOCATIONS, "balanced density", text, advanced=True)
 
 
 def aggregation() -> QgsProcessingParameterDefinition:
     """AGGREGATION."""
-    return choice(
-        "AGGREGATION",
-        "Which area joins which region",
-        AGGREGATIONS,
-        "iterative Voronoi",
-        sentences(AGGREGATIONS),
-        advanced=True,
-    )
+    label, text = "Which area joins which region", sentences(AGGREGATIONS)
+    return choice("AGGREGATION", label, AGGREGATIONS, "iterative Voronoi", text, advanced=True)
 
 
 def capacity_factor(advanced: bool = True) -> QgsProcessingParameterDefinition:
     """CAPACITY_FACTOR."""
-    return described(
-        QgsProcessingParameterNumber("CAPACITY_FACTOR", "Capacity factor", type=REAL, defaultValue=0.0, minValue=0.0),
+    text = (
         "For the transport heuristics: how far a region may exceed an even share of areas; 1 is an even share, 0 sets "
-        "no limit.",
-        advanced=advanced,
+        "no limit."
     )
+    return number("CAPACITY_FACTOR", "Capacity factor", 0.0, text, 0.0, advanced=advanced)
 
 
 def floor() -> QgsProcessingParameterDefinition:
     """FLOOR."""
-    return described(
-        QgsProcessingParameterNumber("FLOOR", "Population floor", type=REAL, defaultValue=0.0, minValue=0.0),
+    text = (
         "For the aggregation “population floor”: the people every region needs. 0 takes the whole population divided "
-        "by the number of regions.",
-        advanced=True,
+        "by the number of regions."
     )
+    return number("FLOOR", "Population floor", 0.0, text, 0.0, advanced=True)
+
+
+def single_choices() -> Iterable[QgsProcessingParameterDefinition]:
+    """SITE_NUMBER, SITE_LOCATION and AGGREGATION with what their approaches need."""
+    yield from site_number()
+    yield n_sites(optional=True)
+    yield site_location()
+    yield aggregation()
+    yield capacity_factor()
+    yield floor()
 
 
 def counts(number: str = "SITE_NUMBER", location: str = "SITE_LOCATION", how: str = "AGGREGATION") -> Counts:
@@ -160,11 +148,9 @@ def counts_with_combination() -> Counts:
     return {**single, **{name: [{"COMBINATION": [CUSTOM]}, *single.get(name, ())] for name in chosen}}
 
 
-def settled_by_combination(
-    algorithm: QgsProcessingAlgorithm, parameters: dict[str, object], context: QgsProcessingContext
-) -> Mapping[str, object]:
+def settled_by_combination(given: Given) -> Mapping[str, object]:
     """The parts of the combination in the place of the single choices; nothing for `custom`."""
-    combination = RECOMMENDED.get(algorithm.parameterAsEnumString(parameters, "COMBINATION", context))
+    combination = RECOMMENDED.get(given.text("COMBINATION"))
     if combination is None:
         return {}
     parts: dict[str, object] = {
@@ -177,50 +163,34 @@ def settled_by_combination(
     return parts
 
 
-def aggregation_options_of(form: Form):
+def aggregation_options_of(form: Form) -> AggregationOptions:
     """The settings of the aggregation, read."""
-    return AggregationOptions(
-        capacity_factor=form.number("CAPACITY_FACTOR"),
-        floor=form.number("FLOOR"),
-    )
+    return AggregationOptions(capacity_factor=form.number("CAPACITY_FACTOR"), floor=form.number("FLOOR"))
 
 
-def number_options_of(form: Form):
+def location_options_of(form: Form) -> LocationOptions:
+    """The settings of the site location, read."""
+    return LocationOptions(k=form.whole("K"), seed=form.whole("SEED"))
+
+
+def number_options_of(form: Form) -> SiteNumberOptions:
     """The settings of the site number, read."""
-    return SiteNumberOptions(
-        gaps_region=form.text("GAPS_REGION"),
-        gaps_coefficient=form.number("GAPS_COEFFICIENT"),
-        gaps_exponent=form.number("GAPS_EXPONENT"),
-        log_base=form.number("LOG_BASE"),
-        cutoff=form.number("CUTOFF"),
-        n_sites=form.whole("N_SITES"),
-        k=form.whole("K"),
-    )
+    numbers = {name: form.number(name.upper()) for name in ("gaps_coefficient", "gaps_exponent", "log_base", "cutoff")}
+    wholes = {name: form.whole(name.upper()) for name in ("n_sites", "k")}
+    return SiteNumberOptions(gaps_region=form.text("GAPS_REGION"), **numbers, **wholes)
 
 
-def configuration_of(form: Form, k: int):
+def configuration_of(form: Form) -> Configuration:
     """The whole configuration: of the combination, or of the single choices for `custom`."""
     name = form.text("COMBINATION")
-    number_options = number_options_of(form)
-    location_options = LocationOptions(k=k, seed=form.whole("SEED"))
-    if name != CUSTOM:
+    if name == CUSTOM:
+        names = [form.text(part) for part in ("SITE_NUMBER", "SITE_LOCATION", "AGGREGATION")]
+        aggregation_options = aggregation_options_of(form)
+    else:
         chosen = RECOMMENDED[name]
-        return Configuration(
-            chosen.site_number,
-            chosen.site_location,
-            chosen.aggregation,
-            number_options,
-            location_options,
-            AggregationOptions(),
-        )
-    return Configuration(
-        form.text("SITE_NUMBER"),
-        form.text("SITE_LOCATION"),
-        form.text("AGGREGATION"),
-        number_options,
-        location_options,
-        aggregation_options_of(form),
-    )
+        names = [chosen.site_number, chosen.site_location, chosen.aggregation]
+        aggregation_options = AggregationOptions()
+    return Configuration(*names, number_options_of(form), location_options_of(form), aggregation_options)
 
 
 def numbers_in(text: str, parameter: str) -> list[float]:

@@ -4,56 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from qgis.core import (
-    QgsFeatureRequest,
-    QgsProcessing,
-    QgsProcessingParameterDefinition,
-    QgsProcessingParameterEnum,
-    QgsProcessingParameterFeatureSource,
-    QgsProcessingParameterField,
-)
+from qgis.core import QgsFeatureRequest, QgsProcessingParameterDefinition
 
 from ...core.aggregation import APPROACHES
 from ...core.baselines import BASELINES
 from ..compat import python_value
-from ..layers.areas import AREA_POINTS, CENTROID, AreaLayer, read_areas
 from ..layers.feedback import READ
-from ..layers.fields import field_index
+from ..layers.reading.fields import field_index
+from ..layers.shapes.areas import AREA_POINTS, CENTROID, AreaLayer, read_areas
 from .form import Form
-from .parameters import NUMERIC_FIELD, described
+from .parameters import POINTS, POLYGONS, choice, field, source
 
 
 def area_parameters(with_population: bool = True) -> Iterable[QgsProcessingParameterDefinition]:
     """REGIONS, REGION_ID, POPULATION, AREA_POINT."""
-    yield described(
-        QgsProcessingParameterFeatureSource(
-            "REGIONS",
-            "Areas",
-            [QgsProcessing.SourceType.TypeVectorPolygon, QgsProcessing.SourceType.TypeVectorPoint],
-        ),
+    yield source(
+        "REGIONS",
+        "Areas",
         "The small areas, such as dissemination areas: polygons, or one point per area. Any coordinate reference "
-        "system: a geographic one is projected for measuring.",
+        "system will do: geographic coordinates are projected for measuring.",
+        POLYGONS,
+        POINTS,
     )
-    yield described(
-        QgsProcessingParameterField("REGION_ID", "Identifier of the area", parentLayerParameterName="REGIONS"),
-        "The field that names each area, once. Compared as text with the records' area.",
+    yield field(
+        "REGION_ID",
+        "Identifier of the area",
+        "REGIONS",
+        "The field that identifies each area; no value may occur twice. It is compared as text with the records' area.",
     )
     if with_population:
-        yield described(
-            QgsProcessingParameterField(
-                "POPULATION",
-                "Population",
-                parentLayerParameterName="REGIONS",
-                type=NUMERIC_FIELD,
-                optional=True,
-            ),
-            "People in each area, which the regions are to balance. Without it the number of records is used.",
+        yield field(
+            "POPULATION",
+            "Population",
+            "REGIONS",
+            "The number of people in each area, which the regions are to balance. Without it the number of records is "
+            "used.",
+            numeric=True,
+            optional=True,
         )
-    yield described(
-        QgsProcessingParameterEnum(
-            "AREA_POINT", "Point of an area", list(AREA_POINTS), defaultValue=CENTROID, usesStaticStrings=True
-        ),
-        "The point that stands for a polygon: its centroid, or a point on its surface for areas whose centroid falls "
+    yield choice(
+        "AREA_POINT",
+        "Point of an area",
+        AREA_POINTS,
+        CENTROID,
+        "The point that stands for a polygon: its centroid, or a point on its surface for areas whose centroid lies "
         "outside.",
         advanced=True,
     )
@@ -72,8 +66,8 @@ def areas_of(form: Form) -> AreaLayer:
 
 
 def with_neighbours(form: Form, layer: AreaLayer, approaches: Iterable[str]) -> AreaLayer:
-    """The areas with their neighbours, where one of these aggregations or baselines looks at them: finding them takes
-    time."""
+    """The areas; with their neighbours, which take time to find, where one of these aggregations or baselines needs
+    them."""
     if not any((APPROACHES | BASELINES)[name].neighbours for name in approaches):
         return layer
     return layer.with_neighbours(form.progress(0, READ))

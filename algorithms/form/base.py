@@ -11,16 +11,17 @@ from qgis.core import (
     QgsProcessingException,
     QgsProcessingFeedback,
     QgsProcessingOutputNumber,
+    QgsProcessingParameterDefinition,
 )
 
 from ...core.errors import VbasError
+from ..layers.delivery.outputs import Outputs
 from ..layers.feedback import cancelled_by_signals
-from ..layers.outputs import Outputs
+from ..layers.given import Given
 from ..named import NamedAlgorithm
 from .effective import Counts, Effective
 from .form import Form
-from .naming import as_spelled, with_labels
-from .understanding import understood
+from .understanding import as_spelled, understood, with_labels
 
 
 class VbasAlgorithm(NamedAlgorithm):
@@ -41,16 +42,17 @@ class VbasAlgorithm(NamedAlgorithm):
         raise NotImplementedError
 
     def counts(self) -> Counts:
-        """Under which choices a parameter counts, see `effective`; one that is not named counts always."""
+        """Under which choices a parameter counts, see `effective`; one that is not named always counts."""
         return {}
 
     def settled(self, parameters: dict[str, object], context: QgsProcessingContext) -> Mapping[str, object]:
-        """Values that the form puts in the place of what was typed; an empty text where it needs none."""
+        """Values that the form uses in place of what was typed; an empty text where it needs none."""
         return {}
 
     def effective(self, parameters: dict[str, object], context: QgsProcessingContext) -> Effective:
-        """What a run with these parameters really works with."""
-        return Effective(self, self.counts(), self.settled(parameters, context), parameters, context)
+        """What a run with these parameters really uses."""
+        given = Given(self, parameters, context)
+        return Effective(given, self.counts(), self.settled(parameters, context))
 
     def createInstance(self) -> VbasAlgorithm:
         return type(self)()
@@ -77,6 +79,11 @@ class VbasAlgorithm(NamedAlgorithm):
     def initAlgorithm(self, configuration: dict[str, object] | None = None) -> None:
         self.declare()
 
+    def addParameters(self, *parameters: QgsProcessingParameterDefinition) -> None:
+        """Declare inputs and outputs."""
+        for parameter in parameters:
+            self.addParameter(parameter)
+
     def addNumbers(self, **labels: str) -> None:
         """Declare numeric outputs by name and label."""
         for name, label in labels.items():
@@ -98,8 +105,8 @@ class VbasAlgorithm(NamedAlgorithm):
             problem = with_labels(self, str(error))
         except ArithmeticError as error:
             problem = (
-                f"The numbers given are too large or too small to be worked with ({error}): look for a slip in the "
-                "parameters, and in the populations and counts."
+                f"The numbers given are too large or too small to work with ({error}): look for a slip in the "
+                "parameters, the populations and the counts."
             )
         except MemoryError:
             problem = (
@@ -113,13 +120,13 @@ class VbasAlgorithm(NamedAlgorithm):
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
     ) -> dict[str, object]:
         with cancelled_by_signals(feedback):
-            given = as_spelled(self, understood(self, parameters, context), context)
-            effective = self.effective(given, context)
+            given = as_spelled(Given(self, understood(self, parameters, context), context))
+            effective = self.effective(given.parameters, context)
             for sentence in effective.idle():
                 feedback.pushWarning(sentence)
             feedback.pushInfo(effective.sentence())
-            with Outputs(self, given, context, feedback) as outputs:
-                form = Form(self, given, context, feedback, effective, outputs)
+            with Outputs(given, feedback) as outputs:
+                form = Form(given, feedback, effective, outputs)
                 numbers = self.work(form)
                 results = outputs.deliver()
             feedback.setProgress(100)

@@ -1,101 +1,67 @@
-"""The form: what one run was given, how it tells its progress, and where its outputs go."""
+"""The form: what one run was given, how it reports its progress, and where its outputs go."""
 
 from __future__ import annotations
 
 import time
 
-from qgis.core import (
-    QgsProcessingAlgorithm,
-    QgsProcessingContext,
-    QgsProcessingException,
-    QgsProcessingFeedback,
-)
+from qgis.core import QgsProcessingException, QgsProcessingFeedback
 
 from ...core.progress import Progress
-from ..layers.checked_source import CheckedSource, checked_source
+from ..layers.delivery.outputs import Outputs
 from ..layers.feedback import READ, check_cancelled, progress_of
-from ..layers.outputs import Outputs
+from ..layers.given import Given
+from ..layers.reading.checked_source import CheckedSource, checked_source
 from .effective import Effective
-from .understanding import field_names_of, is_blank, words_of
+from .understanding import is_blank
 
 
-class Form:
+class Form(Given):
     """One run of an algorithm: `work(form)` reads its parameters here, and adds what it makes to `outputs`.
 
-    parameters : as `understood` and `as_spelled` give them. context and feedback are QGIS's, for what reads layers.
+    context and feedback are QGIS's, for what reads layers.
     """
 
-    def __init__(
-        self,
-        algorithm: QgsProcessingAlgorithm,
-        parameters: dict[str, object],
-        context: QgsProcessingContext,
-        feedback: QgsProcessingFeedback,
-        effective: Effective,
-        outputs: Outputs,
-    ) -> None:
-        self._algorithm, self._parameters, self._effective = algorithm, parameters, effective
-        self.context, self.feedback, self.outputs = context, feedback, outputs
+    def __init__(self, given: Given, feedback: QgsProcessingFeedback, effective: Effective, outputs: Outputs) -> None:
+        super().__init__(given.algorithm, given.parameters, given.context)
+        self._effective, self.feedback, self.outputs = effective, feedback, outputs
         self._started = time.perf_counter()
 
     def has(self, name: str) -> bool:
-        """Whether the algorithm has this parameter: nouns that several read are declared in part by some."""
-        return self._algorithm.parameterDefinition(name) is not None
+        """Whether the algorithm has this parameter: what several forms read, some declare only in part."""
+        return self.definition(name) is not None
+
+    def declares(self, output: str) -> bool:
+        """Whether the algorithm has this numeric output."""
+        return self.algorithm.outputDefinition(output) is not None
 
     def given(self, name: str) -> bool:
         """Whether the user gave an optional parameter."""
-        return not is_blank(self._parameters.get(name))
-
-    def text(self, name: str) -> str:
-        """A choice among words, or the name of a field; empty where it is not given."""
-        if self._algorithm.parameterDefinition(name).type() == "enum":
-            return self._algorithm.parameterAsEnumString(self._parameters, name, self.context)
-        return self._algorithm.parameterAsString(self._parameters, name, self.context)
-
-    def words(self, name: str) -> list[str]:
-        """The words of a choice among several."""
-        return words_of(self._algorithm, self._parameters, name, self.context)
-
-    def field_names(self, name: str) -> list[str]:
-        """The fields chosen."""
-        return field_names_of(self._algorithm, self._parameters, name, self.context)
+        return not is_blank(self.parameters.get(name))
 
     def cells(self, name: str) -> list[object]:
         """The cells of a table that is filled in by hand, row by row."""
-        return self._algorithm.parameterAsMatrix(self._parameters, name, self.context) if self.given(name) else []
-
-    def whole(self, name: str) -> int:
-        """A whole number."""
-        return self._algorithm.parameterAsInt(self._parameters, name, self.context)
-
-    def number(self, name: str) -> float:
-        """A number."""
-        return self._algorithm.parameterAsDouble(self._parameters, name, self.context)
-
-    def yes(self, name: str) -> bool:
-        """Whether a box is ticked."""
-        return self._algorithm.parameterAsBool(self._parameters, name, self.context)
+        return super().cells(name) if self.given(name) else []
 
     def source(self, name: str) -> CheckedSource:
         """A layer that is there, or one sentence that says it is not."""
         source = self.optional_source(name)
         if source is None:
-            raise QgsProcessingException(self._algorithm.invalidSourceError(self._parameters, name))
+            raise QgsProcessingException(self.algorithm.invalidSourceError(self.parameters, name))
         return source
 
     def optional_source(self, name: str) -> CheckedSource | None:
         """A layer, None where it is not given."""
-        return checked_source(self._algorithm, self._parameters, name, self.context)
+        return checked_source(self, name)
 
     def rows(self) -> list[tuple[str, object]]:
         """(label, value) of all inputs that count in this run, as reports list them; those left at their default
         included.
 
-        What counts for nothing is left out, and what the form chooses itself (the parts of a combination) stands in
-        the place of what was typed.
+        What has no effect is left out, and what the form chooses itself (the parts of a combination) takes the place of
+        what was typed.
         """
         return [
-            (f"{self._algorithm.parameterDefinition(name).description()} ({name})", value)
+            (f"{self.definition(name).description()} ({name})", value)
             for name, value in self._effective.values().items()
         ]
 
@@ -107,13 +73,15 @@ class Form:
         """Raise Cancelled once the user has pressed Cancel."""
         check_cancelled(self.feedback)
 
-    def info(self, text: str) -> None:
-        """A line for the log."""
-        self.feedback.pushInfo(text)
+    def info(self, *sentences: str) -> None:
+        """Lines for the log."""
+        for sentence in sentences:
+            self.feedback.pushInfo(sentence)
 
-    def warn(self, text: str) -> None:
-        """A warning for the log."""
-        self.feedback.pushWarning(text)
+    def warn(self, *sentences: str) -> None:
+        """Warnings for the log."""
+        for sentence in sentences:
+            self.feedback.pushWarning(sentence)
 
     def seconds(self) -> float:
         """Since the run began."""

@@ -1,4 +1,4 @@
-"""Parameters that several algorithms share, declared once."""
+"""Parameters that say what they are for: the kinds that forms are made of, and those that several forms share."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from collections.abc import Iterable
 
 from qgis.core import (
     QgsProcessing,
+    QgsProcessingParameterBoolean,
     QgsProcessingParameterDefinition,
     QgsProcessingParameterEnum,
     QgsProcessingParameterFeatureSink,
+    QgsProcessingParameterFeatureSource,
     QgsProcessingParameterField,
     QgsProcessingParameterFileDestination,
     QgsProcessingParameterNumber,
+    QgsProcessingParameterString,
 )
 
 from ..layers.tables import FOR_RELEASE, INTERNAL, TEST_DATA
@@ -19,15 +22,19 @@ from ..layers.tables import FOR_RELEASE, INTERNAL, TEST_DATA
 ADVANCED = QgsProcessingParameterDefinition.Flag.FlagAdvanced
 INTEGER = QgsProcessingParameterNumber.Type.Integer
 REAL = QgsProcessingParameterNumber.Type.Double
-ANY_FIELD = QgsProcessingParameterField.DataType.Any
+OPTIONAL = QgsProcessingParameterDefinition.Flag.FlagOptional
 NUMERIC_FIELD = QgsProcessingParameterField.DataType.Numeric
+TABLE = QgsProcessing.SourceType.TypeVector
+POLYGONS = QgsProcessing.SourceType.TypeVectorPolygon
+POINTS = QgsProcessing.SourceType.TypeVectorPoint
 
 
-def described(parameter: QgsProcessingParameterDefinition, text: str, advanced: bool = False):
-    """The parameter with its help, folded away among the advanced ones if asked."""
+def described(parameter: QgsProcessingParameterDefinition, text: str, advanced: bool = False, optional: bool = False):
+    """The parameter with its help; folded away among the advanced ones, or to be left out, if asked."""
     parameter.setHelp(text)
-    if advanced:
-        parameter.setFlags(parameter.flags() | ADVANCED)
+    for asked, flag in ((advanced, ADVANCED), (optional, OPTIONAL)):
+        if asked:
+            parameter.setFlags(parameter.flags() | flag)
     return parameter
 
 
@@ -37,22 +44,76 @@ def visible(parameter: QgsProcessingParameterDefinition) -> QgsProcessingParamet
     return parameter
 
 
+def source(name: str, label: str, text: str, *kinds: QgsProcessing.SourceType, **flags: bool):
+    """A layer of one of these kinds, or any table; flags : those of `described`."""
+    return described(QgsProcessingParameterFeatureSource(name, label, list(kinds or (TABLE,))), text, **flags)
+
+
+def field(
+    name: str, label: str, layer: str, text: str, numeric: bool = False, several: bool = False, **flags: bool
+) -> QgsProcessingParameterDefinition:
+    """A field, or several, of the layer that another parameter names; flags : those of `described`."""
+    parameter = QgsProcessingParameterField(name, label, parentLayerParameterName=layer, allowMultiple=several)
+    if numeric:
+        parameter.setDataType(NUMERIC_FIELD)
+    return described(parameter, text, **flags)
+
+
+def number(
+    name: str,
+    label: str,
+    default: float | None,
+    text: str,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    kind: QgsProcessingParameterNumber.Type = REAL,
+    **flags: bool,
+) -> QgsProcessingParameterDefinition:
+    """A number within bounds; flags : those of `described`."""
+    parameter = QgsProcessingParameterNumber(name, label, kind, default)
+    if at_least is not None:
+        parameter.setMinimum(at_least)
+    if at_most is not None:
+        parameter.setMaximum(at_most)
+    return described(parameter, text, **flags)
+
+
+def whole(name: str, label: str, default: int | None, text: str, at_least: int | None = None, **flags: bool):
+    """A whole number; flags : those of `described`."""
+    return number(name, label, default, text, at_least, kind=INTEGER, **flags)
+
+
+def yes(name: str, label: str, default: bool, text: str, **flags: bool):
+    """A box to tick; flags : those of `described`."""
+    return described(QgsProcessingParameterBoolean(name, label, default), text, **flags)
+
+
 def seed() -> QgsProcessingParameterDefinition:
     """SEED."""
-    return described(
-        QgsProcessingParameterNumber("SEED", "Seed", type=INTEGER, defaultValue=0, minValue=0),
-        "Starts every random draw: the same seed gives the same result.",
-        advanced=True,
-    )
+    text = "Starts every random draw: the same seed gives the same result."
+    return whole("SEED", "Seed", 0, text, 0, advanced=True)
+
+
+def text(name: str, label: str, default: str | None, text: str, **flags: bool):
+    """A line of text; flags : those of `described`."""
+    return described(QgsProcessingParameterString(name, label, default), text, **flags)
 
 
 def choice(name: str, label: str, options: Iterable[str], default: str, text: str, advanced: bool = False):
     """A choice among words."""
-    return described(
-        QgsProcessingParameterEnum(name, label, list(options), defaultValue=default, usesStaticStrings=True),
-        text,
-        advanced,
-    )
+    parameter = QgsProcessingParameterEnum(name, label, list(options), defaultValue=default, usesStaticStrings=True)
+    return described(parameter, text, advanced)
+
+
+def choices(name: str, label: str, options: Iterable[str], defaults: Iterable[str], text: str):
+    """A choice of several words; by their positions, since the dialog of QGIS 3.22 cannot choose several words.
+
+    Headless, words do as well.
+    """
+    words = list(options)
+    chosen = [words.index(word) for word in defaults]
+    parameter = QgsProcessingParameterEnum(name, label, words, True, chosen, optional=not chosen)
+    return described(parameter, text)
 
 
 def sink(
@@ -60,29 +121,21 @@ def sink(
     label: str,
     kind: str,
     text: str,
-    geometry: QgsProcessing.SourceType,
+    geometry: QgsProcessing.SourceType = TABLE,
     optional: bool = False,
     by_default: bool = True,
 ):
     """An output layer or table that says whether it may be published: kind is FOR_RELEASE, INTERNAL or TEST_DATA."""
     publish = {
         FOR_RELEASE: "For release.",
-        INTERNAL: "Internal: suppressed counts could be derived from it, do not publish.",
+        INTERNAL: "Internal: suppressed counts could be derived from it, so do not publish it.",
         TEST_DATA: "Nobody in it exists.",
     }[kind]
-    return described(
-        QgsProcessingParameterFeatureSink(
-            name, f"{label} ({kind})", geometry, optional=optional, createByDefault=by_default
-        ),
-        f"{text} {publish}",
-    )
+    parameter = QgsProcessingParameterFeatureSink(name, f"{label} ({kind})", geometry, None, optional, by_default)
+    return described(parameter, f"{text} {publish}")
 
 
 def report(text: str) -> QgsProcessingParameterDefinition:
     """REPORT."""
-    return described(
-        QgsProcessingParameterFileDestination(
-            "REPORT", f"Report ({INTERNAL})", "HTML files (*.html)", optional=True, createByDefault=True
-        ),
-        f"{text} Internal: it tells how many records were suppressed where, do not publish.",
-    )
+    page = QgsProcessingParameterFileDestination("REPORT", f"Report ({INTERNAL})", "HTML files (*.html)", None, True)
+    return described(page, f"{text} Internal: it says how many records were suppressed where, so do not publish it.")

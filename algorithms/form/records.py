@@ -5,101 +5,119 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from qgis.core import (
-    QgsProcessing,
-    QgsProcessingParameterDefinition,
-    QgsProcessingParameterEnum,
-    QgsProcessingParameterFeatureSource,
-    QgsProcessingParameterField,
-    QgsProcessingParameterNumber,
-)
+from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.areas import Areas
 from ...core.errors import InputError
 from ...core.profile import Profile, profile_records
 from ...core.records.matching import STOP, SUPPRESS, UNMATCHED, Records, match_areas, match_records
 from ...core.records.table import RecordTable, check_table
-from ..layers.areas import AreaLayer
-from ..layers.checked_source import CheckedSource
-from ..layers.records import read_area_counts, read_records
+from ..layers.reading.checked_source import CheckedSource
+from ..layers.reading.records import read_area_counts, read_records
+from ..layers.shapes.areas import AreaLayer
+from .effective import GIVEN, Counts
 from .form import Form
-from .parameters import INTEGER, NUMERIC_FIELD, described
+from .parameters import choice, field, source, whole
 
-LEAST_K = 2
+SMALLEST_K, USUAL_K = 2, 5
 
 
-def record_parameters(label: str = "Records") -> Iterable[QgsProcessingParameterDefinition]:
+def record_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     """RECORDS, RECORD_REGION, QUASI_IDENTIFIERS, RECORD_COUNT."""
-    yield described(
-        QgsProcessingParameterFeatureSource("RECORDS", label, [QgsProcessing.SourceType.TypeVector]),
-        "The person records, one a row: a table or a layer (its geometry is not used). A plain GeoPackage or CSV is "
-        "read fastest. A table counted by area and class (as “Profile records” gives it) does as well: name its "
-        "count under “Records per row”.",
+    yield source(
+        "RECORDS",
+        "Records",
+        "The person records, one per row: a table, or a layer whose geometry is not used. A plain GeoPackage or CSV is "
+        "read fastest. A table already counted by area and class, such as “Profile records” makes, will do as well: "
+        "give its count under “Records per row”.",
     )
-    yield described(
-        QgsProcessingParameterField("RECORD_REGION", "Area of the record", parentLayerParameterName="RECORDS"),
+    yield field(
+        "RECORD_REGION",
+        "Area of the record",
+        "RECORDS",
         "The field that says which area a person lives in, with the same identifiers as the areas.",
     )
-    yield described(
-        QgsProcessingParameterField(
+    yield field(
+        "QUASI_IDENTIFIERS",
+        "Quasi-identifiers",
+        "RECORDS",
+        "What an outsider could know about a person: age group, sex, ethnicity, … People who share all of these in one "
+        "region hide each other. A missing value counts as a value of its own. The values are released as they are, "
+        "so group them first (age groups, not dates of birth).",
+        several=True,
+    )
+    yield _record_count(numeric=True)
+
+
+def counted_records(
+    text: str, quasi_identifiers: bool = False, advanced: bool = True
+) -> Iterable[QgsProcessingParameterDefinition]:
+    """RECORDS, RECORD_REGION and RECORD_COUNT, all optional; with QUASI_IDENTIFIERS where classes matter."""
+    yield source("RECORDS", "Records", text, optional=True, advanced=advanced)
+    yield field(
+        "RECORD_REGION",
+        "Area of the record",
+        "RECORDS",
+        "The field that says which area a person lives in.",
+        optional=True,
+        advanced=advanced,
+    )
+    if quasi_identifiers:
+        yield field(
             "QUASI_IDENTIFIERS",
             "Quasi-identifiers",
-            parentLayerParameterName="RECORDS",
-            allowMultiple=True,
-        ),
-        "What an outsider could know of a person: age group, sex, ethnicity, … People who share all of these in one "
-        "region hide each other. A missing value counts as a value of its own. They are released as they are, so "
-        "group them first (age groups, not dates of birth).",
-    )
-    yield described(
-        QgsProcessingParameterField(
-            "RECORD_COUNT",
-            "Records per row",
-            parentLayerParameterName="RECORDS",
-            type=NUMERIC_FIELD,
+            "RECORDS",
+            "What an outsider could know about a person.",
+            several=True,
             optional=True,
-        ),
-        "For a table that is already counted: how many records each row stands for.",
-        advanced=True,
-    )
+            advanced=advanced,
+        )
+    yield _record_count(numeric=False)
+
+
+# Where the fields of optional records count.
+COUNTED_RECORDS: Counts = {name: [{"RECORDS": GIVEN}] for name in ("RECORD_REGION", "RECORD_COUNT")}
+
+
+def _record_count(numeric: bool) -> QgsProcessingParameterDefinition:
+    text = "For a table that is already counted: how many records each row stands for."
+    return field("RECORD_COUNT", "Records per row", "RECORDS", text, numeric, optional=True, advanced=True)
 
 
 def k_parameter() -> QgsProcessingParameterDefinition:
     """K."""
-    return described(
-        QgsProcessingParameterNumber("K", "k: least size of a class", type=INTEGER, defaultValue=5, minValue=2),
+    return whole(
+        "K",
+        "k: smallest class allowed",
+        USUAL_K,
         "Every released record shares its region and quasi-identifiers with at least k - 1 others; records that "
         "cannot are suppressed. Your law or policy sets it; 5 is common, 10 or 20 where data are sensitive.",
+        SMALLEST_K,
     )
 
 
 def keep_fields() -> QgsProcessingParameterDefinition:
     """KEEP_FIELDS."""
-    return described(
-        QgsProcessingParameterField(
-            "KEEP_FIELDS",
-            "Further fields to release",
-            parentLayerParameterName="RECORDS",
-            allowMultiple=True,
-            optional=True,
-        ),
-        "Columns that researchers need and that do not identify anybody, such as a diagnosis. They are released "
-        "unchanged and are not protected by k: leave out names, numbers, dates and anything finer than the region.",
+    return field(
+        "KEEP_FIELDS",
+        "Further fields to release",
+        "RECORDS",
+        "Columns that researchers need and that identify nobody, such as a diagnosis. They are released unchanged and "
+        "are not protected by k: leave out names, numbers, dates and anything finer than the region.",
+        several=True,
+        optional=True,
     )
 
 
 def unmatched() -> QgsProcessingParameterDefinition:
     """UNMATCHED."""
-    return described(
-        QgsProcessingParameterEnum(
-            "UNMATCHED",
-            "Records of an unknown area",
-            list(UNMATCHED),
-            defaultValue=STOP,
-            usesStaticStrings=True,
-        ),
-        "Records whose area is missing or not among the areas: “stop” refuses the table and says how many there are, "
-        "“suppress” leaves them out and counts them as suppressed.",
+    return choice(
+        "UNMATCHED",
+        "Records of an unknown area",
+        UNMATCHED,
+        STOP,
+        "Records whose area is missing or is not among the areas: “stop” refuses the table and says how many there "
+        "are, “suppress” leaves them out and counts them as suppressed.",
         advanced=True,
     )
 
@@ -139,37 +157,35 @@ def records_of(form: Form, areas: Areas, k: int | None) -> Records:
     table = table_of(form)
     unmatched = form.text("UNMATCHED") if form.has("UNMATCHED") else STOP
     field = form.text("RECORD_REGION")
-    records = match_records(table, areas, unmatched, LEAST_K if k is None else k, field)
+    records = match_records(table, areas, unmatched, SMALLEST_K if k is None else k, field)
     form.info(
         f"{table.n_records} records in {int((records.profile.area_sizes > 0).sum())} of {len(areas)} areas, "
         f"{len(records.profile.classes)} classes of quasi-identifiers."
     )
-    for warning in records.warnings:
-        form.warn(warning)
+    form.warn(*records.warnings)
     return records
 
 
 def profile_of(form: Form) -> tuple[Profile, np.ndarray]:
     """The table counted by the areas that occur in it, and their identifiers."""
     table = table_of(form)
-    check_table(table, LEAST_K)
+    check_table(table, SMALLEST_K)
     identifiers = table.area.categories
     return profile_records(table.area.codes, table.quasi_identifiers, len(identifiers), table.counts)[0], identifiers
 
 
 def populated(layer: AreaLayer, records: Records) -> Areas:
-    """The regions with the population to balance: the user's field, else the number of records."""
+    """The areas with the population to balance: the user's field, else the number of records."""
     return layer.areas if layer.has_population else layer.areas.with_population(records.profile.area_sizes)
 
 
 def populated_by_records(form: Form, layer: AreaLayer) -> Areas:
-    """The regions with the population field, else the number of records if RECORDS is given, else one each."""
+    """The areas with the population field, else the number of records if RECORDS is given, else one each."""
     source = form.optional_source("RECORDS")
     if layer.has_population or source is None:
         return layer.areas
-    count = form.text("RECORD_COUNT")
     area = form.text("RECORD_REGION")
-    table = read_area_counts(source, area, count, form.feedback)
+    table = read_area_counts(source, area, form.text("RECORD_COUNT"), form.feedback)
     codes = match_areas(table, layer.areas, SUPPRESS, area)
     inside = codes >= 0
     weights = None if table.counts is None else table.counts[inside]

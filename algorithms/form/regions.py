@@ -6,28 +6,21 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 import shapely
-from qgis.core import (
-    QgsProcessing,
-    QgsProcessingParameterDefinition,
-    QgsProcessingParameterFeatureSource,
-    QgsProcessingParameterField,
-)
+from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.aggregation import Aggregation
+from ...core.areas import Areas
 from ...core.crosswalk import Crosswalk
 from ...core.drawing import buffered_hull, dissolve, pieces, voronoi_cells_of
 from ...core.evaluation import Measures, RegionAudit, distances_to_sites
 from ...core.progress import Progress
 from ...core.voronoi import voronoi_cells
-from ..layers.areas import AreaLayer
-from ..layers.cells import CellLayer
+from ..layers.reading.crosswalks import read_crosswalk
+from ..layers.shapes.areas import AreaLayer
+from ..layers.shapes.surfaces import PopulatedLayer
 from ..layers.tables import FOR_RELEASE, INTERNAL, Table, number_fields
 from .form import Form
-from .parameters import described, sink
-
-TABLE = QgsProcessing.SourceType.TypeVector
-POLYGONS = QgsProcessing.SourceType.TypeVectorPolygon
-POINTS = QgsProcessing.SourceType.TypeVectorPoint
+from .parameters import POINTS, POLYGONS, field, sink, source
 
 NUMBERS = {
     "N_SITES": "Regions",
@@ -41,36 +34,42 @@ NUMBERS = {
 }
 # Of a crosswalk without records.
 CROSSWALK_NUMBERS = {name: NUMBERS[name] for name in ("N_SITES", "COMPACTNESS")}
+# Of one that may leave areas out.
+PARTIAL_NUMBERS = {"N_SITES": "Regions", "N_LEFT_OUT": "Areas left out", "COMPACTNESS": NUMBERS["COMPACTNESS"]}
 
 
 def crosswalk_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     """CROSSWALK and CROSSWALK_ID."""
-    yield described(
-        QgsProcessingParameterFeatureSource("CROSSWALK", "Crosswalk", [QgsProcessing.SourceType.TypeVector]),
+    yield source(
+        "CROSSWALK",
+        "Crosswalk",
         "A row per area with the area's identifier and vbas_region, the number of its region (empty: the area is left "
         "out and its records are suppressed).",
     )
-    yield described(
-        QgsProcessingParameterField(
-            "CROSSWALK_ID",
-            "Identifier of the area in the crosswalk",
-            parentLayerParameterName="CROSSWALK",
-            optional=True,
-        ),
-        "Needed only if the crosswalk has further fields.",
-    )
+    text = "Needed only if the crosswalk has further fields."
+    yield field("CROSSWALK_ID", "Identifier of the area in the crosswalk", "CROSSWALK", text, optional=True)
 
 
-def released_regions(optional: bool = True) -> QgsProcessingParameterDefinition:
+def crosswalk_of(form: Form, areas: Areas | None = None) -> tuple[Areas, Crosswalk]:
+    """CROSSWALK for these areas, or for those it names itself (which have no points then)."""
+    return read_crosswalk(form.source("CROSSWALK"), form.text("CROSSWALK_ID"), areas, form.feedback)
+
+
+def sites_parameter(text: str) -> QgsProcessingParameterDefinition:
+    """SITES."""
+    return source("SITES", "Sites", text, POINTS, optional=True)
+
+
+def released_regions() -> QgsProcessingParameterDefinition:
     """RELEASED_REGIONS."""
     return sink(
         "RELEASED_REGIONS",
         "Released regions",
         FOR_RELEASE,
-        "The aggregated regions as polygons, with their number vbas_region, how many areas each joins, its surface in "
-        "km² and the records released from it. For areas given as points: their Voronoi cells.",
+        "The regions as polygons, with their number (vbas_region), how many areas each joins, its surface in km² and "
+        "the records released from it. For areas given as points: their Voronoi cells.",
         POLYGONS,
-        optional=optional,
+        optional=True,
     )
 
 
@@ -80,9 +79,8 @@ def crosswalk_output() -> QgsProcessingParameterDefinition:
         "CROSSWALK",
         "Crosswalk",
         FOR_RELEASE,
-        "Which region (vbas_region) each area belongs to: to link other statistics of the areas with the release. "
-        "Areas a method leaves out have an empty vbas_region.",
-        TABLE,
+        "The region (vbas_region) that each area belongs to, to link other statistics of the areas with the release. "
+        "Areas that a method leaves out have an empty vbas_region.",
         optional=True,
     )
 
@@ -93,7 +91,7 @@ def region_audit() -> QgsProcessingParameterDefinition:
         "REGION_AUDIT",
         "Region audit",
         INTERNAL,
-        "The regions with what they cost: population, records, suppressed records, the least class before "
+        "The regions with what they cost: population, records, suppressed records, the smallest class before "
         "suppression (anonymity), number of classes, compactness, and pieces that do not touch.",
         POLYGONS,
         optional=True,
@@ -102,15 +100,8 @@ def region_audit() -> QgsProcessingParameterDefinition:
 
 def site_points(optional: bool = True) -> QgsProcessingParameterDefinition:
     """SITE_POINTS."""
-    return sink(
-        "SITE_POINTS",
-        "Sites",
-        INTERNAL,
-        "The points that draw the regions.",
-        POINTS,
-        optional=optional,
-        by_default=not optional,
-    )
+    text = "The points that draw the regions."
+    return sink("SITE_POINTS", "Sites", INTERNAL, text, POINTS, optional, not optional)
 
 
 def site_outputs() -> Iterable[QgsProcessingParameterDefinition]:
@@ -120,12 +111,20 @@ def site_outputs() -> Iterable[QgsProcessingParameterDefinition]:
         "VORONOI",
         "Voronoi diagram",
         INTERNAL,
-        "The cells of the sites. An area joins the site nearest to its point, so regions follow the cells "
-        "along the borders of the areas.",
+        "The cells of the sites. An area joins the site nearest to its point, so regions follow the cells along the "
+        "borders of the areas.",
         POLYGONS,
         optional=True,
         by_default=False,
     )
+
+
+def region_outputs() -> Iterable[QgsProcessingParameterDefinition]:
+    """RELEASED_REGIONS, CROSSWALK, REGION_AUDIT, SITE_POINTS, VORONOI."""
+    yield released_regions()
+    yield crosswalk_output()
+    yield region_audit()
+    yield from site_outputs()
 
 
 def region_shapes(layer: AreaLayer, crosswalk: Crosswalk, progress: Progress) -> np.ndarray:
@@ -135,7 +134,7 @@ def region_shapes(layer: AreaLayer, crosswalk: Crosswalk, progress: Progress) ->
     return layer.to_layer(dissolve(voronoi_cells_of(layer.areas.points), crosswalk, progress))
 
 
-def crosswalk_table(layer: AreaLayer | CellLayer, crosswalk: Crosswalk) -> Table:
+def crosswalk_table(layer: AreaLayer | PopulatedLayer, crosswalk: Crosswalk) -> Table:
     """A row per area or cell, in the order of the layer."""
     of_region = crosswalk.numbers.tolist()
     numbers = [of_region[region] if region >= 0 else None for region in crosswalk.region_of.tolist()]
@@ -169,87 +168,80 @@ def names_of_regions(crosswalk: Crosswalk, labels: Sequence[object]) -> list[obj
 
 def audit_table(layer: AreaLayer, crosswalk: Crosswalk, shapes: np.ndarray, audit: RegionAudit) -> Table:
     """REGION_AUDIT."""
-    fields = number_fields(
-        vbas_region="long",
-        layer="integer",
-        area_km2="real",
-        released="long",
-        population="real",
-        records="long",
-        suppressed="long",
-        anonymity="long",
-        classes="integer",
-        compactness="real",
-        parts="integer",
-    )
-    columns = [
-        crosswalk.numbers,
-        *_sizes(layer, crosswalk, shapes),
-        audit.released,
-        audit.population,
-        audit.records,
-        audit.suppressed,
-        audit.anonymity,
-        audit.classes,
-        audit.compactness,
-        pieces(shapes),
-    ]
-    return Table(fields, columns, "polygons", shapes, layer.crs)
+    kinds = {
+        "vbas_region": "long",
+        "areas": "integer",
+        "area_km2": "real",
+        "released": "long",
+        "population": "real",
+        "records": "long",
+        "suppressed": "long",
+        "anonymity": "long",
+        "classes": "integer",
+        "compactness": "real",
+        "parts": "integer",
+    }
+    measured = [getattr(audit, name) for name in list(kinds)[3:-1]]
+    columns = [crosswalk.numbers, *_sizes(layer, crosswalk, shapes), *measured, pieces(shapes)]
+    return Table(number_fields(**kinds), columns, "polygons", shapes, layer.crs)
 
 
 def sites_table(layer: AreaLayer, sites: np.ndarray) -> Table:
     """SITE_POINTS."""
-    return Table(
-        number_fields(vbas_region="long"),
-        [np.arange(1, len(sites) + 1)],
-        "points",
-        layer.to_layer(shapely.points(sites)),
-        layer.crs,
-    )
+    return _numbered(layer, "points", shapely.points(sites))
 
 
 def voronoi_table(layer: AreaLayer, aggregation: Aggregation) -> Table:
     """VORONOI: the cells of the sites, clipped to the areas' surroundings."""
     around = buffered_hull(np.vstack([layer.areas.points, aggregation.sites]))
-    cells = voronoi_cells(aggregation.sites, around)
-    return Table(
-        number_fields(vbas_region="long"),
-        [np.arange(1, len(cells) + 1)],
-        "polygons",
-        layer.to_layer(cells),
-        layer.crs,
-    )
+    return _numbered(layer, "polygons", voronoi_cells(aggregation.sites, around))
+
+
+def _numbered(layer: AreaLayer, geometry: str, shapes: np.ndarray) -> Table:
+    """Planar shapes with the numbers of their regions."""
+    numbers = np.arange(1, len(shapes) + 1)
+    return Table(number_fields(vbas_region="long"), [numbers], geometry, layer.to_layer(shapes), layer.crs)
+
+
+def add_regions(form: Form, layer: AreaLayer, aggregation: Aggregation, audit: RegionAudit) -> np.ndarray:
+    """Write what describes regions that records are released from, and return their shapes."""
+    crosswalk = aggregation.crosswalk
+    shapes = region_shapes(layer, crosswalk, form.progress(60, 80))
+    form.outputs.add("RELEASED_REGIONS", regions_table(layer, crosswalk, shapes, audit.released))
+    form.outputs.add("CROSSWALK", crosswalk_table(layer, crosswalk))
+    form.outputs.add("REGION_AUDIT", audit_table(layer, crosswalk, shapes, audit))
+    _add_sites(form, layer, aggregation)
+    return shapes
 
 
 def add_aggregation(
     form: Form, layer: AreaLayer, aggregation: Aggregation, names: Sequence[object] | None = None
 ) -> dict[str, object]:
-    """Write what describes an aggregation without records: its numbers."""
-    for note in aggregation.notes:
-        form.info(note)
+    """Write the outputs that describe an aggregation without records, and return its numbers."""
+    form.info(*aggregation.notes)
     crosswalk = aggregation.crosswalk
     form.outputs.add("CROSSWALK", crosswalk_table(layer, crosswalk))
     if form.outputs.wanted("RELEASED_REGIONS"):
         shapes = region_shapes(layer, crosswalk, form.progress(70, 95))
         form.outputs.add("RELEASED_REGIONS", regions_table(layer, crosswalk, shapes, None, names))
+    _add_sites(form, layer, aggregation)
+    compactness = float(distances_to_sites(layer.areas, crosswalk, aggregation.sites).sum())
+    found = {"N_SITES": crosswalk.n_regions, "COMPACTNESS": compactness}
+    if form.declares("N_LEFT_OUT"):
+        found["N_LEFT_OUT"] = int((crosswalk.region_of < 0).sum())
+    return found
+
+
+def _add_sites(form: Form, layer: AreaLayer, aggregation: Aggregation) -> None:
     form.outputs.add("SITE_POINTS", sites_table(layer, aggregation.sites))
     if form.outputs.wanted("VORONOI"):
         form.outputs.add("VORONOI", voronoi_table(layer, aggregation))
-    compactness = float(distances_to_sites(layer.areas, crosswalk, aggregation.sites).sum())
-    return {"N_SITES": crosswalk.n_regions, "COMPACTNESS": compactness}
 
 
 def numbers(measures: Measures) -> dict[str, object]:
     """The numeric outputs but RUNNING_TIME."""
-    return {
-        "N_SITES": measures.n_regions,
-        "N_RECORDS": measures.n_records,
-        "N_SUPPRESSED": measures.n_suppressed,
-        "SUPPRESSION_PERCENT": measures.suppression_percent,
-        "COMPACTNESS": measures.compactness,
-        "DISCERNIBILITY": measures.discernibility,
-        "NON_UNIFORM_ENTROPY": measures.non_uniform_entropy,
-    }
+    found = {name: getattr(measures, name.lower()) for name in NUMBERS if name not in ("N_SITES", "RUNNING_TIME")}
+    return {"N_SITES": measures.n_regions, **found}
 
 
 def _sizes(layer: AreaLayer, crosswalk: Crosswalk, shapes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,6 @@ from ...core.release import Release
 from ..layers.tables import FOR_RELEASE, SecondCount, Table, number_fields
 from .form import Form
 from .parameters import sink
-from .regions import TABLE
 
 
 def released_records() -> QgsProcessingParameterDefinition:
@@ -21,16 +20,15 @@ def released_records() -> QgsProcessingParameterDefinition:
         "Released records",
         FOR_RELEASE,
         "The records with their region (vbas_region) in place of their area, the quasi-identifiers and the further "
-        "fields you named, and nothing else. Rows are sorted by what they show, so that their order tells nothing. "
-        "Where the records came counted, “records” says how many each row stands for.",
-        TABLE,
+        "fields you named, and nothing else. Rows are sorted by what they show, so that their order reveals nothing. "
+        "Where the records were already counted, “records” says how many each row stands for.",
     )
 
 
 def release_table(
     form: Form, release: Release, crosswalk: Crosswalk, records: Records, k: int
 ) -> tuple[Table, SecondCount]:
-    """The table, and what it is counted by a second time: region and quasi-identifiers make a class."""
+    """The table, and what it is recounted by: region and quasi-identifiers make a class."""
     fields = form.source("RECORDS").fields()
     shown = [*number_fields(vbas_region="long"), *(fields.field(name) for name in release.fields)]
     columns = [crosswalk.numbers[release.region], *release.fields.values()]

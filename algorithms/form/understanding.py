@@ -1,18 +1,20 @@
-"""What the user gave, understood before any work: an unknown name or a value of the wrong kind ends in a sentence.
+"""What the user gave, checked before any work: an unknown name or a value of the wrong kind ends in a sentence.
 
 QGIS adds nothing to the parameters it hands over, neither in a window, nor in a model, nor headless (its own options,
-such as the ellipsoid, are read before them and kept apart): a name that the form does not have is a misspelt one, and
-passing it over would run with the default in its place.
+such as the ellipsoid, are read before them and kept apart): a name that the form does not have is misspelt, and
+ignoring it would run with the default in its place.
+
+Fields are taken as the layer spells them, and messages name parameters as the dialog does.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 
 from qgis.core import (
-    Qgis,
     QgsProcessingAlgorithm,
     QgsProcessingContext,
     QgsProcessingException,
@@ -23,13 +25,16 @@ from qgis.core import (
 )
 from qgis.PyQt.QtCore import QVariant
 
+from ...core.errors import InputError, first_values
+from ..layers.given import Given
+from .parameters import OPTIONAL
+
 # Options of qgis_process itself: it reads them before the “--”; after it they are names like any other.
 OPTIONS = ("ELLIPSOID", "DISTANCE_UNITS", "AREA_UNITS", "PROJECT_PATH")
 LAYERS = ("source", "vector")
 SINGLE = ("number", "string", "boolean", "enum", "field", *LAYERS, "sink", "vectorDestination", "fileDestination")
 YES, NO = ("true", "1", "yes"), ("false", "0", "no")
-OPTIONAL = QgsProcessingParameterDefinition.Flag.FlagOptional
-# What QGIS keeps a whole number in, and what a real one may be: larger ones are slips, and overflow in what follows.
+# What QGIS keeps a whole number in, and what a real one may be: larger ones are slips, and would overflow later.
 LARGEST_WHOLE, LARGEST = 2**31 - 1, 1e15
 
 
@@ -38,21 +43,21 @@ def understood(
 ) -> dict[str, object]:
     """The parameters as the forms read them: without blanks, numbers as numbers, choices as words.
 
-    Choices among several are given as numbers, which is what QGIS 3.22 can show. Raises QgsProcessingException for a
-    name that is unknown, and for a value that is none of what the parameter takes.
+    Choices of several words are given as numbers, which is all that QGIS 3.22 can show. Raises QgsProcessingException
+    for a name that is unknown, and for a value that the parameter does not take.
     """
     check_names(algorithm, parameters)
     found = {}
     for name, given in parameters.items():
         definition = algorithm.parameterDefinition(name)
-        value = _value(definition, given, context)
+        value = _one(definition, given, context)
         if definition.isDestination() or not is_blank(value):
             found[name] = value
     return found
 
 
 def is_blank(value: object) -> bool:
-    """Whether a widget that nobody touched, or an empty value on the command line, sends this."""
+    """Whether this is what an untouched widget, or an empty value on the command line, sends."""
     if isinstance(value, QVariant):
         return value.isNull()
     if isinstance(value, str):
@@ -72,7 +77,7 @@ def check_names(algorithm: QgsProcessingAlgorithm, parameters: Mapping[str, obje
     options = [name for name in unknown if name.lstrip("-").upper() in OPTIONS]
     if options:
         raise QgsProcessingException(
-            f"{_quoted(options)} is an option of qgis_process and no parameter of {title}: write it before the “--”."
+            f"{_quoted(options)} is an option of qgis_process, not a parameter of {title}: write it before the “--”."
         )
     # A model's outputs carry the name of their step: “evaluate:REPORT”.
     known = {**{name.upper(): name for name in names}, **{name.rpartition(":")[2].upper(): name for name in names}}
@@ -80,27 +85,11 @@ def check_names(algorithm: QgsProcessingAlgorithm, parameters: Mapping[str, obje
         known[match] for name in unknown for match in get_close_matches(name.lstrip("-").upper(), known, 1, cutoff=0.5)
     ]
     hint = f"did you mean {_quoted(dict.fromkeys(near))}?" if near else f"it has {', '.join(names)}."
-    are = "is no parameter" if len(unknown) == 1 else "are no parameters"
+    are = "is not a parameter" if len(unknown) == 1 else "are not parameters"
     raise QgsProcessingException(f"{_quoted(unknown)} {are} of {title}: {hint}")
 
 
-def words_of(
-    algorithm: QgsProcessingAlgorithm, parameters: dict[str, object], name: str, context: QgsProcessingContext
-) -> list[str]:
-    """The words chosen in a choice among several."""
-    options = algorithm.parameterDefinition(name).options()
-    return [options[number] for number in algorithm.parameterAsEnums(parameters, name, context)]
-
-
-def field_names_of(
-    algorithm: QgsProcessingAlgorithm, parameters: dict[str, object], name: str, context: QgsProcessingContext
-) -> list[str]:
-    """The fields chosen; QGIS 3.40 renamed the method."""
-    read = algorithm.parameterAsStrings if Qgis.QGIS_VERSION_INT >= 34000 else algorithm.parameterAsFields
-    return list(read(parameters, name, context))
-
-
-def _value(definition: QgsProcessingParameterDefinition, given: object, context: QgsProcessingContext) -> object:
+def _one(definition: QgsProcessingParameterDefinition, given: object, context: QgsProcessingContext) -> object:
     """One value, understood; blank ones as they are."""
     kind = definition.type()
     if isinstance(given, QgsProperty) and not definition.isDestination() and kind not in LAYERS:
@@ -113,10 +102,10 @@ def _value(definition: QgsProcessingParameterDefinition, given: object, context:
     if definition.isDestination():
         return given
     if kind == "matrix":
-        return _rows(given, len(definition.headers()))
+        return _filled_cells(given, len(definition.headers()))
     if several:
-        return _several(definition, given)
-    read = {"number": _number, "boolean": _truth, "enum": _choice}.get(kind)
+        return _parts(definition, given)
+    read = {"number": _number, "boolean": _yes_or_no, "enum": _choice}.get(kind)
     return read(definition, given) if read else given
 
 
@@ -124,22 +113,22 @@ def _blank(definition: QgsProcessingParameterDefinition, given: object) -> objec
     """A blank stands for “not given”, where the parameter may be left out."""
     optional = definition.isDestination() or definition.flags() & OPTIONAL
     if given is not None and not optional:
-        raise QgsProcessingException(f"{_label(definition)} is empty: give a value.")
+        raise QgsProcessingException(f"{definition.name()} is empty: give a value.")
     return given
 
 
 def _single(definition: QgsProcessingParameterDefinition, values: list[object] | tuple[object, ...]) -> object:
-    """The value of a list of one. A name that stands twice on the command line comes as a list of both."""
+    """The value of a list of one. A name given twice on the command line comes as a list of both."""
     filled = [value for value in values if not is_blank(value)]
     if len(filled) > 1:
         raise QgsProcessingException(
-            f"{_label(definition)} is given {len(filled)} times ({_quoted(filled)}), but takes one value: give it once."
+            f"{definition.name()} is given {len(filled)} times ({_quoted(filled)}), but takes one value: give it once."
         )
     return filled[0] if filled else ""
 
 
-def _rows(given: object, columns: int) -> list[object]:
-    """A table as the list of its cells, without the rows nobody filled in."""
+def _filled_cells(given: object, columns: int) -> list[object]:
+    """A table as the list of its cells, without the rows left empty."""
     cells = given.split(",") if isinstance(given, str) else list(given)  # type: ignore[call-overload]
     if len(cells) % columns:
         return cells
@@ -147,7 +136,7 @@ def _rows(given: object, columns: int) -> list[object]:
     return [cell for row in rows if not is_blank(row) for cell in row]
 
 
-def _several(definition: QgsProcessingParameterDefinition, given: object) -> list[object]:
+def _parts(definition: QgsProcessingParameterDefinition, given: object) -> list[object]:
     """Several fields, or several choices as the positions of their words."""
     parts: list[object] = list(given) if isinstance(given, (list, tuple)) else [given]
     if definition.type() == "enum":
@@ -161,14 +150,14 @@ def _several(definition: QgsProcessingParameterDefinition, given: object) -> lis
 
 
 def _choice(definition: QgsProcessingParameterEnum, value: object, in_words: bool = False) -> object:
-    """The word of a choice told by its word or by its number, as headless QGIS lists them."""
+    """The word of a choice that is given by its word or by its number, as headless QGIS lists them."""
     options = definition.options()
     text = str(value).strip()
     if text.isdecimal() and int(text) < len(options):
         text = options[int(text)]
     if text not in options:
         raise QgsProcessingException(
-            f"{_label(definition)} is “{text}”, which is no choice: choose of {_quoted(options)}."
+            f"{definition.name()} is “{text}”, which is not among the choices: choose from {_quoted(options)}."
         )
     return text if in_words or definition.usesStaticStrings() else options.index(text)
 
@@ -185,10 +174,10 @@ def _number(definition: QgsProcessingParameterNumber, value: object) -> object:
     low, high = max(definition.minimum(), -largest), min(definition.maximum(), largest)
     if math.isnan(number) or (whole and math.isfinite(number) and not number.is_integer()):
         kind = "whole number" if whole else "number"
-        raise QgsProcessingException(f"{_label(definition)} is “{value}”: give a {kind}{_bounds(low, high, largest)}.")
+        raise QgsProcessingException(f"{definition.name()} is “{value}”: give a {kind}{_bounds(low, high, largest)}.")
     if not low <= number <= high:
         raise QgsProcessingException(
-            f"{_label(definition)} is {number:.15g}: give a number{_bounds(low, high, largest) or f' up to {high:g}'}."
+            f"{definition.name()} is {number:.15g}: give a number{_bounds(low, high, largest) or f' up to {high:g}'}."
         )
     return int(number) if whole else number
 
@@ -202,17 +191,58 @@ def _bounds(low: float, high: float, largest: float) -> str:
     return f" of at most {high:g}" if high < largest else ""
 
 
-def _truth(definition: QgsProcessingParameterDefinition, value: object) -> object:
+def _yes_or_no(definition: QgsProcessingParameterDefinition, value: object) -> object:
     """Yes or no: QGIS would take every other word for yes, “no” included."""
     text = str(value).strip().lower()
     if text not in (*YES, *NO):
-        raise QgsProcessingException(f"{_label(definition)} is “{value}”: give “true” or “false”.")
+        raise QgsProcessingException(f"{definition.name()} is “{value}”: give “true” or “false”.")
     return text in YES
-
-
-def _label(definition: QgsProcessingParameterDefinition) -> str:
-    return str(definition.name())
 
 
 def _quoted(values: object) -> str:
     return ", ".join(f"“{value}”" for value in values)  # type: ignore[attr-defined]
+
+
+# A quoted value is somebody's data, whatever it reads like.
+_QUOTED_OR_ID = re.compile(r"“[^”]*”|(?<![\w(])[A-Z][A-Z0-9_]*(?![\w)])")
+
+
+def as_spelled(given: Given) -> Given:
+    """The same with each field named as its layer spells it: QGIS finds `SEX` for `sex`, and so do we.
+
+    Raises InputError for a field that is named twice in one parameter.
+    """
+    spelled = {}
+    for definition in given.algorithm.parameterDefinitions():
+        name = definition.name()
+        if definition.type() != "field" or given.parameters.get(name) in (None, "", []):
+            continue
+        several = definition.allowMultiple()
+        typed = (given.field_names(name) if several else []) or [given.text(name)]
+        layer = definition.parentLayerParameterName()
+        source = given.algorithm.parameterAsSource(given.parameters, layer, given.context)
+        if source is None:
+            continue
+        fields = source.fields()
+        found = [fields.lookupField(field) for field in typed]
+        own = [field if index < 0 else fields[index].name() for field, index in zip(typed, found)]
+        twice = [field for i, field in enumerate(own) if field in own[:i]]
+        if twice:
+            raise InputError(
+                f"{name} names a field twice ({first_values(dict.fromkeys(twice))}; given: {first_values(typed, 12)}): "
+                "name each field once."
+            )
+        if own != typed:
+            spelled[name] = own if several else own[0]
+    return given.with_parameters(**spelled)
+
+
+def with_labels(algorithm: QgsProcessingAlgorithm, message: str) -> str:
+    """A message that names parameters by their ids, with the labels of the dialog before the first of each."""
+    labels = {one.name(): one.description().partition(":")[0] for one in algorithm.parameterDefinitions()}
+
+    def labelled(match: re.Match[str]) -> str:
+        label = labels.pop(match[0], None)
+        return match[0] if label in (None, match[0]) else f"{label} ({match[0]})"
+
+    return _QUOTED_OR_ID.sub(labelled, message)

@@ -57,7 +57,7 @@ class Table:
         return position < len(self.columns) and isinstance(self.columns[position], Column)
 
     def distinct(self, position: int) -> list[object]:
-        """The different values of a column; of a large array of whole numbers, the least and the greatest."""
+        """The different values of a column; of a large array of whole numbers, the smallest and the largest."""
         column = self.columns[position]
         if isinstance(column, Column):
             if not len(column):
@@ -100,7 +100,7 @@ class StreamedTable(Table):
         return self.n_rows
 
     def distinct(self, position: int) -> list[object]:
-        """Nothing is known of values before they are made."""
+        """Nothing is known about values before they are made."""
         return []
 
     def chunks(self) -> Iterator[tuple[int, list[tuple[object, ...]]]]:

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from qgis.core import (
-    QgsCoordinateReferenceSystem,
-    QgsProcessing,
-    QgsProcessingParameterDefinition,
-    QgsProcessingParameterFeatureSource,
-    QgsProcessingParameterField,
-)
+from qgis.core import QgsCoordinateReferenceSystem, QgsProcessingParameterDefinition
 
 from ...core.areas import identifier_text
 from ...core.errors import InputError, first_values
@@ -22,12 +16,9 @@ from ...core.masking.placing import NO_AREA, own_areas
 from ...core.masking.populations import Households, Populations, categories_of, make_households, make_populations
 from ...core.records.columns import Column
 from ..form.form import Form
-from ..form.parameters import NUMERIC_FIELD, choice, described
-from ..layers.mask_areas import MaskAreas, read_mask_areas
-from ..layers.points import Points, moved_coordinates, read_points
-
-POINT_LAYER = [QgsProcessing.SourceType.TypeVectorPoint]
-POLYGON_LAYER = [QgsProcessing.SourceType.TypeVectorPolygon]
+from ..form.parameters import POINTS, POLYGONS, choice, field, source
+from ..layers.shapes.points import Points, moved_coordinates, read_points
+from ..layers.shapes.surfaces import FieldOf, PopulatedLayer, read_populated
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,54 +35,50 @@ class MaskingInputs:
     """All that vbas:donutmask works on. people : (N,) of each point's area and category; households may be None."""
 
     points: PlacedPoints
-    areas: MaskAreas
+    areas: PopulatedLayer
     people: np.ndarray
     households: Households | None
     kept: dict[str, Column]
     category: Column | None
 
 
+def points() -> Iterable[QgsProcessingParameterDefinition]:
+    """POINTS."""
+    text = "The true places, one person or case each, in any coordinate reference system."
+    yield source("POINTS", "Points", text, POINTS)
+
+
 def areas(population_help: str) -> Iterable[QgsProcessingParameterDefinition]:
     """AREAS, AREA_ID, POPULATION."""
-    yield described(
-        QgsProcessingParameterFeatureSource("AREAS", "Areas", POLYGON_LAYER),
+    yield source(
+        "AREAS",
+        "Areas",
         "The areas that points stay in, as polygons: small areas with known population, such as dissemination areas "
-        "or block groups. Any coordinate reference system: a geographic one is projected for measuring.",
+        "or block groups. Any coordinate reference system will do: geographic coordinates are projected for measuring.",
+        POLYGONS,
     )
-    yield described(
-        QgsProcessingParameterField(
-            "AREA_ID", "Identifier of the area", parentLayerParameterName="AREAS", optional=True
-        ),
-        "The field that names an area in the internal outputs; without it they are numbered.",
-    )
-    yield described(
-        QgsProcessingParameterField(
-            "POPULATION",
-            "Population",
-            parentLayerParameterName="AREAS",
-            type=NUMERIC_FIELD,
-            optional=True,
-        ),
-        population_help,
-    )
+    text = "The field that names an area in the internal outputs; without it they are numbered."
+    yield field("AREA_ID", "Identifier of the area", "AREAS", text, optional=True)
+    yield field("POPULATION", "Population", "AREAS", population_help, numeric=True, optional=True)
 
 
 def households(optional: bool) -> Iterable[QgsProcessingParameterDefinition]:
     """HOUSEHOLDS, HOUSEHOLD_COUNT."""
-    yield described(
-        QgsProcessingParameterFeatureSource("HOUSEHOLDS", "Households", POINT_LAYER, optional=optional),
+    yield source(
+        "HOUSEHOLDS",
+        "Households",
         "Where households really are, a point each, such as an address or emergency-call register: the actual "
         "anonymity is counted among them.",
+        POINTS,
+        optional=optional,
     )
-    yield described(
-        QgsProcessingParameterField(
-            "HOUSEHOLD_COUNT",
-            "Households per point",
-            parentLayerParameterName="HOUSEHOLDS",
-            type=NUMERIC_FIELD,
-            optional=True,
-        ),
+    yield field(
+        "HOUSEHOLD_COUNT",
+        "Households per point",
+        "HOUSEHOLDS",
         "How many households (or people) a point stands for; one each without it.",
+        numeric=True,
+        optional=True,
         advanced=True,
     )
 
@@ -109,7 +96,7 @@ def distance() -> QgsProcessingParameterDefinition:
     )
 
 
-def households_of(form: Form, read: MaskAreas) -> Households | None:
+def households_of(form: Form, read: PopulatedLayer) -> Households | None:
     """HOUSEHOLDS in planar metres; None where it is not given."""
     if not form.given("HOUSEHOLDS"):
         return None
@@ -120,14 +107,27 @@ def households_of(form: Form, read: MaskAreas) -> Households | None:
     return make_households(moved_coordinates(layer.coordinates, layer.crs, read.planar, form.context), weights, count)
 
 
-def areas_of(form: Form, population_fields: list[tuple[str, str]]) -> MaskAreas:
+def mask_areas_of(form: Form, population_fields: Sequence[FieldOf]) -> PopulatedLayer:
     """AREAS with the populations that are asked for."""
-    source = form.source("AREAS")
     identifier = form.text("AREA_ID")
-    return read_mask_areas(source, identifier, population_fields, "AREAS", None, form.context, form.feedback)
+    return read_areas_with_people(form, "AREAS", (identifier, "AREA_ID") if identifier else None, population_fields)
 
 
-def populations_of(read: MaskAreas, categories: tuple[str, ...], counted: Households | None) -> Populations:
+def read_areas_with_people(
+    form: Form,
+    name: str,
+    id_field: FieldOf | None,
+    populations: Sequence[FieldOf],
+    planar: QgsCoordinateReferenceSystem | None = None,
+) -> PopulatedLayer:
+    """A layer of polygons with people; planar : the CRS to measure in, where another layer has chosen it already."""
+    source, context = form.source(name), form.context
+    return read_populated(
+        source, name, "area", id_field, populations, context, form.feedback, (), planar, as_text=str, points=False
+    )
+
+
+def populations_of(read: PopulatedLayer, categories: tuple[str, ...], counted: Households | None) -> Populations:
     """The areas' populations: their fields, or the households in them where no field was named."""
     if read.people.shape[1]:
         return make_populations(read.people, read.names, categories)
@@ -154,7 +154,7 @@ def case_of(form: Form) -> MaskingInputs:
             "POPULATION is empty: choose the field of AREAS with their population, or give HOUSEHOLDS to be counted."
         )
     fields = [(name, "CATEGORY_POPULATIONS") for name in by_category.values()] or [(population, "POPULATION")]
-    read = areas_of(form, fields if fields[0][0] else [])
+    read = mask_areas_of(form, fields if fields[0][0] else [])
     households = households_of(form, read)
     coordinates = moved_coordinates(layer.coordinates, layer.crs, read.planar, form.context)
     degrees = moved_coordinates(layer.coordinates, layer.crs, QgsCoordinateReferenceSystem("EPSG:4326"), form.context)
@@ -175,9 +175,7 @@ def case_of(form: Form) -> MaskingInputs:
 
 def _category_fields(form: Form, layer: Points, category: str) -> dict[str, str]:
     """Field of AREAS by category: as the user says, else the fields that have the categories' names."""
-    name = "CATEGORY_POPULATIONS"
-    values = form.cells(name) if form.given(name) else []
-    pairs = [str(value).strip() for value in values]
+    pairs = [str(value).strip() for value in form.cells("CATEGORY_POPULATIONS")]
     if len(pairs) % 2:
         raise InputError("CATEGORY_POPULATIONS has a category without a field: write category and field in turn.")
     if not category:

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from qgis.core import (
-    QgsProcessing,
-    QgsProcessingParameterFeatureSource,
-    QgsProcessingParameterField,
-)
-
 from ...core.aggregation import APPROACHES
 from ...core.configuration import chosen
 from ..form import approaches, regions
 from ..form import parameters as shared
 from ..form.areas import area_parameters, areas_of, with_neighbours
 from ..form.base import VbasAlgorithm
-from ..form.effective import GIVEN, Counts
+from ..form.effective import Counts
 from ..form.form import Form
-from ..form.records import populated_by_records
-from ..layers.sites import read_sites
+from ..form.records import COUNTED_RECORDS, counted_records, populated_by_records
+from ..layers.reading.crosswalks import read_sites
 
 
 class Aggregate(VbasAlgorithm):
@@ -33,49 +27,29 @@ class Aggregate(VbasAlgorithm):
     )
 
     def declare(self) -> None:
-        for parameter in (
+        self.addParameters(
             *area_parameters(),
-            shared.described(
-                QgsProcessingParameterFeatureSource(
-                    "SITES", "Sites", [QgsProcessing.SourceType.TypeVectorPoint], optional=True
-                ),
+            regions.sites_parameter(
                 "Points that draw the regions, in any coordinate reference system. The transport heuristics and "
                 "“population floor” choose their own sites: they take only the number of these, and “population floor” "
-                "none where a floor is given.",
+                "none where a floor is given."
             ),
             shared.visible(approaches.aggregation()),
-            shared.described(
-                QgsProcessingParameterFeatureSource(
-                    "RECORDS", "Records", [QgsProcessing.SourceType.TypeVector], optional=True
-                ),
+            *counted_records(
                 "Without a population field: the records, whose number in each area is taken for its population "
-                "(only “site optimisation” looks at it).",
-                advanced=True,
-            ),
-            *(
-                shared.described(
-                    QgsProcessingParameterField(name, label, parentLayerParameterName="RECORDS", optional=True),
-                    text,
-                    advanced=True,
-                )
-                for name, label, text in (
-                    ("RECORD_REGION", "Area of the record", "The field that says which area a person lives in."),
-                    ("RECORD_COUNT", "Records per row", "For a table that is already counted."),
-                )
+                "(only “site optimisation” looks at it)."
             ),
             approaches.capacity_factor(),
             approaches.floor(),
             regions.crosswalk_output(),
             regions.released_regions(),
             *regions.site_outputs(),
-        ):
-            self.addParameter(parameter)
+        )
         self.addNumbers(**regions.CROSSWALK_NUMBERS)
 
     def counts(self) -> Counts:
         single = approaches.counts()
-        of_aggregation = {name: single[name] for name in ("CAPACITY_FACTOR", "FLOOR")}
-        return {**of_aggregation, **{name: [{"RECORDS": GIVEN}] for name in ("RECORD_REGION", "RECORD_COUNT")}}
+        return {**{name: single[name] for name in ("CAPACITY_FACTOR", "FLOOR")}, **COUNTED_RECORDS}
 
     def work(self, form: Form) -> dict[str, object]:
         layer = areas_of(form)
@@ -88,10 +62,5 @@ class Aggregate(VbasAlgorithm):
             found = read_sites(form.source("SITES"), layer, form.feedback)
             sites = len(found) if approach.own_sites else found
         layer = with_neighbours(form, layer, [name])
-        aggregation = approach(
-            populated_by_records(form, layer),
-            sites,
-            options,
-            form.progress(stop=70),
-        )
+        aggregation = approach(populated_by_records(form, layer), sites, options, form.progress(stop=70))
         return regions.add_aggregation(form, layer, aggregation)

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from qgis.core import (
-    QgsProcessing,
-    QgsProcessingParameterFeatureSource,
-)
 
 from ...core.evaluation import evaluate
 from ...core.plan import suppress
@@ -17,9 +13,7 @@ from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
 from ..form.form import Form
 from ..form.records import k_parameter, populated, record_parameters, records_of, unmatched
-from ..form.regions import crosswalk_parameters
-from ..layers.crosswalks import read_crosswalk
-from ..layers.sites import read_numbered_sites
+from ..layers.reading.crosswalks import read_numbered_sites
 
 
 class Evaluate(VbasAlgorithm):
@@ -29,39 +23,30 @@ class Evaluate(VbasAlgorithm):
     TAGS = "measures,suppression,compactness,discernibility,entropy"
     SUMMARY = "Rates a crosswalk: suppression, compactness, information loss, region by region."
     HELP = (
-        "<p>What a release by this crosswalk would cost at k: the measures of Croft et al. (2015, section 3.4), in all "
-        "and by region, with a report. Nothing is released.</p><p>Any crosswalk will do, whatever made it.</p>"
+        "<p>What a release by this crosswalk would cost at k: the measures of Croft et al. (2015, section 3.4), "
+        "overall and by region, with a report. Nothing is released.</p><p>Any crosswalk will do, whatever made it.</p>"
     )
 
     def declare(self) -> None:
-        for parameter in (
+        self.addParameters(
             *area_parameters(),
             *record_parameters(),
-            *crosswalk_parameters(),
-            shared.described(
-                QgsProcessingParameterFeatureSource(
-                    "SITES", "Sites", [QgsProcessing.SourceType.TypeVectorPoint], optional=True
-                ),
+            *regions.crosswalk_parameters(),
+            regions.sites_parameter(
                 "Points with the field vbas_region, which compactness is measured from; without them the mean centre "
-                "of each region's areas.",
+                "of each region's areas."
             ),
             k_parameter(),
             unmatched(),
             regions.region_audit(),
             shared.report("A page with the measures, all parameters and maps of the regions."),
-        ):
-            self.addParameter(parameter)
+        )
         self.addNumbers(**regions.NUMBERS)
 
     def work(self, form: Form) -> dict[str, object]:
         k = form.whole("K")
         layer = areas_of(form)
-        _, crosswalk = read_crosswalk(
-            form.source("CROSSWALK"),
-            form.text("CROSSWALK_ID"),
-            layer.areas,
-            form.feedback,
-        )
+        _, crosswalk = regions.crosswalk_of(form, layer.areas)
         records = records_of(form, layer.areas, k)
         areas = populated(layer, records)
         source = form.optional_source("SITES")

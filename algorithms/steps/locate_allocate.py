@@ -29,7 +29,7 @@ class LocateAllocate(VbasAlgorithm):
 
     def declare(self) -> None:
         methods = looking_at(APPROACHES, "capacity_factor")
-        for parameter in (
+        self.addParameters(
             *area_parameters(with_population=False),
             approaches.n_sites(optional=False),
             shared.choice(
@@ -43,8 +43,7 @@ class LocateAllocate(VbasAlgorithm):
             regions.crosswalk_output(),
             regions.released_regions(),
             *regions.site_outputs(),
-        ):
-            self.addParameter(parameter)
+        )
         self.addNumbers(**regions.CROSSWALK_NUMBERS)
 
     def work(self, form: Form) -> dict[str, object]:

@@ -9,7 +9,6 @@ from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
 from ..form.form import Form
 from ..form.records import profile_of, record_parameters
-from ..form.regions import TABLE
 from ..layers.tables import INTERNAL, Table, number_fields
 
 
@@ -21,24 +20,22 @@ class ProfileRecords(VbasAlgorithm):
     SUMMARY = "Counts records by area and class of quasi-identifiers."
     HELP = (
         "<p>Counts how many records each area has of each class: each combination of quasi-identifier values that "
-        "occurs. The result is what all methods here work on; it is much smaller than the records and goes wherever "
-        "records go, with “records” as the records per row.</p>"
+        "occurs. The result is what all methods here work on; it is much smaller than the records and can be used "
+        "wherever records are asked for, with “records” as the records per row.</p>"
         "<p>Use it to look at the classes, or once before many runs over the same table. The same table can be made in "
         "a database with GROUP BY.</p>"
     )
 
     def declare(self) -> None:
-        for parameter in (
+        self.addParameters(
             *record_parameters(),
             shared.sink(
                 "PROFILE",
                 "Profile",
                 INTERNAL,
                 "A row for each area and class that occurs: the area, the quasi-identifiers, “records”.",
-                TABLE,
             ),
-        ):
-            self.addParameter(parameter)
+        )
         self.addNumbers(N_RECORDS="Records", N_CLASSES="Classes")
 
     def work(self, form: Form) -> dict[str, object]:

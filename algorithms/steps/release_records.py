@@ -9,9 +9,9 @@ from ..form import regions
 from ..form.base import VbasAlgorithm
 from ..form.form import Form
 from ..form.records import k_parameter, keep_fields, record_parameters, records_of, unmatched
-from ..form.regions import crosswalk_parameters
 from ..form.release import release_table, released_records
-from ..layers.crosswalks import read_crosswalk
+
+NUMBERS = ("N_RECORDS", "N_SUPPRESSED", "SUPPRESSION_PERCENT", "DISCERNIBILITY", "NON_UNIFORM_ENTROPY")
 
 
 class ReleaseRecords(VbasAlgorithm):
@@ -22,32 +22,25 @@ class ReleaseRecords(VbasAlgorithm):
     SUMMARY = "Puts the region in the area's place and suppresses every class below k."
     HELP = (
         "<p>The records with their region in place of their area, without those that fewer than k share in a region "
-        "(Croft et al. 2015, section 3.3). What is written is counted a second time before it reaches its place.</p>"
-        "<p>Any crosswalk will do: of the steps here, of a baseline, or made by hand with the fields of the areas' "
+        "(Croft et al. 2015, section 3.3). What is written is recounted before it reaches its place.</p>"
+        "<p>Any crosswalk will do: from the steps here, from a baseline, or made by hand with the fields of the areas' "
         "identifier and vbas_region.</p>"
     )
 
     def declare(self) -> None:
-        for parameter in (
+        self.addParameters(
             *record_parameters(),
-            *crosswalk_parameters(),
+            *regions.crosswalk_parameters(),
             k_parameter(),
             keep_fields(),
             unmatched(),
             released_records(),
-        ):
-            self.addParameter(parameter)
-        names = ("N_RECORDS", "N_SUPPRESSED", "SUPPRESSION_PERCENT", "DISCERNIBILITY", "NON_UNIFORM_ENTROPY")
-        self.addNumbers(**{name: regions.NUMBERS[name] for name in names})
+        )
+        self.addNumbers(**{name: regions.NUMBERS[name] for name in NUMBERS})
 
     def work(self, form: Form) -> dict[str, object]:
         k = form.whole("K")
-        areas, crosswalk = read_crosswalk(
-            form.source("CROSSWALK"),
-            form.text("CROSSWALK_ID"),
-            None,
-            form.feedback,
-        )
+        areas, crosswalk = regions.crosswalk_of(form)
         records = records_of(form, areas, k)
         plan = suppress(records.profile, crosswalk, k)
         released = apply(plan, records)
@@ -55,5 +48,4 @@ class ReleaseRecords(VbasAlgorithm):
         measures, _ = evaluate(areas, plan, crosswalk.mean_centres(areas.points), records.n_unmatched)
         form.outputs.add("RELEASED_RECORDS", *release_table(form, released, crosswalk, records, k))
         found = regions.numbers(measures)
-        names = ("N_RECORDS", "N_SUPPRESSED", "SUPPRESSION_PERCENT", "DISCERNIBILITY", "NON_UNIFORM_ENTROPY")
-        return {**{name: found[name] for name in names}}
+        return {name: found[name] for name in NUMBERS}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...core.configuration import chosen
-from ...core.site_location import APPROACHES, LocationOptions
+from ...core.site_location import APPROACHES
 from ...core.site_number.given_number import check_n_sites
 from ..form import approaches, regions
 from ..form import parameters as shared
@@ -21,13 +21,13 @@ class SiteLocation(VbasAlgorithm):
     TAGS = "balanced density,clustering,voronoi"
     SUMMARY = "Places the points that draw the regions."
     HELP = (
-        "<p>The second component: a number of sites becomes points (Croft et al. 2018, section 2.2). The result goes "
-        "into “Aggregate areas”.</p><p>Use it to compare locations, or to edit the sites by hand before they draw "
+        "<p>The second component: a number of sites is turned into points (Croft et al. 2018, section 2.2). The result "
+        "goes into “Aggregate areas”.</p><p>Use it to compare locations, or to edit the sites by hand before they draw "
         "regions.</p>"
     )
 
     def declare(self) -> None:
-        for parameter in (
+        self.addParameters(
             *area_parameters(),
             *record_parameters(),
             approaches.n_sites(optional=False),
@@ -36,23 +36,20 @@ class SiteLocation(VbasAlgorithm):
             unmatched(),
             shared.seed(),
             regions.site_points(optional=False),
-        ):
-            self.addParameter(parameter)
+        )
         self.addNumbers(N_SITES="Sites")
 
     def counts(self) -> Counts:
         return {"SEED": approaches.counts()["SEED"]}
 
     def work(self, form: Form) -> dict[str, object]:
-        k = form.whole("K")
         n_sites = form.whole("N_SITES")
         layer = areas_of(form)
         check_n_sites(n_sites, len(layer.areas))
-        records = records_of(form, layer.areas, k)
+        records = records_of(form, layer.areas, form.whole("K"))
         approach = chosen(APPROACHES, form.text("SITE_LOCATION"), "SITE_LOCATION")
-        options = LocationOptions(k=k, seed=form.whole("SEED"))
+        options = approaches.location_options_of(form)
         location = approach(populated(layer, records), records.profile, n_sites, options, form.progress())
-        for note in location.notes:
-            form.info(note)
+        form.info(*location.notes)
         form.outputs.add("SITE_POINTS", regions.sites_table(layer, location.sites))
         return {"N_SITES": len(location.sites)}

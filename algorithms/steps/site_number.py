@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-from qgis.core import (
-    QgsProcessing,
-    QgsProcessingParameterFeatureSource,
-    QgsProcessingParameterField,
-)
-
 from ...core.configuration import chosen
 from ...core.site_number import APPROACHES
 from ..form import approaches
@@ -26,37 +20,32 @@ class SiteNumber(VbasAlgorithm):
     TAGS = "entropy,max combinations,cut-off"
     SUMMARY = "Says how many regions the records' quasi-identifiers allow."
     HELP = (
-        "<p>The first component: from the quasi-identifiers of the records to a population that a region needs, and "
-        "from that to a number of sites (Croft et al. 2018, section 2.1).</p><p>Use it to see what the models make of "
-        "your quasi-identifiers before you choose them, or as the first step of a model. Give the areas too if records "
-        "of unknown areas are not to count.</p>"
+        "<p>The first component: the quasi-identifiers of the records give the population that a region needs, and "
+        "that gives the number of sites (Croft et al. 2018, section 2.1).</p><p>Use it to see what the models make of "
+        "your quasi-identifiers before you settle on them, or as the first step of a model. Give the areas too if "
+        "records of unknown areas are not to count.</p>"
     )
 
     def declare(self) -> None:
-        for parameter in (
+        self.addParameters(
             *record_parameters(),
-            shared.described(
-                QgsProcessingParameterFeatureSource(
-                    "REGIONS",
-                    "Areas",
-                    [QgsProcessing.SourceType.TypeVectorPolygon, QgsProcessing.SourceType.TypeVectorPoint],
-                    optional=True,
-                ),
-                "The areas, if their number bounds the sites and their identifiers name the cut-off model; without "
-                "them the areas that occur in the records.",
+            shared.source(
+                "REGIONS",
+                "Areas",
+                "The areas, if their number is to limit the sites and their identifiers to choose the cut-off model; "
+                "without them the areas that occur in the records.",
+                shared.POLYGONS,
+                shared.POINTS,
+                optional=True,
             ),
-            shared.described(
-                QgsProcessingParameterField(
-                    "REGION_ID", "Identifier of the area", parentLayerParameterName="REGIONS", optional=True
-                ),
-                "The field that names each area.",
+            shared.field(
+                "REGION_ID", "Identifier of the area", "REGIONS", "The field that names each area.", optional=True
             ),
             unmatched(),
             k_parameter(),
             *(shared.visible(parameter) for parameter in approaches.site_number()),
             shared.visible(approaches.n_sites(optional=True)),
-        ):
-            self.addParameter(parameter)
+        )
         self.addNumbers(
             N_SITES="Sites",
             N_SITES_ASKED="Sites the cut-off asks for, before the limit of one per area",
@@ -80,8 +69,7 @@ class SiteNumber(VbasAlgorithm):
             profile, identifiers = profile_of(form)
         approach = chosen(APPROACHES, form.text("SITE_NUMBER"), "SITE_NUMBER")
         number = approach(profile, identifiers, approaches.number_options_of(form))
-        for note in number.notes:
-            form.info(note)
+        form.info(*number.notes)
         return {
             "N_SITES": number.n_sites,
             "N_SITES_ASKED": number.asked,

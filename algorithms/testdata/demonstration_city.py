@@ -12,7 +12,6 @@ from ..compat import field
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
 from ..form.form import Form
-from ..form.regions import POLYGONS, TABLE
 from ..layers.tables import TEST_DATA, StreamedTable, Table, number_fields
 
 
@@ -25,20 +24,18 @@ class DemonstrationCity(VbasAlgorithm):
     HELP = (
         "<p>Prairie Junction does not exist: streets, river, areas and people are made up from the seed, on open "
         "prairie in Manitoba. It has a dense centre, suburbs, rural edges and a river without people. The records have "
-        "six attributes whose shares differ by district, and a diagnosis that depends on age and is no "
+        "six attributes whose shares differ by district, and a diagnosis that depends on age and is not a "
         "quasi-identifier.</p><p>Use it to learn: anonymise RECORDS over AREAS with “area” as the identifier of both, "
         "age_group, sex, … as quasi-identifiers, and keep diagnosis.</p>"
     )
 
     def declare(self) -> None:
-        for parameter in (
+        text = "The areas: identifier, district, population."
+        self.addParameters(
             shared.seed(),
-            shared.sink(
-                "AREAS", "Areas", TEST_DATA, "The areas: identifier, district, population.", POLYGONS, optional=True
-            ),
-            shared.sink("RECORDS", "Records", TEST_DATA, "A row per inhabitant.", TABLE, optional=True),
-        ):
-            self.addParameter(parameter)
+            shared.sink("AREAS", "Areas", TEST_DATA, text, shared.POLYGONS, optional=True),
+            shared.sink("RECORDS", "Records", TEST_DATA, "A row per inhabitant.", optional=True),
+        )
         self.addNumbers(N_AREAS="Areas", N_RECORDS="Records")
 
     def work(self, form: Form) -> dict[str, object]:

@@ -6,10 +6,8 @@ from ...core.synthetic.microdata import estimate_distributions
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
 from ..form.form import Form
-from ..form.regions import TABLE
-from ..layers.distributions import distributions_table
 from ..layers.tables import INTERNAL
-from . import microdata
+from . import people
 
 
 class EstimateDistributions(VbasAlgorithm):
@@ -17,7 +15,7 @@ class EstimateDistributions(VbasAlgorithm):
 
     ID = "estimatedistributions"
     TAGS = "synthetic,test data,microdata,shares,weights"
-    SUMMARY = "Finds the share of each category by province in a microdata file, to generate test records from."
+    SUMMARY = "Finds the share of each category by province in a microdata file, for generating test records."
     HELP = (
         "<p>For each province and attribute the share of each category, every row counted by its weight (Croft et al. "
         "2015, section 4.1, who took a public-use microdata file of the 2011 survey of Canada). Codes for “not stated” "
@@ -26,26 +24,23 @@ class EstimateDistributions(VbasAlgorithm):
     )
 
     def declare(self) -> None:
-        for parameter in (
-            *microdata.microdata("PROVINCE", optional=False),
+        self.addParameters(
+            *people.microdata("PROVINCE", optional=False),
             shared.sink(
                 "DISTRIBUTIONS",
                 "Distributions",
                 INTERNAL,
                 "A row per province, attribute and category with its share, as it is in the microdata: nothing is "
                 "suppressed.",
-                TABLE,
             ),
-        ):
-            self.addParameter(parameter)
+        )
         self.addNumbers(N_PROVINCES="Provinces", N_ATTRIBUTES="Attributes")
 
     def work(self, form: Form) -> dict[str, object]:
-        columns = microdata.columns_of(form, "PROVINCE")
+        columns = people.microdata_of(form, "PROVINCE")
         distributions = estimate_distributions(*columns.arguments)
-        for note in distributions.notes:
-            form.info(note)
-        form.outputs.add("DISTRIBUTIONS", distributions_table(distributions))
+        form.info(*distributions.notes)
+        form.outputs.add("DISTRIBUTIONS", people.distributions_table(distributions))
         return {
             "N_PROVINCES": len(distributions.provinces),
             "N_ATTRIBUTES": len(distributions.attributes),

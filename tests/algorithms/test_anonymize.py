@@ -21,9 +21,10 @@ from qgis.core import (
     QgsVectorLayer,
 )
 
-from vbas.algorithms.layers import writing
-from vbas.algorithms.layers.checked_source import checked_source
-from vbas.algorithms.layers.records import _read_features, _read_file
+from vbas.algorithms.layers.delivery import writing
+from vbas.algorithms.layers.given import Given
+from vbas.algorithms.layers.reading.checked_source import checked_source
+from vbas.algorithms.layers.reading.records import _read_features, _read_file
 
 from .conftest import OUTPUTS, make_layer
 
@@ -160,7 +161,7 @@ def test_report_holds_verdict_and_parameters(anonymize, tmp_path):
     text = place.read_text(encoding="utf-8")
     assert "The release is 4-anonymous" in text
     assert "Do not publish" in text
-    assert "k: least size of a class (K)" in text
+    assert "k: smallest class allowed (K)" in text
     assert text.count("<title>Region ") == 12
     assert "http" not in text.split("</script>")[-1].replace("http://www.w3.org", "")
 
@@ -277,7 +278,7 @@ def test_fast_and_slow_reading_agree(provider, grid, tmp_path):
     file = QgsVectorLayer(str(path), "records", "ogr")
     names = ["home", "sex", "age", "diagnosis"]
     source = checked_source(
-        provider.algorithm("profilerecords").create(), {"RECORDS": file}, "RECORDS", QgsProcessingContext()
+        Given(provider.algorithm("profilerecords").create(), {"RECORDS": file}, QgsProcessingContext()), "RECORDS"
     )
     fast = _read_file(source, names, lambda _: None)
     slow = _read_features(source, [file.fields().lookupField(name) for name in names], lambda _: None)
@@ -381,7 +382,7 @@ BAD_INPUT = {
         "no coordinate reference",
     ),
     "no folder": (lambda g: {"CROSSWALK": "/nowhere/at/all.csv"}, "CROSSWALK: there is no folder"),
-    "no format": (lambda g: {"CROSSWALK": "crosswalk.nonsense"}, "no format that QGIS writes"),
+    "no format": (lambda g: {"CROSSWALK": "crosswalk.nonsense"}, "not a format that QGIS writes"),
 }
 
 

@@ -15,9 +15,10 @@ from pathlib import Path
 import pytest
 from qgis.core import QgsProcessingException, QgsProcessingOutputLayerDefinition, QgsProject, QgsVectorLayer
 
-from vbas.algorithms.layers import databases, delivery, writing
-from vbas.algorithms.layers.delivery import FilePlace, deliver
-from vbas.algorithms.layers.locks import one_run_on
+from vbas.algorithms.layers.delivery import databases, writing
+from vbas.algorithms.layers.delivery import places as delivery
+from vbas.algorithms.layers.delivery.locks import one_run_on
+from vbas.algorithms.layers.delivery.places import FilePlace, deliver
 from vbas.core.errors import Cancelled, VbasError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -217,7 +218,7 @@ def test_one_run_at_a_time_on_a_target_and_its_side_files(tmp_path):
 
 def test_a_killed_run_leaves_no_lock_standing(tmp_path):
     script = (
-        "import os, sys; from pathlib import Path; from vbas.algorithms.layers.locks import one_run_on\n"
+        "import os, sys; from pathlib import Path; from vbas.algorithms.layers.delivery.locks import one_run_on\n"
         "lock = one_run_on(Path(sys.argv[1]), 'FIRST'); lock.__enter__(); os.kill(os.getpid(), 9)\n"
     )
     done = subprocess.run([sys.executable, "-c", script, str(tmp_path / "a.csv")], timeout=60, check=False)
@@ -329,7 +330,7 @@ def test_whichever_step_of_a_run_fails_files_and_tables_are_as_before(anonymize,
     assert tables["released"]
 
     renames = []
-    real = delivery.os.replace, databases.Table.connect
+    real = delivery.os.replace, databases.DatabaseTable.connect
     failing_at = None
 
     def step():
@@ -350,13 +351,13 @@ def test_whichever_step_of_a_run_fails_files_and_tables_are_as_before(anonymize,
     for failing_at in range(1, 100):
         renames.clear()
         try:
-            monkeypatch.setattr(databases.Table, "connect", connect)
+            monkeypatch.setattr(databases.DatabaseTable, "connect", connect)
             done = anonymize(**places, N_SITES=4)
         except QgsProcessingException as error:
             failures += 1
             assert "Nothing was changed." in str(error) or "the database cannot be reached" in str(error)
             assert "Input/output error" in str(error)
-            monkeypatch.setattr(databases.Table, "connect", real[1])
+            monkeypatch.setattr(databases.DatabaseTable, "connect", real[1])
             assert contents(folder) == before, failing_at
             assert without_times(tables_of(database)) == tables, failing_at
             continue
@@ -497,7 +498,7 @@ SCRIPT = """
 import resource, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from vbas.algorithms.layers.delivery import FilePlace, deliver
+from vbas.algorithms.layers.delivery.places import FilePlace, deliver
 from vbas.core.errors import VbasError
 folder = Path(sys.argv[2])
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from qgis.core import QgsProcessingException, QgsProviderRegistry
 
-from vbas.algorithms.layers import databases
+from vbas.algorithms.layers.delivery import databases
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def test_whichever_step_fails_the_tables_are_as_before(anonymize, server, sql, t
     sql("CREATE TABLE released (a int)")
     sql("INSERT INTO released VALUES (7)")
     (tmp_path / "audit.csv").write_text("old")
-    steps, failing_at, connect = 0, 0, databases.Table.connect
+    steps, failing_at, connect = 0, 0, databases.DatabaseTable.connect
 
     def counted(self):
         nonlocal steps
@@ -99,7 +99,7 @@ def test_whichever_step_fails_the_tables_are_as_before(anonymize, server, sql, t
             raise OSError(5, "Input/output error")
         return connect(self)
 
-    monkeypatch.setattr(databases.Table, "connect", counted)
+    monkeypatch.setattr(databases.DatabaseTable, "connect", counted)
     failures = 0
     for n in range(1, 100):
         steps, failing_at = 0, n

@@ -196,13 +196,13 @@ def test_two_outputs_that_would_share_a_style(refused, anonymize, tmp_path):
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("x.json", "CROSSWALK: “.json” is no format that QGIS writes a table into and reads back"),
-        ("x.fgb", "“.fgb” is no format"),
-        ("x.sqlite", "“.sqlite” is no format"),
-        ("x.gpx", "“.gpx” is no format"),
-        ("x.dxf", "“.dxf” is no format"),
-        ("x.txt", "“.txt” is no format"),
-        ("x.nonsense", "“.nonsense” is no format"),
+        ("x.json", "CROSSWALK: “.json” is not a format that QGIS writes a table into and reads back"),
+        ("x.fgb", "“.fgb” is not a format"),
+        ("x.sqlite", "“.sqlite” is not a format"),
+        ("x.gpx", "“.gpx” is not a format"),
+        ("x.dxf", "“.dxf” is not a format"),
+        ("x.txt", "“.txt” is not a format"),
+        ("x.nonsense", "“.nonsense” is not a format"),
         ("x|y.csv", "would not be read back"),
         ("x.csv|layername=y", "would not be read back"),
         ("x.csv ", "would not be read back"),
@@ -215,10 +215,10 @@ def test_two_outputs_that_would_share_a_style(refused, anonymize, tmp_path):
         ("nowhere/x.csv", "there is no folder"),
         ("/", "is a folder"),
         ("link.csv", "is a symbolic link to .*real.csv: give the name of the file itself"),
-        ("pipe.csv", "which is no plain file"),
+        ("pipe.csv", "which is not a plain file"),
         ("map.dbf", "map.dbf holds the attributes of .*map.shp"),
-        ("mongodb://dbname='x' table=\"y\"", "is no database that this QGIS knows"),
-        ("ogr:dbname='/tmp/x.shp' table=\"y\"", "is no GeoPackage"),
+        ("mongodb://dbname='x' table=\"y\"", "is not a database that this QGIS knows"),
+        ("ogr:dbname='/tmp/x.shp' table=\"y\"", "is not a GeoPackage"),
         ("ogr:dbname='/nowhere/x.gpkg' table=\"y\"", "there is no database"),
         ("postgres://dbname='x' host=127.0.0.1 port=1 table=\"y\"", "the database cannot be reached"),
         ("ogr:something", "does not name a database and a table"),
@@ -352,7 +352,7 @@ def test_a_journal_of_a_writer_means_that_it_is_in_use(refused, grid, tmp_path):
 
 
 def test_a_second_run_on_a_target_is_refused(refused, tmp_path):
-    from vbas.algorithms.layers.locks import one_run_on
+    from vbas.algorithms.layers.delivery.locks import one_run_on
 
     (tmp_path / "sub").mkdir()
     with one_run_on(tmp_path / "a.csv", "CROSSWALK"):

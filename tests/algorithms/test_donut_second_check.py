@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from qgis.core import QgsProcessingException
 
-from vbas.algorithms.points import outputs as mask_outputs
+from vbas.algorithms.points import masked as mask_outputs
 from vbas.core.masking import donut
 
 from .test_donut_forms import SIDE, areas, mask, people_in  # noqa: F401 - fixtures

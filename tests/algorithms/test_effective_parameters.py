@@ -29,7 +29,7 @@ def table(page):
 
 
 def idle(log):
-    return sorted(line.split(" = ")[0] for line in log if "counts for nothing here" in line)
+    return sorted(line.split(" = ")[0] for line in log if "has no effect here" in line)
 
 
 def test_the_report_lists_what_ran_and_not_what_was_typed(anonymize, tmp_path):
@@ -49,7 +49,7 @@ def test_the_report_lists_what_ran_and_not_what_was_typed(anonymize, tmp_path):
     assert idle(done.log) == ["CAPACITY_FACTOR", "N_SITES", "SITE_NUMBER"]
     told = next(line for line in done.log if line.startswith("N_SITES = "))
     assert told == (
-        "N_SITES = 20 counts for nothing here: it counts where SITE_NUMBER is “given number”, and SITE_NUMBER is "
+        "N_SITES = 20 has no effect here: it counts only where SITE_NUMBER is “given number”, and SITE_NUMBER is "
         "“entropy”."
     )
     log = next(line for line in done.log if line.startswith("In effect: "))

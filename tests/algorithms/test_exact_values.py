@@ -19,10 +19,10 @@ from qgis.core import (
 )
 from qgis.PyQt.QtCore import QByteArray, QDate, QDateTime, QTime, QVariant
 
-from vbas.algorithms.layers.exact_values import check_table, exact_text
-from vbas.algorithms.layers.second_count import check_file
+from vbas.algorithms.layers.delivery.exact_values import check_writable, exact_text
+from vbas.algorithms.layers.delivery.second_count import check_file
+from vbas.algorithms.layers.delivery.writing import write_file
 from vbas.algorithms.layers.tables import Table, number_fields
-from vbas.algorithms.layers.writing import write_file
 from vbas.core.errors import InputError
 from vbas.core.records.columns import column_from_values
 
@@ -178,7 +178,7 @@ def layer_of(kind, values):
 def test_lists_maps_and_binary_data_are_refused(released, tmp_path, place, kind, value, parameter):
     place = place if place == "memory:" else tmp_path / place
     other = {"KEEP_FIELDS": []} if parameter == "QUASI_IDENTIFIERS" else {}
-    with pytest.raises(QgsProcessingException, match=r"RECORDS: field “x” holds .*, no single values"):
+    with pytest.raises(QgsProcessingException, match=r"RECORDS: field “x” holds .*, not single values"):
         released(layer_of(kind, [value] * N), place, **{**other, parameter: ["x"]})
 
 
@@ -350,7 +350,7 @@ def test_areas_called_vbas_region_are_refused(run, grid):
 )
 def test_tables_with_names_no_file_can_hold_are_refused(qgis_app, name, words):
     with pytest.raises(InputError, match=words):
-        check_table("OUT", Table(number_fields(**{"vbas_region": "long", name: "text"}), [[1], ["x"]]))
+        check_writable("OUT", Table(number_fields(**{"vbas_region": "long", name: "text"}), [[1], ["x"]]))
 
 
 @pytest.mark.parametrize(
@@ -370,7 +370,7 @@ def test_tables_with_names_no_file_can_hold_are_refused(qgis_app, name, words):
 def test_values_a_field_cannot_hold_are_refused(qgis_app, kind, value):
     for column in (column_from_values([value]), [value]):
         with pytest.raises(InputError, match=r"field “x” .* cannot hold the values"):
-            check_table("OUT", Table(number_fields(x=kind), [column]))
+            check_writable("OUT", Table(number_fields(x=kind), [column]))
 
 
 def test_values_a_field_can_hold_pass(qgis_app):
@@ -378,7 +378,7 @@ def test_values_a_field_can_hold_pass(qgis_app):
         number_fields(i="integer", j="long", r="real", t="text"),
         [[2**31 - 1, None], [-(2**63), 5.0], [2**53, float("nan")], ["é", ""]],
     )
-    check_table("OUT", table)
+    check_writable("OUT", table)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import time
 import pytest
 from qgis.core import QgsApplication, QgsProcessingException
 
-from vbas.algorithms.layers import delivery
+from vbas.algorithms.layers.delivery import places as delivery
 from vbas.algorithms.named import GROUPS, TOOLBOX
 from vbas.core.records.table import RecordTable
 

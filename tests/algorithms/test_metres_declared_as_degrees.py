@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from qgis.core import QgsCoordinateReferenceSystem, QgsProcessingException
 
-from vbas.algorithms.layers.degrees import check_degrees
+from vbas.algorithms.layers.reading.fields import check_degrees
 from vbas.core.errors import InputError
 
 from .conftest import make_layer
 
 WEST, SOUTH, SIDE = 630_000, 5_520_000, 1000
 SENTENCE = (
-    r"^{} is said to be in EPSG:4326, in degrees, but reaches from 630\d+(\.\d+)? to 63\d+(\.\d+)? and from "
-    r"552\d+(\.\d+)? to 552\d+(\.\d+)?, which no degrees do: assign the layer the coordinate reference system that "
+    r"^{} is declared to be in EPSG:4326, in degrees, but reaches from 630\d+(\.\d+)? to 63\d+(\.\d+)? and from "
+    r"552\d+(\.\d+)? to 552\d+(\.\d+)?, which degrees never do: assign the layer the coordinate reference system that "
     r"it was made in\.$"
 )
 
@@ -102,5 +102,5 @@ def test_degrees_and_metres_as_they_should_be(qgis_app, coordinates, crs):
 
 @pytest.mark.parametrize("coordinates", [[[1, 91]], [[-361, 0]], [[0, -500], [1, 1]], [[-190, 0], [190, 0]]])
 def test_one_coordinate_is_enough(qgis_app, coordinates):
-    with pytest.raises(InputError, match="which no degrees do"):
+    with pytest.raises(InputError, match="which degrees never do"):
         check_degrees(np.array(coordinates, float), QgsCoordinateReferenceSystem("EPSG:4326"), "REGIONS")

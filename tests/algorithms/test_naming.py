@@ -6,7 +6,8 @@ import pytest
 from qgis.core import QgsProcessingContext, QgsProcessingException, QgsVectorFileWriter, QgsVectorLayer
 
 from vbas.algorithms.form.base import VbasAlgorithm
-from vbas.algorithms.form.naming import as_spelled, with_labels
+from vbas.algorithms.form.understanding import as_spelled, with_labels
+from vbas.algorithms.layers.given import Given
 from vbas.core.errors import InputError
 
 from .conftest import make_layer
@@ -37,12 +38,12 @@ def test_all_algorithms_find_fields_in_another_case(provider):
                 **layers_for(algorithm),
                 definition.name(): ["A1", "a2"] if several else "A1",
             }
-            own = as_spelled(algorithm.create(), parameters, QgsProcessingContext())
+            own = as_spelled(Given(algorithm.create(), parameters, QgsProcessingContext())).parameters
             assert own[definition.name()] == (["a1", "a2"] if several else "a1"), (algorithm.id(), definition.name())
             if several:
                 parameters[definition.name()] = ["a1", "A1"]
                 with pytest.raises(InputError, match=f"{definition.name()} names a field twice .*“a1”.*“A1”"):
-                    as_spelled(algorithm.create(), parameters, QgsProcessingContext())
+                    as_spelled(Given(algorithm.create(), parameters, QgsProcessingContext()))
             n_fields += 1
     assert n_fields > 50
 
@@ -97,7 +98,7 @@ def test_errors_name_parameters_as_the_dialog_does(anonymize):
     for change, words in (
         ({"RECORD_REGION": "x"}, "Area of the record (RECORD_REGION): there is no field “x” in Records (RECORDS)"),
         ({"QUASI_IDENTIFIERS": ["sex", "SEX"]}, "Quasi-identifiers (QUASI_IDENTIFIERS) names a field twice"),
-        ({"UNMATCHED": "maybe"}, "Records of an unknown area (UNMATCHED) is “maybe”, which is no choice"),
+        ({"UNMATCHED": "maybe"}, "Records of an unknown area (UNMATCHED) is “maybe”, which is not among the choices"),
     ):
         with pytest.raises(QgsProcessingException) as raised:
             anonymize(**change)

@@ -15,8 +15,15 @@ from qgis.core import (
     QgsVectorLayer,
 )
 
-from vbas.algorithms.layers.canada import in_canada
-from vbas.algorithms.layers.projection import CANADA, WIDE_KM, drawn, planar_crs, transformed, unit_vectors
+from vbas.algorithms.layers.shapes.projection import (
+    CANADA,
+    WIDE_KM,
+    drawn,
+    in_canada,
+    planar_crs,
+    transformed,
+    unit_vectors,
+)
 
 from .conftest import make_layer
 

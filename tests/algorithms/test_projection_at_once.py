@@ -5,7 +5,7 @@ import pytest
 import shapely
 from qgis.core import QgsCoordinateReferenceSystem, QgsCoordinateTransform, QgsGeometry, QgsProject, QgsVectorLayer
 
-from vbas.algorithms.layers.projection import transformed
+from vbas.algorithms.layers.shapes.projection import transformed
 
 LAYERS = ("winnipeg_da2016.gpkg", "ottawa_da2021.gpkg", "california_tracts2000.gpkg", "denver_blocks2020.gpkg")
 PLANES = (

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from osgeo import ogr
 from qgis.core import QgsProcessingContext, QgsProcessingException, QgsProject, QgsVectorFileWriter, QgsVectorLayer
 
-from vbas.algorithms.layers.checked_source import checked_source
-from vbas.algorithms.layers.records import _read_features, _read_file, read_columns
+from vbas.algorithms.layers.given import Given
+from vbas.algorithms.layers.reading.checked_source import checked_source
+from vbas.algorithms.layers.reading.records import _read_features, _read_file, read_columns
 from vbas.core.errors import InputError
 from vbas.core.records.columns import ColumnBuilder, column_from_values
 from vbas.core.records.plain_files import count_dbf, scan_csv
@@ -28,7 +29,7 @@ def source_of(provider, path):
     layer = QgsVectorLayer(str(path), "records", "ogr")
     assert layer.isValid()
     return checked_source(
-        provider.algorithm("profilerecords").create(), {"RECORDS": layer}, "RECORDS", QgsProcessingContext()
+        Given(provider.algorithm("profilerecords").create(), {"RECORDS": layer}, QgsProcessingContext()), "RECORDS"
     )
 
 
@@ -174,7 +175,7 @@ def test_times_that_qgis_would_shorten_are_refused(provider, tmp_path, date, sho
 
 def test_lists_and_bytes_are_no_categories(run, tmp_path):
     path = write(tmp_path / "records.gpkg", [("460001", b"12")] * 3, fields=(FIELDS[0], ("photo", ogr.OFTBinary)))
-    with pytest.raises(QgsProcessingException, match=r"“photo” holds .*no single values"):
+    with pytest.raises(QgsProcessingException, match=r"“photo” holds .*not single values"):
         run("profilerecords", RECORDS=str(path), RECORD_REGION="home", QUASI_IDENTIFIERS=["photo"], PROFILE="memory:")
 
 

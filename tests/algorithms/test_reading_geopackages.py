@@ -8,9 +8,8 @@ import pytest
 from osgeo import ogr
 from qgis.core import QgsVectorLayer
 
-from vbas.algorithms.layers.arrow import open_table, read_arrow
-from vbas.algorithms.layers.checked_source import layer_file
-from vbas.algorithms.layers.records import _stream
+from vbas.algorithms.layers.reading.checked_source import layer_file
+from vbas.algorithms.layers.reading.records import _stream, open_table, read_arrow
 from vbas.core.errors import InputError
 from vbas.core.records.columns import ColumnBuilder, column_from_values
 from vbas.core.records.sqlite_file import read_table

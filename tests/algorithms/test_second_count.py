@@ -18,11 +18,12 @@ from qgis.core import (
     QgsVectorLayer,
 )
 
-from vbas.algorithms.layers import writing
-from vbas.algorithms.layers.outputs import Outputs
-from vbas.algorithms.layers.second_count import check_file
+from vbas.algorithms.layers.delivery import writing
+from vbas.algorithms.layers.delivery.outputs import Outputs
+from vbas.algorithms.layers.delivery.second_count import check_file
+from vbas.algorithms.layers.delivery.writing import write_file
+from vbas.algorithms.layers.given import Given
 from vbas.algorithms.layers.tables import SecondCount, Table, number_fields
-from vbas.algorithms.layers.writing import write_file
 from vbas.core.errors import PrivacyError, VbasError
 from vbas.core.records.columns import column_from_values
 
@@ -45,7 +46,7 @@ def write(provider, tmp_path):
             target = f"ogr:dbname='{database}' table=\"released\""
         algorithm = QgsApplication.processingRegistry().algorithmById("vbas:releaserecords").create()
         context = QgsProcessingContext()
-        with Outputs(algorithm, {"RELEASED_RECORDS": target}, context, QgsProcessingFeedback()) as outputs:
+        with Outputs(Given(algorithm, {"RELEASED_RECORDS": target}, context), QgsProcessingFeedback()) as outputs:
             outputs.add("RELEASED_RECORDS", table, check)
             result = outputs.deliver()["RELEASED_RECORDS"]
         # The context owns the layer.

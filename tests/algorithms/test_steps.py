@@ -259,7 +259,9 @@ def test_several_choices_may_be_told_by_words_or_numbers(run, layers, provider, 
         COMPARISON="memory:",
     )
     assert {row["site_location"] for row in done.rows("COMPARISON")} == {"random", "balanced density"}
-    with pytest.raises(QgsProcessingException, match=r"SITE_LOCATIONS is “99”, which is no choice: choose of “"):
+    with pytest.raises(
+        QgsProcessingException, match=r"SITE_LOCATIONS is “99”, which is not among the choices: choose from “"
+    ):
         run("compare", **layers["areas"], **layers["records"], SITE_LOCATIONS=[random, 99], COMPARISON="memory:")
 
 

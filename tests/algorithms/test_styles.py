@@ -15,7 +15,7 @@ from qgis.core import QgsProcessingFeedback, QgsProject, QgsVectorLayer
 from qgis.PyQt.QtGui import QColor
 
 from vbas.algorithms.compat import python_value
-from vbas.algorithms.layers.styles import (
+from vbas.algorithms.layers.delivery.styles import (
     GREENS_TO_BLUES,
     QUALITATIVE,
     REDS,
@@ -24,8 +24,8 @@ from vbas.algorithms.layers.styles import (
     store_style,
     style,
 )
+from vbas.algorithms.layers.delivery.writing import write_file
 from vbas.algorithms.layers.tables import Table, number_fields
-from vbas.algorithms.layers.writing import write_file
 
 from .conftest import make_grid, make_layer
 from .maps import assert_drawn, draw

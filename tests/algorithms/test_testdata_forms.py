@@ -225,4 +225,4 @@ def test_labels_and_help_say_what_is_internal(provider):
     assert records.description() == "Generated records (test data), of whole rows (internal)"
     assert "“whole rows”: then each row is a real person's" in records.help()
     assert "internal" in generator.parameterDefinition("DRAW").help()
-    assert "every row of the result is that of a real person: it is internal" in generator.shortHelpString()
+    assert "every row of the result is a real person's. It is internal" in generator.shortHelpString()

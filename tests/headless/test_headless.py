@@ -83,8 +83,8 @@ def test_main_job(qgis_process, city, tmp_path):
         ({"K": "1000000"}, "(K) is 1000000, but Records (RECORDS) has only"),
         ({"K": "1"}, "K"),
         ({"RECORDS": "/nowhere.gpkg"}, "RECORDS"),
-        ({"COMBINATION": "the best"}, "(COMBINATION) is “the best”, which is no choice: choose of “"),
-        ({"UNMATCHED": "2"}, "(UNMATCHED) is “2”, which is no choice: choose of “stop”, “suppress”"),
+        ({"COMBINATION": "the best"}, "(COMBINATION) is “the best”, which is not among the choices: choose from “"),
+        ({"UNMATCHED": "2"}, "(UNMATCHED) is “2”, which is not among the choices: choose from “stop”, “suppress”"),
     ],
 )
 def test_bad_input_ends_with_a_code_and_a_sentence(qgis_process, city, tmp_path, change, words):

@@ -9,12 +9,12 @@ import pytest
 from .test_headless import inputs, query
 
 UNKNOWN = [
-    (["k=20"], "“k” is no parameter of “{}”: did you mean “K”?"),
-    (["K=20", "--K=20"], "“--K” is no parameter of “{}”: did you mean “K”?"),
-    (["COMBINATON=fastest"], "“COMBINATON” is no parameter of “{}”: did you mean “COMBINATION”?"),
-    (["REPROT=report.html"], "“REPROT” is no parameter of “{}”: did you mean “{report}”?"),
+    (["k=20"], "“k” is not a parameter of “{}”: did you mean “K”?"),
+    (["K=20", "--K=20"], "“--K” is not a parameter of “{}”: did you mean “K”?"),
+    (["COMBINATON=fastest"], "“COMBINATON” is not a parameter of “{}”: did you mean “COMBINATION”?"),
+    (["REPROT=report.html"], "“REPROT” is not a parameter of “{}”: did you mean “{report}”?"),
     (["K=5", "K=20"], "(K) is given 2 times (“5”, “20”), but takes one value: give it once."),
-    (["ELLIPSOID=EPSG:7030"], "“ELLIPSOID” is an option of qgis_process and no parameter of “{}”: write it before"),
+    (["ELLIPSOID=EPSG:7030"], "“ELLIPSOID” is an option of qgis_process, not a parameter of “{}”: write it before"),
     (["K=5.5"], "(K) is “5.5”: give a whole number of at least 2."),
     (["K="], "(K) is empty: give a value."),
 ]
@@ -77,8 +77,8 @@ def test_the_model_warns_of_what_counts_for_nothing(qgis_process, city, tmp_path
     )
     assert done.returncode == 0, done.stderr
     log = done.stdout + done.stderr
-    assert "SITE_NUMBER = given number counts for nothing here: it counts where COMBINATION is “custom”" in log
-    assert "N_SITES = 200 counts for nothing here: it counts where SITE_NUMBER is “given number”" in log
+    assert "SITE_NUMBER = given number has no effect here: it counts only where COMBINATION is “custom”" in log
+    assert "N_SITES = 200 has no effect here: it counts only where SITE_NUMBER is “given number”" in log
     ((regions,),) = query(tmp_path / "released.gpkg", "select count(distinct vbas_region) from released")
     assert regions != 200
 

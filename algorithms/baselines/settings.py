@@ -1,0 +1,182 @@
+"""The settings of the baselines: declared and read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from qgis.core import QgsProcessingParameterDefinition
+
+from ...core.approach import looking_at
+from ...core.areas import Areas
+from ...core.baselines import BASELINES, ISLAND_CHOICES, NEIGHBOUR_CHOICES, BaselineOptions
+from ...core.errors import InputError
+from ...core.site_number.population_cutoff import PUBLISHED_CUTOFFS
+from ..form.areas import values_of
+from ..form.effective import NOT_GIVEN, Counts
+from ..form.form import Form
+from ..form.parameters import choice, field, number, source, whole
+from ..form.records import COUNTED_RECORDS, populated_by_records
+from ..layers.reading.crosswalks import read_units
+from ..layers.shapes.areas import AreaLayer
+
+OWN_NUMBER = "own number"
+RECORDS = (
+    "The person records, or a table of their counts. Without a population field their number in each area is its "
+    "population."
+)
+
+
+def published_cutoffs() -> dict[str, int]:
+    """The published cut-offs by names that QGIS takes: it would read a comma as the end of a choice."""
+    return {name.rpartition(", ")[2]: number for name, number in PUBLISHED_CUTOFFS.items()}
+
+
+def cutoff() -> Iterable[QgsProcessingParameterDefinition]:
+    """PUBLISHED and CUTOFF."""
+    published = published_cutoffs()
+    listed = "; ".join(f"“{name}” {people}" for name, people in published.items())
+    yield choice(
+        "PUBLISHED",
+        "Cut-off",
+        [OWN_NUMBER, *published],
+        OWN_NUMBER,
+        f"A published cut-off by name ({listed}), or “{OWN_NUMBER}” for the one below.",
+    )
+    yield number(
+        "CUTOFF",
+        "People a region needs",
+        70_000.0,
+        f"For “{OWN_NUMBER}”: the population below which a region is too small; the static cut-off keeps areas "
+        "that exceed it.",
+        0.0,
+    )
+
+
+def cutoff_counts() -> Counts:
+    """Where the cut-off and the records count."""
+    return {"CUTOFF": [{"PUBLISHED": [OWN_NUMBER]}], "RECORDS": [{"POPULATION": NOT_GIVEN}], **COUNTED_RECORDS}
+
+
+def cutoff_of(form: Form) -> float:
+    """The cut-off chosen by name, or the user's own number."""
+    return float(published_cutoffs().get(form.text("PUBLISHED"), form.number("CUTOFF")))
+
+
+def merging(advanced: bool = False) -> Iterable[QgsProcessingParameterDefinition]:
+    """BUDGET, NEIGHBOUR, ISLANDS, BOUNDARY and MAXIMUM."""
+    yield number(
+        "BUDGET",
+        "Budget of suppression, %",
+        1.0,
+        "For merging until k-anonymous: it ends as soon as no more records than this are in classes below k.",
+        0.0,
+        100.0,
+        advanced=advanced,
+    )
+    yield choice(
+        "NEIGHBOUR",
+        "Merge with",
+        NEIGHBOUR_CHOICES,
+        NEIGHBOUR_CHOICES[0],
+        "The neighbour with the longest shared border, with the nearest middle, or with the fewest people.",
+        advanced,
+    )
+    yield choice(
+        "ISLANDS",
+        "Islands",
+        ISLAND_CHOICES,
+        ISLAND_CHOICES[0],
+        "What becomes of a region that is too small and has no neighbour: it joins the region with the nearest middle, "
+        "or is left alone (it keeps its number, and its small classes are suppressed).",
+        advanced=True,
+    )
+    yield field(
+        "BOUNDARY",
+        "Boundary not to be crossed",
+        "REGIONS",
+        "A field, such as the province: areas with different values are never merged.",
+        optional=True,
+        advanced=True,
+    )
+    text = "A merge that would exceed this is not made; 0 sets no limit."
+    yield number("MAXIMUM", "Most people in a merged region", 0.0, text, 0.0, advanced=True)
+
+
+def merging_options_of(form: Form) -> BaselineOptions:
+    """The settings of merging, read."""
+    return BaselineOptions(
+        neighbour=form.text("NEIGHBOUR"),
+        islands=form.text("ISLANDS"),
+        boundary=_labels(form, "BOUNDARY"),
+        most=form.number("MAXIMUM"),
+        budget=form.number("BUDGET"),
+    )
+
+
+def cropping_parameters() -> Iterable[QgsProcessingParameterDefinition]:
+    """CHARACTERS, HIERARCHY, HIERARCHY_TABLE, HIERARCHY_ID, HIERARCHY_LEVEL."""
+    text = "How many leading characters are kept. Not used where a hierarchy is given."
+    yield whole("CHARACTERS", "Characters to keep", 4, text, 1)
+    text = "A field of the areas that names the larger unit each lies in."
+    yield field("HIERARCHY", "Larger unit", "REGIONS", text, optional=True)
+    yield source(
+        "HIERARCHY_TABLE",
+        "Table of the hierarchy",
+        "A table with a row per area: its identifier and the units it lies in. Used in place of a field of the areas.",
+        optional=True,
+        advanced=True,
+    )
+    for name, label, text in (
+        ("HIERARCHY_ID", "Identifier of the area in the table", "With the same identifiers as the areas."),
+        ("HIERARCHY_LEVEL", "Level of the hierarchy", "The field that names the unit to go up to."),
+    ):
+        yield field(name, label, "HIERARCHY_TABLE", text, optional=True, advanced=True)
+
+
+def units_of(form: Form, layer: AreaLayer) -> list[object] | None:
+    """The larger unit of each area, of the field or of the table; None where neither is given."""
+    table = form.optional_source("HIERARCHY_TABLE")
+    if table is None:
+        return _labels(form, "HIERARCHY")
+    fields = (form.text(name) for name in ("HIERARCHY_ID", "HIERARCHY_LEVEL"))
+    return read_units(table, *fields, layer.areas, form.feedback)
+
+
+def compared() -> Iterable[QgsProcessingParameterDefinition]:
+    """What the baselines need beside the cut-off where they stand among configurations."""
+    text = "How many leading characters of the areas' identifiers are kept."
+    yield whole("CHARACTERS", "Cropping: characters to keep", 4, text, 1, advanced=True)
+    text = "The field that names the larger unit each area lies in."
+    yield field("HIERARCHY", "Hierarchy: larger unit", "REGIONS", text, optional=True, advanced=True)
+    yield from merging(advanced=True)
+
+
+def compared_counts() -> Counts:
+    """For which baselines their settings count where they stand among configurations; CUTOFF counts for two."""
+    names = {name: name.upper() for name in ("characters", "hierarchy", "budget", "neighbour", "islands", "boundary")}
+    names["most"] = "MAXIMUM"
+    return {name: [{"BASELINES": looking_at(BASELINES, setting)}] for setting, name in names.items()}
+
+
+def compared_options_of(form: Form) -> BaselineOptions:
+    """The settings of all baselines, read."""
+    return replace(
+        merging_options_of(form),
+        cutoff=form.number("CUTOFF"),
+        characters=form.whole("CHARACTERS"),
+        hierarchy=_labels(form, "HIERARCHY"),
+    )
+
+
+def _labels(form: Form, name: str) -> list[object] | None:
+    """The values of a field of REGIONS, None where none is named."""
+    field = form.text(name)
+    return values_of(form, "REGIONS", field) if field else None
+
+
+def areas_with_people(form: Form, layer: AreaLayer) -> Areas:
+    """The areas with the population a cut-off is held against. Raises InputError where nothing gives it."""
+    if not layer.has_population and form.optional_source("RECORDS") is None:
+        raise InputError("A cut-off needs to know how many people there are: give POPULATION or RECORDS.")
+    return populated_by_records(form, layer)

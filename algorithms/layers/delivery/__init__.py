@@ -1,0 +1,1 @@
+"""Outputs written, checked, styled and put in their place, all together."""

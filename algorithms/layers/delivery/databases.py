@@ -1,0 +1,240 @@
+"""Tables of databases as outputs: written under a random name, and swapped in with all other outputs."""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from qgis.core import (
+    QgsAbstractDatabaseProviderConnection,
+    QgsDataSourceUri,
+    QgsProcessingUtils,
+    QgsProviderRegistry,
+)
+
+from ....core.errors import InputError, VbasError, first_values
+from .locks import JOURNALS
+
+FILES = ("ogr", "spatialite")  # databases that are a file
+NEEDED = (
+    QgsAbstractDatabaseProviderConnection.Capability.RenameVectorTable,
+    QgsAbstractDatabaseProviderConnection.Capability.DropVectorTable,
+)
+# One server under all its names: the moment it started, and the database.
+SERVER = "SELECT pg_postmaster_start_time()::text, current_database()"
+# What would keep a replaced table from being dropped, and go on showing its old rows.
+DEPENDENTS = """
+SELECT n.nspname, c.relname, r.ev_class::regclass::text
+FROM pg_depend d JOIN pg_rewrite r ON r.oid = d.objid JOIN pg_class c ON c.oid = d.refobjid
+JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE d.classid = 'pg_rewrite'::regclass AND d.refclassid = 'pg_class'::regclass AND r.ev_class <> c.oid
+UNION
+SELECT n.nspname, c.relname, k.conrelid::regclass::text
+FROM pg_constraint k JOIN pg_class c ON c.oid = k.confrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE k.contype = 'f'
+"""
+
+
+@dataclass(frozen=True)
+class DatabaseTable:
+    """A table of a database: prefix and uri as QGIS writes them, provider as it names the kind of database."""
+
+    prefix: str
+    provider: str
+    uri: str
+
+    @property
+    def parts(self) -> QgsDataSourceUri:
+        """The parts of the address."""
+        return QgsDataSourceUri(self.uri)
+
+    @property
+    def schema(self) -> str:
+        """The schema; empty where the database knows none."""
+        return self.parts.schema()
+
+    @property
+    def file(self) -> Path | None:
+        """The file, where the database is one."""
+        return Path(self.parts.database()).absolute() if self.provider in FILES else None
+
+    def named(self, table: str) -> str:
+        """The destination with another table."""
+        uri = self.parts
+        uri.setDataSource(uri.schema(), table, uri.geometryColumn(), uri.sql(), uri.keyColumn())
+        if self.file is not None:
+            column = f" ({uri.geometryColumn()})" if uri.geometryColumn() else ""
+            return f"{self.prefix}dbname='{uri.database()}' table=\"{table}\"{column}"
+        return self.prefix + uri.uri(False)
+
+    def connect(self) -> QgsAbstractDatabaseProviderConnection:
+        """A connection to the database."""
+        metadata = QgsProviderRegistry.instance().providerMetadata(self.provider)
+        if self.provider == "ogr":
+            return metadata.createConnection(str(self.file), {})
+        if self.provider == "spatialite":
+            return metadata.createConnection(f"dbname='{self.file}'", {})
+        return metadata.createConnection(self.parts.connectionInfo(True), {})
+
+
+def parse(name: str, text: str) -> DatabaseTable:
+    """The table that a destination names. Raises InputError for what is no table that can be swapped in."""
+    matched, provider, uri = QgsProcessingUtils.decodeProviderKeyAndUri(text)
+    prefix = text[: len(text) - len(uri)] if matched else text[: text.index(":") + 1]
+    if not matched:
+        provider, uri = prefix.rstrip(":"), text[len(prefix) :]
+    provider = {"postgis": "postgres"}.get(provider, provider)
+    table = DatabaseTable(prefix, provider, uri)
+    metadata = QgsProviderRegistry.instance().providerMetadata(provider)
+    if metadata is None:
+        raise InputError(
+            f"{name}: “{provider}” is not a database that this QGIS knows: choose a file or another database."
+        )
+    if not table.parts.table() or (table.file is not None and not table.parts.database()):
+        raise InputError(
+            f"{name}: {text} does not name a database and a table, such as ogr:dbname='/folder/file.gpkg' "
+            'table="name".'
+        )
+    if provider == "ogr" and table.file.suffix.lower() != ".gpkg":
+        raise InputError(f"{name}: {table.file} is not a GeoPackage: tables are added to .gpkg files alone.")
+    if table.file is not None and not (table.file.parent.is_dir() and (table.file.is_file() or provider == "ogr")):
+        raise InputError(f"{name}: there is no database {table.file}: make it first or choose another place.")
+    if table.file is None or table.file.is_file():
+        _check_connection(name, table)
+    return table
+
+
+def _check_connection(name: str, table: DatabaseTable) -> None:
+    try:
+        connection = table.connect()
+        able = connection is not None and all(connection.capabilities() & one for one in NEEDED)
+        dependents = []
+        if able and table.provider == "postgres":
+            schema = table.schema or "public"
+            rows = connection.executeSql(DEPENDENTS)
+            dependents = [str(by) for of, one, by in rows if (of, one) == (schema, table.parts.table())]
+    except Exception as error:  # QGIS 3.22 raises a kind that it does not export
+        raise InputError(f"{name}: the database cannot be reached: {first_line(error)}.") from None
+    if not able:
+        raise InputError(
+            f"{name}: tables of “{table.provider}” cannot be put in their place all together with the other outputs: "
+            "write into PostgreSQL, a GeoPackage or a file."
+        )
+    if dependents:
+        raise InputError(
+            f"{name}: the table “{table.parts.table()}” cannot be replaced, since {first_values(dependents)} "
+            "depend on it: choose another table."
+        )
+
+
+def server(provider: str, uri: QgsDataSourceUri) -> tuple[str, ...]:
+    """What distinguishes one database of a server from all others, however its host is written."""
+    if provider == "postgres":
+        with suppress(Exception):  # it cannot be asked: what is written must do
+            metadata = QgsProviderRegistry.instance().providerMetadata(provider)
+            rows = metadata.createConnection(uri.connectionInfo(True), {}).executeSql(SERVER)
+            return (provider, *map(str, rows[0]))
+    return provider, uri.host().lower(), uri.port(), uri.service(), uri.database()
+
+
+class TablePlace:
+    """A table that was written under a name of its own, and gets its final name with all other outputs."""
+
+    def __init__(self, name: str, table: DatabaseTable) -> None:
+        self._name, self._table = name, table
+        self._final = table.parts.table()
+        self._new, self._kept = (f"vbas_{secrets.token_hex(8)}" for _ in range(2))
+        self._makes_the_file = table.file is not None and not table.file.exists()
+        self._existed = self._delivered = False
+
+    @property
+    def new(self) -> str:
+        """The name that the table is written under."""
+        return self._new
+
+    @property
+    def staging(self) -> str:
+        """The destination to be written to."""
+        return self._table.named(self._new)
+
+    def final(self, identifier: str) -> str:
+        """The address of the table in its place, from that of the table as it was written."""
+        return identifier.replace(self._new, self._final)
+
+    def prepare(self) -> None:
+        """See that both tables can be reached."""
+        self._existed = self._exists(self._final)
+
+    def put(self) -> None:
+        """Rename what is there, then the new table."""
+        if self._existed:
+            self._rename(self._final, self._kept)
+        self._rename(self._new, self._final)
+
+    def undo(self) -> list[str]:
+        """Rename back, as far as `put` came: the database shows how far."""
+        kept = False
+        try:
+            kept, new, final = (self._exists(one) for one in (self._kept, self._new, self._final))
+            if final and not new and (kept or not self._existed):
+                self._rename(self._final, self._new)
+            if kept:
+                self._rename(self._kept, self._final)
+        except VbasError as error:
+            where = f"what it held is in the table “{self._kept}”, rename it" if kept else "look what it holds"
+            return [f"The table “{self._final}” could not be put back ({error}): {where}."]
+        return []
+
+    def forget(self) -> list[str]:
+        """Drop what was kept."""
+        self._delivered = True
+        if not self._existed:
+            return []
+        try:
+            self._run(lambda connection: connection.dropVectorTable(self._table.schema, self._kept))
+        except VbasError as error:
+            return [
+                f"What the table “{self._final}” held before is still in the table “{self._kept}” ({error}): drop it, "
+                "and what depends on it."
+            ]
+        self._hand_on_styles()
+        return []
+
+    def discard(self) -> None:
+        """Drop the new table, and a file that was made for it."""
+        if self._delivered:
+            return
+        with suppress(VbasError):
+            if self._makes_the_file and not self._exists(self._final):
+                for ending in ("", *JOURNALS):
+                    self._table.file.with_name(self._table.file.name + ending).unlink(missing_ok=True)
+            elif self._exists(self._new):
+                self._run(lambda connection: connection.dropVectorTable(self._table.schema, self._new))
+
+    def _hand_on_styles(self) -> None:
+        """Styles saved for the table that was replaced went with its name: they are for the new one."""
+        if self._table.provider == "ogr":
+            with suppress(sqlite3.Error), closing(sqlite3.connect(self._table.file)) as connection, connection:
+                connection.execute(
+                    "UPDATE layer_styles SET f_table_name = ? WHERE f_table_name = ?", (self._final, self._kept)
+                )
+
+    def _exists(self, table: str) -> bool:
+        return self._run(lambda connection: connection.tableExists(self._table.schema, table))
+
+    def _rename(self, old: str, new: str) -> None:
+        self._run(lambda connection: connection.renameVectorTable(self._table.schema, old, new))
+
+    def _run(self, action):
+        try:
+            return action(self._table.connect())
+        except Exception as error:  # QGIS 3.22 raises a kind that it does not export
+            raise VbasError(f"{self._name}: the database says: {first_line(error)}") from error
+
+
+def first_line(error: Exception) -> str:
+    """The first line of what a database says."""
+    return str(error).strip().split("\n")[0].rstrip(". ")

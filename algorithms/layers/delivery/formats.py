@@ -1,0 +1,126 @@
+"""Which formats can be written, found out by writing one row and reading it back."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import shapely
+from osgeo import gdal, ogr
+from qgis.core import QgsCoordinateReferenceSystem, QgsProcessing, QgsProcessingFeedback
+
+from ....core.errors import VbasError
+from ..tables import Table, number_fields
+from .locks import journals_of
+from .writing import write_file
+
+SHAPES = {
+    QgsProcessing.SourceType.TypeVector: ("none", None),
+    QgsProcessing.SourceType.TypeVectorPoint: ("points", shapely.Point(600_000, 5_500_000)),
+    QgsProcessing.SourceType.TypeVectorPolygon: (
+        "polygons",
+        shapely.MultiPolygon([shapely.box(600_000, 5_500_000, 600_100, 5_500_100)]),
+    ),
+}
+# What a format keeps beside its file: endings of the stem, or of the whole name. GDAL and QGIS read these with the
+# file, whoever has written them.
+INDEXES = (
+    *(".qix", ".sbn", ".sbx", ".idm", ".ind", ".fix", ".fbn", ".fbx", ".ain", ".aih", ".atx", ".ixs", ".mxs"),
+    ".shp.index",
+)
+SHAPEFILE = (".shp", ".shx", ".dbf", ".prj", ".cpg", ".qpj", ".shp.xml", *INDEXES)
+FAMILIES = (
+    SHAPEFILE,
+    (".tab", ".dat", ".id", ".map", ".ind"),
+    (".mif", ".mid"),
+    (".gml", ".xml", ".xsd", ".gfs"),
+    (".csv", ".csvt", ".prj"),
+)
+ROOM_NEEDED = 1 << 18  # bytes: what one row takes in any format, and its journal
+_known: dict[tuple[str, QgsProcessing.SourceType], tuple[str, ...]] = {}
+STYLES = (".qml", ".qmd")
+# What would be wrong beside a new file: indexes of other shapes, types of other columns.
+STALE = {
+    ".shp": INDEXES,
+    ".dbf": INDEXES,
+    ".tab": (".ind",),
+    ".csv": (".csvt",),
+    ".gml": (".gfs",),
+}
+
+
+def read_with(file: Path) -> list[str]:
+    """Names of the files that belong to a file, itself included, whether they are there or not."""
+    families = [family for family in FAMILIES if file.suffix.lower() in family]
+    endings = dict.fromkeys(ending for family in (*families, STYLES) for ending in family)
+    return list(dict.fromkeys([file.name, *(file.stem + ending for ending in endings), *journals_of(file)]))
+
+
+def stale_beside(file: Path) -> list[str]:
+    """Names of the files beside a file that must not outlive it: an old journal would be replayed into the new file."""
+    return [*(file.stem + ending for ending in STALE.get(file.suffix.lower(), ())), *journals_of(file)]
+
+
+def written_endings(suffix: str, source_type: QgsProcessing.SourceType) -> tuple[str, ...]:
+    """Endings of the files that an output with that ending makes; empty where the format cannot be written.
+
+    source_type : what the output holds
+
+    Raises VbasError where nothing can be found out, since the temporary folder is full.
+    """
+    if (suffix, source_type) not in _known:
+        try:
+            with tempfile.TemporaryDirectory(prefix="vbas_format_") as folder:
+                found = _written_in(Path(folder), suffix, source_type)
+                if not found:  # is it the format, or the folder?
+                    (Path(folder) / "room").write_bytes(bytes(ROOM_NEEDED))
+        except OSError as error:
+            raise VbasError(no_temporary_folder(error)) from error
+        if not found:
+            return ()
+        _known[suffix, source_type] = found
+    return _known[suffix, source_type]
+
+
+def no_temporary_folder(error: OSError) -> str:
+    """The sentence where nothing can be written into the temporary folder."""
+    # Python says only that no folder will do, by an error of its own.
+    where = "There is no temporary folder to write to" if error.errno == errno.ENOENT else "The temporary folder"
+    said = "" if error.errno == errno.ENOENT else f" {tempfile.gettempdir()} cannot be written to: {error.strerror}"
+    return f"{where}{said}. Make room there, or set TMPDIR to another folder."
+
+
+def _written_in(folder: Path, suffix: str, source_type: QgsProcessing.SourceType) -> tuple[str, ...]:
+    geometry, shape = SHAPES.get(source_type, SHAPES[QgsProcessing.SourceType.TypeVectorPolygon])
+    shapes = None if shape is None else np.array([shape])
+    crs = None if shape is None else QgsCoordinateReferenceSystem("EPSG:32614")
+    fields = number_fields(vbas_region="integer", name="text")
+    table = Table(fields, (np.array([1]), ["one"]), geometry, shapes, crs)
+    a_dbf = shape is None and suffix in (".shp", ".dbf")  # a Shapefile without shapes is a .dbf alone
+    file = folder / ("one.shp" if a_dbf else f"one{suffix}")
+    gdal.PushErrorHandler("CPLQuietErrorHandler")
+    try:
+        write_file(file, table, "one", QgsProcessingFeedback())
+        if a_dbf:
+            file = file.with_suffix(".dbf")
+        written = tuple(sorted(one.name[len(file.stem) :] for one in folder.iterdir()))
+        return written if file.is_file() and _has_the_row(file) else ()
+    except (VbasError, sqlite3.Error):
+        return ()
+    finally:
+        gdal.PopErrorHandler()
+
+
+def _has_the_row(file: Path) -> bool:
+    dataset = ogr.Open(str(file))
+    if dataset is None or dataset.GetLayerCount() != 1:
+        return False
+    layer = dataset.GetLayer(0)
+    feature = layer.GetNextFeature()
+    if feature is None or layer.GetNextFeature() is not None:
+        return False
+    values = [feature.GetFieldAsString(i) for i in range(feature.GetFieldCount())]
+    return "1" in values and "one" in values

@@ -1,0 +1,262 @@
+"""Outputs: written whole in a staging folder, checked there, and only then put in their place, all together.
+
+Where they may go is settled before any work (`destinations`); how they get there is in `places`.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+
+from qgis.core import (
+    QgsMapLayer,
+    QgsProcessingContext,
+    QgsProcessingFeedback,
+    QgsProcessingLayerPostProcessorInterface,
+    QgsProcessingOutputLayerDefinition,
+    QgsProcessingUtils,
+    QgsProperty,
+    QgsVectorLayer,
+)
+from qgis.PyQt import sip
+
+from ....core.errors import InputError, VbasError
+from ..feedback import check_cancelled
+from ..given import Given
+from ..tables import SecondCount, Table
+from .databases import DatabaseTable, TablePlace
+from .destinations import checked_destinations, with_destination
+from .exact_values import check_writable
+from .formats import no_temporary_folder, stale_beside
+from .locks import one_run_on
+from .places import FilePlace, deliver
+from .second_count import check_file, check_layer
+from .styles import describe, store_style, style
+from .writing import fill_sink, in_one_sentence, write_file, write_text
+
+
+class Outputs:
+    """Collects the outputs of one run; use as a context manager, end with `deliver()`.
+
+    Whatever ends the run before that (an error, Cancel, Ctrl-C) leaves nothing behind.
+    """
+
+    def __init__(self, given: Given, feedback: QgsProcessingFeedback) -> None:
+        self._given, self._feedback = given, feedback
+        self._files: dict[str, tuple[Path, Path]] = {}
+        self._tables: dict[str, TablePlace] = {}
+        self._results: dict[str, object] = {}
+        self._titles: dict[str, str] = {}
+        self._destinations: dict[str, Path | str] = {}
+        destinations = checked_destinations(given)
+        with ExitStack() as stack:
+            self._hold(destinations, stack)
+            self._staging = _new_folder(stack)
+            for name, destination in destinations.items():
+                self._destinations[name] = self._settled(name, destination, stack)
+            self._held = stack.pop_all()
+
+    def __enter__(self) -> Outputs:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._held.close()
+
+    def wanted(self, name: str) -> bool:
+        """Whether the user asked for this output."""
+        return name in self._destinations
+
+    def keep_after_cancel(self) -> None:
+        """Write what there is even if the user has cancelled: for results that are of use unfinished."""
+        self._feedback = QgsProcessingFeedback()
+
+    def add(self, name: str, table: Table, check: SecondCount | None = None, title: str = "") -> None:
+        """Write a table of rows. With a check it is a release: what was written is recounted, from the file or layer
+        itself; a class below k raises PrivacyError. title : of the layer, where it says more than the form can.
+        """
+        if not self.wanted(name):
+            return
+        destination = self._destinations[name]
+        title = self._titles[name] = title or self._given.definition(name).description()
+        check_writable(name, table)
+        if isinstance(destination, Path):
+            with in_one_sentence(name):
+                file = self._stage(name, destination)
+                write_file(file, table, title, self._feedback)
+                if not file.exists():  # a Shapefile without shapes is a .dbf alone
+                    file, destination = file.with_suffix(".dbf"), destination.with_suffix(".dbf")
+                    self._files[name] = (file, destination)
+                store_style(file, name, title)
+                check_file(name, file, table, check)
+        else:
+            with in_one_sentence(name):
+                self._to_sink(name, table, title, check)
+
+    def add_text(self, name: str, text: Callable[[], str]) -> None:
+        """Write a text file, such as a report."""
+        if self.wanted(name):
+            destination = self._destinations[name]
+            if not isinstance(destination, Path):
+                raise InputError(f"{name}: give the name of a file.")
+            content = text()
+            with in_one_sentence(name):
+                write_text(self._stage(name, destination), content)
+
+    def deliver(self) -> dict[str, object]:
+        """Put all files in their place and return the results of the algorithm."""
+        check_cancelled(self._feedback)
+        self._let_go_of_tables()
+        places = [
+            FilePlace(name, staged, destination, stale_beside(destination))
+            for name, (staged, destination) in self._files.items()
+        ]
+        tables = {name: place for name, place in self._tables.items() if name in self._results}
+        # Files first: they fail more often, and are put back more easily.
+        for warning in deliver([*places, *tables.values()], lambda: check_cancelled(self._feedback)):
+            self._feedback.pushWarning(warning)
+        for name, place in tables.items():
+            self._results[name] = self._announce_table(place, str(self._results[name]))
+        for name in tables:
+            self._dress(name, str(self._results[name]))
+        for name, (_, destination) in self._files.items():
+            self._results[name] = self._announce(name, destination)
+        return self._results
+
+    def _announce(self, name: str, destination: Path) -> str:
+        """Tell QGIS of a finished file, so that it is loaded if the user wanted that."""
+        if self._given.definition(name).type() == "fileDestination":
+            return str(destination)
+        announced = dict(self._given.parameters)
+        value = announced.get(name)
+        if isinstance(value, QgsProcessingOutputLayerDefinition):
+            value.sink = QgsProperty.fromValue(str(destination))
+        self._given.algorithm.parameterAsOutputLayer(announced, name, self._given.context)
+        self._dress(name, str(destination))
+        return str(destination)
+
+    def _announce_table(self, place: TablePlace, identifier: str) -> str:
+        """Tell QGIS the final name of a table that it is to load."""
+        loaded = {
+            place.final(one) if one == identifier else one: details
+            for one, details in self._given.context.layersToLoadOnCompletion().items()
+        }
+        self._given.context.setLayersToLoadOnCompletion(loaded)
+        return place.final(identifier)
+
+    def _dress(self, name: str, identifier: str) -> None:
+        dress_when_loaded(self._given, identifier, name, self._titles[name])
+
+    def _let_go_of_tables(self) -> None:
+        """Close the layers that show tables under the names they were written under."""
+        store = self._given.context.temporaryLayerStore()
+        for layer in list(store.mapLayers().values()):
+            if any(place.new in layer.source() for place in self._tables.values()):
+                store.removeMapLayer(layer)
+
+    def _hold(self, destinations: dict[str, object], stack: ExitStack) -> None:
+        """One run at a time: hold every target until the end."""
+        held: set[tuple[str, str]] = set()
+        for name, destination in destinations.items():
+            file = destination.file if isinstance(destination, DatabaseTable) else destination
+            if not isinstance(file, Path):
+                continue
+            target = file.parent.resolve() / file.name
+            stem = (str(target.parent), target.stem.casefold())
+            if stem not in held:
+                stack.enter_context(one_run_on(target, name))
+                held.add(stem)
+
+    def _settled(self, name: str, destination: Path | str | DatabaseTable, stack: ExitStack) -> Path | str:
+        if not isinstance(destination, DatabaseTable):
+            return destination
+        # A table of a database is written under a name of its own, and gets the one asked for when all is in place.
+        place = self._tables[name] = TablePlace(name, destination)
+        stack.callback(place.discard)
+        stack.callback(self._let_go_of_tables)
+        staged = with_destination(self._given.parameters.get(name), place.staging)
+        self._given = self._given.with_parameters(**{name: staged})
+        return place.staging
+
+    def _stage(self, name: str, destination: Path) -> Path:
+        folder = self._staging / name
+        folder.mkdir()
+        # A .dbf is a Shapefile without shapes, which is written as one.
+        file = folder / (destination.with_suffix(".shp") if destination.suffix == ".dbf" else destination).name
+        self._files[name] = (file, destination)
+        return file
+
+    def _to_sink(self, name: str, table: Table, title: str, check: SecondCount | None) -> None:
+        sink, identifier = fill_sink(self._given, name, table, self._feedback)
+        if sink is None:
+            raise VbasError(f"{name} could not be created: check where it is to be written.")
+        del sink
+        layer = QgsProcessingUtils.mapLayerFromString(identifier, self._given.context)
+        try:
+            check_layer(name, layer, table, check)
+        except VbasError:
+            if layer is not None:
+                layer.dataProvider().truncate()
+            raise
+        if isinstance(layer, QgsVectorLayer):
+            style(layer, name)
+            describe(layer, title)
+        if name not in self._tables:  # they are dressed under their final name
+            self._dress(name, identifier)
+        self._results[name] = identifier
+
+
+def _new_folder(stack: ExitStack) -> Path:
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="vbas-"))
+    except OSError as error:
+        raise VbasError(no_temporary_folder(error)) from error
+    stack.callback(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+class Dressing(QgsProcessingLayerPostProcessorInterface):
+    """Gives a loaded layer its look, its name and its metadata: QGIS loads files without the style they hold."""
+
+    def __init__(self, given: Given, name: str, title: str) -> None:
+        super().__init__()
+        self._algorithm, self._name, self._title = given.algorithm.id(), name, title
+        self._label = given.definition(name).description()
+
+    def postProcessLayer(
+        self, layer: QgsMapLayer, context: QgsProcessingContext, feedback: QgsProcessingFeedback
+    ) -> None:
+        """Called by QGIS in its main thread."""
+        if isinstance(layer, QgsVectorLayer):
+            if not _chosen_by_user(self._algorithm, self._name):
+                style(layer, self._name)
+                layer.triggerRepaint()
+            # QGIS names layers by the output's label, or its name in a model, unless its user chose another.
+            describe(layer, self._title, None if layer.name() in (self._name, self._label) else layer.name())
+
+
+# QGIS takes them over and deletes them with the run's context, but Python would forget them long before.
+_KEPT: list[Dressing] = []
+
+
+def dress_when_loaded(given: Given, identifier: str, name: str, title: str) -> None:
+    """Have an output styled, named and described once it is loaded; nothing to do where it will not be."""
+    context = given.context
+    if context.willLoadLayerOnCompletion(identifier):
+        _KEPT[:] = [one for one in _KEPT if not sip.isdeleted(one)]
+        _KEPT.append(Dressing(given, name, title))
+        context.layerToLoadOnCompletionDetails(identifier).setPostProcessor(_KEPT[-1])
+
+
+def _chosen_by_user(algorithm: str, name: str) -> bool:
+    """Whether the user told QGIS what this output is to look like (“Edit Rendering Styles for Outputs”)."""
+    try:
+        from processing.gui.RenderingStyles import RenderingStyles
+    except ImportError:  # QGIS without its Processing plugin
+        return False
+    return bool(RenderingStyles.getStyle(algorithm, name))

@@ -1,0 +1,220 @@
+"""All outputs put in their place, or none: what was there is kept until the last one is in place."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import shutil
+import stat
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol
+
+from ....core.errors import Cancelled, VbasError
+from .locks import refuse_if_held
+
+
+class Place(Protocol):
+    """Where one output goes."""
+
+    def prepare(self) -> None:
+        """Bring the output next to its place, without touching what is there."""
+
+    def put(self) -> None:
+        """Put it in place, and keep what was there under another name."""
+
+    def undo(self) -> list[str]:
+        """Put back what was there, however far `put` came; sentences on what could not be put back."""
+
+    def forget(self) -> list[str]:
+        """Remove what was kept; sentences on what could not be removed."""
+
+    def discard(self) -> None:
+        """Remove what `prepare` brought."""
+
+
+def deliver(places: Sequence[Place], check_cancelled: Callable[[], None] = lambda: None) -> list[str]:
+    """Put every output in its place, or leave all as it was. Returns warnings.
+
+    Raises VbasError where one cannot be put in its place; whatever else ends it (Cancel, Ctrl-C) undoes it too.
+    """
+    begun: list[Place] = []
+    try:
+        for place in places:
+            place.prepare()
+        for place in places:
+            check_cancelled()
+            begun.append(place)
+            place.put()
+        check_cancelled()
+    except BaseException as error:
+        lost = [sentence for place in reversed(begun) for sentence in place.undo()]
+        for place in places:
+            place.discard()
+        if lost:
+            raise VbasError(
+                f"The outputs could not be put in their place: {_reason(error)}. {' '.join(lost)}"
+            ) from error
+        if isinstance(error, (OSError, VbasError)) and not isinstance(error, Cancelled):
+            raise VbasError(
+                f"The outputs could not be put in their place: {_reason(error)}. Nothing was changed."
+            ) from error
+        raise
+    return [sentence for place in places for sentence in place.forget()]
+
+
+class FilePlace:
+    """The files of one output, side files included, in the folder of its target.
+
+    name : of the output
+    staged : the file in a folder of its own, with its side files
+    target : where it goes; the side files go beside it
+    stale : names of files beside the target that belong to what is replaced, such as an index of the old shapes
+    """
+
+    def __init__(self, name: str, staged: Path, target: Path, stale: Iterable[str] = ()) -> None:
+        self._name, self._target = name, target
+        new = {beside(target, staged, file): file for file in sorted(staged.parent.iterdir())}
+        old = {target.with_name(one): None for one in stale}
+        self._moves = [_Move(where, file) for where, file in {**old, **new}.items()]
+
+    def prepare(self) -> None:
+        refuse_if_held(self._target, self._name)
+        # A side file that is new is as open to others as the file that it belongs to.
+        like = _status(self._target)
+        try:
+            for move in self._moves:
+                move.prepare(like)
+        except OSError as error:
+            raise VbasError(f"{self._name} cannot be written to {self._target.parent}: {error.strerror}") from error
+
+    def put(self) -> None:
+        refuse_if_held(self._target, self._name)
+        for move in self._moves:
+            move.put()
+
+    def undo(self) -> list[str]:
+        return [sentence for move in reversed(self._moves) for sentence in move.undo()]
+
+    def forget(self) -> list[str]:
+        return [sentence for move in self._moves for sentence in move.forget()]
+
+    def discard(self) -> None:
+        for move in self._moves:
+            move.discard()
+
+
+class _Move:
+    """One file into its place. How far it came is read from the folder, so that it can be undone from any point."""
+
+    def __init__(self, target: Path, source: Path | None) -> None:
+        self._target, self._source = target, source
+        self._part, self._kept = _hidden(target), _hidden(target)
+        self._replaces = False
+
+    def prepare(self, like: os.stat_result | None) -> None:
+        before = _status(self._target)
+        self._replaces = before is not None
+        if self._source is not None:
+            _copy(self._source, self._part, before or like)
+
+    def put(self) -> None:
+        before = _status(self._target)
+        if (before is not None) != self._replaces:
+            raise OSError(errno.EBUSY, f"another program has just changed {self._target}")
+        if before is not None:
+            if not stat.S_ISREG(before.st_mode):
+                raise OSError(errno.EEXIST, f"{self._target} is no longer a plain file")
+            self._keep()
+        if self._source is not None:
+            os.replace(self._part, self._target)  # noqa: PTH105
+
+    def _keep(self) -> None:
+        if self._source is not None:
+            # A second name for what is there: so its place is never empty.
+            with suppress(OSError, NotImplementedError):
+                os.link(self._target, self._kept)
+                return
+        os.replace(self._target, self._kept)  # noqa: PTH105
+
+    def undo(self) -> list[str]:
+        try:
+            if _status(self._kept) is not None:
+                if _status(self._target) is not None and self._kept.samefile(self._target):
+                    self._kept.unlink()
+                else:
+                    os.replace(self._kept, self._target)  # noqa: PTH105
+            elif self._source is not None and not self._replaces and _status(self._part) is None:
+                self._target.unlink(missing_ok=True)
+        except OSError as error:
+            if self._replaces:
+                return [
+                    f"{self._target} could not be put back ({error.strerror}): what it held is in {self._kept}, rename "
+                    "it."
+                ]
+            return [f"{self._target} was already written and could not be removed ({error.strerror}): remove it."]
+        return []
+
+    def forget(self) -> list[str]:
+        try:
+            self._kept.unlink(missing_ok=True)
+        except OSError as error:
+            return [f"What {self._target} held before is still in {self._kept} ({error.strerror}): remove it."]
+        return []
+
+    def discard(self) -> None:
+        with suppress(OSError):
+            self._part.unlink(missing_ok=True)
+
+
+def beside(target: Path, staged: Path, file: Path) -> Path:
+    """Where a file goes that was written beside the staged one: the same, beside the target."""
+    return target.with_name(target.stem + file.name[len(staged.stem) :])
+
+
+def _hidden(target: Path) -> Path:
+    """A name beside the target that nobody can predict."""
+    return target.with_name(f".vbas-{secrets.token_hex(8)}")
+
+
+def _status(path: Path) -> os.stat_result | None:
+    try:
+        return os.lstat(path)
+    except FileNotFoundError:
+        return None
+
+
+def _copy(source: Path, part: Path, like: os.stat_result | None) -> None:
+    """Copy into a new file, closed to others from the start where the file that it replaces is."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(part, flags, 0o666 if like is None else 0o600)
+    with source.open("rb") as read, os.fdopen(descriptor, "wb") as write:
+        shutil.copyfileobj(read, write, 1 << 20)
+        write.flush()
+        os.fsync(write.fileno())
+    if like is not None:
+        _take_over(part, like)
+
+
+def _take_over(part: Path, like: os.stat_result) -> None:
+    """Owner, group and mode of the file that is replaced; where the group cannot be had, its rights are others'."""
+    mode = stat.S_IMODE(like.st_mode)
+    if hasattr(os, "chown"):
+        now = os.lstat(part)
+        if (now.st_uid, now.st_gid) != (like.st_uid, like.st_gid):
+            try:
+                os.chown(part, like.st_uid, like.st_gid)
+            except OSError:
+                try:
+                    os.chown(part, -1, like.st_gid)
+                except OSError:
+                    mode = (mode & ~0o070) | (mode & 0o007) << 3
+    part.chmod(mode)
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror + (f" ({error.filename2 or error.filename})" if error.filename else "")
+    return str(error).rstrip(".") or type(error).__name__

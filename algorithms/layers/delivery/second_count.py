@@ -1,0 +1,309 @@
+"""The second count: what was written is opened again, its rows, shapes and classes counted from there alone.
+
+Files are read as they are, by another program than wrote them where there is one (SQLite itself, Python's CSV reader).
+Values are distinguished by type and value, missing ones from all others. Where a format itself makes two values one
+(CSV has no missing value, only empty text), they are one here too: so they are for whoever reads the file, and
+classes only grow by it. Nothing here may merge what a reader of the file sees as two.
+"""
+
+from __future__ import annotations
+
+import csv
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+from osgeo import gdal
+from qgis.core import QgsFeatureRequest, QgsVectorLayer
+from qgis.PyQt.QtCore import QVariant
+
+from ....core.errors import InputError, PrivacyError, VbasError, first_values
+from ....core.records.sqlite_file import quoted
+from ...compat import kind_of
+from ..tables import CHUNK, SecondCount, Table
+from .exact_values import changed_values
+
+LONGEST_FIELD = 2**31 - 1  # that every Python takes
+
+
+@dataclass
+class ReadBack:
+    """What a file or layer holds.
+
+    names : its fields, in the order of the table's, None for one that is not there
+    n_rows; n_shapes : rows with a shape, None for a table without
+    smallest : records in the smallest class, None where that was not asked for or there are no rows
+    values : the different values of each field, None where they need not be compared
+    """
+
+    names: list[str | None]
+    n_rows: int
+    n_shapes: int | None = None
+    smallest: int | None = None
+    values: list[Iterable[object]] | None = None
+
+
+@dataclass
+class _Classes:
+    """Counts rows and classes as they come, by typed values."""
+
+    check: SecondCount | None
+    n_fields: int
+    n_rows: int = 0
+    sizes: Counter[tuple[object, ...]] = field(default_factory=Counter)
+    values: list[set[object]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.values = [set() for _ in range(self.n_fields)]
+
+    def add(self, rows: Sequence[Sequence[object]]) -> None:
+        # A short row would leave a column out of the classes, and make one of several.
+        if any(len(row) != self.n_fields for row in rows):
+            raise VbasError("What was written cannot be read back: rows have lost fields. Nothing was kept.")
+        self.n_rows += len(rows)
+        columns = [_typed_column(column) for column in zip(*rows)]
+        for seen, column in zip(self.values, columns):
+            seen.update(column)
+        if self.check is None or not rows:
+            return
+        keys = zip(*columns[: self.check.n_class_fields])
+        if self.check.count_field is None:
+            self.sizes.update(keys)
+        else:
+            for key, count in zip(keys, columns[self.check.count_field]):
+                self.sizes[key] += _records(_untyped(count))
+
+    def read_back(self, names: list[str | None], n_shapes: int | None) -> ReadBack:
+        smallest = min(self.sizes.values(), default=None)
+        values = [[_untyped(value) for value in seen] for seen in self.values]
+        return ReadBack(names, self.n_rows, n_shapes, smallest, values)
+
+
+def check_file(output: str, file: Path, table: Table, check: SecondCount | None) -> None:
+    """Reopen a written file and compare it with what was to be written; with a check recount its classes too.
+
+    Raises VbasError where rows, shapes or fields are missing, InputError where values changed, PrivacyError for a class
+    below k.
+    """
+    if file.suffix.lower() == ".gpkg":
+        found = _of_geopackage(file, table, check)
+    elif file.suffix.lower() == ".csv":
+        found = _of_csv(file, table, check)
+    else:
+        found = _through_qgis(file, table, check)
+    _compare(output, found, table, check)
+
+
+def check_layer(output: str, layer: QgsVectorLayer | None, table: Table, check: SecondCount | None) -> None:
+    """The same for a layer in memory or in a database."""
+    _compare(output, None if layer is None else _of_layer(layer, table, check), table, check)
+
+
+def _compare(output: str, found: ReadBack | None, table: Table, check: SecondCount | None) -> None:
+    kind = VbasError if check is None else PrivacyError
+    if found is None:
+        raise kind(
+            f"{output} cannot be read back in this format: nothing was kept; choose another, such as GeoPackage."
+        )
+    if found.n_rows != len(table):
+        raise kind(f"{output} was not written whole ({found.n_rows} of {len(table)} rows): nothing was kept.")
+    if found.n_shapes is not None and table.shapes is not None:
+        n_shapes = sum(shape is not None and not shape.is_empty for shape in table.shapes)
+        if found.n_shapes != n_shapes:
+            raise kind(
+                f"{output} was not written whole ({found.n_shapes} of {n_shapes} rows with a shape): nothing was kept."
+            )
+    if not found.n_rows:
+        return
+    lost = [one.name() for one, name in zip(table.fields, found.names) if name is None]
+    if lost:
+        raise InputError(
+            f"{output}: the format cannot hold a field named {first_values(lost)} (its characters are changed): rename "
+            "it first or choose another format, such as GeoPackage."
+        )
+    if check is not None and (found.smallest is None or found.smallest < check.k):
+        raise PrivacyError(
+            f"The second count found a class of fewer than {check.k} records in {output}: nothing was kept."
+        )
+    _compare_values(output, found, table)
+
+
+def _compare_values(output: str, found: ReadBack, table: Table) -> None:
+    if found.values is None:
+        return
+    for position, (one, values) in enumerate(zip(table.fields, found.values)):
+        computed = kind_of(one) == "real" and not table.has_codes(position)  # a last digit may go
+        changed = [] if computed else changed_values(table.distinct(position), values, str(kind_of(one)))
+        if changed:
+            raise InputError(
+                f"{output}: the format does not keep the values {first_values(changed)} of field “{one.name()}” as "
+                "they are: choose another format, such as GeoPackage, or round or shorten them."
+            )
+
+
+def _of_geopackage(file: Path, table: Table, check: SecondCount | None) -> ReadBack:
+    """By SQLite itself, which needs nothing of GDAL."""
+    name = file.stem
+    with closing(sqlite3.connect(file)) as connection:
+        shape = connection.execute(
+            "SELECT column_name FROM gpkg_geometry_columns WHERE table_name = ?", (name,)
+        ).fetchone()
+        info = connection.execute("SELECT name, pk FROM pragma_table_info(?) ORDER BY cid", (name,)).fetchall()
+        there = [column for column, key in info if not key and (shape is None or column != shape[0])]
+        names = _names(table, there)
+        if None in names:
+            return ReadBack(names, _count_of(connection, "SELECT COUNT(*) FROM", quoted(name)))
+        n_shapes = None
+        if shape is not None:
+            n_shapes = _shapes_of_geopackage(connection, name, shape[0])
+        if check is None:
+            n_rows, smallest = _count_of(connection, "SELECT COUNT(*) FROM", quoted(name)), None
+        else:
+            columns = [quoted(column) for column in names]
+            size = "COUNT(*)" if check.count_field is None else f"COALESCE(SUM({columns[check.count_field]}), 0)"
+            # Names cannot be bound: SQLite itself has just given them, and they are quoted.
+            grouping = ", ".join(columns[: check.n_class_fields])
+            classes = " ".join(("SELECT", size, "AS size, COUNT(*) AS n FROM", quoted(name), "GROUP BY", grouping))
+            smallest, n_rows = connection.execute(
+                " ".join(("SELECT MIN(size), SUM(n) FROM (", classes, ")"))
+            ).fetchone()
+        values = None if table.plain and shape is None else _values_of_geopackage(connection, name, names)
+        return ReadBack(names, int(n_rows or 0), n_shapes, smallest, values)
+
+
+def _shapes_of_geopackage(connection: sqlite3.Connection, name: str, shape: str) -> int:
+    """Shapes that are there, and that the map finds: the spatial index holds each that is not empty."""
+    # The fourth byte holds the flags, of which the fifth bit says that the shape is empty.
+    rows = connection.execute(
+        " ".join(("SELECT substr(", quoted(shape), ", 4, 1) FROM", quoted(name), "WHERE", quoted(shape), "NOT NULL"))
+    )
+    n_shapes = sum(not flags[0] & 0b10000 for (flags,) in rows)
+    index = f"rtree_{name}_{shape}_rowid"
+    if _count_of(connection, "SELECT COUNT(*) FROM sqlite_master WHERE name = ?", "", (index,)):
+        n_shapes = min(n_shapes, _count_of(connection, "SELECT COUNT(*) FROM", quoted(index)))
+    return n_shapes
+
+
+def _values_of_geopackage(connection: sqlite3.Connection, name: str, names: Sequence[str]) -> list[Iterable[object]]:
+    return [
+        [value for (value,) in connection.execute(" ".join(("SELECT DISTINCT", quoted(one), "FROM", quoted(name))))]
+        for one in names
+    ]
+
+
+def _count_of(connection: sqlite3.Connection, statement: str, name: str, values: tuple[object, ...] = ()) -> int:
+    return int(connection.execute(" ".join((statement, name)), values).fetchone()[0])
+
+
+def _of_csv(file: Path, table: Table, check: SecondCount | None) -> ReadBack:
+    """By Python's own reader: each value is the text that stands in the file."""
+    before = csv.field_size_limit(LONGEST_FIELD)
+    try:
+        with file.open(encoding="utf-8", newline="") as lines:
+            reader = csv.reader(lines)
+            there = next(reader, [])
+            names = _names(table, there)
+            if None in names or len(there) != len(table.fields):
+                return ReadBack(names, sum(1 for row in reader if row))
+            # GDAL, too, passes over empty lines.
+            rows = (row for row in reader if row)
+            classes = _Classes(check, len(table.fields))
+            while chunk := list(islice(rows, CHUNK)):
+                classes.add(chunk)
+    finally:
+        csv.field_size_limit(before)
+    return classes.read_back(names, None)
+
+
+def _through_qgis(file: Path, table: Table, check: SecondCount | None) -> ReadBack | None:
+    # The layer ends with this function: an error would keep it, and QGIS crashes on one that is left at its own end.
+    with _headers_in_spreadsheets():
+        layer = QgsVectorLayer(str(file), file.stem, "ogr")
+        return _of_layer(layer, table, check, renamed=file.suffix.lower() in (".shp", ".dbf"))
+
+
+def _of_layer(layer: QgsVectorLayer, table: Table, check: SecondCount | None, renamed: bool = False) -> ReadBack | None:
+    """Through QGIS; renamed : the format shortens names, and keeps the order of the fields."""
+    if not layer.isValid():
+        return None
+    there = layer.fields().names()
+    in_order = renamed and len(there) == len(table.fields)
+    names = there if in_order else _names(table, there)
+    request = QgsFeatureRequest()
+    spatial = layer.isSpatial()
+    if not spatial:
+        request.setFlags(QgsFeatureRequest.Flag.NoGeometry)
+    features = layer.getFeatures(request)
+    if None in names:
+        return ReadBack(names, sum(1 for _ in features))
+    positions = [there.index(name) for name in names]
+    classes = _Classes(check, len(table.fields))
+    n_shapes = 0
+    while chunk := list(islice(features, CHUNK)):
+        rows = [feature.attributes() for feature in chunk]
+        classes.add([[row[position] for position in positions] for row in rows])
+        if spatial:
+            n_shapes += sum(feature.hasGeometry() and not feature.geometry().isEmpty() for feature in chunk)
+    return classes.read_back(names, n_shapes if spatial else None)
+
+
+def _names(table: Table, there: Sequence[str]) -> list[str | None]:
+    """The name of each of the table's fields in the file; None for one that is not there under its name.
+
+    Some databases know no capitals.
+    """
+    lower = {name.lower(): name for name in there}
+    wanted = [one.name() for one in table.fields]
+    return [name if name in there else lower.get(name.lower()) for name in wanted]
+
+
+@contextmanager
+def _headers_in_spreadsheets() -> Iterator[None]:
+    """The first row of a spreadsheet holds the names: GDAL would guess, wrongly where all else is text or nothing."""
+    names = ("OGR_XLSX_HEADERS", "OGR_ODS_HEADERS")
+    before = [gdal.GetConfigOption(name) for name in names]
+    for name in names:
+        gdal.SetConfigOption(name, "FORCE")
+    try:
+        yield
+    finally:
+        for name, value in zip(names, before):
+            gdal.SetConfigOption(name, value)
+
+
+def _typed_column(column: Sequence[object]) -> Sequence[object]:
+    """The values with their types, so that 1, 1.0, “1” and True are four, and a missing value is none of them.
+
+    Text stands for itself, None for what is missing, and all else is a pair.
+    """
+    if set(map(type, column)) <= {str, type(None)}:
+        return column
+    return [_typed(value) for value in column]
+
+
+def _typed(value: object) -> object:
+    if value is None or type(value) is str:
+        return value
+    if isinstance(value, QVariant):
+        return None if value.isNull() else _typed(value.value())
+    try:
+        hash(value)
+    except TypeError:
+        return type(value).__name__, repr(value)
+    return type(value).__name__, value
+
+
+def _untyped(typed: object) -> object:
+    return typed[1] if isinstance(typed, tuple) else typed
+
+
+def _records(count: object) -> int:
+    """How many records a row stands for; none where that cannot be read, so that its class shows too few."""
+    try:
+        return int(count)  # type: ignore[call-overload]
+    except (TypeError, ValueError, OverflowError):
+        return 0

@@ -1,0 +1,316 @@
+"""How outputs look and what they say of themselves when QGIS loads them.
+
+An output has looks by preference; the first that the layer's fields can show is taken, so that whatever is written (a
+release with counts, a crosswalk drawn without records, a Shapefile that cuts names, no rows at all) is drawn whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
+from pathlib import Path
+from typing import Union
+
+import numpy as np
+from qgis.core import (
+    QgsCategorizedSymbolRenderer,
+    QgsFeatureRenderer,
+    QgsFillSymbol,
+    QgsGradientColorRamp,
+    QgsGradientStop,
+    QgsGraduatedSymbolRenderer,
+    QgsLineSymbol,
+    QgsMarkerSymbol,
+    QgsPalLayerSettings,
+    QgsRendererCategory,
+    QgsRendererRange,
+    QgsSingleSymbolRenderer,
+    QgsSymbol,
+    QgsTextBufferSettings,
+    QgsTextFormat,
+    QgsVectorLayer,
+    QgsVectorLayerSimpleLabeling,
+    QgsVectorLayerUtils,
+)
+from qgis.PyQt.QtGui import QColor
+
+from ...compat import geometry_kind, label_placement, python_value
+
+CLASSES = 6
+DBF_NAME = 10  # characters of a field's name that a Shapefile keeps
+MISSING = -1.0  # what stands for no value in a renderer: it would not draw NULL
+
+# Light to dark in even steps, so that they read without colour vision and in print. The hues are those of ColorBrewer's
+# YlGnBu and OrRd, which are safe for the colour-blind (Harrower & Brewer 2003). Zero is white, lighter still.
+GREENS_TO_BLUES = ("#cbe7b0", "#2a93b5", "#081d58")
+REDS = ("#fdd49e", "#e8603c", "#7f0000")
+# Eight colours that all kinds of colour vision tell apart (Okabe & Ito 2008).
+QUALITATIVE = ("#56b4e9", "#e69f00", "#009e73", "#f0e442", "#cc79a7", "#0072b2", "#d55e00", "#999999")
+
+OUTLINE = {"outline_color": "#828c9a", "outline_width": "0.25"}  # seen on the lightest and on the darkest class
+NO_VALUE = {"style": "b_diagonal", "color": "#9aa0a6", **OUTLINE}
+NOTHING = {"color": "#ffffff", **OUTLINE}
+REGION = {"color": "#e9eef5", "outline_color": "#33415c", "outline_width": "0.45"}
+
+
+@dataclass(frozen=True)
+class Graduated:
+    """Classes of a number: `expression` with a place for each of `fields`.
+
+    unit : what a number of the legend counts; none : the legend's words for zero; missing : those for no value
+    """
+
+    fields: tuple[str, ...]
+    expression: str
+    unit: str
+    none: str
+    missing: str
+    ramp: tuple[str, ...]
+
+    def renderer(self, layer: QgsVectorLayer) -> QgsFeatureRenderer | None:
+        """None where the layer lacks the fields, or has no value to show."""
+        names = [field_of(layer, field) for field in self.fields]
+        if None in names:
+            return None
+        expression = self.expression.format(*(f'"{name}"' for name in names))
+        values = _numbers(layer, expression)
+        known = values[np.isfinite(values)]
+        if not known.size:
+            return None
+        breaks = quantile_breaks(known[known > 0])
+        ranges = [
+            QgsRendererRange(low, high, _symbol(layer, {"color": colour, **OUTLINE}), f"{text} {self.unit}")
+            for (low, high, text), colour in zip(_classes(breaks), shades(self.ramp, len(breaks) - 1))
+        ]
+        if (known == 0).any():
+            ranges.insert(0, QgsRendererRange(0.0, 0.0, _symbol(layer, NOTHING), self.none))
+        if known.size < values.size:
+            ranges.insert(0, QgsRendererRange(MISSING, MISSING, _symbol(layer, NO_VALUE), self.missing))
+        renderer = QgsGraduatedSymbolRenderer(f"coalesce({expression}, {MISSING:g})", ranges)
+        renderer.setSourceSymbol(_symbol(layer, OUTLINE))
+        middle = QgsGradientStop(0.5, QColor(self.ramp[1]))
+        renderer.setSourceColorRamp(QgsGradientColorRamp(QColor(self.ramp[0]), QColor(self.ramp[-1]), False, [middle]))
+        return renderer
+
+
+@dataclass(frozen=True)
+class Categorised:
+    """A colour per value of a text field with few values; in the order of `colours` where that names them."""
+
+    field: str
+    colours: dict[str, str] = dataclass_field(default_factory=dict)
+    missing: str = "no value"
+
+    def renderer(self, layer: QgsVectorLayer) -> QgsFeatureRenderer | None:
+        """None where the layer lacks the field, has no value to show, or more of them than there are colours."""
+        name = field_of(layer, self.field)
+        if name is None:
+            return None
+        values = {python_value(value) for value in layer.uniqueValues(layer.fields().indexOf(name))}
+        known = sorted(str(value) for value in values if value is not None)
+        shown = [*(value for value in self.colours if value in known), *(v for v in known if v not in self.colours)]
+        if not 0 < len(shown) <= len(QUALITATIVE):
+            return None
+        free = iter([colour for colour in QUALITATIVE if colour not in self.colours.values()] + list(QUALITATIVE))
+        categories = [
+            QgsRendererCategory(
+                value, _symbol(layer, {"color": self.colours.get(value) or next(free), **OUTLINE}), value
+            )
+            for value in shown
+        ]
+        if len(known) < len(values):
+            # The category without a value takes all the rest, NULL among them.
+            categories.append(QgsRendererCategory(None, _symbol(layer, NO_VALUE), self.missing))
+        return QgsCategorizedSymbolRenderer(name, categories)
+
+
+@dataclass(frozen=True)
+class Plain:
+    """The same symbol for all."""
+
+    properties: dict[str, str]
+
+    def renderer(self, layer: QgsVectorLayer) -> QgsFeatureRenderer:
+        """Fits every layer."""
+        return QgsSingleSymbolRenderer(_symbol(layer, self.properties))
+
+
+Look = Union[Graduated, Categorised, Plain]
+# Of the demonstration city, from the centre outwards, in the same eight colours.
+DISTRICTS = {
+    "centre": "#d55e00",
+    "inner suburb": "#e69f00",
+    "north end": "#cc79a7",
+    "university": "#0072b2",
+    "outer suburb": "#f0e442",
+    "rural": "#009e73",
+    "river": "#56b4e9",
+}
+POINT = {"name": "circle", "outline_color": "#ffffff"}
+# The looks of each output by preference; the last fits every layer.
+LOOKS: dict[str, tuple[Look, ...]] = {
+    "RELEASED_REGIONS": (
+        Graduated(
+            ("released", "area_km2"),
+            "{0} / {1}",
+            "records/km²",
+            "none released",
+            "no surface",
+            GREENS_TO_BLUES,
+        ),
+        Plain(REGION),
+    ),
+    "REGION_AUDIT": (
+        Graduated(
+            ("suppressed", "records"),
+            "100.0 * {0} / {1}",
+            "% suppressed",
+            "none suppressed",
+            "no records",
+            REDS,
+        ),
+        Plain(REGION),
+    ),
+    "AREA_AUDIT": (
+        Graduated(("percent_below",), "{0}", "% below K_MIN", "none below K_MIN", "no households masked", REDS),
+        Plain(REGION),
+    ),
+    "GROUPS": (
+        Graduated(("density",), "{0}", "people/km²", "nobody", "no surface", GREENS_TO_BLUES),
+        Plain(REGION),
+    ),
+    "AREAS": (Categorised("district", DISTRICTS), Plain(REGION)),
+    "LEFT_OUT": (Categorised("reason"), Plain(NO_VALUE)),
+    "AUDIT": (Categorised("outcome"), Plain({**POINT, "color": "#56b4e9"})),
+    "MASKED": (Plain({**POINT, "color": "#009e73", "size": "1.8"}),),
+    "SITE_POINTS": (Plain({**POINT, "color": "#7b3fa0", "size": "1.8"}),),
+    "VORONOI": (Plain({"style": "no", "outline_color": "#7b3fa0", "outline_width": "0.3"}),),
+}
+# The outputs whose polygons are labelled: with the name of a region where it has one, with its number elsewhere.
+LABELLED = ("RELEASED_REGIONS", "REGION_AUDIT", "GROUPS")
+
+
+def style(layer: QgsVectorLayer, name: str) -> bool:
+    """Give a layer the look of the output of that name; False where there is nothing to draw (tables)."""
+    if not layer.isSpatial():
+        return False
+    looks = LOOKS.get(name, (Plain(REGION),))
+    layer.setRenderer(next(found for found in (look.renderer(layer) for look in looks) if found is not None))
+    if name in LABELLED:
+        _label_regions(layer)
+    return True
+
+
+def describe(layer: QgsVectorLayer, title: str, name: str | None = None) -> None:
+    """Metadata, and a name: whether the layer is for release or internal is said in both.
+
+    title : of the output, such as “Released regions (for release)”; name : what QGIS would call the layer, if anything
+    """
+    kind = title[title.rfind("(") :]
+    layer.setName(title if name is None else name if kind in name else f"{name} {kind}")
+    metadata = layer.metadata()
+    metadata.setTitle(title)
+    metadata.setAbstract(title)
+    layer.setMetadata(metadata)
+
+
+def store_style(file: Path, name: str, title: str) -> None:
+    """Keep the style with the file: inside a GeoPackage, beside any other format."""
+    layer = QgsVectorLayer(str(file), title, "ogr")
+    if not layer.isValid() or not style(layer, name):
+        return
+    if file.suffix.lower() == ".gpkg":
+        layer.saveStyleToDatabase(name.lower(), title, True, "")
+    else:
+        layer.saveNamedStyle(str(file.with_suffix(".qml")))
+
+
+def field_of(layer: QgsVectorLayer, name: str) -> str | None:
+    """What a field is called in the layer: a Shapefile keeps ten characters, a database its own case."""
+    there = {field.lower(): field for field in layer.fields().names()}
+    return there.get(name.lower(), there.get(name[:DBF_NAME].lower()))
+
+
+def quantile_breaks(values: np.ndarray) -> tuple[float, ...]:
+    """Ends of at most CLASSES classes that hold about as many values each, rounded to few digits; none of no values.
+
+    Where many values are the same, about as many different values each.
+    values : (n,) positive; all lie between the first and the last end
+    """
+    if not values.size:
+        return ()
+    different = np.unique(values)
+    inner = np.linspace(0.0, 1.0, min(CLASSES, len(different)) + 1)[1:-1]
+    tried = [
+        _rounded_breaks(values, np.quantile(these, inner), digits)
+        for these in (values, different)
+        for digits in range(2, 7)
+    ]
+    breaks = max(tried, key=len)  # the first of those with most classes: the fewest digits
+    # One value alone may be round itself; and a rounded end may miss by the last bit of a floating number.
+    return (min(breaks[0], values.min() * (1 - 1e-9)), *breaks[1:-1], max(breaks[-1], values.max() * (1 + 1e-9)))
+
+
+def _rounded_breaks(values: np.ndarray, inner: np.ndarray, digits: int) -> tuple[float, ...]:
+    low, high = _to_digits(values.min(), digits, np.floor), _to_digits(values.max(), digits, np.ceil)
+    between = {_to_digits(value, digits, np.round) for value in inner.tolist()}
+    return (low, *sorted(value for value in between if low < value < high), high)
+
+
+def _to_digits(value: float, digits: int, how: Callable[[float], float]) -> float:
+    step = 10.0 ** (int(np.floor(np.log10(value))) - digits + 1)
+    return float(f"{how(value / step) * step:.12g}")
+
+
+def _classes(breaks: Sequence[float]) -> list[tuple[float, float, str]]:
+    """Each class with its words: (low, high, "from – to"), or the number alone where both ends read the same."""
+    ends = [(low, high, _with_blanks(low), _with_blanks(high)) for low, high in zip(breaks, breaks[1:])]
+    return [(low, high, first if first == last else f"{first} – {last}") for low, high, first, last in ends]
+
+
+def _with_blanks(number: float) -> str:
+    return f"{number:,.6g}".replace(",", "\u00a0")
+
+
+def shades(ramp: tuple[str, ...], n: int) -> list[str]:
+    """n colours from the light end of a ramp of three to the dark one; its middle for a single class."""
+    stops = np.array([QColor(colour).getRgb()[:3] for colour in ramp], dtype=float)
+    at = np.linspace(0.0, len(ramp) - 1.0, n) if n > 1 else np.array([(len(ramp) - 1) / 2])
+    parts = [np.interp(at, np.arange(len(ramp)), stops[:, part]) for part in range(3)]
+    return [QColor(*colour).name() for colour in np.round(np.column_stack(parts)).astype(int).tolist()]
+
+
+def _numbers(layer: QgsVectorLayer, expression: str) -> np.ndarray:
+    """Values of all features, NaN for none, (n,) float."""
+    values, _ = QgsVectorLayerUtils.getValues(layer, expression)
+    found = (python_value(value) for value in values)
+    return np.array([np.nan if value is None else float(value) for value in found])
+
+
+def _symbol(layer: QgsVectorLayer, properties: dict[str, str]) -> QgsSymbol:
+    """A symbol for the layer's kind of geometry, which is not always the output's: a format may know lines alone."""
+    make = {"point": QgsMarkerSymbol, "line": QgsLineSymbol}.get(geometry_kind(layer), QgsFillSymbol)
+    return make.createSimple(properties)
+
+
+def _label_regions(layer: QgsVectorLayer) -> None:
+    """Number the regions, each where the label fits into it: so there are more as one zooms in."""
+    field = field_of(layer, "name") or field_of(layer, "vbas_region")
+    if field is None or geometry_kind(layer) != "polygon":
+        return
+    halo = QgsTextBufferSettings()
+    halo.setEnabled(True)
+    halo.setColor(QColor("#ffffff"))
+    halo.setSize(0.8)
+    words = QgsTextFormat()
+    words.setSize(8)
+    words.setColor(QColor("#1f2937"))
+    words.setBuffer(halo)
+    settings = QgsPalLayerSettings()
+    settings.fieldName = field
+    settings.fitInPolygonOnly = True
+    settings.placement = label_placement("Horizontal")
+    settings.setFormat(words)
+    layer.setLabeling(QgsVectorLayerSimpleLabeling(settings))
+    layer.setLabelsEnabled(True)

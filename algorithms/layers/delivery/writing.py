@@ -1,0 +1,189 @@
+"""Rows into files and sinks."""
+
+from __future__ import annotations
+
+import csv
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from itertools import chain
+from pathlib import Path
+
+import shapely
+from osgeo import gdal
+from qgis.core import (
+    QgsCoordinateReferenceSystem,
+    QgsCoordinateTransformContext,
+    QgsFeature,
+    QgsFeatureSink,
+    QgsGeometry,
+    QgsProcessingFeedback,
+    QgsVectorFileWriter,
+)
+
+from ....core.errors import InputError, VbasError
+from ....core.records.sqlite_file import quoted
+from ..feedback import check_cancelled
+from ..given import Given
+from ..tables import GEOMETRY_TYPES, Table
+
+VALUES_AT_ONCE = 999  # that every SQLite can bind
+
+
+def write_file(file: Path, table: Table, title: str, feedback: QgsProcessingFeedback) -> None:
+    """Write a new file in the format of its extension. Raises InputError for an unknown one, VbasError if it fails."""
+    fields = table.qgs_fields
+    options = QgsVectorFileWriter.SaveVectorOptions()
+    options.driverName = QgsVectorFileWriter.driverForExtension(file.suffix.lstrip("."))
+    if not options.driverName:
+        raise InputError(f"“{file.suffix}” is not a format that QGIS writes: use .gpkg, .csv or another known one.")
+    options.layerName = file.stem
+    if options.driverName == "GPKG":
+        used = {name.lower() for name in fields.names()}
+        row_id = next(name for name in ("fid", "row_id", "vbas_row_id") if name not in used)
+        shape = next(name for name in ("geom", "shape", "vbas_shape") if name not in used)
+        made = [f"FID={row_id}", f"IDENTIFIER={title}", f"DESCRIPTION={title}"]
+        options.layerOptions = made if table.geometry == "none" else [*made, f"GEOMETRY_NAME={shape}"]
+    in_bulk = options.driverName == "GPKG" and table.geometry == "none" and table.plain
+    writer = QgsVectorFileWriter.create(
+        str(file),
+        fields,
+        GEOMETRY_TYPES[table.geometry],
+        table.crs or QgsCoordinateReferenceSystem(),
+        QgsCoordinateTransformContext(),
+        options,
+    )
+    _stop_on(writer, file)
+    if not in_bulk:
+        _fill(writer, table, feedback)
+    with _errors_of_gdal() as errors:
+        if not writer.flushBuffer():
+            errors.append(writer.errorMessage() or "the disk may be full")
+        _stop_on(writer, file)
+        del writer  # closes the file: what was not on the disk yet may fail only now
+    if errors:
+        raise VbasError(f"{file.name} cannot be written: {errors[0]}. Nothing was changed.")
+    if in_bulk:
+        _fill_geopackage(file, table, feedback)
+
+
+def write_text(file: Path, text: str) -> None:
+    """Write a text file and read it back. Raises OSError where it cannot be written, VbasError if it is not whole."""
+    content = text.encode("utf-8")
+    file.write_bytes(content)
+    if file.read_bytes() != content:
+        raise VbasError(f"{file.name} was not written whole: nothing was kept.")
+
+
+@contextmanager
+def in_one_sentence(output: str) -> Iterator[None]:
+    """Say what the system or a library refuses while an output is written: a full disk, a limit, a lost file."""
+    try:
+        yield
+    except (OSError, sqlite3.Error, csv.Error, UnicodeError, OverflowError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise VbasError(
+            f"{output} cannot be written: {reason}. Nothing was changed; make room for temporary files in "
+            f"{tempfile.gettempdir()}, or set TMPDIR to another folder."
+        ) from error
+
+
+def _stop_on(writer: QgsVectorFileWriter, file: Path) -> None:
+    if writer.hasError() != QgsVectorFileWriter.WriterError.NoError:
+        raise VbasError(f"{file.name} cannot be written: {writer.errorMessage()}. Nothing was changed.")
+
+
+@contextmanager
+def _errors_of_gdal() -> Iterator[list[str]]:
+    """What GDAL reports as failed meanwhile: QGIS does not pass on what happens when a file is closed."""
+    errors: list[str] = []
+
+    def keep(kind: int, _: int, message: str) -> None:
+        if kind >= gdal.CE_Failure:
+            errors.append(message.strip().rstrip("."))
+
+    gdal.PushErrorHandler(keep)
+    try:
+        yield errors
+    finally:
+        gdal.PopErrorHandler()
+
+
+def fill_sink(
+    given: Given, name: str, table: Table, feedback: QgsProcessingFeedback
+) -> tuple[QgsFeatureSink | None, str]:
+    """Write into whatever QGIS makes of an output: a layer in memory, a table in a database."""
+    crs = table.crs or QgsCoordinateReferenceSystem()
+    made_of = table.qgs_fields, GEOMETRY_TYPES[table.geometry], crs
+    sink, identifier = given.algorithm.parameterAsSink(given.parameters, name, given.context, *made_of)
+    if sink is not None:
+        _fill(sink, table, feedback)
+        if not sink.flushBuffer():
+            raise VbasError(f"{name} could not be written: {sink.lastError() or 'its last rows were not taken'}.")
+    return sink, identifier
+
+
+def _fill(sink: QgsFeatureSink, table: Table, feedback: QgsProcessingFeedback) -> None:
+    feature = QgsFeature(table.qgs_fields)
+    wkbs = None if table.shapes is None else shapely.to_wkb(_multi(table))
+    for start, rows in table.chunks():
+        check_cancelled(feedback)
+        for i, row in enumerate(rows):
+            feature.setAttributes(list(row))
+            if wkbs is not None:
+                geometry = QgsGeometry()
+                if wkbs[start + i] is not None:
+                    geometry.fromWkb(wkbs[start + i])
+                feature.setGeometry(geometry)
+            if not sink.addFeature(feature, QgsFeatureSink.Flag.FastInsert):
+                raise VbasError(f"Row {start + i + 1} could not be written: {sink.lastError()}.")
+
+
+def _multi(table: Table) -> list[shapely.Geometry]:
+    if table.geometry != "polygons":
+        return list(table.shapes)
+    return [
+        shape if shape.geom_type == "MultiPolygon" else shapely.multipolygons([shape] if not shape.is_empty else [])
+        for shape in table.shapes
+    ]
+
+
+def _fill_geopackage(file: Path, table: Table, feedback: QgsProcessingFeedback) -> None:
+    """Rows into the table that OGR made: several times as fast as features.
+
+    The file is new and nobody reads it yet: what fails is thrown away, and needs no journal. OGR counts the rows in a
+    trigger that takes longer than the row itself; the count is set once instead.
+    """
+    n_fields = len(table.fields)
+    width = max(VALUES_AT_ONCE // max(n_fields, 1), 1)
+    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode = OFF")
+        connection.execute("PRAGMA synchronous = OFF")
+        connection.execute("BEGIN")
+        triggers = connection.execute(
+            "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?", (file.stem,)
+        ).fetchall()
+        for name, _ in triggers:
+            connection.execute(f"DROP TRIGGER {quoted(name)}")
+        for _, rows in table.chunks():
+            check_cancelled(feedback)
+            whole = len(rows) - len(rows) % width
+            several = (list(chain.from_iterable(rows[i : i + width])) for i in range(0, whole, width))
+            connection.executemany(_insertion(file.stem, table, width), several)
+            connection.executemany(_insertion(file.stem, table, 1), rows[whole:])
+        for _, statement in triggers:
+            connection.execute(statement)
+        if triggers:
+            connection.execute(
+                "UPDATE gpkg_ogr_contents SET feature_count = ? WHERE table_name = ?", (len(table), file.stem)
+            )
+        connection.execute("COMMIT")
+
+
+def _insertion(name: str, table: Table, n_rows: int) -> str:
+    """The statement that inserts so many rows; one for many rows is twice as fast as many."""
+    # Names cannot be bound: they are those of the table that was just made, quoted. The values are bound.
+    names = ", ".join(quoted(field.name()) for field in table.fields)
+    places = "(" + ", ".join("?" for _ in table.fields) + ")"
+    return " ".join(("INSERT INTO", quoted(name), "(", names, ") VALUES", ", ".join([places] * n_rows)))

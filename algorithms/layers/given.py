@@ -1,0 +1,58 @@
+"""What one run was given: the one way to read a parameter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from qgis.core import Qgis, QgsProcessingAlgorithm, QgsProcessingContext, QgsProcessingParameterDefinition
+
+
+@dataclass(eq=False)
+class Given:
+    """The algorithm, its parameters as `understood` and `as_spelled` give them, and QGIS's context."""
+
+    algorithm: QgsProcessingAlgorithm
+    parameters: dict[str, object]
+    context: QgsProcessingContext
+
+    def with_parameters(self, **changed: object) -> Given:
+        """The same run with some parameters changed."""
+        return Given(self.algorithm, {**self.parameters, **changed}, self.context)
+
+    def definition(self, name: str) -> QgsProcessingParameterDefinition | None:
+        """The parameter, None where the algorithm has no such one."""
+        return self.algorithm.parameterDefinition(name)
+
+    def text(self, name: str) -> str:
+        """A choice among words, or the name of a field; empty where it is not given."""
+        read = self.algorithm.parameterAsString
+        if self.definition(name).type() == "enum":
+            read = self.algorithm.parameterAsEnumString
+        return read(self.parameters, name, self.context)
+
+    def words(self, name: str) -> list[str]:
+        """The words of a choice among several."""
+        options = self.definition(name).options()
+        return [options[position] for position in self.algorithm.parameterAsEnums(self.parameters, name, self.context)]
+
+    def field_names(self, name: str) -> list[str]:
+        """The fields chosen; QGIS 3.40 renamed the method."""
+        new = Qgis.QGIS_VERSION_INT >= 34000
+        read = self.algorithm.parameterAsStrings if new else self.algorithm.parameterAsFields
+        return list(read(self.parameters, name, self.context))
+
+    def cells(self, name: str) -> list[object]:
+        """The cells of a table that is filled in by hand, row by row."""
+        return self.algorithm.parameterAsMatrix(self.parameters, name, self.context)
+
+    def whole(self, name: str) -> int:
+        """A whole number."""
+        return self.algorithm.parameterAsInt(self.parameters, name, self.context)
+
+    def number(self, name: str) -> float:
+        """A number."""
+        return self.algorithm.parameterAsDouble(self.parameters, name, self.context)
+
+    def yes(self, name: str) -> bool:
+        """Whether a box is ticked."""
+        return self.algorithm.parameterAsBool(self.parameters, name, self.context)

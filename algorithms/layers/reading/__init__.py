@@ -1,0 +1,1 @@
+"""Tables and fields read as they are, or refused in one sentence."""

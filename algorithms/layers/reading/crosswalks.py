@@ -1,0 +1,141 @@
+"""What says how areas become regions: crosswalks, the sites that draw regions, and hierarchies of larger units."""
+
+from __future__ import annotations
+
+import numpy as np
+import shapely
+from qgis.core import QgsFeatureRequest, QgsProcessingFeatureSource, QgsProcessingFeedback
+
+from ....core.areas import Areas, identifier_text, make_areas
+from ....core.crosswalk import Crosswalk, crosswalk_from_table
+from ....core.errors import InputError, first_values
+from ...compat import python_value
+from ..feedback import check_cancelled
+from ..shapes.areas import AreaLayer
+from .checked_source import CheckedSource
+from .fields import check_degrees, field_index
+from .records import read_columns
+
+NUMBER = "vbas_region"
+
+
+def read_crosswalk(
+    source: QgsProcessingFeatureSource, id_field: str, areas: Areas | None, feedback: QgsProcessingFeedback
+) -> tuple[Areas, Crosswalk]:
+    """CROSSWALK for the given areas, or for those it names itself (which have no points then).
+
+    id_field : the areas' identifier; where it is empty, the only field beside vbas_region. Raises InputError.
+    """
+    fields = source.fields()
+    number_index = field_index(fields, NUMBER, "CROSSWALK", "CROSSWALK")
+    if not id_field:
+        others = [name for name in fields.names() if name.lower() not in (NUMBER, "fid", "ogc_fid")]
+        if len(others) != 1:
+            raise InputError(
+                f"CROSSWALK has the fields {', '.join(fields.names())}: say in CROSSWALK_ID which holds the areas."
+            )
+        id_field = others[0]
+    id_index = field_index(fields, id_field, "CROSSWALK_ID", "CROSSWALK")
+    request = QgsFeatureRequest().setFlags(QgsFeatureRequest.Flag.NoGeometry)
+    identifiers, numbers = [], []
+    for feature in source.getFeatures(request):
+        check_cancelled(feedback)
+        identifiers.append(python_value(feature[id_index]))
+        number = python_value(feature[number_index])
+        numbers.append(None if number == "" else number)
+    if not identifiers:
+        raise InputError("CROSSWALK is empty: it needs a row per area.")
+    if areas is None:  # an identifier that stands twice is reported below
+        once = list(dict.fromkeys(identifiers))
+        areas = make_areas(once, np.zeros((len(once), 2)), None, "CROSSWALK_ID")
+    return areas, crosswalk_from_table(areas, identifiers, numbers)
+
+
+def read_sites(source: QgsProcessingFeatureSource, layer: AreaLayer, feedback: QgsProcessingFeedback) -> np.ndarray:
+    """SITES in the areas' planar coordinates, (S, 2). Raises InputError for none, too many, or none near the areas."""
+    sites, _ = _sites_and_numbers(source, layer, feedback)
+    n = len(layer.areas)
+    if len(sites) > n:
+        raise InputError(f"SITES has {len(sites)} points for {n} areas: give at most one site per area.")
+    low, high = layer.areas.points.min(axis=0), layer.areas.points.max(axis=0)
+    around = np.maximum(high - low, 1.0)
+    outside = ((sites < low - around) | (sites > high + around)).any(axis=1)
+    if outside.all():
+        raise InputError(
+            "All SITES lie far outside the areas: check the coordinate reference systems of SITES and REGIONS."
+        )
+    if outside.any():
+        feedback.pushWarning(f"{int(outside.sum())} of {len(sites)} sites lie far outside the areas.")
+    return sites
+
+
+def read_numbered_sites(
+    source: QgsProcessingFeatureSource, layer: AreaLayer, crosswalk: Crosswalk, feedback: QgsProcessingFeedback
+) -> np.ndarray:
+    """The site of each region of a crosswalk, (n_regions, 2), by the field vbas_region. Raises InputError."""
+    if source.fields().lookupField(NUMBER) < 0:
+        raise InputError(f"SITES has no field “{NUMBER}” that says which region each belongs to: leave SITES empty.")
+    sites, numbers = _sites_and_numbers(source, layer, feedback)
+    position = {number: i for i, number in enumerate(numbers)}
+    wanted = [str(number) for number in crosswalk.numbers.tolist()]
+    lost = [number for number in wanted if number not in position]
+    if lost:
+        raise InputError(
+            f"SITES has no point for {len(lost)} regions of the crosswalk (first: {first_values(lost)}): use the sites "
+            "that were made with it, or leave SITES empty."
+        )
+    return sites[[position[number] for number in wanted]]
+
+
+def _sites_and_numbers(
+    source: QgsProcessingFeatureSource, layer: AreaLayer, feedback: QgsProcessingFeedback
+) -> tuple[np.ndarray, list[str | None]]:
+    index = source.fields().lookupField(NUMBER)
+    wkbs, numbers = [], []
+    for feature in source.getFeatures():
+        check_cancelled(feedback)
+        if feature.geometry().isNull() or feature.geometry().isEmpty():
+            raise InputError("SITES has a row without a point: remove it.")
+        wkbs.append(bytes(feature.geometry().asWkb()))
+        numbers.append(identifier_text(python_value(feature[index])) if index >= 0 else None)
+    if not wkbs:
+        raise InputError("SITES is empty: give at least one point.")
+    if not source.sourceCrs().isValid():
+        raise InputError("SITES has no coordinate reference system: assign the layer its CRS first.")
+    shapes = shapely.centroid(shapely.force_2d(shapely.from_wkb(np.array(wkbs, dtype=object))))
+    check_degrees(shapely.get_coordinates(shapes), source.sourceCrs(), "SITES")
+    return shapely.get_coordinates(layer.to_planar(shapes, source.sourceCrs())), numbers
+
+
+def read_units(
+    source: CheckedSource, id_field: str, level: str, areas: Areas, feedback: QgsProcessingFeedback
+) -> list[object]:
+    """The larger unit of each area, in the order of the areas; None for areas that HIERARCHY_TABLE does not name.
+
+    Areas that the table names beyond these do no harm: it may hold a whole country. Raises InputError for areas that
+    lie in two units, and where the table names none of the areas.
+    """
+    field_index(source.fields(), id_field, "HIERARCHY_ID", "HIERARCHY_TABLE")
+    field_index(source.fields(), level, "HIERARCHY_LEVEL", "HIERARCHY_TABLE")
+    columns = read_columns(source, list(dict.fromkeys([id_field, level])), feedback)
+    identifier, unit = columns[id_field], columns[level]
+    texts = np.array([identifier_text(value) for value in identifier.categories.tolist()], dtype=object)
+    units: list[object] = [None] * len(areas)
+    known = areas.codes_of(texts)[identifier.codes] if len(texts) else np.empty(0, np.int64)
+    # A row for each area and unit once: a table of postal codes names an area many times.
+    once = np.unique(np.column_stack([known, unit.codes]), axis=0)
+    once = once[once[:, 0] >= 0]
+    if not len(once):
+        raise InputError(
+            f"HIERARCHY_TABLE names none of the areas in “{id_field}” (first: {first_values(texts)}; areas: "
+            f"{first_values(areas.identifiers)}): choose the field that holds the areas' identifiers."
+        )
+    times = np.bincount(once[:, 0], minlength=len(areas))
+    if (times > 1).any():
+        raise InputError(
+            f"HIERARCHY_TABLE puts {int((times > 1).sum())} areas into several units of “{level}” "
+            f"({first_values(areas.identifiers[times > 1])}): choose a level in which each area has one unit."
+        )
+    for area, code in once.tolist():
+        units[area] = unit.categories[code]
+    return units

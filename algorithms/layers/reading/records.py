@@ -1,0 +1,280 @@
+"""Tables as columns: straight from the file where that is just what the layer shows, else by features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from osgeo import gdal, ogr
+from qgis.core import QgsFeatureRequest, QgsFields, QgsProcessingFeedback, QgsVectorLayer
+
+from ....core.errors import InputError
+from ....core.records.columns import Column, ColumnBuilder
+from ....core.records.sqlite_file import declared_types, has_idle_log, is_sqlite, read_table
+from ....core.records.table import RecordTable, check_fields, checked_counts
+from ...compat import kind_of, python_value
+from ..feedback import READ, check_cancelled
+from .checked_source import (
+    CheckedSource,
+    LayerFile,
+    errors_of_readers,
+    first_table,
+    held,
+    layer_file,
+    refuse_undecoded,
+    undecoded,
+)
+from .fields import field_index, number_or_missing
+
+
+def read_records(
+    source: CheckedSource,
+    area_field: str,
+    quasi_identifiers: Sequence[str],
+    kept: Sequence[str],
+    count_field: str,
+    region_id: str | None,
+    feedback: QgsProcessingFeedback,
+) -> RecordTable:
+    """Read the fields of RECORDS that are needed and nothing else.
+
+    region_id : REGION_ID of the areas, refused among the released fields. Raises InputError.
+    """
+    fields = source.fields()
+    field_index(fields, area_field, "RECORD_REGION", "RECORDS")
+    for parameter, names in (("QUASI_IDENTIFIERS", quasi_identifiers), ("KEEP_FIELDS", kept)):
+        for name in names:
+            field_index(fields, name, parameter, "RECORDS")
+    if count_field:
+        field_index(fields, count_field, "RECORD_COUNT", "RECORDS")
+    check_fields(area_field, quasi_identifiers, kept, region_id, count_field or None)
+    names = [area_field, *quasi_identifiers, *kept, *([count_field] if count_field else [])]
+    columns = read_columns(source, names, feedback)
+    counts = _counts(columns[count_field], count_field) if count_field else None
+    return RecordTable(
+        columns[area_field],
+        {name: columns[name] for name in quasi_identifiers},
+        {name: columns[name] for name in kept},
+        counts,
+    )
+
+
+def read_area_counts(
+    source: CheckedSource,
+    area_field: str,
+    count_field: str,
+    feedback: QgsProcessingFeedback,
+) -> RecordTable:
+    """Read only which area each row lies in and how many records it stands for. Raises InputError."""
+    field_index(source.fields(), area_field, "RECORD_REGION", "RECORDS")
+    names = [area_field]
+    if count_field:
+        field_index(source.fields(), count_field, "RECORD_COUNT", "RECORDS")
+        names.append(count_field)
+    columns = read_columns(source, names, feedback)
+    counts = _counts(columns[count_field], count_field) if count_field else None
+    return RecordTable(columns[area_field], {}, {}, counts)
+
+
+def read_columns(source: CheckedSource, names: Sequence[str], feedback: QgsProcessingFeedback) -> dict[str, Column]:
+    """Columns of a table by the names given; all ways of reading give the very same columns. Raises InputError."""
+
+    def progress(fraction: float) -> None:
+        check_cancelled(feedback)
+        feedback.setProgress(READ * min(fraction, 1.0))
+
+    fields = source.fields()
+    indexes = [fields.lookupField(name) for name in names]
+    own = [fields[index].name() for index in indexes]
+    columns = _read_file(source, own, progress) or _read_features(source, indexes, progress)
+    for name in own:
+        refuse_undecoded(source.name, name, columns[name].categories.tolist())
+    return {name: columns[one] for name, one in zip(names, own)}
+
+
+def _read_file(
+    source: CheckedSource, names: Sequence[str], progress: Callable[[float], None]
+) -> dict[str, Column] | None:
+    """Columns straight from the file, where that is just what the layer shows; None otherwise."""
+    layer = source.plain_layer
+    if layer is None or layer.isEditable():
+        return None
+    fields = layer.fields()
+    provided = QgsFields.FieldOrigin.OriginProvider
+    if any(fields.fieldOrigin(fields.lookupField(name)) != provided for name in names):
+        return None
+    file = layer_file(layer)
+    if file is None or not file.plain or layer.dataProvider().encoding() != "UTF-8":
+        return None
+    if is_sqlite(file.path):
+        kinds = _kinds_in_sqlite(layer, file, names, source.name)
+        if kinds is None:
+            return None
+
+        def stream(n_rows: int, widest: int) -> dict[str, Column] | None:
+            return _stream(file, layer, names, n_rows, widest, source.name, progress)
+
+        return read_table(file.path, first_table(layer, file), kinds, source.name, progress, stream)
+    if not file.is_csv and file.path.suffix.lower() != ".dbf":
+        return None
+    with held(layer, names, source.name) as found:
+        if found.n_rows is None:
+            return None
+        return _stream(file, layer, names, found.n_rows, found.longest or LONGEST_IN_DBF, source.name, progress)
+
+
+def _stream(
+    file: LayerFile,
+    layer: QgsVectorLayer,
+    names: Sequence[str],
+    n_rows: int,
+    widest: int,
+    parameter: str,
+    progress: Callable[[float], None],
+) -> dict[str, Column] | None:
+    """Columns by GDAL's stream, None where it has none or would show other values than the layer."""
+    dataset, table = open_table(file)
+    if table is None or not shows_the_same(layer, table, names):
+        return None
+    columns = read_arrow(table, names, n_rows, widest, parameter, progress)
+    del table, dataset
+    return columns
+
+
+def _kinds_in_sqlite(
+    layer: QgsVectorLayer, file: LayerFile, names: Sequence[str], parameter: str
+) -> dict[str, str] | None:
+    """What each field holds, where SQLite holds just what the layer shows; None otherwise."""
+    declared = declared_types(file.path, first_table(layer, file), parameter)
+    kinds = {}
+    for name in names:
+        kind = kind_of(layer.fields().field(name))
+        if kind is None or declared.get(name, "").partition("(")[0] not in DECLARED.get(kind, ()):
+            return None
+        kinds[name] = kind
+    return kinds
+
+
+# The declarations that GeoPackages have for values that need no conversion.
+DECLARED = {"integer": ("MEDIUMINT",), "long": ("INTEGER", "INT"), "real": ("DOUBLE", "REAL"), "text": ("TEXT",)}
+LONGEST_IN_DBF = 254
+
+
+def _counts(column: Column, field: str) -> np.ndarray:
+    """RECORD_COUNT by row: the categories are checked and converted, not the rows."""
+    categories = number_or_missing(column.categories.tolist(), field, "RECORD_COUNT", column.categories)
+    return checked_counts(categories[column.codes], field) if len(column) else np.empty(0, np.int64)
+
+
+def _read_features(
+    source: CheckedSource, indexes: Sequence[int], progress: Callable[[float], None]
+) -> dict[str, Column]:
+    # The flags first: they would take the subset back.
+    request = QgsFeatureRequest().setFlags(QgsFeatureRequest.Flag.NoGeometry).setSubsetOfAttributes(list(indexes))
+    builders = [ColumnBuilder() for _ in indexes]
+    done, total = 0, max(source.featureCount(), 1)
+    ids = []
+    for chunk in source.chunks(request):
+        ids.append(np.array([feature.id() for feature in chunk], np.int64))
+        rows = [feature.attributes() for feature in chunk]
+        for builder, index in zip(builders, indexes):
+            builder.add_values([python_value(row[index]) for row in rows])
+        done += len(chunk)
+        progress(done / total)
+    fields = source.fields()
+    columns = {fields[index].name(): builder.column() for index, builder in zip(indexes, builders)}
+    # A database reads along an index where one holds all that is asked for: the rows stand in the order of their ids.
+    id_of = np.concatenate(ids) if ids else np.empty(0, np.int64)
+    if (id_of[1:] >= id_of[:-1]).all():
+        return columns
+    order = np.argsort(id_of, kind="stable")
+    return {name: Column(column.codes[order], column.categories) for name, column in columns.items()}
+
+
+SIMPLE = (ogr.OFTInteger, ogr.OFTInteger64, ogr.OFTReal, ogr.OFTString)
+MOST_ROWS = 65_536
+# A batch of text is an array as wide as its longest value.
+BYTES_AT_ONCE = 1 << 26
+
+
+def open_table(file: LayerFile) -> tuple[gdal.Dataset | None, ogr.Layer | None]:
+    """The dataset, which must outlive its table, and the table; None for a GDAL that has no such stream."""
+    # Text as it is in the file: QGIS decodes it by the encoding that the layer was given.
+    options = ["ENCODING=UTF-8"] if file.path.suffix.lower() == ".dbf" else []
+    # GDAL would make files beside a database with a write-ahead log that nobody has open.
+    if is_sqlite(file.path) and has_idle_log(file.path):
+        options = ["IMMUTABLE=YES"]
+    dataset = gdal.OpenEx(str(file.path), gdal.OF_VECTOR, open_options=options)
+    table = None
+    if dataset is not None:
+        # Without a table's name QGIS shows the first.
+        table = dataset.GetLayerByName(file.table) if file.table else dataset.GetLayer(0)
+    return dataset, table if hasattr(table, "GetArrowStreamAsNumPy") else None
+
+
+def shows_the_same(layer: QgsVectorLayer, table: ogr.Layer, names: Sequence[str]) -> bool:
+    """Whether the stream holds these fields just as the layer shows them."""
+    definition = table.GetLayerDefn()
+    for name in names:
+        index = definition.GetFieldIndex(name)
+        if index < 0:
+            return False
+        field = definition.GetFieldDefn(index)
+        same = field.GetTypeName() == layer.fields().field(name).typeName()
+        if field.GetType() not in SIMPLE or not same or field.GetSubType() != ogr.OFSTNone:
+            return False
+    return True
+
+
+def read_arrow(
+    table: ogr.Layer, names: Sequence[str], n_rows: int, widest: int, parameter: str, progress: Callable[[float], None]
+) -> dict[str, Column]:
+    """Columns by field name.
+
+    n_rows : rows there are, counted without GDAL; widest : bytes that no value exceeds; progress raises to cancel.
+    Raises InputError where not every row can be read, or text is not UTF-8.
+    """
+    definition = table.GetLayerDefn()
+    others = [definition.GetFieldDefn(i).GetName() for i in range(definition.GetFieldCount())]
+    table.SetIgnoredFields([name for name in others if name not in names] + ["OGR_GEOMETRY", "OGR_STYLE"])
+    text = {name: definition.GetFieldDefn(definition.GetFieldIndex(name)).GetType() == ogr.OFTString for name in names}
+    builders = {name: ColumnBuilder() for name in names}
+    rows_at_once = max(1, min(MOST_ROWS, BYTES_AT_ONCE // max(widest, 1)))
+    batches = iter(table.GetArrowStreamAsNumPy(options=["INCLUDE_FID=NO", f"MAX_FEATURES_IN_BATCH={rows_at_once}"]))
+    done = 0
+    while True:
+        with errors_of_readers(parameter):
+            batch = next(batches, None)
+        # A stream that fails gives empty batches for ever.
+        n_here = len(batch[names[0]]) if batch else 0
+        done += n_here
+        if not n_here or done > n_rows:
+            break
+        for name, builder in builders.items():
+            _add(builder, batch[name], text[name], name, parameter)
+        progress(done / n_rows)
+    if done != n_rows:
+        raise InputError(
+            f"{parameter}: {done} rows were read where {n_rows} are: the data are damaged, or another program is "
+            "changing them. Run again with a whole file that nothing writes to."
+        )
+    return {name: builder.column() for name, builder in builders.items()}
+
+
+def _add(builder: ColumnBuilder, values: np.ndarray, is_text: bool, name: str, parameter: str) -> None:
+    missing = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
+    plain = np.ma.getdata(values)
+    try:
+        if is_text and plain.dtype.kind == "O":
+            builder.add_values([_decoded(value) for value in plain.tolist()])
+            return
+        if plain.dtype.kind == "f":
+            lost = np.isnan(plain)
+            missing = lost if missing is None else missing | lost
+        builder.add_array(plain, missing)
+    except UnicodeDecodeError as error:
+        raise undecoded(parameter, name, [error.object.decode("utf-8", "replace")]) from error
+
+
+def _decoded(value: object) -> object:
+    return value.decode("utf-8") if isinstance(value, bytes) else value

@@ -1,0 +1,1 @@
+"""Layers with shapes: checked, repaired, and measured in one plane."""

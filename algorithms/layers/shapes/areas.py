@@ -1,0 +1,108 @@
+"""The layer of areas: identifiers, planar points, populations and shapes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import shapely
+from qgis.core import (
+    QgsCoordinateReferenceSystem,
+    QgsCoordinateTransform,
+    QgsField,
+    QgsProcessingContext,
+    QgsProcessingFeatureSource,
+    QgsProcessingFeedback,
+)
+
+from ....core.areas import Areas, make_areas
+from ....core.drawing import joined_at_antimeridian
+from ....core.neighbours import polygon_neighbours
+from ....core.progress import Progress, silent
+from ..reading.fields import number_or_missing
+from .projection import drawn, equal_area_crs, in_crs, planar_crs
+from .surfaces import read_surfaces
+
+CENTROID, POINT_ON_SURFACE = "centroid", "point on surface"
+AREA_POINTS = (CENTROID, POINT_ON_SURFACE)
+
+
+@dataclass(frozen=True, eq=False)
+class AreaLayer:
+    """The areas as core sees them, and what is needed to draw them again.
+
+    areas : points in metres in `planar`; population as the user's field has it, ones without a field
+    shapes : (n,) shapely polygons or points in the layer's own CRS, repaired
+    square_metres : (n,) area, 0 for points
+    identifiers : n values as the layer has them, for the crosswalk
+    """
+
+    areas: Areas
+    has_population: bool
+    shapes: np.ndarray
+    square_metres: np.ndarray
+    identifiers: list[object]
+    id_field: QgsField
+    are_points: bool
+    crs: QgsCoordinateReferenceSystem
+    planar: QgsCoordinateReferenceSystem
+    context: QgsProcessingContext
+
+    def to_layer(self, shapes: np.ndarray) -> np.ndarray:
+        """Shapes from planar coordinates to the layer's CRS, (m,) array."""
+        if self.planar == self.crs:
+            return shapes
+        return drawn(shapes, QgsCoordinateTransform(self.planar, self.crs, self.context.transformContext()))
+
+    def to_planar(self, shapes: np.ndarray, crs: QgsCoordinateReferenceSystem) -> np.ndarray:
+        """Shapes of any CRS in planar coordinates, (m,) array."""
+        return in_crs(shapes, crs, self.planar, self.context)
+
+    def square_metres_of(self, shapes: np.ndarray) -> np.ndarray:
+        """Areas of shapes in the layer's own CRS, (m,) square metres."""
+        equal_area = equal_area_crs(self.crs, self.planar, self.shapes)
+        return shapely.area(in_crs(shapes, self.crs, equal_area, self.context))
+
+    def with_neighbours(self, progress: Progress = silent) -> AreaLayer:
+        """The same areas, knowing which polygons share a border; core asks points itself."""
+        if self.are_points:
+            return self
+        shapes = joined_at_antimeridian(self.shapes) if self.crs.isGeographic() else self.shapes
+        found = polygon_neighbours(shapes, lambda borders: self.to_planar(borders, self.crs), progress)
+        return replace(self, areas=replace(self.areas, neighbours=found))
+
+
+def read_areas(
+    source: QgsProcessingFeatureSource,
+    id_field: str,
+    population_field: str,
+    area_point: str,
+    context: QgsProcessingContext,
+    feedback: QgsProcessingFeedback,
+) -> AreaLayer:
+    """Read REGIONS. Raises InputError for all that makes areas unusable, naming field and values."""
+    population = [(population_field, "POPULATION")] if population_field else []
+    read = read_surfaces(source, "REGIONS", "area", (id_field, "REGION_ID"), population, feedback)
+    shapes, crs = read.shapes, read.crs
+    planar = planar_crs(crs, shapes, feedback)
+    measured = in_crs(shapes, crs, planar, context)
+    points = shapely.point_on_surface(measured) if area_point == POINT_ON_SURFACE else shapely.centroid(measured)
+    coordinates = shapely.get_coordinates(points) if len(points) else np.empty((0, 2))
+    areas = make_areas(read.identifiers, coordinates, None, id_field)
+    if population:
+        areas = areas.with_population(
+            number_or_missing(read.columns[0], population_field, "POPULATION", areas.identifiers)
+        )
+    equal_area = equal_area_crs(crs, planar, shapes)
+    return AreaLayer(
+        areas,
+        bool(population),
+        shapes,
+        shapely.area(measured if equal_area == planar else in_crs(shapes, crs, equal_area, context)),
+        read.identifiers,
+        read.id_field,
+        read.are_points,
+        crs,
+        planar,
+        context,
+    )

@@ -1,0 +1,128 @@
+"""Layers of points: positions, and the fields that are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+from qgis.core import (
+    QgsCoordinateReferenceSystem,
+    QgsCoordinateTransform,
+    QgsCsException,
+    QgsFeatureRequest,
+    QgsFields,
+    QgsGeometry,
+    QgsProcessingContext,
+    QgsProcessingFeatureSource,
+    QgsProcessingFeedback,
+    QgsWkbTypes,
+)
+
+from ....core.errors import InputError
+from ....core.records.columns import Column, ColumnBuilder
+from ...compat import python_value
+from ..feedback import check_cancelled
+from ..reading.fields import check_degrees, field_index, number_or_missing
+from ..tables import CHUNK
+from .projection import moved
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """N points as the layer has them.
+
+    coordinates : (N, 2) in `crs`, NaN where a feature has no position; ids : (N,) int64 feature ids
+    columns : the fields that were asked for
+    """
+
+    coordinates: np.ndarray
+    ids: np.ndarray
+    columns: dict[str, Column]
+    fields: QgsFields
+    crs: QgsCoordinateReferenceSystem
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def numbers(self, name: str, parameter: str) -> np.ndarray:
+        """A column as numbers, NaN where missing, (N,) float. Raises InputError for text that is no number."""
+        column = self.columns[name]
+        return number_or_missing(column.categories.tolist(), name, parameter, column.categories)[column.codes]
+
+
+def read_points(
+    source: QgsProcessingFeatureSource,
+    names: Sequence[tuple[str, str]],
+    layer: str,
+    feedback: QgsProcessingFeedback,
+) -> Points:
+    """Read a layer of points; names : (field, parameter that names it). Raises InputError."""
+    fields = source.fields()
+    indexes = {name: field_index(fields, name, parameter, layer) for name, parameter in names}
+    crs = source.sourceCrs()
+    if not crs.isValid():
+        raise InputError(f"{layer} has no coordinate reference system: assign the layer its CRS first.")
+    if QgsWkbTypes.geometryType(source.wkbType()) != QgsWkbTypes.GeometryType.PointGeometry:
+        raise InputError(f"{layer} has no points: give a layer of points.")
+    builders = {name: ColumnBuilder() for name in indexes}
+    request = QgsFeatureRequest().setSubsetOfAttributes(list(indexes.values()))
+    features = source.getFeatures(request, QgsProcessingFeatureSource.Flag.FlagSkipGeometryValidityChecks)
+    coordinates, ids, several = [np.empty((0, 2))], [], 0
+    while chunk := list(islice(features, CHUNK)):
+        check_cancelled(feedback)
+        for name, index in indexes.items():
+            builders[name].add_values([python_value(feature[index]) for feature in chunk])
+        ids += [feature.id() for feature in chunk]
+        positions = [_position(feature.geometry()) for feature in chunk]
+        several += sum(position is None for position in positions)
+        coordinates.append(np.array([position or _NOWHERE for position in positions]))
+    if several:
+        raise InputError(
+            f"{several} features of {layer} hold several points: split them first (“Multipart to singleparts”)."
+        )
+    found = np.concatenate(coordinates)
+    check_degrees(found, crs, layer)
+    columns = {name: builder.column() for name, builder in builders.items()}
+    return Points(found, np.array(ids, np.int64), columns, fields, crs)
+
+
+_NOWHERE = (np.nan, np.nan)
+
+
+def _position(geometry: QgsGeometry) -> tuple[float, float] | None:
+    """The point's coordinates; None where there are several points."""
+    if geometry.isNull() or geometry.isEmpty():
+        return _NOWHERE
+    if geometry.isMultipart():
+        if geometry.constGet().numGeometries() > 1:
+            return None
+        point = geometry.asMultiPoint()[0]
+    else:
+        point = geometry.constGet()
+    return point.x(), point.y()
+
+
+def moved_coordinates(
+    coordinates: np.ndarray,
+    source: QgsCoordinateReferenceSystem,
+    target: QgsCoordinateReferenceSystem,
+    context: QgsProcessingContext,
+) -> np.ndarray:
+    """Coordinates (N, 2) in another CRS, NaN staying NaN. Raises InputError for those the CRS cannot hold."""
+    there = np.isfinite(coordinates).all(axis=1)
+    if source == target or not there.any():
+        return coordinates.copy()
+    result = np.full(coordinates.shape, np.nan)
+    try:
+        result[there] = moved(coordinates[there], QgsCoordinateTransform(source, target, context.transformContext()))
+        failed = not np.isfinite(result[there]).all()
+    except QgsCsException:
+        failed = True
+    if failed:
+        raise InputError(
+            f"Coordinates cannot be converted from {source.authid()} to {target.authid() or 'the areas’ projection'}: "
+            "check that each layer has the right coordinate reference system."
+        )
+    return result

@@ -1,0 +1,235 @@
+"""Layers of areas, cells and other surfaces: their fields and shapes, checked, repaired and projected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import shapely
+from qgis.core import (
+    QgsCoordinateReferenceSystem,
+    QgsFeatureRequest,
+    QgsField,
+    QgsGeometry,
+    QgsProcessingContext,
+    QgsProcessingFeatureSource,
+    QgsProcessingFeedback,
+    QgsWkbTypes,
+)
+
+from ....core.areas import identifier_text
+from ....core.errors import InputError, first_values
+from ...compat import field, python_value
+from ..feedback import check_cancelled
+from ..reading.fields import check_degrees, field_index, number_or_missing
+from .projection import in_crs, planar_crs
+
+FieldOf = tuple[str, str]  # a field, and the parameter that names it
+
+
+@dataclass(frozen=True, eq=False)
+class SurfaceLayer:
+    """n features.
+
+    identifiers : n values of `id_field`, 1..n where no field names them; texts : (n,) the same for messages
+    columns : for each other field that was asked for its n values
+    shapes : (n,) polygons, repaired, or points, in `crs`
+    """
+
+    identifiers: list[object]
+    id_field: QgsField
+    columns: list[list[object]]
+    texts: np.ndarray
+    shapes: np.ndarray
+    are_points: bool
+    crs: QgsCoordinateReferenceSystem
+
+    def numbers(self, fields: Sequence[FieldOf]) -> np.ndarray:
+        """The first columns as numbers, NaN where missing, (n, m) float.
+
+        Raises InputError for text that is no number.
+        """
+        numbers = np.empty((len(self.shapes), len(fields)))
+        for j, (name, parameter) in enumerate(fields):
+            numbers[:, j] = number_or_missing(self.columns[j], name, parameter, self.texts)
+        return numbers
+
+    def in_plane(
+        self,
+        planar: QgsCoordinateReferenceSystem,
+        layer: str,
+        context: QgsProcessingContext,
+        feedback: QgsProcessingFeedback,
+    ) -> np.ndarray:
+        """The shapes in another CRS, (n,), polygons repaired there too; layer : the parameter, for messages."""
+        if planar == self.crs:
+            return self.shapes
+        # A border may cross itself once it is projected.
+        return _repaired(in_crs(self.shapes, self.crs, planar, context), self.texts, feedback, layer)
+
+
+def read_surfaces(
+    source: QgsProcessingFeatureSource,
+    layer: str,
+    noun: str,
+    id_field: FieldOf | None,
+    others: Sequence[FieldOf],
+    feedback: QgsProcessingFeedback,
+    as_text: Callable[[object], str] = identifier_text,
+    points: bool = True,
+) -> SurfaceLayer:
+    """Read the identifiers, other fields, and shapes.
+
+    layer : the parameter; id_field : None to number them; noun : what a shape is, such as “area”; as_text : an
+    identifier for messages; points : whether one point for each will do. Raises InputError for a field that is not
+    there, a layer without a CRS or of another kind of geometry, an empty geometry, metres said to be degrees, and
+    polygons without a surface.
+    """
+    fields = source.fields()
+    id_index = None if id_field is None else field_index(fields, *id_field, layer)
+    indexes = [field_index(fields, name, parameter, layer) for name, parameter in others]
+    _check_kind(source, layer, noun, points)
+    request = QgsFeatureRequest().setSubsetOfAttributes([*indexes, *([] if id_index is None else [id_index])])
+    # Invalid polygons are repaired here; QGIS's own check would stop at the first of them.
+    skip_check = QgsProcessingFeatureSource.Flag.FlagSkipGeometryValidityChecks
+    identifiers: list[object] = []
+    columns: list[list[object]] = [[] for _ in indexes]
+    wkbs: list[bytes | None] = []
+    for feature in source.getFeatures(request, skip_check):
+        check_cancelled(feedback)
+        identifiers.append(len(identifiers) + 1 if id_index is None else python_value(feature[id_index]))
+        for column, index in zip(columns, indexes):
+            column.append(python_value(feature[index]))
+        wkbs.append(_wkb_of(feature.geometry()))
+    texts = np.array([as_text(value) for value in identifiers], dtype=object)
+    shapes = shapely.force_2d(shapely.from_wkb(np.array(wkbs, dtype=object)))
+    # A point may be missing a coordinate as well as a whole geometry.
+    absent = shapely.is_missing(shapes) | shapely.is_empty(shapes)
+    if absent.any():
+        raise InputError(
+            f"{int(absent.sum())} {noun}s of {layer} have an empty geometry ({first_values(texts[absent])}): "
+            "repair or remove them."
+        )
+    crs = source.sourceCrs()
+    check_degrees(shapely.get_coordinates(shapes), crs, layer)
+    are_points = QgsWkbTypes.geometryType(source.wkbType()) == QgsWkbTypes.GeometryType.PointGeometry
+    if not are_points:
+        shapes = _repaired(shapes, texts, feedback, layer)
+    return SurfaceLayer(
+        identifiers,
+        field("area", "integer") if id_index is None else fields[id_index],
+        columns,
+        texts,
+        shapes,
+        are_points,
+        crs,
+    )
+
+
+def _check_kind(source: QgsProcessingFeatureSource, layer: str, noun: str, points: bool) -> None:
+    """Refuse a layer without a CRS, or of another kind of geometry."""
+    if not source.sourceCrs().isValid():
+        raise InputError(f"{layer} has no coordinate reference system: assign the layer its CRS first.")
+    kind = QgsWkbTypes.geometryType(source.wkbType())
+    if kind == QgsWkbTypes.GeometryType.PolygonGeometry or (points and kind == QgsWkbTypes.GeometryType.PointGeometry):
+        return
+    if points:
+        raise InputError(
+            f"{layer} has neither polygons nor points: give a layer of {noun}s, or of one point per {noun}."
+        )
+    raise InputError(f"{layer} has no polygons: give a layer of {noun}s.")
+
+
+def _wkb_of(geometry: QgsGeometry) -> bytes | None:
+    """A geometry as WKB with straight edges, None where it is empty."""
+    if geometry.isNull() or geometry.isEmpty():
+        return None
+    if QgsWkbTypes.isCurvedType(geometry.wkbType()):
+        geometry.convertToStraightSegment()
+    return bytes(geometry.asWkb())
+
+
+def _repaired(shapes: np.ndarray, texts: np.ndarray, feedback: QgsProcessingFeedback, layer: str) -> np.ndarray:
+    """Invalid polygons made valid; what is left of one must still be a surface."""
+    invalid = ~shapely.is_valid(shapes)
+    if not invalid.any():
+        return shapes
+    feedback.pushInfo(
+        f"{int(invalid.sum())} areas have an invalid polygon ({first_values(texts[invalid])}) and were repaired for "
+        f"measuring and drawing; {layer} itself is unchanged."
+    )
+    shapes = shapes.copy()
+    shapes[invalid] = [_surface(shape) for shape in shapely.make_valid(shapes[invalid])]
+    flat = shapely.area(shapes) == 0
+    if flat.any():
+        raise InputError(
+            f"{int(flat.sum())} areas of {layer} have no surface ({first_values(texts[flat])}): repair or remove them."
+        )
+    return shapes
+
+
+def _surface(shape: shapely.Geometry) -> shapely.Geometry:
+    """The polygons in what make_valid gives, without the lines and points it may leave."""
+    parts = shapely.get_parts(shapely.get_parts(shape))
+    return shapely.union_all(parts[shapely.get_dimensions(parts) == 2])
+
+
+@dataclass(frozen=True, eq=False)
+class PopulatedLayer:
+    """n surfaces as the layer has them.
+
+    identifiers : n values of `id_field`, 1..n where no field names them
+    shapes : (n,) polygons or points in `crs`; planar_shapes : (n,) in `planar`, metres; both repaired
+    people : (n, m) float, a column per population field, NaN where missing
+    further : for each other field that was asked for its n values
+    """
+
+    identifiers: list[object]
+    id_field: QgsField
+    shapes: np.ndarray
+    planar_shapes: np.ndarray
+    people: np.ndarray
+    further: list[list[object]]
+    are_points: bool
+    crs: QgsCoordinateReferenceSystem
+    planar: QgsCoordinateReferenceSystem
+
+    @property
+    def names(self) -> np.ndarray:
+        """The identifiers as text, (n,) object array, for messages and maps."""
+        return np.array([str(value) for value in self.identifiers], dtype=object)
+
+
+def read_populated(
+    source: QgsProcessingFeatureSource,
+    layer: str,
+    noun: str,
+    id_field: FieldOf | None,
+    populations: Sequence[FieldOf],
+    context: QgsProcessingContext,
+    feedback: QgsProcessingFeedback,
+    further: Sequence[FieldOf] = (),
+    planar: QgsCoordinateReferenceSystem | None = None,
+    as_text: Callable[[object], str] = identifier_text,
+    points: bool = True,
+) -> PopulatedLayer:
+    """Read a layer as `read_surfaces` does, and project it.
+
+    planar : the CRS to measure in, where another layer has chosen it already. Raises InputError.
+    """
+    read = read_surfaces(source, layer, noun, id_field, [*populations, *further], feedback, as_text, points)
+    if not read.identifiers:
+        raise InputError(f"{layer} is empty: give a layer with at least one {noun}.")
+    planar = planar or planar_crs(read.crs, read.shapes, feedback, layer)
+    return PopulatedLayer(
+        read.identifiers,
+        read.id_field,
+        read.shapes,
+        read.in_plane(planar, layer, context, feedback),
+        read.numbers(populations),
+        read.columns[len(populations) :],
+        read.are_points,
+        read.crs,
+        planar,
+    )

@@ -1,0 +1,207 @@
+"""How points are masked, and what comes of it: the ring, the release, the audit of every point, the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import shapely
+from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterMatrix
+
+from ...core.masking.donut import REASONS, Masking, check_released, kept_warnings, release_order
+from ...core.masking.placing import NO_AREA
+from ...core.masking.utility import Utility, utility
+from ...core.progress import Progress
+from ...core.records.columns import Column
+from ...core.report.donut import masking_report
+from ..form.form import Form
+from ..form.parameters import POINTS, described, field, report, sink, whole
+from ..layers.shapes.points import moved_coordinates
+from ..layers.tables import FOR_RELEASE, INTERNAL, Table, number_fields
+from .inputs import MaskingInputs, distance
+
+NUMBERS = {
+    "N_POINTS": "Points",
+    "N_MASKED": "Points masked",
+    "N_NOT_MASKED": "Points not masked, not released",
+    "MEAN_DISPLACEMENT": "Mean displacement, metres",
+    "PERCENT_IN_OWN_AREA": "Masked points in their own area, per cent",
+    "PERCENT_BELOW_K_INNER": "Masked points whose actual anonymity is below K_INNER, per cent",
+    "NEAREST_NEIGHBOUR_BEFORE": "Mean distance to the nearest point before, metres",
+    "NEAREST_NEIGHBOUR_AFTER": "Mean distance to the nearest point after, metres",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class MaskingMeasures:
+    """What the masking did. k_act : (N,) NaN where not masked, None without households; pattern : None if too few."""
+
+    k_act: np.ndarray | None
+    pattern: Utility | None
+
+
+def ring() -> Iterable[QgsProcessingParameterDefinition]:
+    """CATEGORY_FIELD, CATEGORY_POPULATIONS, K_INNER, K_OUTER: whom a point hides among, and how far it moves."""
+    yield field(
+        "CATEGORY_FIELD",
+        "Category",
+        "POINTS",
+        "A field of the points, such as age and sex group, that outsiders may know: a point then hides among the "
+        "people of its own category, and moves farther where they are few. Needs a population per category.",
+        optional=True,
+    )
+    headers = ["Category", "Field of AREAS"]
+    yield described(
+        QgsProcessingParameterMatrix("CATEGORY_POPULATIONS", "Population of each category", headers=headers),
+        "For each category, the field of AREAS with its population; on the command line as a list, category and field "
+        "in turn. Without it, the fields of AREAS that have the categories' names.",
+        advanced=True,
+        optional=True,
+    )
+    yield whole(
+        "K_INNER",
+        "K_INNER",
+        15,
+        "A point moves past at least this many people, if they were spread evenly: take three times the anonymity you "
+        "want, since they are not.",
+        1,
+    )
+    text = "It moves past at most this many people. Without it, 10 x K_INNER."
+    yield whole("K_OUTER", "K_OUTER", None, text, 2, optional=True)
+
+
+def release_settings() -> Iterable[QgsProcessingParameterDefinition]:
+    """KEEP_FIELDS, DISTANCE, SEED."""
+    yield field(
+        "KEEP_FIELDS",
+        "Fields to release",
+        "POINTS",
+        "Columns to release with the masked points, unchanged. Leave out names, numbers, addresses and coordinates: "
+        "they undo the masking.",
+        several=True,
+        optional=True,
+    )
+    yield distance()
+    yield whole(
+        "SEED",
+        "Seed",
+        None,
+        "Same points and same seed, same result, for checking. Without it the moves are drawn from the system's own "
+        "source, which nobody can repeat: do that for a release. Never publish a seed.",
+        0,
+        optional=True,
+        advanced=True,
+    )
+
+
+def mask_outputs() -> Iterable[QgsProcessingParameterDefinition]:
+    """MASKED, AUDIT, REPORT."""
+    yield sink(
+        "MASKED",
+        "Masked points",
+        FOR_RELEASE,
+        "The masked points with the fields you named and nothing else, in the coordinate reference system of the "
+        "points. Rows are sorted by where they lie, so that their order reveals nothing.",
+        POINTS,
+    )
+    yield sink(
+        "AUDIT",
+        "Masking audit",
+        INTERNAL,
+        "Every point at its true place: what became of it and why, its area and the people it hides among, its ring, "
+        "how far it moved, the estimated anonymity k_est and, with households, the actual one, k_act. It would undo "
+        "the masking.",
+        POINTS,
+        optional=True,
+    )
+    yield report("A page with the anonymity reached, the points that were not masked and what is left of the pattern.")
+
+
+def measure(case: MaskingInputs, masking: Masking, rng: np.random.Generator, progress: Progress) -> MaskingMeasures:
+    """Actual anonymity and utility."""
+    rows, points = masking.masked, case.points
+    k_act = None
+    if case.households is not None:
+        k_act = np.full(len(rows), np.nan)
+        k_act[rows] = case.households.nearer_than(points.coordinates[rows], masking.displacement[rows], progress)
+    pattern = utility(
+        points.coordinates[rows], masking.points[rows], points.area_of[rows], case.areas.planar_shapes, rng
+    )
+    return MaskingMeasures(k_act, pattern)
+
+
+def masked_table(form: Form, case: MaskingInputs, masking: Masking) -> Table:
+    """MASKED, checked on the very coordinates that are written. Raises PrivacyError."""
+    layer, areas = case.points.layer, case.areas
+    written = moved_coordinates(masking.points, areas.planar, layer.crs, form.context)
+    back = moved_coordinates(written, layer.crs, areas.planar, form.context)
+    check_released(back, case.points.coordinates, masking, case.points.area_of, areas.planar_shapes)
+    rows = np.flatnonzero(masking.masked)
+    kept = {name: Column(column.codes[rows], column.categories) for name, column in case.kept.items()}
+    order = release_order(written[rows], kept)
+    fields = [layer.fields.field(name) for name in kept]
+    columns = [Column(column.codes[order], column.categories) for column in kept.values()]
+    return Table(fields, columns, "points", shapely.points(written[rows][order]), layer.crs)
+
+
+def masking_audit_table(case: MaskingInputs, masking: Masking, found: MaskingMeasures) -> Table:
+    """AUDIT: a row per point, in the order of POINTS."""
+    layer, areas = case.points.layer, case.areas
+    measured = ("people", "inner_m", "outer_m", "displacement", "k_est")
+    kinds = {"point": "long", "outcome": "text", "area": "text", **dict.fromkeys(measured, "real")}
+    names = np.append(areas.names, None)
+    columns: list[object] = [
+        layer.ids,
+        Column(masking.reason, np.array(REASONS, dtype=object)),
+        Column(np.where(case.points.area_of == NO_AREA, len(areas.names), case.points.area_of), names),
+        *map(or_null, (case.people, masking.inner, masking.outer, masking.displacement, masking.k_est)),
+    ]
+    if case.category is not None:
+        kinds["category"] = "text"
+        texts = [None if value is None else str(value) for value in case.category.categories]
+        columns.append(Column(case.category.codes, np.array(texts, dtype=object)))
+    if found.k_act is not None:
+        kinds["k_act"] = "real"
+        columns.append(or_null(found.k_act))
+    shapes = np.full(len(layer), None, dtype=object)
+    placed = np.isfinite(layer.coordinates).all(axis=1)
+    shapes[placed] = shapely.points(layer.coordinates[placed])
+    return Table(number_fields(**kinds), columns, "points", shapes, layer.crs)
+
+
+def masking_numbers(masking: Masking, found: MaskingMeasures, k_inner: int) -> dict[str, object]:
+    """The numeric outputs; those that cannot be known are left out."""
+    n_masked = int(masking.masked.sum())
+    result: dict[str, object] = {
+        "N_POINTS": len(masking.reason),
+        "N_MASKED": n_masked,
+        "N_NOT_MASKED": len(masking.reason) - n_masked,
+    }
+    if n_masked and found.k_act is not None:
+        result["PERCENT_BELOW_K_INNER"] = 100.0 * float(np.mean(found.k_act[masking.masked] < k_inner))
+    if found.pattern is not None:
+        result["MEAN_DISPLACEMENT"] = found.pattern.mean_displacement
+        result["PERCENT_IN_OWN_AREA"] = found.pattern.percent_in_own_area
+        result["NEAREST_NEIGHBOUR_BEFORE"] = found.pattern.neighbour_before
+        result["NEAREST_NEIGHBOUR_AFTER"] = found.pattern.neighbour_after
+    return result
+
+
+def page(
+    case: MaskingInputs,
+    masking: Masking,
+    found: MaskingMeasures,
+    k_inner: int,
+    not_masked: str,
+    parameters: Sequence[tuple[str, object]],
+) -> str:
+    """REPORT."""
+    return masking_report(
+        masking, found.k_act, found.pattern, k_inner, not_masked, kept_warnings(case.kept), parameters
+    )
+
+
+def or_null(values: np.ndarray) -> list[float | None]:
+    """NaN as NULL."""
+    return [None if value != value else value for value in values.tolist()]

@@ -1,0 +1,172 @@
+"""What the people of test records are drawn from, microdata or shares: declared, read and written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from qgis.core import QgsProcessingFeedback, QgsProcessingParameterDefinition, QgsProcessingParameterFeatureSink
+
+from ...core.areas import identifier_text
+from ...core.errors import InputError
+from ...core.synthetic.canada import canadian_distributions
+from ...core.synthetic.distributions import Distributions, make_distributions
+from ...core.synthetic.microdata import estimate_distributions, microdata_rows, missing_codes
+from ..form.form import Form
+from ..form.parameters import TABLE, choice, described, field, number, source, text, whole
+from ..layers.reading.checked_source import CheckedSource
+from ..layers.reading.fields import field_index
+from ..layers.reading.records import read_columns
+from ..layers.tables import INTERNAL, TEST_DATA, Table, number_fields
+
+INDEPENDENT, WHOLE_ROWS = "independent attributes", "whole rows"
+RECORDS = "Generated records"
+
+
+def people_parameters() -> Iterable[QgsProcessingParameterDefinition]:
+    """PROVINCE, PROVINCE_CHARACTERS, DISTRIBUTIONS, DRAW, the microdata, VARIATION, REACH, LEAST, MOST."""
+    yield field(
+        "PROVINCE",
+        "Province",
+        "REGIONS",
+        "The field that says which shares an area draws from. Without it the leading characters of the identifier are "
+        "used: Statistics Canada's identifiers begin with the province.",
+        optional=True,
+    )
+    text = "For areas without a field of the province."
+    yield whole("PROVINCE_CHARACTERS", "Leading characters that give the province", 2, text, 1, advanced=True)
+    yield source(
+        "DISTRIBUTIONS",
+        "Distributions",
+        "A table with the fields province, attribute, category and share, as “Estimate distributions” makes it. "
+        "Without it and without microdata, made-up shares for the provinces of Canada.",
+        optional=True,
+    )
+    yield choice(
+        "DRAW",
+        "How people are drawn",
+        [INDEPENDENT, WHOLE_ROWS],
+        INDEPENDENT,
+        f"“{INDEPENDENT}”: every attribute by itself from the shares; “{WHOLE_ROWS}”: a row of the microdata with all "
+        "its attributes. What a row says about a person is then in the result, which is internal: do not publish it.",
+        advanced=True,
+    )
+    yield from microdata("MICRODATA_PROVINCE", optional=True)
+    yield number(
+        "VARIATION",
+        "Variation over the map",
+        0.0,
+        "How much shares differ from neighbourhood to neighbourhood: 0 not at all, 0.5 as in a city, 1 much. Each "
+        "province as a whole keeps its shares.",
+        0.0,
+        advanced=True,
+    )
+    text = "How far the shares stay alike."
+    yield number("REACH", "Size of a neighbourhood, metres", 5000.0, text, 0.0, advanced=True)
+    text = "Without a population field: the number of people in an area is drawn between these, both included."
+    for name, label, default in (("LEAST", "Fewest people", 400), ("MOST", "Most people", 700)):
+        yield whole(name, label, default, text, 0, advanced=True)
+
+
+def records_output() -> QgsProcessingParameterDefinition:
+    """RECORDS: what kind of output it is depends on DRAW; the layer says which it became."""
+    label = f"{RECORDS} ({TEST_DATA}), of {WHOLE_ROWS} ({INTERNAL})"
+    return described(
+        QgsProcessingParameterFeatureSink("RECORDS", label, TABLE, createByDefault=True),
+        "A row per person: the area's identifier under its own name, and the attributes. Nobody in it exists, unless "
+        f"DRAW is “{WHOLE_ROWS}”: then each row is a real person's, only the area is made up. Internal: do not publish "
+        "it.",
+    )
+
+
+def source_of(form: Form):
+    """What people are drawn from: shares, or rows of microdata. Raises InputError where the choices do not fit."""
+    has_microdata = form.optional_source("MICRODATA") is not None
+    distributions = form.optional_source("DISTRIBUTIONS")
+    whole_rows = form.text("DRAW") == WHOLE_ROWS
+    if distributions is not None and has_microdata:
+        raise InputError("DISTRIBUTIONS and MICRODATA are both given: choose one of them.")
+    if whole_rows and not has_microdata:
+        raise InputError(f"DRAW is “{WHOLE_ROWS}”, but MICRODATA is not given: give the rows to draw from.")
+    if has_microdata:
+        columns = microdata_of(form, "MICRODATA_PROVINCE")
+        return (microdata_rows if whole_rows else estimate_distributions)(*columns.arguments)
+    return canadian_distributions() if distributions is None else read_distributions(distributions, form.feedback)
+
+
+SHARES = {"province": "text", "attribute": "text", "category": "text", "share": "real"}
+
+
+@dataclass(frozen=True)
+class MicrodataColumns:
+    """Columns of microdata as core takes them: `estimate_distributions(*columns.arguments)`, `microdata_rows` alike."""
+
+    provinces: list[object]
+    attributes: dict[str, list[object]]
+    weights: list[object] | None
+    missing: dict[str, list[str]]
+
+    @property
+    def arguments(self) -> tuple[object, ...]:
+        """All four in the order core asks for them."""
+        return self.provinces, self.attributes, self.weights, self.missing
+
+
+def microdata(province: str, optional: bool) -> Iterable[QgsProcessingParameterDefinition]:
+    """MICRODATA, its province under the given name, ATTRIBUTES, WEIGHT and MISSING."""
+    flags = {"optional": optional, "advanced": optional}
+    yield source("MICRODATA", "Microdata", "A table of persons, such as a public-use microdata file.", **flags)
+    help_text = "The field that says which province a row is from."
+    yield field(province, "Province of the person", "MICRODATA", help_text, **flags)
+    yield field("ATTRIBUTES", "Attributes", "MICRODATA", "The fields to take over.", several=True, **flags)
+    help_text = "How many people a row stands for; without it every row counts once."
+    yield field("WEIGHT", "Weight", "MICRODATA", help_text, optional=True, advanced=optional)
+    yield text(
+        "MISSING",
+        "Codes for not stated",
+        None,
+        "Codes to leave out, separated by commas, for all attributes; for one attribute after its name and a colon, "
+        "parts separated by semicolons: “6, 9; age: 96, 99” leaves out 6 and 9 everywhere but in age, where 6 and 9 "
+        "are age groups. Empty values are left out in any case.",
+        optional=True,
+        advanced=optional,
+    )
+
+
+def microdata_of(form: Form, province: str) -> MicrodataColumns:
+    """MICRODATA, read; province : the parameter that names the province's field. Raises InputError."""
+    source = form.source("MICRODATA")
+    attributes = form.field_names("ATTRIBUTES")
+    weight = form.text("WEIGHT")
+    place = form.text(province)
+    for parameter, names in ((province, [place]), ("ATTRIBUTES", attributes), ("WEIGHT", [weight] if weight else [])):
+        for name in names:
+            field_index(source.fields(), name, parameter, "MICRODATA")
+    missing = missing_codes(form.text("MISSING"), attributes)
+    wanted = list(dict.fromkeys([place, *attributes, *([weight] if weight else [])]))
+    found = read_columns(source, wanted, form.feedback)
+    # Categories are words: what reads 2, 2.0 or “2” is one, and test records hold texts.
+    texts = {
+        name: np.array([identifier_text(value) for value in column.categories.tolist()], object)
+        for name, column in found.items()
+    }
+    values = {name: texts[name][column.codes].tolist() for name, column in found.items()}
+    return MicrodataColumns(
+        values[place], {name: values[name] for name in attributes}, values[weight] if weight else None, missing
+    )
+
+
+def read_distributions(table: CheckedSource, feedback: QgsProcessingFeedback) -> Distributions:
+    """DISTRIBUTIONS, read and checked. Raises InputError."""
+    for name in SHARES:
+        field_index(table.fields(), name, "DISTRIBUTIONS", "DISTRIBUTIONS")
+    columns = read_columns(table, tuple(SHARES), feedback)
+    return make_distributions(*(column.categories[column.codes].tolist() for column in columns.values()))
+
+
+def distributions_table(distributions: Distributions) -> Table:
+    """DISTRIBUTIONS: all shares above 0, as `read_distributions` reads them; a missing category is NULL."""
+    columns = [list(column) for column in zip(*distributions.rows())]
+    columns[2] = [None if category is None else str(category) for category in columns[2]]
+    return Table(number_fields(**SHARES), columns)
