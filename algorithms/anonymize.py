@@ -21,6 +21,8 @@ from .form.form import Form
 from .form.records import k_parameter, keep_fields, populated, record_parameters, records_of, unmatched
 from .form.release import release_table, released_records
 from .layers.given import Given
+from .nested import levels as nested_levels
+from .nested.release import NUMBERS, anonymize_nested, numbers
 
 
 class Anonymize(VbasAlgorithm):
@@ -33,6 +35,8 @@ class Anonymize(VbasAlgorithm):
         "<p>Takes small areas and a table of person records, and merges the areas along a Voronoi diagram into small "
         "compact regions. Each record then shows its region in place of its area; records that fewer than k people "
         "share in a region are suppressed. What is written is recounted before it reaches its place.</p>"
+        "<p>With “nested levels” each record shows the smallest of several nested regions in which k people hide it: "
+        "only what is too rare everywhere is suppressed, and common records keep their own small area.</p>"
         "<p>Use it to release records for research with fine geography. Start with “all-rounder” and look at the "
         "report: too much suppression calls for coarser quasi-identifiers or fewer regions.</p>"
         "<p>Outputs marked “for release” may be published under your rules; those marked “internal” may not: "
@@ -45,24 +49,29 @@ class Anonymize(VbasAlgorithm):
             *area_parameters(),
             *record_parameters(),
             k_parameter(),
+            nested_levels.release_kind(),
             approaches.combination(),
             keep_fields(),
             unmatched(),
             *approaches.single_choices(),
+            *nested_levels.level_parameters(),
+            nested_levels.loss(),
             shared.seed(),
             released_records(),
             *regions.region_outputs(),
             shared.report("A page with the verdict, the measures, all parameters and maps of the regions."),
         )
-        self.addNumbers(**regions.NUMBERS)
+        self.addNumbers(**regions.NUMBERS, **NUMBERS)
 
     def counts(self) -> Counts:
-        return approaches.counts_with_combination()
+        return {**approaches.counts_with_combination(), **nested_levels.counts()}
 
     def settled(self, parameters: dict[str, object], context: QgsProcessingContext) -> Mapping[str, object]:
         return approaches.settled_by_combination(Given(self, parameters, context))
 
     def work(self, form: Form) -> dict[str, object]:
+        if form.text("RELEASE") == nested_levels.NESTED:
+            return anonymize_nested(form)
         k = form.whole("K")
         configuration = approaches.configuration_of(form)
         layer = with_neighbours(form, areas_of(form), [configuration.aggregation])
@@ -77,7 +86,7 @@ class Anonymize(VbasAlgorithm):
         release = apply(plan, records)
         measures, audit = evaluate(areas, plan, run.aggregation.sites, records.n_unmatched)
         evaluated = form.seconds()
-        form.outputs.add("RELEASED_RECORDS", *release_table(form, release, crosswalk, records, k))
+        form.outputs.add("RELEASED_RECORDS", *release_table(form, release, plan.levels, records, k))
         shapes = regions.add_regions(form, layer, run.aggregation, audit)
         seconds = {"reading": read, **run.seconds, "suppression and measures": evaluated - aggregated}
         seconds["drawing and writing"] = form.seconds() - evaluated
@@ -94,4 +103,4 @@ class Anonymize(VbasAlgorithm):
                 seconds,
             ),
         )
-        return regions.numbers(measures)
+        return {**regions.numbers(measures), **numbers(plan.levels, measures)}

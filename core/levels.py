@@ -46,11 +46,16 @@ def own_regions(n_areas: int) -> Crosswalk:
 
 
 def make_levels(
-    areas: Areas, crosswalks: Sequence[Crosswalk], names: Sequence[np.ndarray | None] = (), titles: Sequence[str] = ()
+    areas: Areas,
+    crosswalks: Sequence[Crosswalk],
+    names: Sequence[np.ndarray | None] = (),
+    titles: Sequence[str] = (),
+    keep_all: bool = False,
 ) -> Levels:
     """Levels from crosswalks of the areas, the finest first, which are checked.
 
-    A level that repeats the one before is dropped. titles : what each crosswalk is called in messages.
+    A level that repeats the one before is dropped, unless all are to be kept, as their numbers stand in a table.
+    titles : what each crosswalk is called in messages.
     Raises InputError where there is none, and where two do not nest, with the areas.
     """
     if not crosswalks:
@@ -60,7 +65,7 @@ def make_levels(
     for i in range(1, len(crosswalks)):
         fine, coarse = crosswalks[kept[-1]], crosswalks[i]
         _check_nested(areas, fine, coarse, titles[kept[-1]], titles[i])
-        if coarse.n_regions < fine.n_regions:
+        if keep_all or coarse.n_regions < fine.n_regions:
             kept.append(i)
     return Levels(tuple(crosswalks[i] for i in kept), tuple(names[i] for i in kept) if names else ())
 

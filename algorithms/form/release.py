@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from qgis.core import QgsProcessingParameterDefinition
 
-from ...core.crosswalk import Crosswalk
+from ...core.levels import Levels
+from ...core.records.columns import Column
 from ...core.records.matching import Records
 from ...core.release import Release
+from ..layers.reading.checked_source import CheckedSource
+from ..layers.reading.crosswalks import LEVEL, NUMBER
 from ..layers.tables import FOR_RELEASE, SecondCount, Table, number_fields
 from .form import Form
 from .parameters import sink
@@ -20,20 +25,39 @@ def released_records() -> QgsProcessingParameterDefinition:
         "Released records",
         FOR_RELEASE,
         "The records with their region (vbas_region) in place of their area, the quasi-identifiers and the further "
-        "fields you named, and nothing else. Rows are sorted by what they show, so that their order reveals nothing. "
-        "Where the records were already counted, “records” says how many each row stands for.",
+        "fields you named, and nothing else. With nested levels vbas_level says which level the region is of. Rows are "
+        "sorted by what they show, so that their order reveals nothing. Where the records were already counted, "
+        "“records” says how many each row stands for.",
     )
 
 
 def release_table(
-    form: Form, release: Release, crosswalk: Crosswalk, records: Records, k: int
+    form: Form, release: Release, levels: Levels, records: Records, k: int, with_level: bool = False
 ) -> tuple[Table, SecondCount]:
-    """The table, and what it is recounted by: region and quasi-identifiers make a class."""
-    fields = form.source("RECORDS").fields()
-    shown = [*number_fields(vbas_region="long"), *(fields.field(name) for name in release.fields)]
-    columns = [crosswalk.numbers[release.region], *release.fields.values()]
-    if release.counts is not None:
-        shown += number_fields(records="long")
-        columns.append(np.asarray(release.counts))
-    count_field = len(shown) - 1 if release.counts is not None else None
-    return Table(shown, columns), SecondCount(k, 1 + len(records.table.quasi_identifiers), count_field)
+    """The table, and what it is recounted by: level, region and quasi-identifiers make a class."""
+    numbers = np.zeros(len(release), np.int64)
+    for level, crosswalk in enumerate(levels.crosswalks):
+        here = release.level == level
+        numbers[here] = crosswalk.numbers[release.region[here]]
+    front = {LEVEL: release.level + 1} if with_level else {}
+    n_quasi = len(records.table.quasi_identifiers)
+    return rows_table(form.source("RECORDS"), {**front, NUMBER: numbers}, release.fields, release.counts, k, n_quasi)
+
+
+def rows_table(
+    source: CheckedSource,
+    places: Mapping[str, np.ndarray],
+    shown: Mapping[str, Column],
+    counts: np.ndarray | None,
+    k: int,
+    n_quasi_identifiers: int,
+) -> tuple[Table, SecondCount]:
+    """Rows with where they are shown in front, then fields of the source, the quasi-identifiers first."""
+    fields = number_fields(**dict.fromkeys(places, "long"))
+    fields += [source.fields().field(name) for name in shown]
+    columns = [*places.values(), *shown.values()]
+    if counts is not None:
+        fields += number_fields(records="long")
+        columns.append(np.asarray(counts))
+    count_field = len(fields) - 1 if counts is not None else None
+    return Table(fields, columns), SecondCount(k, len(places) + n_quasi_identifiers, count_field)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import shapely
 from qgis.core import QgsFeatureRequest, QgsProcessingFeatureSource, QgsProcessingFeedback
@@ -9,6 +11,7 @@ from qgis.core import QgsFeatureRequest, QgsProcessingFeatureSource, QgsProcessi
 from ....core.areas import Areas, identifier_text, make_areas
 from ....core.crosswalk import Crosswalk, crosswalk_from_table
 from ....core.errors import InputError, first_values
+from ....core.levels import Levels, make_levels
 from ...compat import python_value
 from ..feedback import check_cancelled
 from ..shapes.areas import AreaLayer
@@ -16,7 +19,7 @@ from .checked_source import CheckedSource
 from .fields import check_degrees, field_index
 from .records import read_columns
 
-NUMBER = "vbas_region"
+NUMBER, LEVEL = "vbas_region", "vbas_level"
 
 
 def read_crosswalk(
@@ -26,10 +29,30 @@ def read_crosswalk(
 
     id_field : the areas' identifier; where it is empty, the only field beside vbas_region. Raises InputError.
     """
+    areas, levels = read_levels(source, id_field, areas, feedback)
+    if len(levels) > 1:
+        raise InputError(
+            "CROSSWALK has several levels (vbas_region_1, vbas_region_2, …): one with vbas_region is needed."
+        )
+    return areas, levels.crosswalks[0]
+
+
+def has_levels(source: QgsProcessingFeatureSource) -> bool:
+    """Whether a crosswalk has nested levels: vbas_region_1, the finest, and so on."""
+    return source.fields().lookupField(f"{NUMBER}_1") >= 0
+
+
+def read_levels(
+    source: QgsProcessingFeatureSource, id_field: str, areas: Areas | None, feedback: QgsProcessingFeedback
+) -> tuple[Areas, Levels]:
+    """The same for a crosswalk of nested levels; one of a single level gives that."""
     fields = source.fields()
-    number_index = field_index(fields, NUMBER, "CROSSWALK", "CROSSWALK")
+    numbered = [name for name in fields.names() if re.fullmatch(rf"{NUMBER}_[0-9]+", name.lower())]
+    numbered.sort(key=lambda name: int(name.rsplit("_", 1)[1]))
+    names = numbered or [NUMBER]
+    indices = [field_index(fields, name, "CROSSWALK", "CROSSWALK") for name in names]
     if not id_field:
-        others = [name for name in fields.names() if name.lower() not in (NUMBER, "fid", "ogc_fid")]
+        others = [name for name in fields.names() if name.lower() not in (*map(str.lower, names), "fid", "ogc_fid")]
         if len(others) != 1:
             raise InputError(
                 f"CROSSWALK has the fields {', '.join(fields.names())}: say in CROSSWALK_ID which holds the areas."
@@ -37,18 +60,21 @@ def read_crosswalk(
         id_field = others[0]
     id_index = field_index(fields, id_field, "CROSSWALK_ID", "CROSSWALK")
     request = QgsFeatureRequest().setFlags(QgsFeatureRequest.Flag.NoGeometry)
-    identifiers, numbers = [], []
+    identifiers: list[object] = []
+    numbers: list[list[object]] = [[] for _ in indices]
     for feature in source.getFeatures(request):
         check_cancelled(feedback)
         identifiers.append(python_value(feature[id_index]))
-        number = python_value(feature[number_index])
-        numbers.append(None if number == "" else number)
+        for column, index in zip(numbers, indices):
+            number = python_value(feature[index])
+            column.append(None if number == "" else number)
     if not identifiers:
         raise InputError("CROSSWALK is empty: it needs a row per area.")
     if areas is None:  # an identifier that stands twice is reported below
         once = list(dict.fromkeys(identifiers))
         areas = make_areas(once, np.zeros((len(once), 2)), None, "CROSSWALK_ID")
-    return areas, crosswalk_from_table(areas, identifiers, numbers)
+    crosswalks = [crosswalk_from_table(areas, identifiers, column) for column in numbers]
+    return areas, make_levels(areas, crosswalks, titles=[f"“{name}”" for name in names], keep_all=True)
 
 
 def read_sites(source: QgsProcessingFeatureSource, layer: AreaLayer, feedback: QgsProcessingFeedback) -> np.ndarray:

@@ -1,0 +1,1 @@
+"""Nested releases: levels of regions declared and read, what is written of them, and their forms."""

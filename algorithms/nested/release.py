@@ -1,0 +1,151 @@
+"""A nested release as a job: of the main algorithm, of its last step, and of its evaluation."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...core.areas import Areas
+from ...core.configuration import Configuration, Run, aggregate
+from ...core.errors import InputError
+from ...core.evaluation import Measures, distance_of_labels, evaluate, evaluate_by_value
+from ...core.levels import Levels
+from ...core.nesting.measures import LevelAudit, evaluate_levels
+from ...core.nesting.planning import nest
+from ...core.nesting.recount import check_where_shown
+from ...core.plan import Plan, suppress
+from ...core.records.matching import Records
+from ...core.release import Release, apply, smallest_class
+from ...core.report.nested import nested_report
+from ..form import approaches, regions
+from ..form.areas import areas_of, with_neighbours
+from ..form.form import Form
+from ..form.records import populated, records_of
+from ..form.release import release_table
+from ..layers.shapes.areas import AreaLayer
+from . import outputs
+from .levels import CONFIGURATION, levels_of
+
+NUMBERS = {
+    "N_LEVELS": "Levels",
+    "MEAN_DISTANCE": "Mean distance of the people of a record's region from its middle, metres",
+}
+
+
+def anonymize_nested(form: Form) -> dict[str, object]:
+    """`vbas:anonymize` with nested levels."""
+    k = form.whole("K")
+    configuration = approaches.configuration_of(form)
+    layer = areas_of(form)
+    floor = form.number("LEAST_POPULATION") > 0 and not form.given("LEVEL_FIELDS")
+    layer = with_neighbours(form, layer, [configuration.aggregation, *(["population floor"] if floor else [])])
+    records = records_of(form, layer.areas, k)
+    areas = populated(layer, records)
+    seconds = {"reading": form.seconds()}
+    run, single = _single_level(form, areas, records, configuration, k)
+    finest = run.aggregation.crosswalk if run and form.text("FINEST") == CONFIGURATION else None
+    levels = levels_of(form, areas, records.profile, configuration, finest, form.progress(30, 45))
+    form.info(f"{len(levels)} levels of {', '.join(str(one.n_regions) for one in levels.crosswalks)} regions.")
+    seconds["levels"] = form.seconds() - sum(seconds.values())
+    plan, release = plan_and_release(form, areas, records, levels, k, form.text("LOSS"))
+    seconds["optimum, release and recount"] = form.seconds() - sum(seconds.values())
+    form.outputs.add("RELEASED_RECORDS", *release_table(form, release, levels, records, k, True))
+    measures, _ = add_levels(form, layer, areas, records, plan, single, seconds, release)
+    if form.outputs.wanted("SITE_POINTS") or form.outputs.wanted("VORONOI"):
+        form.warn("Nested levels have no sites: SITE_POINTS and VORONOI are not made.")
+    return {**regions.numbers(measures), **numbers(levels, measures)}
+
+
+def plan_and_release(
+    form: Form, areas: Areas, records: Records, levels: Levels, k: int, loss: str
+) -> tuple[Plan, Release]:
+    """The optimum, and the rows that it shows, recounted region by region."""
+    least = form.number("LEAST_POPULATION") if form.has("LEAST_POPULATION") else 0.0
+    plan = nest(areas, records.profile, levels, k, loss, least, None, form.progress(45, 65))
+    release = apply(plan, records)
+    check_where_shown(release, records, levels)
+    return plan, release
+
+
+def add_levels(
+    form: Form,
+    layer: AreaLayer,
+    areas: Areas,
+    records: Records,
+    plan: Plan,
+    single: tuple[str, Measures] | None,
+    seconds: dict[str, float],
+    release: Release | None,
+) -> tuple[Measures, LevelAudit]:
+    """Write what describes the levels and what they show; release is None for an evaluation."""
+    levels = plan.levels
+    measures, audit = evaluate_levels(areas, plan, records.n_unmatched)
+    shapes = outputs.level_shapes(layer, levels, form.progress(65, 80))
+    if release is not None:
+        form.outputs.add("RELEASED_REGIONS", outputs.regions_of_levels(layer, levels, shapes, audit))
+        form.outputs.add("CROSSWALK", outputs.crosswalk_of_levels(layer, levels))
+    form.outputs.add("REGION_AUDIT", outputs.audit_of_levels(layer, levels, shapes, audit))
+    seconds["measures and drawing"] = form.seconds() - sum(seconds.values())
+    smallest = None if release is None else smallest_class(release, len(records.table.quasi_identifiers))
+    form.outputs.add_text(
+        "REPORT",
+        lambda: nested_report(
+            measures,
+            audit,
+            plan.k,
+            smallest,
+            evaluate_by_value(areas, plan),
+            _classes(areas, plan),
+            single,
+            [layer.to_planar(np.asarray(one), layer.crs) for one in shapes],
+            form.rows(),
+            records.warnings,
+            seconds,
+            release is not None,
+        ),
+    )
+    share = f"{measures.n_suppressed} of {measures.n_records} records ({measures.suppression_percent:.3g} %)"
+    form.info(
+        f"Suppressed: {share}. Mean distance: {measures.mean_distance:.0f} m."
+        + ("" if single is None else f" One level ({single[0]}): {_in_short(single[1])}.")
+    )
+    return measures, audit
+
+
+def numbers(levels: Levels, measures: Measures) -> dict[str, object]:
+    """The numbers that nested releases have beside those of one level; N_SITES counts the finest regions."""
+    return {
+        "N_SITES": levels.crosswalks[0].n_regions,
+        "N_LEVELS": len(levels),
+        "MEAN_DISTANCE": measures.mean_distance,
+    }
+
+
+def _single_level(
+    form: Form, areas: Areas, records: Records, configuration: Configuration, k: int
+) -> tuple[Run | None, tuple[str, Measures] | None]:
+    """What one level of regions would give; a configuration that fails matters only where its regions are used."""
+    try:
+        run = aggregate(areas, records.profile, configuration, form.progress(stop=30))
+    except InputError as error:
+        if form.text("FINEST") == CONFIGURATION and not form.given("LEVEL_FIELDS"):
+            raise
+        form.info(f"One level of regions cannot be shown for comparison: {error}")
+        return None, None
+    plan = suppress(records.profile, run.aggregation.crosswalk, k)
+    measures, _ = evaluate(areas, plan, run.aggregation.sites, records.n_unmatched)
+    return run, (form.text("COMBINATION"), measures)
+
+
+def _classes(areas: Areas, plan: Plan) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """The name of each class, its released records, and their mean distance."""
+    profile, n_classes = plan.profile, len(plan.profile.classes)
+    shown = np.where(plan.shown, plan.records, 0)
+    released = np.bincount(plan.class_of, shown, n_classes)
+    metres = np.bincount(plan.class_of, shown * distance_of_labels(areas, plan), n_classes)
+    values = [categories[codes] for categories, codes in zip(profile.categories, profile.classes.T)]
+    names = [" · ".join("(missing)" if value is None else str(value) for value in row) for row in zip(*values)]
+    return names, released, metres / np.maximum(released, 1)
+
+
+def _in_short(measures: Measures) -> str:
+    return f"{measures.suppression_percent:.3g} % suppressed, mean distance {measures.mean_distance:.0f} m"
