@@ -60,6 +60,8 @@ def test_outputs_in_memory(anonymize):
     assert np.isclose(surface, 36 * 500**2)
 
     audit = done.rows("REGION_AUDIT")
+    assert list(audit[0])[:4] == ["vbas_region", "areas", "area_km2", "released"]
+    assert sum(row["areas"] for row in audit) == 36
     assert sum(row["suppressed"] for row in audit) == done.results["N_SUPPRESSED"]
     assert sum(row["records"] for row in audit) == 36 * 40
     assert np.isclose(sum(row["compactness"] for row in audit), done.results["COMPACTNESS"])
