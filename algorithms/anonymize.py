@@ -36,12 +36,11 @@ class Anonymize(VbasAlgorithm):
         "compact regions. Each record then shows its region in place of its area; records that fewer than k people "
         "share in a region are suppressed. What is written is recounted before it reaches its place.</p>"
         "<p>With “nested levels” each record shows the smallest of several nested regions in which k people hide it: "
-        "only what is too rare everywhere is suppressed, and common records keep their own small area.</p>"
-        "<p>Use it to release records for research with fine geography. Start with “all-rounder” and look at the "
-        "report: too much suppression calls for coarser quasi-identifiers or fewer regions.</p>"
+        "only what is too rare everywhere is suppressed.</p>"
+        "<p>Start with “all-rounder” and look at the report: too much suppression calls for coarser quasi-identifiers "
+        "or fewer regions.</p>"
         "<p>Outputs marked “for release” may be published under your rules; those marked “internal” may not: "
-        "suppressed counts could be derived from them.</p>"
-        "<p>Croft et al. 2015, 2018: Voronoi-Based Aggregation System.</p>"
+        "suppressed counts could be derived from them.</p><p>Croft et al. 2015, 2018.</p>"
     )
 
     def declare(self) -> None:
@@ -72,24 +71,20 @@ class Anonymize(VbasAlgorithm):
     def work(self, form: Form) -> dict[str, object]:
         if form.text("RELEASE") == nested_levels.NESTED:
             return anonymize_nested(form)
-        k = form.whole("K")
-        configuration = approaches.configuration_of(form)
+        k, configuration = form.whole("K"), approaches.configuration_of(form)
         layer = with_neighbours(form, areas_of(form), [configuration.aggregation])
         records = records_of(form, layer.areas, k)
-        areas = populated(layer, records)
-        read = form.seconds()
+        areas, read = populated(layer, records), form.seconds()
         run = aggregate(areas, records.profile, configuration, form.progress(stop=60))
-        crosswalk = run.aggregation.crosswalk
         form.info(*run.notes)
-        aggregated = form.seconds()
-        plan = suppress(records.profile, crosswalk, k)
+        plan = suppress(records.profile, run.aggregation.crosswalk, k)
         release = apply(plan, records)
         measures, audit = evaluate(areas, plan, run.aggregation.sites, records.n_unmatched)
-        evaluated = form.seconds()
+        seconds = {"reading": read, **run.seconds}
+        seconds["suppression and measures"] = form.seconds() - sum(seconds.values())
         form.outputs.add("RELEASED_RECORDS", *release_table(form, release, plan.levels, records, k))
         shapes = regions.add_regions(form, layer, run.aggregation, audit)
-        seconds = {"reading": read, **run.seconds, "suppression and measures": evaluated - aggregated}
-        seconds["drawing and writing"] = form.seconds() - evaluated
+        seconds["drawing and writing"] = form.seconds() - sum(seconds.values())
         form.outputs.add_text(
             "REPORT",
             lambda: anonymisation_report(

@@ -9,6 +9,8 @@ from .baselines.static_cutoff import StaticCutoff
 from .cells.partition_cells import PartitionCells
 from .compare import Compare
 from .form.base import VbasAlgorithm
+from .nested.flatten_release import FlattenRelease
+from .nested.nest_levels import NestLevels
 from .points.donut_audit import DonutAudit
 from .points.donut_mask import DonutMask
 from .steps.aggregate import Aggregate
@@ -29,8 +31,10 @@ ALGORITHMS: tuple[type[VbasAlgorithm], ...] = (
     SiteLocation,
     Aggregate,
     LocateAllocate,
+    NestLevels,
     ReleaseRecords,
     Evaluate,
+    FlattenRelease,
     Compare,
     StaticCutoff,
     CropIdentifiers,

@@ -8,6 +8,7 @@ import numpy as np
 import shapely
 from qgis.core import QgsProcessingParameterDefinition
 
+from ...core.anonymity import SMALLEST_K
 from ...core.approach import looking_at
 from ...core.cells import APPROACHES, Cells, Minimum, PartitionOptions
 from ...core.cells.cells import CELL_POINTS, CENTRE, EDGE, NEIGHBOURS, cells_of_points, cells_of_polygons
@@ -16,7 +17,6 @@ from ..form.approaches import sentences
 from ..form.effective import GIVEN, Counts
 from ..form.form import Form
 from ..form.parameters import POINTS, POLYGONS, choice, field, number, source, whole, yes
-from ..form.records import SMALLEST_K
 from ..layers.shapes.surfaces import PopulatedLayer, read_populated
 
 MINIMUMS = (("POPULATIONS", "K"), ("POPULATIONS_2", "K_2"), ("POPULATIONS_3", "K_3"))

@@ -85,6 +85,9 @@ class Effective:
         if kind in LAYERS:
             layer = given.algorithm.parameterAsLayer(given.parameters, name, given.context)
             return layer.name() if layer is not None else ""
+        if kind == "multilayer":
+            layers = given.algorithm.parameterAsLayerList(given.parameters, name, given.context)
+            return ", ".join(layer.name() for layer in layers)
         if kind == "field":
             value = given.parameters.get(name, definition.defaultValue())
             return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else value

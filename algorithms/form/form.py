@@ -53,6 +53,11 @@ class Form(Given):
         """A layer, None where it is not given."""
         return checked_source(self, name)
 
+    def sources(self, name: str) -> list[CheckedSource]:
+        """The layers of a parameter that takes several, in the order given."""
+        layers = self.algorithm.parameterAsLayerList(self.parameters, name, self.context)
+        return [checked_source(self.with_parameters(**{name: layer.id()}), name) for layer in layers]
+
     def rows(self) -> list[tuple[str, object]]:
         """(label, value) of all inputs that count in this run, as reports list them; those left at their default
         included.

@@ -13,6 +13,7 @@ from qgis.core import (
     QgsProcessingParameterFeatureSource,
     QgsProcessingParameterField,
     QgsProcessingParameterFileDestination,
+    QgsProcessingParameterMultipleLayers,
     QgsProcessingParameterNumber,
     QgsProcessingParameterString,
 )
@@ -44,9 +45,27 @@ def visible(parameter: QgsProcessingParameterDefinition) -> QgsProcessingParamet
     return parameter
 
 
+def advanced(parameter: QgsProcessingParameterDefinition) -> QgsProcessingParameterDefinition:
+    """The parameter among the advanced ones."""
+    parameter.setFlags(parameter.flags() | ADVANCED)
+    return parameter
+
+
+def optional(parameter: QgsProcessingParameterDefinition) -> QgsProcessingParameterDefinition:
+    """The parameter, which may be left out."""
+    parameter.setFlags(parameter.flags() | OPTIONAL)
+    return parameter
+
+
 def source(name: str, label: str, text: str, *kinds: QgsProcessing.SourceType, **flags: bool):
     """A layer of one of these kinds, or any table; flags : those of `described`."""
     return described(QgsProcessingParameterFeatureSource(name, label, list(kinds or (TABLE,))), text, **flags)
+
+
+def layers(name: str, label: str, text: str, **flags: bool):
+    """Several tables, to be left out if none is needed; flags : those of `described`."""
+    parameter = QgsProcessingParameterMultipleLayers(name, label, TABLE, optional=True)
+    return described(parameter, text, **flags)
 
 
 def field(

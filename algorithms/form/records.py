@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from qgis.core import QgsProcessingParameterDefinition
 
+from ...core.anonymity import DEFAULT_K, SMALLEST_K
 from ...core.areas import Areas
 from ...core.errors import InputError
 from ...core.profile import Profile, profile_records
@@ -18,8 +19,6 @@ from ..layers.shapes.areas import AreaLayer
 from .effective import GIVEN, Counts
 from .form import Form
 from .parameters import choice, field, source, whole
-
-SMALLEST_K, USUAL_K = 2, 5
 
 
 def record_parameters() -> Iterable[QgsProcessingParameterDefinition]:
@@ -46,7 +45,7 @@ def record_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         "so group them first (age groups, not dates of birth).",
         several=True,
     )
-    yield _record_count(numeric=True)
+    yield record_count(numeric=True)
 
 
 def counted_records(
@@ -72,14 +71,15 @@ def counted_records(
             optional=True,
             advanced=advanced,
         )
-    yield _record_count(numeric=False)
+    yield record_count(numeric=False)
 
 
 # Where the fields of optional records count.
 COUNTED_RECORDS: Counts = {name: [{"RECORDS": GIVEN}] for name in ("RECORD_REGION", "RECORD_COUNT")}
 
 
-def _record_count(numeric: bool) -> QgsProcessingParameterDefinition:
+def record_count(numeric: bool) -> QgsProcessingParameterDefinition:
+    """RECORD_COUNT."""
     text = "For a table that is already counted: how many records each row stands for."
     return field("RECORD_COUNT", "Records per row", "RECORDS", text, numeric, optional=True, advanced=True)
 
@@ -89,7 +89,7 @@ def k_parameter() -> QgsProcessingParameterDefinition:
     return whole(
         "K",
         "k: smallest class allowed",
-        USUAL_K,
+        DEFAULT_K,
         "Every released record shares its region and quasi-identifiers with at least k - 1 others; records that "
         "cannot are suppressed. Your law or policy sets it; 5 is common, 10 or 20 where data are sensitive.",
         SMALLEST_K,

@@ -13,9 +13,10 @@ from ...core.areas import Areas
 from ...core.crosswalk import Crosswalk
 from ...core.drawing import buffered_hull, dissolve, pieces, voronoi_cells_of
 from ...core.evaluation import Measures, RegionAudit, distances_to_sites
+from ...core.levels import Levels
 from ...core.progress import Progress
 from ...core.voronoi import voronoi_cells
-from ..layers.reading.crosswalks import read_crosswalk
+from ..layers.reading.crosswalks import has_levels, read_crosswalk, read_levels
 from ..layers.shapes.areas import AreaLayer
 from ..layers.shapes.surfaces import PopulatedLayer
 from ..layers.tables import FOR_RELEASE, INTERNAL, Table, number_fields
@@ -44,7 +45,8 @@ def crosswalk_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         "CROSSWALK",
         "Crosswalk",
         "A row per area with the area's identifier and vbas_region, the number of its region (empty: the area is left "
-        "out and its records are suppressed).",
+        "out and its records are suppressed). With nested levels, as “Nest levels” makes them: vbas_region_1 (the "
+        "finest), vbas_region_2, …",
     )
     text = "Needed only if the crosswalk has further fields."
     yield field("CROSSWALK_ID", "Identifier of the area in the crosswalk", "CROSSWALK", text, optional=True)
@@ -53,6 +55,16 @@ def crosswalk_parameters() -> Iterable[QgsProcessingParameterDefinition]:
 def crosswalk_of(form: Form, areas: Areas | None = None) -> tuple[Areas, Crosswalk]:
     """CROSSWALK for these areas, or for those it names itself (which have no points then)."""
     return read_crosswalk(form.source("CROSSWALK"), form.text("CROSSWALK_ID"), areas, form.feedback)
+
+
+def levels_of_crosswalk(form: Form, areas: Areas | None = None) -> tuple[Areas, Levels]:
+    """The same for a crosswalk of nested levels."""
+    return read_levels(form.source("CROSSWALK"), form.text("CROSSWALK_ID"), areas, form.feedback)
+
+
+def has_levels_in_crosswalk(form: Form) -> bool:
+    """Whether CROSSWALK has nested levels."""
+    return has_levels(form.source("CROSSWALK"))
 
 
 def sites_parameter(text: str) -> QgsProcessingParameterDefinition:

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
+import numpy as np
 from qgis.core import QgsProcessingParameterDefinition
+from scipy import sparse
 
+from ...core.aggregation import AggregationOptions
 from ...core.areas import Areas
-from ...core.configuration import Configuration
-from ...core.crosswalk import Crosswalk
-from ...core.levels import Levels, levels_from_fields
+from ...core.errors import InputError
+from ...core.levels import Levels, levels_from_fields, make_levels
 from ...core.nesting.losses import LOSSES
 from ...core.nesting.making import SMALLEST_RATIO, LevelOptions, build_levels
 from ...core.profile import Profile
-from ...core.progress import Progress
-from ..form.approaches import sentences
-from ..form.areas import values_of
+from ...core.site_location import APPROACHES as SITE_LOCATIONS
+from ..form.approaches import location_options_of, sentences
+from ..form.areas import values_of, with_neighbours
 from ..form.effective import NOT_GIVEN, Condition, Counts
 from ..form.form import Form
 from ..form.parameters import choice, field, number, whole
+from ..form.records import populated, populated_by_records, records_of
+from ..layers.reading.crosswalks import read_crosswalk
+from ..layers.shapes.areas import AreaLayer
 
 ONE_LEVEL, NESTED = "one level", "nested levels"
 AREAS, CONFIGURATION = "areas", "configuration"
@@ -107,26 +112,58 @@ def counts() -> Counts:
     return dict((*always, *made))
 
 
-def levels_of(
-    form: Form,
-    areas: Areas,
-    profile: Profile,
-    configuration: Configuration,
-    finest: Crosswalk | None,
-    progress: Progress,
-) -> Levels:
-    """The levels: from fields, or made from the areas up; finest : the crosswalk of the configuration if that is it."""
+def levels_of(form: Form, areas: Areas, made: Callable[[], Levels]) -> Levels:
+    """The levels: from LEVEL_FIELDS, or else as `made` makes them."""
     fields = form.field_names("LEVEL_FIELDS")
-    if fields:
-        values = [values_of(form, "REGIONS", name) for name in fields]
-        return levels_from_fields(areas, fields, values)
-    options = LevelOptions(
+    if not fields:
+        return made()
+    return levels_from_fields(areas, fields, [values_of(form, "REGIONS", name) for name in fields])
+
+
+def layer_for_levels(form: Form, layer: AreaLayer, aggregation: str) -> AreaLayer:
+    """The areas, with their neighbours where a least population or the aggregation needs them."""
+    floor = form.number("LEAST_POPULATION") > 0 and not form.given("LEVEL_FIELDS")
+    return with_neighbours(form, layer, [aggregation, *(["population floor"] if floor else [])])
+
+
+def sentence(levels: Levels) -> str:
+    """How many levels of how many regions there are, for the log."""
+    return f"{len(levels)} levels of {', '.join(str(one.n_regions) for one in levels.crosswalks)} regions."
+
+
+def level_options_of(form: Form, site_location: str, aggregation: str, settings: AggregationOptions) -> LevelOptions:
+    """How levels are made from the areas up, by these approaches; site_location is empty where none is needed."""
+    return LevelOptions(
         form.whole("COARSEST"),
         form.number("RATIO"),
         form.number("LEAST_POPULATION"),
-        configuration.site_location or LevelOptions.site_location,
-        configuration.aggregation,
-        configuration.location_options,
-        configuration.aggregation_options,
+        site_location or LevelOptions.site_location,
+        aggregation,
+        location_options_of(form),
+        settings,
     )
-    return build_levels(areas, profile, finest, options, progress)
+
+
+def areas_and_profile(form: Form, layer: AreaLayer) -> tuple[Areas, Profile]:
+    """The areas with their population; the classes of the records where they are given, else one class for all."""
+    if form.given("RECORDS") and form.given("QUASI_IDENTIFIERS"):
+        records = records_of(form, layer.areas, None)
+        return populated(layer, records), records.profile
+    location = form.text("SITE_LOCATION")
+    if "k" in SITE_LOCATIONS[location].settings and not form.given("LEVEL_FIELDS"):
+        raise InputError(f"SITE_LOCATION “{location}” looks at classes: give RECORDS and QUASI_IDENTIFIERS.")
+    areas = populated_by_records(form, layer)
+    people = sparse.csr_matrix(np.ceil(areas.population).astype(np.int64)[:, None])
+    return areas, Profile(people, np.zeros((1, 0), np.int64), (), ())
+
+
+def made_levels(form: Form, areas: Areas, profile: Profile) -> Levels:
+    """The levels of `vbas:nestlevels`: from crosswalks, from fields, or from the areas up."""
+    sources = [] if form.given("LEVEL_FIELDS") else form.sources("CROSSWALKS")
+    crosswalks = [read_crosswalk(one, "", areas, form.feedback)[1] for one in sources]
+    if len(crosswalks) > 1:
+        return make_levels(areas, crosswalks, titles=[f"crosswalk {i + 1}" for i in range(len(crosswalks))])
+    finest = crosswalks[0] if crosswalks else None
+    location, aggregation = form.text("SITE_LOCATION"), form.text("AGGREGATION")
+    options = level_options_of(form, location, aggregation, AggregationOptions(form.number("CAPACITY_FACTOR")))
+    return levels_of(form, areas, lambda: build_levels(areas, profile, finest, options, form.progress(20, 60)))

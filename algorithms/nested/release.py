@@ -9,6 +9,8 @@ from ...core.configuration import Configuration, Run, aggregate
 from ...core.errors import InputError
 from ...core.evaluation import Measures, distance_of_labels, evaluate, evaluate_by_value
 from ...core.levels import Levels
+from ...core.nesting.losses import MEAN_DISTANCE, NON_UNIFORM_ENTROPY
+from ...core.nesting.making import build_levels
 from ...core.nesting.measures import LevelAudit, evaluate_levels
 from ...core.nesting.planning import nest
 from ...core.nesting.recount import check_where_shown
@@ -17,13 +19,13 @@ from ...core.records.matching import Records
 from ...core.release import Release, apply, smallest_class
 from ...core.report.nested import nested_report
 from ..form import approaches, regions
-from ..form.areas import areas_of, with_neighbours
+from ..form.areas import areas_of
 from ..form.form import Form
 from ..form.records import populated, records_of
 from ..form.release import release_table
 from ..layers.shapes.areas import AreaLayer
 from . import outputs
-from .levels import CONFIGURATION, levels_of
+from .levels import CONFIGURATION, layer_for_levels, level_options_of, levels_of, sentence
 
 NUMBERS = {
     "N_LEVELS": "Levels",
@@ -35,16 +37,18 @@ def anonymize_nested(form: Form) -> dict[str, object]:
     """`vbas:anonymize` with nested levels."""
     k = form.whole("K")
     configuration = approaches.configuration_of(form)
-    layer = areas_of(form)
-    floor = form.number("LEAST_POPULATION") > 0 and not form.given("LEVEL_FIELDS")
-    layer = with_neighbours(form, layer, [configuration.aggregation, *(["population floor"] if floor else [])])
+    layer = layer_for_levels(form, areas_of(form), configuration.aggregation)
     records = records_of(form, layer.areas, k)
     areas = populated(layer, records)
     seconds = {"reading": form.seconds()}
     run, single = _single_level(form, areas, records, configuration, k)
     finest = run.aggregation.crosswalk if run and form.text("FINEST") == CONFIGURATION else None
-    levels = levels_of(form, areas, records.profile, configuration, finest, form.progress(30, 45))
-    form.info(f"{len(levels)} levels of {', '.join(str(one.n_regions) for one in levels.crosswalks)} regions.")
+    options = level_options_of(
+        form, configuration.site_location, configuration.aggregation, configuration.aggregation_options
+    )
+    step = form.progress(30, 45)
+    levels = levels_of(form, areas, lambda: build_levels(areas, records.profile, finest, options, step))
+    form.info(sentence(levels))
     seconds["levels"] = form.seconds() - sum(seconds.values())
     plan, release = plan_and_release(form, areas, records, levels, k, form.text("LOSS"))
     seconds["optimum, release and recount"] = form.seconds() - sum(seconds.values())
@@ -52,6 +56,40 @@ def anonymize_nested(form: Form) -> dict[str, object]:
     measures, _ = add_levels(form, layer, areas, records, plan, single, seconds, release)
     if form.outputs.wanted("SITE_POINTS") or form.outputs.wanted("VORONOI"):
         form.warn("Nested levels have no sites: SITE_POINTS and VORONOI are not made.")
+    return {**regions.numbers(measures), **numbers(levels, measures)}
+
+
+def release_nested(form: Form) -> dict[str, object]:
+    """`vbas:releaserecords` with a crosswalk of several levels."""
+    k, loss = form.whole("K"), form.text("LOSS")
+    if form.given("REGIONS"):
+        layer = areas_of(form)
+        areas, levels = regions.levels_of_crosswalk(form, layer.areas)
+        records = records_of(form, areas, k)
+        areas = populated(layer, records)
+    else:
+        areas, levels = regions.levels_of_crosswalk(form)
+        records = records_of(form, areas, k)
+        if loss == MEAN_DISTANCE:
+            loss = NON_UNIFORM_ENTROPY
+            form.warn(f"Without REGIONS there are no distances: LOSS is “{loss}” in this run.")
+    plan, release = plan_and_release(form, areas, records, levels, k, loss)
+    measures, _ = evaluate_levels(areas, plan, records.n_unmatched)
+    form.outputs.add("RELEASED_RECORDS", *release_table(form, release, levels, records, k, True))
+    return regions.numbers(measures)
+
+
+def evaluate_nested(form: Form) -> dict[str, object]:
+    """`vbas:evaluate` with a crosswalk of several levels."""
+    k = form.whole("K")
+    layer = areas_of(form)
+    _, levels = regions.levels_of_crosswalk(form, layer.areas)
+    records = records_of(form, layer.areas, k)
+    areas = populated(layer, records)
+    plan = nest(areas, records.profile, levels, k, form.text("LOSS"), 0.0, None, form.progress(stop=60))
+    if form.given("SITES"):
+        form.warn("Nested levels have no sites: SITES is not looked at.")
+    measures, _ = add_levels(form, layer, areas, records, plan, None, {}, None)
     return {**regions.numbers(measures), **numbers(levels, measures)}
 
 

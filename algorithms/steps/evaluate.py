@@ -14,6 +14,8 @@ from ..form.base import VbasAlgorithm
 from ..form.form import Form
 from ..form.records import k_parameter, populated, record_parameters, records_of, unmatched
 from ..layers.reading.crosswalks import read_numbered_sites
+from ..nested.levels import loss
+from ..nested.release import NUMBERS, evaluate_nested, numbers
 
 
 class Evaluate(VbasAlgorithm):
@@ -24,7 +26,8 @@ class Evaluate(VbasAlgorithm):
     SUMMARY = "Rates a crosswalk: suppression, compactness, information loss, region by region."
     HELP = (
         "<p>What a release by this crosswalk would cost at k: the measures of Croft et al. (2015, section 3.4), "
-        "overall and by region, with a report. Nothing is released.</p><p>Any crosswalk will do, whatever made it.</p>"
+        "overall and by region, with a report. Nothing is released.</p><p>Any crosswalk will do, whatever made it; one "
+        "of nested levels is rated as a nested release.</p>"
     )
 
     def declare(self) -> None:
@@ -38,12 +41,15 @@ class Evaluate(VbasAlgorithm):
             ),
             k_parameter(),
             unmatched(),
+            loss(),
             regions.region_audit(),
             shared.report("A page with the measures, all parameters and maps of the regions."),
         )
-        self.addNumbers(**regions.NUMBERS)
+        self.addNumbers(**regions.NUMBERS, **NUMBERS)
 
     def work(self, form: Form) -> dict[str, object]:
+        if regions.has_levels_in_crosswalk(form):
+            return evaluate_nested(form)
         k = form.whole("K")
         layer = areas_of(form)
         _, crosswalk = regions.crosswalk_of(form, layer.areas)
@@ -54,7 +60,8 @@ class Evaluate(VbasAlgorithm):
             sites = crosswalk.mean_centres(areas.points)
         else:
             sites = read_numbered_sites(source, layer, crosswalk, form.feedback)
-        measures, audit = evaluate(areas, suppress(records.profile, crosswalk, k), sites, records.n_unmatched)
+        plan = suppress(records.profile, crosswalk, k)
+        measures, audit = evaluate(areas, plan, sites, records.n_unmatched)
         shapes = regions.region_shapes(layer, crosswalk, form.progress(30, 90))
         form.outputs.add("REGION_AUDIT", regions.audit_table(layer, crosswalk, shapes, audit))
         form.outputs.add_text(
@@ -68,4 +75,4 @@ class Evaluate(VbasAlgorithm):
                 records.warnings,
             ),
         )
-        return regions.numbers(measures)
+        return {**regions.numbers(measures), **numbers(plan.levels, measures)}

@@ -5,11 +5,15 @@ from __future__ import annotations
 from ...core.evaluation import evaluate
 from ...core.plan import suppress
 from ...core.release import apply
+from ..form import parameters as shared
 from ..form import regions
+from ..form.areas import area_parameters
 from ..form.base import VbasAlgorithm
 from ..form.form import Form
 from ..form.records import k_parameter, keep_fields, record_parameters, records_of, unmatched
 from ..form.release import release_table, released_records
+from ..nested.levels import loss
+from ..nested.release import release_nested
 
 NUMBERS = ("N_RECORDS", "N_SUPPRESSED", "SUPPRESSION_PERCENT", "DISCERNIBILITY", "NON_UNIFORM_ENTROPY")
 
@@ -24,7 +28,8 @@ class ReleaseRecords(VbasAlgorithm):
         "<p>The records with their region in place of their area, without those that fewer than k share in a region "
         "(Croft et al. 2015, section 3.3). What is written is recounted before it reaches its place.</p>"
         "<p>Any crosswalk will do: from the steps here, from a baseline, or made by hand with the fields of the areas' "
-        "identifier and vbas_region.</p>"
+        "identifier and vbas_region. With the levels of “Nest levels” each record shows the finest region that hides "
+        "it; give the areas too, so that distances can be measured.</p>"
     )
 
     def declare(self) -> None:
@@ -34,11 +39,16 @@ class ReleaseRecords(VbasAlgorithm):
             k_parameter(),
             keep_fields(),
             unmatched(),
+            *(shared.advanced(shared.optional(one)) for one in area_parameters()),
+            loss(),
             released_records(),
         )
         self.addNumbers(**{name: regions.NUMBERS[name] for name in NUMBERS})
 
     def work(self, form: Form) -> dict[str, object]:
+        if regions.has_levels_in_crosswalk(form):
+            found = release_nested(form)
+            return {name: found[name] for name in NUMBERS}
         k = form.whole("K")
         areas, crosswalk = regions.crosswalk_of(form)
         records = records_of(form, areas, k)
@@ -46,6 +56,6 @@ class ReleaseRecords(VbasAlgorithm):
         released = apply(plan, records)
         # Without the areas' shapes there are no distances: compactness is left to “Evaluate regions”.
         measures, _ = evaluate(areas, plan, crosswalk.mean_centres(areas.points), records.n_unmatched)
-        form.outputs.add("RELEASED_RECORDS", *release_table(form, released, crosswalk, records, k))
+        form.outputs.add("RELEASED_RECORDS", *release_table(form, released, plan.levels, records, k))
         found = regions.numbers(measures)
         return {name: found[name] for name in NUMBERS}

@@ -29,7 +29,8 @@ def non_uniform_entropy(areas: Areas, profile: Profile, crosswalk: Crosswalk) ->
     return np.log2(np.maximum(crosswalk.totals(profile.area_sizes), 1.0))
 
 
+MEAN_DISTANCE, NON_UNIFORM_ENTROPY = "mean distance", "non-uniform entropy"
 LOSSES: dict[str, Approach[np.ndarray]] = {
-    "mean distance": Approach(mean_distance),
-    "non-uniform entropy": Approach(non_uniform_entropy),
+    MEAN_DISTANCE: Approach(mean_distance),
+    NON_UNIFORM_ENTROPY: Approach(non_uniform_entropy),
 }

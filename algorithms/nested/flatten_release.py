@@ -1,0 +1,84 @@
+"""A nested release brought to one level."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...core.errors import InputError
+from ...core.nesting.flattening import flatten
+from ...core.records.columns import Column, combine_codes
+from ..form import parameters as shared
+from ..form import regions
+from ..form.base import VbasAlgorithm
+from ..form.form import Form
+from ..form.records import k_parameter, record_count
+from ..form.release import rows_table
+from ..layers.reading.crosswalks import LEVEL, NUMBER
+from ..layers.tables import FOR_RELEASE
+from .rows import positions, rows_of
+
+
+class FlattenRelease(VbasAlgorithm):
+    """`vbas:flattenrelease`."""
+
+    ID = "flattenrelease"
+    TAGS = "nested,level,aggregate"
+    SUMMARY = "Brings a nested release to one level: every record shows its region of that level."
+    HELP = (
+        "<p>A nested release shows records in regions of several sizes. For a map or a table by regions of one size, "
+        "choose a level: each record that is shown at this level or a finer one gets its region of this level, by the "
+        "crosswalk that came with the release.</p><p>Records that are shown only in larger regions are left out, and "
+        "counted in the log: the finer the level, the more of the rare ones are missing. At the coarsest level all "
+        "records are there.</p><p>It takes nothing but what was published, so anybody may use it.</p>"
+    )
+
+    def declare(self) -> None:
+        self.addParameters(
+            shared.source("RECORDS", "Nested release", f"The released records, with {LEVEL} and {NUMBER}."),
+            shared.field(
+                "QUASI_IDENTIFIERS",
+                "Quasi-identifiers",
+                "RECORDS",
+                "Those of the release: they are recounted with the region.",
+                several=True,
+            ),
+            record_count(numeric=True),
+            *regions.crosswalk_parameters(),
+            shared.whole("LEVEL", "Level", 1, "The level to bring records to; 1 is the finest.", 1),
+            k_parameter(),
+            shared.sink(
+                "FLATTENED",
+                "Records of one level",
+                FOR_RELEASE,
+                "The records with their region of that level, and all fields of the release.",
+            ),
+        )
+        self.addNumbers(N_RECORDS="Rows brought to the level", N_LEFT_OUT="Rows shown only in larger regions")
+
+    def work(self, form: Form) -> dict[str, object]:
+        source, target = form.source("RECORDS"), form.whole("LEVEL") - 1
+        _, levels = regions.levels_of_crosswalk(form)
+        if target >= len(levels):
+            raise InputError(f"LEVEL is {target + 1}, but CROSSWALK has {len(levels)} levels: choose one of these.")
+        level, number, counts, fields = rows_of(form)
+        region = flatten(levels, level, positions(levels, level, number), target)
+        there = region >= 0
+        crosswalk, quasi = levels.crosswalks[target], form.field_names("QUASI_IDENTIFIERS")
+        codes, distinct = combine_codes(
+            [region[there], *(column.codes[there] for column in fields.values())],
+            [crosswalk.n_regions, *(len(column.categories) for column in fields.values())],
+        )
+        # Rows in the order of what they show; those with counts that show the same are added up.
+        order = np.argsort(codes, kind="stable")
+        if counts is not None:
+            order = np.unique(codes, return_index=True)[1]
+            counts = np.bincount(codes, counts[there], len(distinct)).astype(np.int64)
+        rows = {name: Column(column.codes[there][order], column.categories) for name, column in fields.items()}
+        numbers = {NUMBER: crosswalk.numbers[region[there][order]]}
+        form.outputs.add("FLATTENED", *rows_table(source, numbers, rows, counts, form.whole("K"), len(quasi)))
+        left_out = int((~there).sum())
+        form.info(
+            f"{int(there.sum())} of {len(there)} rows are shown at level {target + 1} or finer; {left_out} only in "
+            "larger regions."
+        )
+        return {"N_RECORDS": len(order), "N_LEFT_OUT": left_out}

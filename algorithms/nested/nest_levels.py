@@ -1,0 +1,79 @@
+"""Levels as a step."""
+
+from __future__ import annotations
+
+from ...core.approach import looking_at
+from ...core.site_location import APPROACHES as SITE_LOCATIONS
+from ..form import approaches, regions
+from ..form import parameters as shared
+from ..form.areas import area_parameters, areas_of
+from ..form.base import VbasAlgorithm
+from ..form.effective import GIVEN, NOT_GIVEN, Counts
+from ..form.form import Form
+from ..form.records import counted_records, k_parameter, unmatched
+from . import levels as nested
+from . import outputs
+
+
+class NestLevels(VbasAlgorithm):
+    """`vbas:nestlevels`."""
+
+    ID = "nestlevels"
+    TAGS = "hierarchy,nested,regionalization"
+    SUMMARY = "Makes nested levels of regions, each within the regions of the next, for a nested release."
+    HELP = (
+        "<p>A crosswalk of several levels: vbas_region_1 is the region of each area at the finest level, vbas_region_2 "
+        "that at the next, and so on. Every region lies in one region of the next level.</p>"
+        "<p>Three ways: from the areas up, by the same approaches for every level; from fields of the areas, such as "
+        "tract, municipality, province; or from crosswalks that you have. The result goes into “Release records” and "
+        "“Evaluate regions”.</p>"
+    )
+
+    def declare(self) -> None:
+        self.addParameters(
+            *area_parameters(),
+            *(shared.visible(one) for one in nested.level_parameters() if one.name() != "FINEST"),
+            shared.layers(
+                "CROSSWALKS",
+                "Levels from crosswalks, finest first",
+                "Crosswalks of the same areas, each with the areas' identifier and vbas_region. With one alone, its "
+                "regions are the finest level, and the others are made from them.",
+            ),
+            shared.visible(approaches.site_location()),
+            shared.visible(approaches.aggregation()),
+            *counted_records(
+                "The records: their number in each area, where no population is given, and their classes, where the "
+                "anonymity-driven clustering places the sites.",
+                quasi_identifiers=True,
+            ),
+            approaches.capacity_factor(),
+            shared.advanced(k_parameter()),
+            unmatched(),
+            shared.seed(),
+            regions.crosswalk_output(),
+            regions.released_regions(),
+        )
+        self.addNumbers(N_LEVELS="Levels", N_SITES="Regions of the finest level")
+
+    def counts(self) -> Counts:
+        single = approaches.counts()
+        made = ("COARSEST", "RATIO", "SITE_LOCATION", "AGGREGATION", "CAPACITY_FACTOR", "SEED")
+        of_records = ("RECORD_REGION", "QUASI_IDENTIFIERS", "RECORD_COUNT", "UNMATCHED")
+        return {
+            **{name: [{"LEVEL_FIELDS": NOT_GIVEN}, *single.get(name, ())] for name in made},
+            **{name: [{"RECORDS": GIVEN}] for name in of_records},
+            "CROSSWALKS": [{"LEVEL_FIELDS": NOT_GIVEN}],
+            "K": [{"SITE_LOCATION": looking_at(SITE_LOCATIONS, "k")}],
+        }
+
+    def work(self, form: Form) -> dict[str, object]:
+        aggregation = form.text("AGGREGATION")
+        layer = nested.layer_for_levels(form, areas_of(form), aggregation)
+        areas, profile = nested.areas_and_profile(form, layer)
+        levels = nested.made_levels(form, areas, profile)
+        form.outputs.add("CROSSWALK", outputs.crosswalk_of_levels(layer, levels))
+        if form.outputs.wanted("RELEASED_REGIONS"):
+            shapes = outputs.level_shapes(layer, levels, form.progress(60, 95))
+            form.outputs.add("RELEASED_REGIONS", outputs.regions_of_levels(layer, levels, shapes))
+        form.info(nested.sentence(levels))
+        return {"N_LEVELS": len(levels), "N_SITES": levels.crosswalks[0].n_regions}
