@@ -16,6 +16,7 @@ import numpy as np
 from qgis.core import (
     QgsCategorizedSymbolRenderer,
     QgsFeatureRenderer,
+    QgsFeatureRequest,
     QgsFillSymbol,
     QgsGradientColorRamp,
     QgsGradientStop,
@@ -25,6 +26,7 @@ from qgis.core import (
     QgsPalLayerSettings,
     QgsRendererCategory,
     QgsRendererRange,
+    QgsRuleBasedRenderer,
     QgsSingleSymbolRenderer,
     QgsSymbol,
     QgsTextBufferSettings,
@@ -44,6 +46,7 @@ MISSING = -1.0  # what stands for no value in a renderer: it would not draw NULL
 # Light to dark in even steps, so that they read without colour vision and in print. The hues are those of ColorBrewer's
 # YlGnBu and OrRd, which are safe for the colour-blind (Harrower & Brewer 2003). Zero is white, lighter still.
 GREENS_TO_BLUES = ("#cbe7b0", "#2a93b5", "#081d58")
+OUTLINES = ("#8a94a0", "#5d3a78", "#2a0a3d")
 REDS = ("#fdd49e", "#e8603c", "#7f0000")
 # Eight colours that all kinds of colour vision tell apart (Okabe & Ito 2008).
 QUALITATIVE = ("#56b4e9", "#e69f00", "#009e73", "#f0e442", "#cc79a7", "#0072b2", "#d55e00", "#999999")
@@ -70,14 +73,26 @@ class Graduated:
 
     def renderer(self, layer: QgsVectorLayer) -> QgsFeatureRenderer | None:
         """None where the layer lacks the fields, or has no value to show."""
-        names = [field_of(layer, field) for field in self.fields]
-        if None in names:
+        expression = self.expression_in(layer)
+        ranges = self.ranges(layer, _numbers(layer, expression)) if expression else []
+        if not ranges:
             return None
-        expression = self.expression.format(*(f'"{name}"' for name in names))
-        values = _numbers(layer, expression)
+        renderer = QgsGraduatedSymbolRenderer(f"coalesce({expression}, {MISSING:g})", ranges)
+        renderer.setSourceSymbol(_symbol(layer, OUTLINE))
+        middle = QgsGradientStop(0.5, QColor(self.ramp[1]))
+        renderer.setSourceColorRamp(QgsGradientColorRamp(QColor(self.ramp[0]), QColor(self.ramp[-1]), False, [middle]))
+        return renderer
+
+    def expression_in(self, layer: QgsVectorLayer) -> str:
+        """The expression with the fields as the layer has them; empty where it lacks one."""
+        names = [field_of(layer, field) for field in self.fields]
+        return "" if None in names else self.expression.format(*(f'"{name}"' for name in names))
+
+    def ranges(self, layer: QgsVectorLayer, values: np.ndarray) -> list[QgsRendererRange]:
+        """The classes of values, with their symbols and labels; none where there is no value."""
         known = values[np.isfinite(values)]
         if not known.size:
-            return None
+            return []
         breaks = quantile_breaks(known[known > 0])
         ranges = [
             QgsRendererRange(low, high, _symbol(layer, {"color": colour, **OUTLINE}), f"{text} {self.unit}")
@@ -87,10 +102,42 @@ class Graduated:
             ranges.insert(0, QgsRendererRange(0.0, 0.0, _symbol(layer, NOTHING), self.none))
         if known.size < values.size:
             ranges.insert(0, QgsRendererRange(MISSING, MISSING, _symbol(layer, NO_VALUE), self.missing))
-        renderer = QgsGraduatedSymbolRenderer(f"coalesce({expression}, {MISSING:g})", ranges)
-        renderer.setSourceSymbol(_symbol(layer, OUTLINE))
-        middle = QgsGradientStop(0.5, QColor(self.ramp[1]))
-        renderer.setSourceColorRamp(QgsGradientColorRamp(QColor(self.ramp[0]), QColor(self.ramp[-1]), False, [middle]))
+        return ranges
+
+
+@dataclass(frozen=True)
+class NestedLevels:
+    """Regions of several levels: the finest by a number, the others as outlines on top, heavier the coarser."""
+
+    finest: Graduated
+    field: str = "vbas_level"
+
+    def renderer(self, layer: QgsVectorLayer) -> QgsFeatureRenderer | None:
+        """None where the layer lacks the fields; each level is a rule that can be switched off in the legend."""
+        name, expression = field_of(layer, self.field), self.finest.expression_in(layer)
+        if name is None or not expression:
+            return None
+        levels, n_regions = np.unique(_numbers(layer, f'"{name}"'), return_counts=True)
+        titles = [f"Level {level:g}: {n} regions" for level, n in zip(levels.tolist(), n_regions.tolist())]
+        root = QgsRuleBasedRenderer.Rule(None)
+        fill = QgsRuleBasedRenderer.Rule(None, 0, 0, f'"{name}" = {levels.min():g}', f"{titles[0]} (finest)")
+        value = f"coalesce({expression}, {MISSING:g})"
+        here = f'CASE WHEN "{name}" = {levels.min():g} THEN {value} END'
+        of_finest = _numbers(layer, here)
+        of_finest = of_finest[np.isfinite(of_finest)]
+        below = "-1e308"  # classes meet at their ends: each begins above the one before
+        for one in self.finest.ranges(layer, np.where(of_finest == MISSING, np.nan, of_finest)):
+            between = f"{value} > {below} AND {value} <= {one.upperValue()!r}"
+            fill.appendChild(QgsRuleBasedRenderer.Rule(one.symbol().clone(), 0, 0, between, one.label()))
+            below = repr(one.upperValue())
+        root.appendChild(fill)
+        colours, widths = shades(OUTLINES, len(levels)), np.linspace(0.2, 1.3, max(len(levels), 2)).tolist()
+        for level, title, colour, width in list(zip(levels.tolist(), titles, colours, widths))[1:]:
+            outline = {"style": "no", "outline_color": colour, "outline_width": f"{width:.2f}"}
+            root.appendChild(QgsRuleBasedRenderer.Rule(_symbol(layer, outline), 0, 0, f'"{name}" = {level:g}', title))
+        renderer = QgsRuleBasedRenderer(root)
+        renderer.setOrderBy(QgsFeatureRequest.OrderBy([QgsFeatureRequest.OrderByClause(f'"{name}"', True)]))
+        renderer.setOrderByEnabled(True)
         return renderer
 
 
@@ -136,7 +183,10 @@ class Plain:
         return QgsSingleSymbolRenderer(_symbol(layer, self.properties))
 
 
-Look = Union[Graduated, Categorised, Plain]
+RELEASED = Graduated(
+    ("released", "area_km2"), "{0} / {1}", "records/km²", "none released", "no surface", GREENS_TO_BLUES
+)
+Look = Union[Graduated, NestedLevels, Categorised, Plain]
 # Of the demonstration city, from the centre outwards, in the same eight colours.
 DISTRICTS = {
     "centre": "#d55e00",
@@ -150,18 +200,18 @@ DISTRICTS = {
 POINT = {"name": "circle", "outline_color": "#ffffff"}
 # The looks of each output by preference; the last fits every layer.
 LOOKS: dict[str, tuple[Look, ...]] = {
-    "RELEASED_REGIONS": (
-        Graduated(
-            ("released", "area_km2"),
-            "{0} / {1}",
-            "records/km²",
-            "none released",
-            "no surface",
-            GREENS_TO_BLUES,
-        ),
-        Plain(REGION),
-    ),
+    "RELEASED_REGIONS": (NestedLevels(RELEASED), RELEASED, Plain(REGION)),
     "REGION_AUDIT": (
+        NestedLevels(
+            Graduated(
+                ("coarser", "suppressed", "records"),
+                "100.0 * ({0} + {1}) / {2}",
+                "% not shown here",
+                "all shown here",
+                "no records",
+                REDS,
+            )
+        ),
         Graduated(
             ("suppressed", "records"),
             "100.0 * {0} / {1}",
@@ -309,6 +359,10 @@ def _label_regions(layer: QgsVectorLayer) -> None:
     words.setBuffer(halo)
     settings = QgsPalLayerSettings()
     settings.fieldName = field
+    level = field_of(layer, "vbas_level")
+    if level is not None:  # of nested levels only the finest is numbered: the others lie over it
+        settings.fieldName = f'CASE WHEN "{level}" = 1 THEN "{field}" END'
+        settings.isExpression = True
     settings.fitInPolygonOnly = True
     settings.placement = label_placement("Horizontal")
     settings.setFormat(words)
