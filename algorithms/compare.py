@@ -25,10 +25,10 @@ class Compare(VbasAlgorithm):
     HELP = (
         "<p>Every chosen number of regions with every chosen location and aggregation, over one profile of the "
         "records: a row per configuration, and a report with a picture per measure and the trade-off between "
-        "suppression and compactness. Baselines, what people did before and do today, can stand beside them. Nothing "
-        "is released.</p><p>Use it before a release to see what your records allow; then choose the configuration in "
-        "“Anonymise records”. Cancelling keeps the configurations that are finished. A configuration that fails says "
-        "so in its row, and the others go on.</p>"
+        "suppression and compactness. Nested releases, and baselines (what people did before and do today), can stand "
+        "beside them. Nothing is released.</p><p>Use it before a release to see what your records allow; then choose "
+        "the configuration in “Anonymise records”. Cancelling keeps the configurations that are finished. A "
+        "configuration that fails says so in its row, and the others go on.</p>"
     )
 
     def declare(self) -> None:
@@ -57,7 +57,7 @@ class Compare(VbasAlgorithm):
     def work(self, form: Form) -> dict[str, object]:
         k = form.whole("K")
         configurations = comparisons.compared_configurations_of(form)
-        baselines = form.words("BASELINES")
+        nested, baselines = form.words("NESTED"), form.words("BASELINES")
         names = [*baselines, *(one.aggregation for one in configurations)]
         layer = with_neighbours(form, areas_of(form), names)
         records = records_of(form, layer.areas, k)
@@ -70,13 +70,15 @@ class Compare(VbasAlgorithm):
             form.progress(),
             baselines,
             settings.compared_options_of(form),
+            nested,
+            comparisons.settings_of(form),
         )
         if not outcomes:
             form.check_cancelled()
         form.warn(*(f"{outcome.name} failed: {outcome.problem}" for outcome in outcomes if outcome.problem))
         form.outputs.keep_after_cancel()
         form.outputs.add("COMPARISON", comparisons.comparison_table(outcomes))
-        n_wanted = len(configurations) + len(baselines)
+        n_wanted = len(configurations) + len(nested) + len(baselines)
         form.outputs.add_text("REPORT", lambda: comparison_report(outcomes, k, n_wanted, form.rows(), records.warnings))
         failed = sum(bool(outcome.problem) for outcome in outcomes)
         return {"N_CONFIGURATIONS": len(outcomes) - failed, "N_FAILED": failed}

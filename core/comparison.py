@@ -1,4 +1,4 @@
-"""Many configurations and baselines over the same profile, rated side by side."""
+"""Many configurations, nested releases and baselines over the same profile, rated side by side."""
 
 from __future__ import annotations
 
@@ -18,22 +18,27 @@ from .configuration import RECOMMENDED, Configuration, LocatedSites, aggregate, 
 from .crosswalk import Crosswalk
 from .errors import Cancelled, VbasError
 from .evaluation import Measures, evaluate
+from .nesting.measures import evaluate_levels
+from .nesting.planning import nest
+from .nesting.recipes import RECIPES
 from .plan import suppress
 from .profile import Profile
 from .progress import Progress, part, silent
 
 # Less is better in all of them.
 MEASURES = ("suppression_percent", "compactness", "discernibility", "non_uniform_entropy")
-BASELINE = "baseline"
+BASELINE, NESTED = "baseline", "nested"
+SETTINGS = Configuration()
 PUBLISHED = "max combinations (2018)"
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What a configuration or a baseline gave; `measures` is None and `problem` a sentence where it failed.
+    """What a configuration, a nested release or a baseline gave; where it failed, `measures` is None and `problem` a
+    sentence.
 
     family : what the pictures put side by side, the site number of a configuration; title : the rest in a few words;
-    seconds : of components 1 to 3; configuration : None for a baseline; combination : number in Croft 2018, Table 4, or
+    seconds : of components 1 to 3; configuration : None for the others; combination : number in Croft 2018, Table 4, or
     None; pareto : whether no other outcome is better in every measure but time
     """
 
@@ -84,10 +89,14 @@ def compare(
     progress: Progress = silent,
     baselines: Sequence[str] = (),
     baseline_options: BaselineOptions = DEFAULTS,
+    nested: Sequence[str] = (),
+    settings: Configuration = SETTINGS,
 ) -> list[Outcome]:
-    """Run and rate each configuration and each baseline; a failure is recorded in its outcome and the others go on.
+    """Run and rate configurations, nested releases and baselines; a failure is recorded in its outcome and the others
+    go on.
 
-    baselines : names in BASELINES, run with these options at this k. The sites of a location are found once and shared
+    baselines : names in BASELINES, run with these options at this k; nested : names in RECIPES, run with these
+    settings. The sites of a location are found once and shared
     by the aggregations that start from them (their time counts for each). Cancelling ends the comparison with the
     outcomes so far.
     """
@@ -96,28 +105,35 @@ def compare(
     options = replace(baseline_options, k=k)
     wanted: list[tuple[str, str, Configuration | None]] = [
         *((c.site_number, c.title, c) for c in configurations),
+        *((NESTED, name, None) for name in nested),
         *((BASELINE, name, None) for name in baselines),
     ]
     for i, (family, title, configuration) in enumerate(wanted):
         step = part(progress, i / len(wanted), (i + 1) / len(wanted))
         started = time.perf_counter()
         try:
-            if configuration is None:
-                result = chosen(BASELINES, title, "BASELINES")(areas, profile, options, step)
-                notes, seconds = result.notes, time.perf_counter() - started
+            if family == NESTED:
+                levels = chosen(RECIPES, title, "NESTED")(areas, profile, settings, step)
+                found = Outcome(family, title, None, time.perf_counter() - started, crosswalk=levels.crosswalks[0])
+                measures, _ = evaluate_levels(areas, nest(areas, profile, levels, k), n_unmatched)
             else:
-                run = aggregate(areas, profile, configuration, step, located)
-                result, notes, seconds = run.aggregation, run.notes, sum(run.seconds.values())
-            measures, _ = evaluate(areas, suppress(profile, result.crosswalk, k), result.sites, n_unmatched)
+                if configuration is None:
+                    result = chosen(BASELINES, title, "BASELINES")(areas, profile, options, step)
+                    notes, seconds, number = result.notes, time.perf_counter() - started, None
+                else:
+                    run = aggregate(areas, profile, configuration, step, located)
+                    result, notes, seconds = run.aggregation, run.notes, sum(run.seconds.values())
+                    number = _combination(configuration)
+                crosswalk = result.crosswalk
+                found = Outcome(family, title, None, seconds, notes, "", configuration, number, False, crosswalk)
+                measures, _ = evaluate(areas, suppress(profile, crosswalk, k), result.sites, n_unmatched)
         except Cancelled:
             break
         except (VbasError, ArithmeticError, ValueError, MemoryError) as error:
             seconds, problem = time.perf_counter() - started, str(error) or repr(error)
             outcomes.append(Outcome(family, title, None, seconds, (), problem, configuration))
-            continue
-        number = None if configuration is None else _combination(configuration)
-        outcome = Outcome(family, title, measures, seconds, notes, "", configuration, number, False, result.crosswalk)
-        outcomes.append(outcome)
+        else:
+            outcomes.append(replace(found, measures=measures))
     return with_pareto(outcomes)
 
 

@@ -12,6 +12,7 @@ from ...core.approach import choosing_sites
 from ...core.baselines import BASELINES
 from ...core.comparison import Outcome, configurations_of
 from ...core.configuration import Configuration
+from ...core.nesting.recipes import RECIPES
 from ...core.site_location import APPROACHES as SITE_LOCATIONS
 from ...core.site_number import APPROACHES as SITE_NUMBERS
 from ..layers.tables import INTERNAL, Table, number_fields
@@ -20,7 +21,15 @@ from .form import Form
 from .parameters import choices, sink, text
 
 CHOICES = ("SITE_NUMBERS", "SITE_LOCATIONS", "AGGREGATIONS")
-MEASURES = ("n_regions", "n_suppressed", "suppression_percent", "compactness", "discernibility", "non_uniform_entropy")
+MEASURES = (
+    "n_regions",
+    "n_suppressed",
+    "suppression_percent",
+    "compactness",
+    "discernibility",
+    "non_uniform_entropy",
+    "mean_distance",
+)
 FIELDS = {
     "site_number": "text",
     "site_location": "text",
@@ -32,6 +41,7 @@ FIELDS = {
     "compactness": "real",
     "discernibility": "real",
     "non_uniform_entropy": "real",
+    "mean_distance": "real",
     "seconds": "real",
     "combination": "integer",
     "pareto": "integer",
@@ -54,6 +64,14 @@ def compared_approaches() -> Iterable[QgsProcessingParameterDefinition]:
         advanced=True,
     )
     yield choices(
+        "NESTED",
+        "Nested releases",
+        RECIPES,
+        [],
+        "Releases of several levels, in which each record shows the finest region that hides it. "
+        f"{approaches.sentences(RECIPES)}",
+    )
+    yield choices(
         "BASELINES",
         "Baselines",
         BASELINES,
@@ -68,11 +86,16 @@ def compared_configurations_of(form: Form) -> list[Configuration]:
     return configurations_of(
         *(form.words(name) for name in CHOICES),
         approaches.numbers_in(form.text("CAPACITY_FACTORS"), "CAPACITY_FACTORS"),
-        Configuration(
-            number_options=approaches.number_options_of(form),
-            location_options=approaches.location_options_of(form),
-            aggregation_options=AggregationOptions(floor=form.number("FLOOR")),
-        ),
+        settings_of(form),
+    )
+
+
+def settings_of(form: Form) -> Configuration:
+    """The settings that all configurations share."""
+    return Configuration(
+        number_options=approaches.number_options_of(form),
+        location_options=approaches.location_options_of(form),
+        aggregation_options=AggregationOptions(floor=form.number("FLOOR")),
     )
 
 
@@ -82,9 +105,10 @@ def comparison_output() -> QgsProcessingParameterDefinition:
         "COMPARISON",
         "Comparison",
         INTERNAL,
-        "A row per configuration with its measures (a baseline stands under its name); combination is its number in "
-        "Croft et al. (2018, Table 4), pareto is 1 where no other row is better in every measure but time, problem "
-        "says why a configuration failed.",
+        "A row per configuration with its measures (nested releases and baselines stand under their names); "
+        "mean_distance is how far the people of a record's region live from its middle, in metres; combination is the "
+        "number in Croft et al. (2018, Table 4), pareto is 1 where no other row is better in every measure but time, "
+        "problem says why a configuration failed.",
     )
 
 

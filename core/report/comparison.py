@@ -14,6 +14,7 @@ PICTURED = (
     ("compactness", "Compactness, m"),
     ("discernibility", "Discernibility"),
     ("non_uniform_entropy", "Non-uniform entropy, bits"),
+    ("mean_distance", "Mean distance, m"),
     ("seconds", "Seconds"),
 )
 
@@ -75,6 +76,7 @@ _HEADER = (
     "Compactness, m",
     "Discernibility",
     "Entropy, bits",
+    "Mean distance, m",
     "Seconds",
     "Unbeaten",
 )
@@ -93,6 +95,7 @@ def _configuration_row(number: int, outcome: Outcome) -> tuple[object, ...]:
         m.compactness,
         m.discernibility,
         m.non_uniform_entropy,
+        m.mean_distance,
         outcome.seconds,
         "yes" if outcome.pareto else "",
     )

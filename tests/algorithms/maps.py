@@ -36,7 +36,7 @@ def features_without_symbol(layer):
     left_out = []
     for feature in layer.getFeatures(QgsFeatureRequest()):
         context.expressionContext().setFeature(feature)
-        if renderer.symbolForFeature(feature, context) is None:
+        if not [one for one in renderer.symbolsForFeature(feature, context) if one is not None]:
             left_out.append(feature.attributes())
     renderer.stopRender(context)
     return left_out

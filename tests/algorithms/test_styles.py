@@ -11,7 +11,7 @@ import numpy as np
 import processing
 import pytest
 import shapely
-from qgis.core import QgsProcessingFeedback, QgsProject, QgsVectorLayer
+from qgis.core import QgsExpression, QgsProcessingFeedback, QgsProject, QgsVectorLayer
 from qgis.PyQt.QtGui import QColor
 
 from vbas.algorithms.compat import python_value
@@ -297,3 +297,34 @@ def test_the_style_in_a_file_tells_nothing_of_the_machine(run, grid, tmp_path):
     assert not owner
     for text in (qml, sld, (tmp_path / "regions.qml").read_text(encoding="utf-8")):
         assert str(Path.home()) not in text and tempfile.gettempdir() not in text
+
+
+def nested_squares(values, audit=False):
+    """Regions of three levels, as RELEASED_REGIONS or REGION_AUDIT hold them; values : of the finest level."""
+    n = len(values)
+    shapes = [*squares(n), *squares((n + 1) // 2, 1000.0), *squares(1, 500.0 * n)]
+    levels = [1] * n + [2] * ((n + 1) // 2) + [3]
+    rest = [5] * (len(levels) - n)
+    columns = {"vbas_level": levels, "vbas_region": [*range(1, n + 1), *range(1, (n + 1) // 2 + 1), 1]}
+    if audit:
+        columns |= {"coarser": [*values, *rest], "suppressed": [0] * len(levels), "records": [100] * len(levels)}
+    else:
+        columns |= {"released": [*values, *rest], "area_km2": [0.25] * len(levels)}
+    return make_layer(columns, shapes)
+
+
+@pytest.mark.parametrize("audit", [False, True])
+@pytest.mark.parametrize("values", [[7], [0, 0, 0], [0, 5, 5, 20, 40, 90], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]])
+def test_nested_levels_are_all_drawn_the_finest_filled_by_classes_that_do_not_overlap(values, audit):
+    name = "REGION_AUDIT" if audit else "RELEASED_REGIONS"
+    layer = nested_squares(values, audit)
+    assert style(layer, name)
+    assert layer.renderer().type() == "RuleRenderer"
+    assert_drawn(layer)
+    finest, *others = layer.renderer().rootRule().children()
+    assert [rule.label() for rule in others] == [f"Level 2: {(len(values) + 1) // 2} regions", "Level 3: 1 regions"]
+    for feature in layer.getFeatures('"vbas_level" = 1'):
+        context = layer.createExpressionContext()
+        context.setFeature(feature)
+        drawing = [rule for rule in finest.children() if QgsExpression(rule.filterExpression()).evaluate(context)]
+        assert len(drawing) == 1

@@ -11,6 +11,9 @@ from vbas.core.comparison import compare
 from vbas.core.configuration import Configuration
 from vbas.core.errors import Cancelled
 from vbas.core.evaluation import evaluate
+from vbas.core.nesting.measures import evaluate_levels
+from vbas.core.nesting.planning import nest
+from vbas.core.nesting.recipes import RECIPES
 from vbas.core.plan import suppress
 from vbas.core.profile import profile_records
 from vbas.core.report.comparison import comparison_report
@@ -79,3 +82,25 @@ def test_cancelling_keeps_what_is_finished(town):
         "baseline · cropping",
     ]
     assert [outcome.configuration for outcome in outcomes] == [VBAS, None]
+
+
+def test_nested_releases_stand_in_a_comparison_with_the_measures_of_their_plans(town):
+    regions, profile = town
+    settings = Configuration(number_options=SiteNumberOptions(gaps_region="Western Canada"))
+    outcomes = compare(regions, profile, [VBAS], 5, 3, nested=list(RECIPES), settings=settings)
+    assert [outcome.name for outcome in outcomes[1:]] == [f"nested · {name}" for name in RECIPES]
+    for outcome, recipe in zip(outcomes[1:], RECIPES.values()):
+        levels = recipe(regions, profile, settings)
+        expected, _ = evaluate_levels(regions, nest(regions, profile, levels, 5), 3)
+        assert outcome.measures == expected
+    assert outcomes[1].measures.n_suppressed <= min(
+        outcomes[0].measures.n_suppressed, outcomes[2].measures.n_suppressed
+    )
+    assert "nested · from the areas up" in comparison_report(outcomes, 5, 3, [], [])
+
+
+def test_a_nested_release_that_cannot_be_made_says_so_in_its_row(town):
+    regions, profile = town
+    outcomes = compare(regions, profile, [], 5, nested=["areas and all-rounder", "none such"])
+    assert outcomes[1].measures is None
+    assert "NESTED “none such” is unknown" in outcomes[1].problem
