@@ -85,17 +85,11 @@ class Anonymize(VbasAlgorithm):
         form.outputs.add("RELEASED_RECORDS", *release_table(form, release, plan.levels, records, k))
         shapes = regions.add_regions(form, layer, run.aggregation, audit)
         seconds["drawing and writing"] = form.seconds() - sum(seconds.values())
+        smallest = smallest_class(release, len(records.table.quasi_identifiers))
+        planar = layer.to_planar(np.asarray(shapes), layer.crs)
+        notes = (*records.warnings, *run.notes)
         form.outputs.add_text(
             "REPORT",
-            lambda: anonymisation_report(
-                measures,
-                audit,
-                k,
-                smallest_class(release, len(records.table.quasi_identifiers)),
-                layer.to_planar(np.asarray(shapes), layer.crs),
-                form.rows(),
-                (*records.warnings, *run.notes),
-                seconds,
-            ),
+            lambda: anonymisation_report(measures, audit, k, smallest, planar, form.rows(), notes, seconds),
         )
         return {**regions.numbers(measures), **numbers(plan.levels, measures)}
