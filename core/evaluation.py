@@ -71,7 +71,8 @@ def mean_distances(areas: Areas, crosswalk: Crosswalk) -> np.ndarray:
     people = people_within(areas, crosswalk)[inside]
     centres = weighted_centres(points, people, region_of, crosswalk.n_regions)
     sums = np.bincount(region_of, people * np.hypot(*(points - centres[region_of]).T), crosswalk.n_regions)
-    return sums / np.bincount(region_of, people, crosswalk.n_regions)
+    total = np.bincount(region_of, people, crosswalk.n_regions)
+    return sums / np.where(total > 0, total, 1.0)
 
 
 def people_within(areas: Areas, crosswalk: Crosswalk) -> np.ndarray:

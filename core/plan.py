@@ -7,7 +7,7 @@ with the records: whoever holds them, in arrays or a database, applies it by one
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -16,6 +16,7 @@ from .anonymity import check_k
 from .crosswalk import Crosswalk
 from .levels import Levels
 from .profile import Profile
+from .requirement import Requirement
 
 SUPPRESSED = -1
 
@@ -28,6 +29,7 @@ class Plan:
     level, region, class_of, records : (L,) int64, of each label, ordered by level, region, class: its level and its
     region (both 0-based, the finest level first), its class in the profile, and the number of records that show it.
     Under one level a label stands here for every equivalence class, shown or not
+    shown : (L,) bool, whether a label is released: it has at least k records, and whatever more is asked
     level_of : (m,) int64, the level at which each cell is shown, SUPPRESSED where it is not; None under one level
     """
 
@@ -38,17 +40,13 @@ class Plan:
     region: np.ndarray
     class_of: np.ndarray
     records: np.ndarray
+    shown: np.ndarray
     level_of: np.ndarray | None = None
 
     @property
     def crosswalk(self) -> Crosswalk:
         """The finest level, or the only one."""
         return self.levels.crosswalks[0]
-
-    @cached_property
-    def shown(self) -> np.ndarray:
-        """Whether a label is released, (L,) bool: it has at least k records."""
-        return self.records >= self.k
 
     @cached_property
     def n_released(self) -> int:
@@ -61,26 +59,36 @@ class Plan:
 
         The cells are those that `Profile.counts` stores, in its order.
         """
-        level = np.zeros(self.profile.counts.nnz, np.int64) if self.level_of is None else self.level_of
-        key = label_keys(self.levels, area_of_cells(self.profile), self.profile.counts.indices, level)
-        first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in self.levels.crosswalks)])
-        label = np.searchsorted((first[self.level] + self.region) * _n_classes(self.profile) + self.class_of, key)
-        label = np.where(key >= 0, label, SUPPRESSED)
+        label = self.labels_at(np.zeros(self.profile.counts.nnz, np.int64) if self.level_of is None else self.level_of)
         label[~np.append(self.shown, False)[label]] = SUPPRESSED  # the last entry is for SUPPRESSED
         return label
 
+    def labels_at(self, level_of: np.ndarray) -> np.ndarray:
+        """The position of each cell's label at these levels, shown or not, (m,) int64; SUPPRESSED for no level."""
+        key = label_keys(self.levels, area_of_cells(self.profile), self.profile.counts.indices, level_of)
+        first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in self.levels.crosswalks)])
+        label = np.searchsorted((first[self.level] + self.region) * _n_classes(self.profile) + self.class_of, key)
+        return np.where(key >= 0, label, SUPPRESSED)
 
-def suppress(profile: Profile, crosswalk: Crosswalk, k: int) -> Plan:
+
+def suppress(profile: Profile, crosswalk: Crosswalk, k: int, requirement: Requirement | None = None) -> Plan:
     """The plan that shows every equivalence class of at least k records and suppresses the rest (Croft 2015, 3.3).
 
-    profile, crosswalk : of the same areas, in the same order. Raises InputError for a k below 2.
+    profile, crosswalk : of the same areas, in the same order; requirement : what more is asked of a class, for the
+    cells of this profile. Raises InputError for a k below 2.
     """
     check_k(k)
     # There and back sorts the classes of each region in linear time, which `sort_indices` does not.
     grouped = (crosswalk.membership() @ profile.counts).tocsc().tocsr()
     region = np.repeat(np.arange(crosswalk.n_regions), np.diff(grouped.indptr))
     class_of, records = grouped.indices.astype(np.int64), grouped.data.astype(np.int64)
-    return Plan(profile, Levels((crosswalk,)), k, np.zeros_like(region), region, class_of, records)
+    level, shown = np.zeros_like(region), records >= k
+    plan = Plan(profile, Levels((crosswalk,)), k, level, region, class_of, records, shown)
+    if requirement is None or not requirement.asks_for_more:
+        return plan
+    label = plan.labels_at(np.zeros(profile.counts.nnz, np.int64))
+    cells = np.flatnonzero(label != SUPPRESSED)
+    return replace(plan, shown=shown & requirement.holds(cells, label[cells], len(records)))
 
 
 def plan_by_levels(profile: Profile, levels: Levels, k: int, level_of: np.ndarray) -> Plan:
@@ -92,7 +100,7 @@ def plan_by_levels(profile: Profile, levels: Levels, k: int, level_of: np.ndarra
     region, class_of = np.divmod(keys, _n_classes(profile))
     first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in levels.crosswalks)])
     level = np.searchsorted(first, region, side="right") - 1
-    return Plan(profile, levels, k, level, region - first[level], class_of, records, level_of)
+    return Plan(profile, levels, k, level, region - first[level], class_of, records, records >= k, level_of)
 
 
 def label_keys(levels: Levels, area: np.ndarray, class_of: np.ndarray, level_of: np.ndarray) -> np.ndarray:

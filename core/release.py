@@ -71,11 +71,18 @@ def apply(plan: Plan, records: Records) -> Release:
     smallest = smallest_class(result, len(table.quasi_identifiers))
     if smallest is not None and smallest < k:
         raise PrivacyError(f"The release would hold a class of fewer than {k} records: nothing was written.")
+    for kind, column in table.members.items():
+        smallest = smallest_class(result, len(table.quasi_identifiers), column.codes[rows][order])
+        if smallest is not None and smallest < k:
+            raise PrivacyError(f"The release would hold a class of fewer than {k} {kind}: nothing was written.")
     return result
 
 
-def smallest_class(result: Release, n_quasi_identifiers: int) -> int | None:
-    """Size of the smallest class (level, region and quasi-identifiers) of a release; None where it is empty."""
+def smallest_class(result: Release, n_quasi_identifiers: int, members: np.ndarray | None = None) -> int | None:
+    """Size of the smallest class (level, region and quasi-identifiers) of a release; None where it is empty.
+
+    members : (R,) who each row belongs to; the size is the number of distinct ones then, else of records
+    """
     if not len(result):
         return None
     columns = list(result.fields.values())[:n_quasi_identifiers]
@@ -83,4 +90,7 @@ def smallest_class(result: Release, n_quasi_identifiers: int) -> int | None:
         [result.level, result.region, *(c.codes for c in columns)],
         [int(result.level.max()) + 1, int(result.region.max()) + 1, *(len(c.categories) for c in columns)],
     )
-    return int(np.bincount(key, weights=result.counts, minlength=len(distinct)).min())
+    if members is not None:
+        n_members = int(members.max()) + 1
+        key = np.unique(key * n_members + members) // n_members
+    return int(np.bincount(key, weights=None if members is not None else result.counts, minlength=len(distinct)).min())

@@ -28,9 +28,10 @@ def mean_centres(points: np.ndarray, group_of: np.ndarray, n_groups: int) -> np.
 def weighted_centres(points: np.ndarray, weights: np.ndarray, group_of: np.ndarray, n_groups: int) -> np.ndarray:
     """The weighted mean of each group's points, (n_groups, 2).
 
-    points : (n, 2); weights : (n,), not all 0 in any group; group_of : (n,), 0..n_groups - 1.
+    points : (n, 2); weights : (n,); group_of : (n,), 0..n_groups - 1. A group without weight gets (0, 0).
     """
     total = np.bincount(group_of, weights, n_groups)
+    total[total == 0] = 1.0
     return np.column_stack([np.bincount(group_of, weights * points[:, axis], n_groups) / total for axis in (0, 1)])
 
 

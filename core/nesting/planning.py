@@ -14,6 +14,7 @@ from ..levels import Levels
 from ..plan import SUPPRESSED, Plan, area_of_cells, label_keys, plan_by_levels
 from ..profile import Profile
 from ..progress import Progress, part, silent
+from ..requirement import Requirement
 from .losses import LOSSES
 from .optimum import Cells, best_levels
 
@@ -31,13 +32,13 @@ def nest(
     k: int,
     loss: str = "mean distance",
     least_population: float = 0.0,
-    holds: Holds | None = None,
+    requirement: Requirement | None = None,
     progress: Progress = silent,
 ) -> Plan:
     """The plan that suppresses the fewest records and then loses the least geography (methods: section 12).
 
     areas, profile, levels : of the same areas, in the same order; loss : a key of LOSSES; least_population : regions
-    with fewer people show nothing; holds : what is asked of a label beside k records
+    with fewer people show nothing; requirement : what more is asked of a label, for the cells of this profile
     Suppressed are the records of classes that fewer than k records of a region of the coarsest level have, and, where
     more is asked, those for which it does not even hold there. Memory is bounded by working class by class.
     Raises InputError for a k below 2 or above LARGEST_K, and an unknown loss.
@@ -51,16 +52,17 @@ def nest(
     for crosswalk, of_region in zip(levels.crosswalks, losses):
         of_region[crosswalk.totals(areas.population) < least_population] = np.inf
     area, class_of = area_of_cells(profile), profile.counts.indices.astype(np.int64)
+    records = profile.counts.data if requirement is None else requirement.members_of_cells(profile.counts.data)
     inside = np.flatnonzero(levels.crosswalks[0].region_of[area] >= 0)
     by_class = inside[np.argsort(class_of[inside], kind="stable")]
     level_of = np.full(len(area), SUPPRESSED, np.int64)
     for start, stop in _chunks(class_of[by_class]):
         cells = by_class[start:stop]
-        of_cells = Cells(area[cells], class_of[cells] - class_of[cells[0]], profile.counts.data[cells])
+        of_cells = Cells(area[cells], class_of[cells] - class_of[cells[0]], records[cells])
         level_of[cells] = best_levels(of_cells, levels.region_of, losses, k)
         part(progress, 0.0, 0.9)(stop / len(by_class))
-    if holds is not None:
-        level_of = lift(profile, levels, level_of, holds)
+    if requirement is not None and requirement.asks_for_more:
+        level_of = lift(profile, levels, level_of, requirement.holds)
     progress(1.0)
     return plan_by_levels(profile, levels, k, level_of)
 

@@ -9,6 +9,7 @@ import numpy as np
 from ..areas import Areas, identifier_text
 from ..errors import InputError, first_values
 from ..profile import Profile, profile_records
+from ..requirement import Requirement, members_of, shares_of
 from .table import RecordTable, check_table, singling_out
 
 STOP, SUPPRESS = "stop", "suppress"
@@ -51,6 +52,17 @@ def match_records(
     if n_unmatched:
         warnings.append(f"{n_unmatched} records have no known area and are suppressed.")
     return Records(table, profile, cell_of, n_unmatched, tuple(warnings))
+
+
+def requirement_of(records: Records, k: int, l_diversity: int = 1, max_share: float = 100.0) -> Requirement:
+    """What is asked of the labels of these records: k rows, persons and households, and of the sensitive fields.
+
+    Raises InputError for a k below 2, an l_diversity below 1, and a share that is not above 0 and up to 100.
+    """
+    table, cell_of = records.table, records.cell_of
+    members = tuple(members_of(kind, cell_of, column.codes) for kind, column in table.members.items())
+    shares = tuple(shares_of(name, cell_of, table.kept[name].codes, table.counts) for name in table.sensitive)
+    return Requirement(k, members, shares, l_diversity, max_share)
 
 
 def match_areas(table: RecordTable, areas: Areas, unmatched: str, field: str = "RECORD_REGION") -> np.ndarray:

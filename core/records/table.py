@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..anonymity import check_k
 from ..errors import InputError, first_values, refuse_where
 from .columns import Column
+
+NO_MEMBERS: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,12 +21,16 @@ class RecordTable:
     area : column of area identifiers (any type, compared as text)
     quasi_identifiers, kept : columns by field name
     counts : (N,) int64, how many records each row stands for; None where each row is one record
+    members : who a row belongs to, a column by kind (PERSONS, HOUSEHOLDS); never released
+    sensitive : names of kept fields whose values the members of a class must not all share
     """
 
     area: Column
     quasi_identifiers: Mapping[str, Column]
     kept: Mapping[str, Column]
     counts: np.ndarray | None = None
+    members: Mapping[str, Column] = field(default_factory=dict)
+    sensitive: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.area)
@@ -51,22 +57,33 @@ def singling_out(name: str, column: Column) -> str:
 
 
 def check_fields(
-    area: str, quasi_identifiers: Sequence[str], kept: Sequence[str], region_id: str | None, count: str | None
+    area: str,
+    quasi_identifiers: Sequence[str],
+    kept: Sequence[str],
+    region_id: str | None,
+    count: str | None,
+    members: Mapping[str, str] = NO_MEMBERS,
 ) -> None:
-    """Refuse a choice of fields that would put the area, or anything that stands for it, into the release.
+    """Refuse a choice of fields that would put the area, a person, or anything that stands for them, into the release.
 
-    area : RECORD_REGION; region_id : REGION_ID of the areas; a field of this name in the records is refused too.
-    Raises InputError.
+    area : RECORD_REGION; region_id : REGION_ID of the areas; a field of this name in the records is refused too;
+    members : the field of each kind. Raises InputError.
     """
-    for label, fields in (("QUASI_IDENTIFIERS", quasi_identifiers), ("KEEP_FIELDS", kept)):
-        for field in fields:
-            if field in (area, region_id):
+    for label, names in (("QUASI_IDENTIFIERS", quasi_identifiers), ("KEEP_FIELDS", kept)):
+        for name in names:
+            if name in (area, region_id):
                 raise InputError(
-                    f"Field “{field}” in {label} is the identifier of the area: the release would show the very "
+                    f"Field “{name}” in {label} is the identifier of the area: the release would show the very "
                     "areas it is meant to hide. Take it out."
                 )
-            if field == count:
-                raise InputError(f"Field “{field}” is RECORD_COUNT and cannot be among {label} too. Take it out.")
+            if name == count:
+                raise InputError(f"Field “{name}” is RECORD_COUNT and cannot be among {label} too. Take it out.")
+            for kind, member in members.items():
+                if name == member:
+                    raise InputError(
+                        f"Field “{name}” is {MEMBER_FIELDS[kind]}, which identifies {kind} and is never released: "
+                        f"take it out of {label}."
+                    )
     check_released_names(quasi_identifiers, kept, bool(count))
 
 
@@ -82,7 +99,7 @@ def check_released_names(quasi_identifiers: Collection[str], kept: Collection[st
         raise InputError(
             f"KEEP_FIELDS repeats quasi-identifiers ({first_values(twice)}), which are released anyway: take them out."
         )
-    used = RESERVED_FIELDS if counted else RESERVED_FIELDS[:1]
+    used = (*RESERVED_FIELDS, COUNT_FIELD) if counted else RESERVED_FIELDS
     reserved = [field for field in (*quasi_identifiers, *kept) if field.lower() in used]
     if reserved:
         raise InputError(
@@ -90,11 +107,31 @@ def check_released_names(quasi_identifiers: Collection[str], kept: Collection[st
         )
 
 
-# The second is in the release only where rows come with counts.
-RESERVED_FIELDS = ("vbas_region", "records")
+RESERVED_FIELDS = ("vbas_region", "vbas_level")
+COUNT_FIELD = "records"  # in the release where rows come with counts
+PERSONS, HOUSEHOLDS = "persons", "households"
 
 
 MOST_RECORDS = 2**53
+MEMBER_FIELDS = {PERSONS: "PERSON_ID", HOUSEHOLDS: "HOUSEHOLD_ID"}
+
+
+def check_members(table: RecordTable) -> None:
+    """Refuse rows that belong to nobody, and members of rows that stand for several records. Raises InputError."""
+    for kind, column in table.members.items():
+        name = MEMBER_FIELDS[kind]
+        if table.counts is not None:
+            raise InputError(
+                f"{name} and RECORD_COUNT cannot go together: a row that stands for several records has no one "
+                f"identifier. Leave one of them empty."
+            )
+        missing = np.array([value is None for value in column.categories], bool)
+        lost = int(missing[column.codes].sum()) if missing.any() else 0
+        if lost:
+            raise InputError(
+                f"{name} is missing in {lost} rows: give every row the identifier of its {kind[:-1]}, so that "
+                f"{kind} can be counted."
+            )
 
 
 def check_table(table: RecordTable, k: int) -> None:
@@ -104,6 +141,7 @@ def check_table(table: RecordTable, k: int) -> None:
     """
     check_k(k)
     check_released_names(table.quasi_identifiers, table.kept, table.counts is not None)
+    check_members(table)
     if table.n_records == 0:
         raise InputError("RECORDS is empty: there is nothing to anonymise.")
     if k > table.n_records:

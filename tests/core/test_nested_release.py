@@ -16,6 +16,7 @@ from vbas.core.nesting import optimum
 from vbas.core.nesting.losses import LOSSES
 from vbas.core.nesting.planning import LARGEST_K, nest
 from vbas.core.plan import SUPPRESSED, area_of_cells
+from vbas.core.requirement import Requirement, Shares
 
 
 def levels_of_cells(plan) -> np.ndarray:
@@ -121,19 +122,19 @@ def test_regions_below_the_least_population_show_nothing(case, k, least):
 @settings(max_examples=150, deadline=None)
 @given(nested_cases(), st.integers(2, 4), st.integers(1, 4), st.integers(0, 2**32 - 1))
 def test_whatever_more_is_asked_of_a_label_holds_in_the_finest_place_left(case, k, distinct, seed):
-    """l-diversity as a predicate: each cell has a set of diagnoses, each label needs `distinct` of them."""
+    """l-diversity: each cell has a set of diagnoses, each label needs `distinct` of them."""
     areas, profile, levels = case
     rng = np.random.default_rng(seed)
     sets = rng.integers(0, 2, (profile.counts.nnz, 4)).astype(bool)
-
-    def holds(cells, label, n_labels):
-        seen = np.zeros((n_labels, 4), bool)
-        np.logical_or.at(seen, label, sets[cells])
-        return seen.sum(axis=1) >= distinct
-
-    plan = nest(areas, profile, levels, k, holds=holds)
+    sets[:, 0] |= ~sets.any(axis=1)
+    cell, value = np.nonzero(sets)
+    requirement = Requirement(
+        k, shares=(Shares("diagnosis", cell, value, np.ones(len(cell), np.int64)),), l_diversity=distinct
+    )
+    plan = nest(areas, profile, levels, k, requirement=requirement)
     used = np.flatnonzero(plan.label_of >= 0)
-    assert holds(used, plan.label_of[used], len(plan.records)).all()
+    for label in range(len(plan.records)):
+        assert sets[used[plan.label_of[used] == label]].any(axis=0).sum() >= distinct
     assert (np.bincount(plan.label_of[used], profile.counts.data[used], len(plan.records)) >= k).all()
     area, class_of = area_of_cells(profile), profile.counts.indices
     top = levels.crosswalks[-1].region_of[area]
