@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from .errors import PrivacyError
+from .kept_fields import KeptField, examine_kept_fields, refuse_kept_fields
 from .plan import SUPPRESSED, Plan
 from .records.columns import Column, combine_codes
 from .records.matching import Records
@@ -36,13 +37,17 @@ class Release:
         return len(self) if self.counts is None else int(self.counts.sum())
 
 
-def apply(plan: Plan, records: Records) -> Release:
+def apply(plan: Plan, records: Records, kept: Sequence[KeptField] | None = None) -> Release:
     """Release the records by the plan: each record shows its label or is suppressed.
 
+    kept : what `examine_kept_fields` found; looked at here where None.
+
     The rows are sorted by what they show: the order they came in, often area by area, would give the areas away.
-    For the same reason, rows with counts that show the same are added up. Raises PrivacyError if a recount of the
-    result, from the rows themselves, finds a class below k.
+    For the same reason, rows with counts that show the same are added up. Raises InputError for a kept field that gives
+    away the area or the person, and PrivacyError if a recount of the result, from the rows themselves, finds a class
+    below k.
     """
+    refuse_kept_fields(examine_kept_fields(plan, records) if kept is None else kept)
     table, k = records.table, plan.k
     label = np.append(plan.label_of, SUPPRESSED)[records.cell_of]  # the last entry is for rows in no cell
     rows = np.flatnonzero(label != SUPPRESSED)

@@ -10,7 +10,7 @@ from ..areas import Areas, identifier_text
 from ..errors import InputError, first_values
 from ..profile import Profile, profile_records
 from ..requirement import Requirement, members_of, shares_of
-from .table import RecordTable, check_table, singling_out
+from .table import RecordTable, check_table
 
 STOP, SUPPRESS = "stop", "suppress"
 UNMATCHED = (STOP, SUPPRESS)
@@ -41,17 +41,15 @@ def match_records(
     unmatched : what becomes of rows in no known area, STOP or SUPPRESS, which leaves them out and counts them as
     suppressed; k : the k of the release; field : the area's field, for messages.
     Raises InputError for an empty table, a k at which nothing could be released, unknown areas, and a released field
-    that repeats the area. What k does not protect, and only the custodian can judge, is reported in `warnings`.
+    that repeats the area. Kept fields are looked at once it is known what is released: `examine_kept_fields`.
     """
     check_table(table, k)
     area_codes = match_areas(table, areas, unmatched, field)
     check_no_area_copy(table, areas, area_codes)
     profile, cell_of = profile_records(area_codes, table.quasi_identifiers, len(areas), table.counts)
     n_unmatched = table.weights(area_codes < 0)
-    warnings = release_warnings(table, area_codes)
-    if n_unmatched:
-        warnings.append(f"{n_unmatched} records have no known area and are suppressed.")
-    return Records(table, profile, cell_of, n_unmatched, tuple(warnings))
+    warnings = (f"{n_unmatched} records have no known area and are suppressed.",) if n_unmatched else ()
+    return Records(table, profile, cell_of, n_unmatched, warnings)
 
 
 def requirement_of(records: Records, k: int, l_diversity: int = 1, max_share: float = 100.0) -> Requirement:
@@ -104,30 +102,3 @@ def check_no_area_copy(table: RecordTable, areas: Areas, area_codes: np.ndarray)
                 f"Field “{name}” holds the identifier of the record's area: the release would show the very areas it "
                 "is meant to hide. Take it out."
             )
-
-
-def release_warnings(table: RecordTable, area_codes: np.ndarray) -> list[str]:
-    """Sentences about fields that k does not protect: those that single out a person or an area.
-
-    area_codes : (N,) position of each row's area, -1 for none.
-    """
-    warnings = []
-    inside = area_codes >= 0
-    n_areas = len(np.unique(area_codes[inside]))
-    for name, column in table.kept.items():
-        n_values = len(column.categories)
-        if warning := singling_out(name, column):
-            warnings.append(warning)
-        elif n_values > max(1, n_areas // 2) and _gives_area_away(column.codes[inside], area_codes[inside], n_values):
-            warnings.append(
-                f"KEEP_FIELDS: each value of “{name}” occurs in one area only, so that it gives the area away: do not "
-                "release it."
-            )
-    return warnings
-
-
-def _gives_area_away(codes: np.ndarray, area_codes: np.ndarray, n_values: int) -> bool:
-    """Whether each value occurs in one area only."""
-    area = np.full(n_values, -1, np.int64)
-    area[codes] = area_codes
-    return bool((area[codes] == area_codes).all())

@@ -17,7 +17,7 @@ from vbas.core.errors import InputError, PrivacyError
 from vbas.core.evaluation import evaluate
 from vbas.core.plan import suppress
 from vbas.core.records.columns import Column, column_from_values
-from vbas.core.records.matching import check_no_area_copy, match_areas, match_records, release_warnings
+from vbas.core.records.matching import check_no_area_copy, match_areas, match_records
 from vbas.core.records.table import RecordTable, check_fields
 from vbas.core.release import apply
 from vbas.core.site_location.random_sites import random_sites
@@ -171,17 +171,6 @@ def test_a_copy_of_the_area_under_another_name_is_refused():
     check_no_area_copy(table, areas, codes)
     with pytest.raises(InputError, match="“home” holds the identifier"):
         check_no_area_copy(copied, areas, codes)
-
-
-def test_fields_that_tell_persons_or_areas_apart_are_warned_of():
-    table = simple_table()
-    codes = np.array([0, 0, 1, 1, 2, 2])
-    person = RecordTable(table.area, table.quasi_identifiers, {"name": column_from_values(list("uvwxyz"))})
-    postal = RecordTable(table.area, table.quasi_identifiers, {"postal": column_from_values(list("ppqqrr"))})
-    harmless = RecordTable(table.area, table.quasi_identifiers, {"colour": column_from_values(list("ppqqpq"))})
-    assert "“name”" in release_warnings(person, codes)[0]
-    assert "gives the area away" in release_warnings(postal, codes)[0]
-    assert release_warnings(harmless, codes) == []
 
 
 def test_unknown_and_missing_areas_are_counted_and_named():

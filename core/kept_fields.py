@@ -1,0 +1,229 @@
+"""What the kept fields of a release give away beside the quasi-identifiers: the area, the person, a finer value.
+
+k counts people who share region and quasi-identifiers. A field that is released with them is not counted: it may say
+where in the region a person lives, or be a number that only one person has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .errors import InputError
+from .plan import SUPPRESSED, Plan, area_of_cells
+from .records.columns import Column
+from .records.matching import Records
+
+ROWS_LOOKED_AT = 1_000_000  # of a larger release, whole classes drawn at random until there are as many
+ROWS_FOR_PREFIXES = 100_000
+FEWEST_ROWS, FEWEST_PAIRS = 100, 50  # below, a share says nothing
+PINNED = 0.8  # rows of one value that lie in one area, as a share of pairs, from which the field stands for the area
+UNIQUE = 0.5  # rows with a value of their own, as a share, from which the field stands for the person
+DETERMINED = 0.999  # pairs of equal values that share a quasi-identifier, from which the field is a finer one
+LONGEST_PREFIX = 12
+
+
+@dataclass(frozen=True)
+class KeptField:
+    """What one kept field gives away, over the released rows that have a value.
+
+    values : different values; rows : rows with a value; unique : share of rows whose value nobody else has
+    bits_before, bits_left : how hard it is to guess the area, by the region alone and with the value, bits per row
+    pinned : share of rows whose value, in their region, occurs in one area only, and there more than once
+    below_k : rows that fewer than k others share region, quasi-identifiers and value with; alone : those that none does
+    refines : the quasi-identifier of which it is a finer value, empty for none
+    refusal, warning : a sentence, empty where there is nothing to say
+    """
+
+    name: str
+    values: int
+    rows: int
+    unique: float
+    bits_before: float
+    bits_left: float
+    pinned: float
+    below_k: int
+    alone: int
+    refines: str
+    refusal: str
+    warning: str
+
+
+def examine_kept_fields(plan: Plan, records: Records, seed: int = 0) -> list[KeptField]:
+    """Look at every kept field of a release; seed : of the classes that are looked at where it is very large."""
+    table = records.table
+    if not table.kept:
+        return []
+    label = np.append(plan.label_of, SUPPRESSED)[records.cell_of]
+    rows = np.flatnonzero(label != SUPPRESSED)
+    if len(rows) > ROWS_LOOKED_AT:
+        drawn = np.random.default_rng(seed).random(len(plan.records)) < ROWS_LOOKED_AT / len(rows)
+        rows = rows[drawn[label[rows]]]
+    label = label[rows]
+    area = area_of_cells(plan.profile)[records.cell_of[rows]]
+    first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in plan.levels.crosswalks)])
+    region = first[plan.level[label]] + plan.region[label]
+    quasi = {name: column.codes[rows] for name, column in table.quasi_identifiers.items()}
+    return [
+        _examine(name, Column(column.codes[rows], column.categories), label, region, area, quasi, plan.k)
+        for name, column in table.kept.items()
+    ]
+
+
+def refuse_kept_fields(found: Sequence[KeptField]) -> None:
+    """Raises InputError for the first field that gives away the area or the person."""
+    for one in found:
+        if one.refusal:
+            raise InputError(one.refusal)
+
+
+def _examine(
+    name: str,
+    column: Column,
+    label: np.ndarray,
+    region: np.ndarray,
+    area: np.ndarray,
+    quasi_identifiers: Mapping[str, np.ndarray],
+    k: int,
+) -> KeptField:
+    """One field; label, region, area : of each released row, (r,), and the codes of the quasi-identifiers."""
+    missing = np.array([value is None for value in column.categories], bool)
+    there = np.flatnonzero(~missing[column.codes])
+    value = column.codes[there].astype(np.int64)
+    label, region, area = label[there], region[there], area[there]
+    times = np.bincount(value, minlength=len(column.categories))
+    unique = float((times == 1).sum() / max(len(value), 1))
+    groups = _sizes(label, value)
+    below, alone = int(groups[groups < k].sum()), int((groups == 1).sum())
+    # Where a region is one area, there is nothing more to learn of it.
+    several = np.flatnonzero(_areas_in(region, area)[region] > 1) if len(area) else there[:0]
+    base = _agreement(region[several], area[several])
+    agreement, prefix = _agreement(region[several], area[several], value[several]), 0
+    if agreement is None or agreement < PINNED:
+        prefix, by_prefix = _best_prefix(column.categories, value[several], region[several], area[several])
+        agreement = by_prefix if prefix else agreement
+    refines = _refined(value, {quasi: codes[there] for quasi, codes in quasi_identifiers.items()})
+    refusal = warning = ""
+    stands_for = f"the first {prefix} characters of “{name}” stand" if prefix else f"“{name}” stands"
+    if agreement is not None and base is not None and agreement >= PINNED > base + 0.1:
+        refusal = (
+            f"KEEP_FIELDS: {stands_for} for the area: two rows of one region that share it come from the same area in "
+            f"{100 * agreement:.1f} % of cases, without it in {100 * base:.1f} %. Take it out."
+        )
+    elif refines and alone >= UNIQUE * len(value) and len(value) >= FEWEST_ROWS:
+        refusal = (
+            f"KEEP_FIELDS: “{name}” is a finer value of the quasi-identifier “{refines}”, and {alone} of {len(value)} "
+            "rows would be alone with it in their class. Take it out, or make it the quasi-identifier."
+        )
+    elif unique >= UNIQUE and len(value) >= FEWEST_ROWS:
+        refusal = (
+            f"KEEP_FIELDS: “{name}” has a value of its own in {100 * unique:.0f} % of the {len(value)} rows that have "
+            "one, as a number or a name of a person has. Take it out, or round or group it first."
+        )
+    elif refines and below:
+        warning = (
+            f"KEEP_FIELDS: “{name}” is a finer value of the quasi-identifier “{refines}”: with it {below} rows are in "
+            f"classes of fewer than {k}, {alone} of them alone. Make it the quasi-identifier, or take it out."
+        )
+    elif agreement is not None and base is not None and agreement > base + 0.1 and agreement > 2 * base:
+        warning = (
+            f"KEEP_FIELDS: “{name}” says where in the region a person lives: two rows of one region that share it come "
+            f"from the same area in {100 * agreement:.1f} % of cases, without it in {100 * base:.1f} %; {below} rows "
+            f"are in groups of fewer than {k}. Take it out unless you know it does no harm."
+        )
+    elif unique > 0.1 and len(value) >= FEWEST_ROWS:
+        warning = (
+            f"KEEP_FIELDS: “{name}” has a value of its own in {100 * unique:.0f} % of its rows: if others know it of a "
+            "person, do not release it."
+        )
+    return KeptField(
+        name,
+        int((times > 0).sum()),
+        len(value),
+        unique,
+        _area_bits(region, area),
+        _area_bits(region, area, value),
+        _pinned(region, area, value),
+        below,
+        alone,
+        refines,
+        refusal,
+        warning,
+    )
+
+
+def _sizes(*codes: np.ndarray) -> np.ndarray:
+    """The sizes of the groups of rows that share all codes."""
+    return np.unique(_key(codes), return_counts=True)[1]
+
+
+def _key(codes: Sequence[np.ndarray]) -> np.ndarray:
+    """A number for each combination of codes, (r,) int64."""
+    key, reach = codes[0].astype(np.int64), int(codes[0].max(initial=0)) + 1
+    for column in codes[1:]:
+        size = int(column.max(initial=0)) + 1
+        if reach > np.iinfo(np.int64).max // size:
+            unique, key = np.unique(key, return_inverse=True)
+            reach, key = len(unique), key.reshape(-1)
+        key, reach = key * size + column, reach * size
+    return key
+
+
+def _agreement(region: np.ndarray, area: np.ndarray, value: np.ndarray | None = None) -> float | None:
+    """Of the pairs of rows in one region (that share a value), the share in one area; None for too few pairs."""
+    within = (region,) if value is None else (region, value)
+    all_pairs, same = (float((sizes * (sizes - 1.0)).sum()) for sizes in (_sizes(*within), _sizes(*within, area)))
+    return same / all_pairs if all_pairs >= 2 * FEWEST_PAIRS else None
+
+
+def _area_bits(region: np.ndarray, area: np.ndarray, value: np.ndarray | None = None) -> float:
+    """The conditional entropy of the area, given the region (and the value), bits per row."""
+    within = (region,) if value is None else (region, value)
+    whole, parts = _sizes(*within).astype(float), _sizes(*within, area).astype(float)
+    n = max(parts.sum(), 1.0)
+    return float(((whole * np.log2(whole)).sum() - (parts * np.log2(parts)).sum()) / n)
+
+
+def _pinned(region: np.ndarray, area: np.ndarray, value: np.ndarray) -> float:
+    """The share of rows whose value, in a region of several areas, occurs in one area only, and more than once."""
+    if not len(area):
+        return 0.0
+    _, group, sizes = np.unique(_key((region, value)), return_inverse=True, return_counts=True)
+    group = group.reshape(-1)
+    once = (_areas_in(group, area)[group] == 1) & (sizes[group] > 1)
+    return float((once & (_areas_in(region, area)[region] > 1)).mean())
+
+
+def _areas_in(group: np.ndarray, area: np.ndarray) -> np.ndarray:
+    """The number of different areas in each group."""
+    n_areas = int(area.max()) + 1
+    return np.bincount(np.unique(group.astype(np.int64) * n_areas + area) // n_areas)
+
+
+def _best_prefix(categories: np.ndarray, value: np.ndarray, region: np.ndarray, area: np.ndarray) -> tuple[int, float]:
+    """The number of leading characters that stand for the area, and their agreement; 0 where none do."""
+    texts = np.array(["" if one is None else str(one) for one in categories], dtype=str)
+    longest = min(LONGEST_PREFIX, texts.dtype.itemsize // 4 - 1)
+    step = max(1, len(value) // ROWS_FOR_PREFIXES)
+    value, region, area = value[::step], region[::step], area[::step]
+    for length in range(longest, 0, -1):
+        codes = np.unique(texts.astype(f"<U{length}"), return_inverse=True)[1].reshape(-1)
+        agreement = _agreement(region, area, codes[value])
+        if agreement is not None and agreement >= PINNED:
+            return length, agreement
+    return 0, 0.0
+
+
+def _refined(value: np.ndarray, quasi_identifiers: Mapping[str, np.ndarray]) -> str:
+    """The quasi-identifier that the value determines while it has more values, empty for none."""
+    sizes = _sizes(value).astype(float)
+    pairs, n_values = float((sizes * (sizes - 1)).sum()), len(sizes)
+    if pairs < 2 * FEWEST_PAIRS:
+        return ""
+    for name, codes in quasi_identifiers.items():
+        same = _sizes(value, codes).astype(float)
+        if 1 < len(np.unique(codes)) < n_values and float((same * (same - 1)).sum()) >= DETERMINED * pairs:
+            return name
+    return ""
