@@ -10,7 +10,7 @@ from scipy import sparse
 
 from ...core.aggregation import AggregationOptions
 from ...core.areas import Areas
-from ...core.errors import InputError
+from ...core.errors import InputError, first_values
 from ...core.levels import Levels, levels_from_fields, make_levels
 from ...core.nesting.losses import LOSSES
 from ...core.nesting.making import SMALLEST_RATIO, LevelOptions, build_levels
@@ -23,10 +23,13 @@ from ..form.form import Form
 from ..form.parameters import choice, field, number, whole
 from ..form.records import populated, populated_by_records, records_of
 from ..layers.reading.crosswalks import read_crosswalk
+from ..layers.reading.fields import field_index
 from ..layers.shapes.areas import AreaLayer
 
 ONE_LEVEL, NESTED = "one level", "nested levels"
 AREAS, CONFIGURATION = "areas", "configuration"
+FEW_SHOW_NOTHING = "units of LEVEL_FIELDS that have fewer show nothing"
+FEW_ARE_REFUSED = "levels from fields or from several crosswalks are refused where a region has fewer"
 
 
 def release_kind() -> QgsProcessingParameterDefinition:
@@ -43,8 +46,8 @@ def release_kind() -> QgsProcessingParameterDefinition:
     )
 
 
-def level_parameters() -> Iterable[QgsProcessingParameterDefinition]:
-    """FINEST, COARSEST, RATIO, LEVEL_FIELDS, LEAST_POPULATION."""
+def level_parameters(few: str = FEW_SHOW_NOTHING) -> Iterable[QgsProcessingParameterDefinition]:
+    """FINEST, COARSEST, RATIO, LEVEL_FIELDS, LEAST_POPULATION; few : what becomes of given regions with fewer."""
     yield choice(
         "FINEST",
         "Finest level",
@@ -82,17 +85,12 @@ def level_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         optional=True,
         advanced=True,
     )
-    yield least_population()
-
-
-def least_population() -> QgsProcessingParameterDefinition:
-    """LEAST_POPULATION."""
-    return number(
+    yield number(
         "LEAST_POPULATION",
         "Least population of a region",
         0.0,
         "Nested levels: some rules ask for it, such as 20 000. Regions of the finest level are joined until each has "
-        "as many people; units of LEVEL_FIELDS that have fewer show nothing. 0 asks for none.",
+        f"as many people; {few}. 0 asks for none.",
         0.0,
         advanced=True,
     )
@@ -117,6 +115,9 @@ def levels_of(form: Form, areas: Areas, made: Callable[[], Levels]) -> Levels:
     fields = form.field_names("LEVEL_FIELDS")
     if not fields:
         return made()
+    there = form.source("REGIONS").fields()
+    for name in fields:
+        field_index(there, name, "LEVEL_FIELDS", "REGIONS")
     return levels_from_fields(areas, fields, [values_of(form, "REGIONS", name) for name in fields])
 
 
@@ -161,9 +162,26 @@ def made_levels(form: Form, areas: Areas, profile: Profile) -> Levels:
     """The levels of `vbas:nestlevels`: from crosswalks, from fields, or from the areas up."""
     sources = [] if form.given("LEVEL_FIELDS") else form.sources("CROSSWALKS")
     crosswalks = [read_crosswalk(one, "", areas, form.feedback)[1] for one in sources]
+    least = form.number("LEAST_POPULATION")
     if len(crosswalks) > 1:
-        return make_levels(areas, crosswalks, titles=[f"crosswalk {i + 1}" for i in range(len(crosswalks))])
+        titles = [f"crosswalk {i + 1}" for i in range(len(crosswalks))]
+        return with_least_population(areas, make_levels(areas, crosswalks, titles=titles), least)
     finest = crosswalks[0] if crosswalks else None
     location, aggregation = form.text("SITE_LOCATION"), form.text("AGGREGATION")
     options = level_options_of(form, location, aggregation, AggregationOptions(form.number("CAPACITY_FACTOR")))
-    return levels_of(form, areas, lambda: build_levels(areas, profile, finest, options, form.progress(20, 60)))
+    levels = levels_of(form, areas, lambda: build_levels(areas, profile, finest, options, form.progress(20, 60)))
+    return with_least_population(areas, levels, least)
+
+
+def with_least_population(areas: Areas, levels: Levels, least: float) -> Levels:
+    """The levels, whose finest regions must have that many people: a crosswalk cannot say that one shows nothing."""
+    finest = levels.crosswalks[0]
+    few = np.flatnonzero(finest.totals(areas.population) < least)
+    if len(few):
+        members = areas.identifiers[np.isin(finest.region_of, few)]
+        raise InputError(
+            f"LEAST_POPULATION is {least:.15g}, but {len(few)} regions of level 1 have fewer people (areas "
+            f"{first_values(members)}): begin with larger regions, or let “Anonymise records” make the levels, where "
+            "such regions show nothing."
+        )
+    return levels

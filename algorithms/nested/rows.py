@@ -7,9 +7,10 @@ import numpy as np
 from ...core.errors import InputError
 from ...core.levels import Levels
 from ...core.records.columns import Column
+from ...core.records.table import checked_counts
 from ..form.form import Form
 from ..layers.reading.crosswalks import LEVEL, NUMBER
-from ..layers.reading.fields import field_index
+from ..layers.reading.fields import field_index, number_or_missing
 from ..layers.reading.records import read_columns
 
 
@@ -23,18 +24,31 @@ def rows_of(form: Form) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, dict
     others = [name for name in source.fields().names() if name.lower() not in own and name not in quasi]
     columns = read_columns(source, [LEVEL, NUMBER, *quasi, *others, *([count] if count else [])], form.feedback)
     level, number = (_whole_numbers(columns[name], name) for name in (LEVEL, NUMBER))
-    counts = _whole_numbers(columns[count], count) if count else None
+    counts = _counts(columns[count], count) if count else None
     return level - 1, number, counts, {name: columns[name] for name in (*quasi, *others)}
+
+
+def _counts(column: Column, name: str) -> np.ndarray:
+    categories = number_or_missing(column.categories.tolist(), name, "RECORD_COUNT", column.categories)
+    return checked_counts(categories[column.codes], name)
 
 
 def _whole_numbers(column: Column, name: str) -> np.ndarray:
     try:
-        values = np.array([int(value) for value in column.categories.tolist()], np.int64)
-    except (TypeError, ValueError) as error:
+        values = np.array([_whole(value) for value in column.categories.tolist()], np.int64)
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
             f"Field “{name}” of RECORDS is not a whole number in all rows: give the nested release."
         ) from error
     return values[column.codes] if len(values) else np.empty(0, np.int64)
+
+
+def _whole(value: object) -> int:
+    """A number without a fraction, of any type or as text; raises where it is none."""
+    found = int(value)  # type: ignore[call-overload]
+    if isinstance(value, float) and found != value:
+        raise ValueError(value)
+    return found
 
 
 def positions(levels: Levels, level: np.ndarray, number: np.ndarray) -> np.ndarray:

@@ -81,13 +81,13 @@ def build_levels(
 def _with_least_population(areas: Areas, crosswalk: Crosswalk, least: float, progress: Progress) -> Crosswalk:
     """The crosswalk, its regions joined until each has the least population."""
     if least < 0 or not np.isfinite(least):
-        raise InputError(f"LEAST_POPULATION is {least:g}: give a number of people, or 0 for any.")
+        raise InputError(f"LEAST_POPULATION is {least:.15g}: give a number of people, or 0 for any.")
     if not least or crosswalk.totals(areas.population).min() >= least:
         return crosswalk
     people = crosswalk.totals(areas.population).sum()
     if people < least:
         raise InputError(
-            f"LEAST_POPULATION is {least:g}, but all areas together have {people:g} people: choose a smaller one."
+            f"LEAST_POPULATION is {least:.15g}, but all areas together have {people:.15g} people: choose a smaller one."
         )
     regions = regions_as_areas(areas, crosswalk)
     joined = population_floor(regions, 1, AggregationOptions(floor=least), part(progress, 0.0, 0.5)).crosswalk
