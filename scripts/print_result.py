@@ -1,8 +1,8 @@
-"""Print the results of a headless run: the measures, then where each output lies and whether it may be published.
+"""Print the results of headless runs: the measures side by side, then where each output lies and who may see it.
 
-    scripts/qgis_process help ALGORITHM --json | python3 print_result.py RESULT.json
+    scripts/qgis_process help ALGORITHM --json | python3 print_result.py "TITLE=RESULT.json" …
 
-RESULT is what `qgis_process run … --json` gives for the same algorithm.
+Each RESULT is what `qgis_process run … --json` gives for that algorithm.
 """
 
 import json
@@ -10,21 +10,29 @@ import sys
 from pathlib import Path
 
 
-def main(result: str) -> None:
+def main(*runs: str) -> None:
     """Print the table."""
-    results = json.loads(Path(result).read_text(encoding="utf-8"))["results"]
+    titles = [run.split("=", 1)[0] for run in runs]
+    results = [json.loads(Path(run.split("=", 1)[1]).read_text(encoding="utf-8"))["results"] for run in runs]
     outputs = json.loads(sys.stdin.buffer.read())["outputs"]
-    titles = {name: outputs[name]["description"] for name in outputs if name in results}
-    width = max(map(len, titles.values()))
-    numbers = [name for name in titles if isinstance(results[name], (int, float))]
-    print()
+    told = {name: outputs[name]["description"] for name in outputs if any(name in one for one in results)}
+    width = max(map(len, told.values()))
+    numbers = [name for name in told if isinstance(results[0].get(name), (int, float))]
+    print(f"\n  {'':<{width}}" + "".join(f"  {title:>18}" for title in titles))
     for name in numbers:
-        decimals = 2 if isinstance(results[name], float) else 0
-        print(f"  {titles[name]:<{width}}  {results[name]:>18,.{decimals}f}")
-    print()
-    for name in titles:
-        if name not in numbers:
-            print(f"  {titles[name]:<{width}}  {results[name]}")
+        print(f"  {told[name]:<{width}}" + "".join(f"  {_number(one[name]):>18}" for one in results))
+    for title, one in zip(titles, results):
+        print(f"\n{title[:1].upper()}{title[1:]}:")
+        for name in told:
+            if name in one and name not in numbers:
+                print(f"  {told[name]:<{width}}  {one[name]}")
+
+
+def _number(value: float) -> str:
+    """With as many decimals as tell a small share from none."""
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.4f}" if abs(value) < 1 else f"{value:,.2f}"
 
 
 if __name__ == "__main__":

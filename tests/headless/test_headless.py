@@ -144,12 +144,17 @@ def test_demonstration_prints_what_it_made(tmp_path):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    told = dict(line.strip().split("  ", 1) for line in done.stdout.splitlines() if line.startswith("  "))
-    ((released,),) = query(tmp_path / "released_records.gpkg", "select count(*) from released_records")
-    records, suppressed = (int(told[name].replace(",", "")) for name in ("Records", "Records suppressed"))
-    assert records == released + suppressed
-    assert told["Released records (for release)"].strip() == str(tmp_path / "released_records.gpkg")
-    assert told["Report (internal)"].strip() == str(tmp_path / "report.html")
+    columns, one, nested = done.stdout.split("\n\n")[1:]
+    assert columns.splitlines()[0].split("  ")[-1].strip() == "nested levels"
+    for column, prefix, printed in ((-2, "", one), (-1, "nested_", nested)):
+        numbers = {line.split("  ")[1]: line.split()[column] for line in columns.splitlines()[1:]}
+        told = dict(line.strip().split("  ", 1) for line in printed.splitlines()[1:])
+        place = tmp_path / f"{prefix}released_records.gpkg"
+        ((released,),) = query(place, f"select count(*) from {place.stem}")
+        records, suppressed = (int(numbers[name].replace(",", "")) for name in ("Records", "Records suppressed"))
+        assert records == released + suppressed
+        assert told["Released records (for release)"].strip() == str(place)
+        assert told["Report (internal)"].strip() == str(tmp_path / f"{prefix}report.html")
 
 
 def test_missing_package_is_named(tmp_path):

@@ -1,0 +1,239 @@
+"""The figures of README and docs/nested.md: one level and nested levels of the demonstration city, side by side.
+
+    PYTHONPATH=build/package .venv/bin/python benchmarks/nested_example.py
+
+Age group, sex, marital status and education, k = 5, the defaults of `vbas:anonymize`. What a researcher finds is worked
+out from the released rows, the crosswalk and the population of the areas alone, and compared with all records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from vbas.core.areas import Areas
+from vbas.core.configuration import Configuration, aggregate
+from vbas.core.crosswalk import Crosswalk
+from vbas.core.evaluation import Measures, evaluate, evaluate_by_value
+from vbas.core.levels import Levels
+from vbas.core.nesting.making import build_levels
+from vbas.core.nesting.measures import LevelAudit, evaluate_levels
+from vbas.core.nesting.planning import nest
+from vbas.core.plan import Plan, suppress
+from vbas.core.records.matching import Records, match_records
+from vbas.core.records.table import RecordTable
+from vbas.core.release import Release, apply
+from vbas.core.synthetic.city import SENSITIVE, City, demonstration_city
+
+K = 5
+QUASI_IDENTIFIERS = ("age_group", "sex", "marital_status", "education")
+# What the researcher asks for: a value of a quasi-identifier, and one of a field that is carried along.
+QUESTIONS = (("marital_status", "widowed"), (SENSITIVE, "diabetes"))
+SHOWN_LEVELS = (1, 3, 5, 6, 7, 11)
+LOSERS = ("never married", "married", "common law", "separated or divorced", "widowed")
+
+
+@dataclass(frozen=True, eq=False)
+class Example:
+    """The city, its records, and both releases."""
+
+    city: City
+    areas: Areas
+    records: Records
+    one: Plan
+    one_measures: Measures
+    plan: Plan
+    measures: Measures
+    audit: LevelAudit
+
+    @property
+    def levels(self) -> Levels:
+        return self.plan.levels
+
+
+def make_example() -> Example:
+    """Both releases; a few seconds."""
+    city = demonstration_city()
+    areas, people = city.areas(), city.people().table()
+    quasi = {name: people.quasi_identifiers[name] for name in QUASI_IDENTIFIERS}
+    records = match_records(RecordTable(people.area, quasi, people.kept), areas, k=K)
+    run = aggregate(areas, records.profile, Configuration())
+    one = suppress(records.profile, run.aggregation.crosswalk, K)
+    one_measures, _ = evaluate(areas, one, run.aggregation.sites)
+    plan = nest(areas, records.profile, build_levels(areas, records.profile), K)
+    return Example(city, areas, records, one, one_measures, plan, *evaluate_levels(areas, plan))
+
+
+def whole(number: float) -> str:
+    """A number with spaces between thousands."""
+    return f"{number:,.0f}".replace(",", " ")
+
+
+def result_table(example: Example) -> list[str]:
+    """Both releases, measure by measure."""
+    one, nested = example.one_measures, example.measures
+
+    def suppressed(measures: Measures) -> str:
+        return f"{whole(measures.n_suppressed)} ({measures.suppression_percent:.2g} %)"
+
+    return [
+        f"| {whole(one.n_records)} records, k = {K} | one level | nested levels |",
+        "|---|---|---|",
+        f"| records suppressed | {suppressed(one)} | {suppressed(nested)} |",
+        f"| mean distance | {whole(one.mean_distance)} m | {whole(nested.mean_distance)} m |",
+        f"| regions | {one.n_regions} | {whole(example.plan.crosswalk.n_regions)} on the finest of {len(example.levels)} levels |",
+    ]
+
+
+def levels_table(example: Example) -> list[str]:
+    """What each level shows."""
+    audit, lines = example.audit, ["| level | regions | people in each | records shown here |", "|---|---|---|---|"]
+    released = audit.shown.sum()
+    for level in range(len(example.levels)):
+        here = audit.level == level
+        share = 100 * audit.shown[here].sum() / released
+        cells = (level + 1, whole(here.sum()), whole(audit.population[here].mean()), f"{share:.2f} %")
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+    return lines
+
+
+def losers_table(example: Example) -> list[str]:
+    """Who is shown in larger regions: by marital status, under both releases."""
+    lines = ["| | records | one level: suppressed, distance | nested: suppressed, distance |", "|---|---|---|---|"]
+    nested, one = (evaluate_by_value(example.areas, plan) for plan in (example.plan, example.one))
+    for value in LOSERS:
+        at = nested.values.index(value)
+        cells = [f"{whole(each.suppressed[at])}, {whole(each.mean_distance[at])} m" for each in (one, nested)]
+        lines.append(f"| {value} | {whole(nested.records[at])} | {' | '.join(cells)} |")
+    return lines
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows as a researcher has them: level and region of each, 0-based; of each question, whether it has the value."""
+
+    level: np.ndarray
+    region: np.ndarray
+    asked: list[np.ndarray]
+
+
+def rows_of_release(example: Example, release: Release) -> Rows:
+    """The released rows, and whether each has the value of each question."""
+    fields = release.fields
+    asked = [(fields[name].categories == value)[fields[name].codes] for name, value in QUESTIONS]
+    return Rows(release.level, release.region, asked)
+
+
+def shares_of_level(
+    example: Example, rows: Rows, target: int, spread: bool
+) -> tuple[np.ndarray, list[np.ndarray], list[float]]:
+    """Rows of each region of a level, the share of each question's value there, and in all of them.
+
+    spread : rows that are shown only coarser are shared out by the population of the regions within; else left out
+    """
+    crosswalk = example.levels.crosswalks[target]
+    sums = np.zeros((1 + len(QUESTIONS), crosswalk.n_regions))
+    for level, shown_in in enumerate(example.levels.crosswalks[: None if spread else target + 1]):
+        people = shown_in.membership().multiply(example.areas.population) @ crosswalk.membership().T
+        parts = sparse.diags(1 / np.maximum(people.sum(axis=1).A1, 1)) @ people  # 1 where a region lies in one
+        here = rows.level == level
+        for total, chosen in zip(sums, (here, *(here & asked for asked in rows.asked))):
+            total += np.bincount(rows.region[chosen], minlength=shown_in.n_regions) @ parts
+    with np.errstate(invalid="ignore"):
+        return sums[0], list(sums[1:] / sums[0]), (sums[1:].sum(axis=1) / sums[0].sum()).tolist()
+
+
+def truth_of(example: Example, crosswalk: Crosswalk) -> tuple[np.ndarray, list[np.ndarray], list[float]]:
+    """The same from all records."""
+    table = example.records.table
+    columns = {**table.quasi_identifiers, **table.kept}
+    region = crosswalk.region_of[example.areas.codes_of(table.area.categories)][table.area.codes]
+    asked = [(columns[name].categories == value)[columns[name].codes] for name, value in QUESTIONS]
+    n_rows = np.bincount(region, minlength=crosswalk.n_regions)
+    with np.errstate(invalid="ignore"):
+        shares = [np.bincount(region[one], minlength=crosswalk.n_regions) / n_rows for one in asked]
+    return n_rows, shares, [float(one.mean()) for one in asked]
+
+
+def off_by(found: np.ndarray, truth: np.ndarray, records: np.ndarray) -> float:
+    """How far off the share of a region is, on average over the records, in percentage points."""
+    used = records > 0
+    return 100 * float(np.average(np.abs(np.nan_to_num(found) - truth)[used], weights=records[used]))
+
+
+def analysis_table(example: Example, release: Release) -> list[str]:
+    """The shares that a researcher finds at some levels, and how far off they are region by region."""
+    truths = truth_of(example, example.levels.crosswalks[0])[2]
+    names = [f"{value}: found, off by, spread" for _, value in QUESTIONS]
+    lines = [f"| rows used | records there | {' | '.join(names)} |", f"|---|---|{'---|' * len(QUESTIONS)}"]
+    rows = rows_of_release(example, release)
+    for level in SHOWN_LEVELS:
+        crosswalk = example.levels.crosswalks[level - 1]
+        n_true, of_region, _ = truth_of(example, crosswalk)
+        n_rows, plain, overall = shares_of_level(example, rows, level - 1, False)
+        _, spread, _ = shares_of_level(example, rows, level - 1, True)
+        cells = [
+            f"{100 * whole_share:.2f} %, {off_by(flat, true, n_true):.2f}, {off_by(better, true, n_true):.2f}"
+            for whole_share, flat, better, true in zip(overall, plain, spread, of_region)
+        ]
+        title = f"level {level}, {whole(crosswalk.n_regions)} region{'s' * (crosswalk.n_regions > 1)}"
+        lines.append(f"| {title} | {100 * n_rows.sum() / n_true.sum():.1f} % | {' | '.join(cells)} |")
+    lines.append(_one_level_row(example))
+    lines.append(f"| all records | 100.0 % | {' | '.join(f'{100 * one:.2f} %' for one in truths)} |")
+    return lines
+
+
+def _one_level_row(example: Example) -> str:
+    """The same from the release of one level."""
+    release, crosswalk = apply(example.one, example.records), example.one.crosswalk
+    n_true, of_region, _ = truth_of(example, crosswalk)
+    cells = []
+    n_rows = np.bincount(release.region, minlength=crosswalk.n_regions)
+    for asked, true in zip(rows_of_release(example, release).asked, of_region):
+        found = np.bincount(release.region[asked], minlength=crosswalk.n_regions) / np.maximum(n_rows, 1)
+        cells.append(f"{100 * asked.mean():.2f} %, {off_by(found, true, n_true):.2f}, –")
+    share = f"{100 * len(release) / n_true.sum():.1f} %"
+    return f"| one-level release, {crosswalk.n_regions} regions | {share} | {' | '.join(cells)} |"
+
+
+def narrowed(example: Example) -> str:
+    """How far whoever knows the method can narrow down a class that is shown above level 1.
+
+    An area that shows the class at level 1 shows all its records of the class there, so that it can be left out.
+    """
+    plan, counts = example.plan, example.plan.profile.counts
+    shown_at_home = counts.copy()
+    shown_at_home.data = (plan.level_of == 0).astype(np.int64)
+    inhabited = (example.areas.population > 0).astype(np.int64)
+    of_region, left = [], []
+    for level, crosswalk in enumerate(example.levels.crosswalks[1:], 1):
+        labels = np.flatnonzero(plan.level == level)
+        region = plan.region[labels]
+        of_region.append(crosswalk.totals(inhabited)[region])
+        out = (crosswalk.membership() @ shown_at_home).tocsr()
+        left.append(of_region[-1] - np.asarray(out[region, plan.class_of[labels]]).ravel())
+    areas, remaining = np.concatenate(of_region), np.concatenate(left)
+    fewer = remaining < areas
+    return (
+        f"Of the {whole(len(areas))} classes that the city's release shows above level 1, {100 * fewer.mean():.0f} % "
+        f"can be narrowed down like this, on average to {100 * (remaining / areas)[fewer].mean():.0f} % of the "
+        f"region's areas, none to fewer than {remaining.min():.0f}; each still has {K} records or more."
+    )
+
+
+def printed(example: Example) -> Iterator[str]:
+    """Everything the page quotes."""
+    release = apply(example.plan, example.records)
+    for table in (result_table, levels_table, losers_table):
+        yield from table(example)
+        yield ""
+    yield from analysis_table(example, release)
+    yield ""
+    yield narrowed(example)
+
+
+if __name__ == "__main__":
+    print("\n".join(printed(make_example())))
