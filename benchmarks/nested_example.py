@@ -84,7 +84,8 @@ def result_table(example: Example) -> list[str]:
         "|---|---|---|",
         f"| records suppressed | {suppressed(one)} | {suppressed(nested)} |",
         f"| mean distance | {whole(one.mean_distance)} m | {whole(nested.mean_distance)} m |",
-        f"| regions | {one.n_regions} | {whole(example.plan.crosswalk.n_regions)} on the finest of {len(example.levels)} levels |",
+        f"| regions | {one.n_regions} | {whole(example.plan.crosswalk.n_regions)} on the finest of "
+        f"{len(example.levels)} levels |",
     ]
 
 

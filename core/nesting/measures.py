@@ -90,7 +90,7 @@ def _audit_of_level(
 
     labels = np.flatnonzero(plan.shown & (plan.level == level))
     smallest = np.full(crosswalk.n_regions, np.iinfo(np.int64).max)
-    np.minimum.at(smallest, plan.region[labels], plan.records[labels])
+    np.minimum.at(smallest, plan.region[labels], plan.sizes[labels])
     classes = np.bincount(plan.region[labels], minlength=crosswalk.n_regions)
     return (
         np.full(crosswalk.n_regions, level),
