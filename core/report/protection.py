@@ -49,7 +49,12 @@ def protection_section(requirement: Requirement, found: Found, kept: Sequence[Ke
             f"Asked of every class: {requirement.l_diversity} values, and at most {requirement.max_share:g} % with the "
             "same one."
         )
-    rows = [
+    return Section("What k does not count", paragraphs, HEADER, kept_rows(kept))
+
+
+def kept_rows(kept: Sequence[KeptField]) -> list[tuple[object, ...]]:
+    """A row per kept field, under HEADER."""
+    return [
         (
             one.name,
             one.values,
@@ -62,7 +67,6 @@ def protection_section(requirement: Requirement, found: Found, kept: Sequence[Ke
         )
         for one in kept
     ]
-    return Section("What k does not count", paragraphs, HEADER, rows)
 
 
 def _by_region(plan: Plan, distance: np.ndarray) -> str:
