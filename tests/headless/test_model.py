@@ -72,7 +72,7 @@ def test_model_equals_the_main_algorithm(qgis_process, city, tmp_path, choices):
         ),
         (["LEVEL_FIELDS=area;district"], None),
     ],
-    ids=["all-rounder", "levels", "loss", "approaches", "fields"],
+    ids=["all-rounder", "settings", "approaches", "fields"],
 )
 def test_nested_model_equals_the_main_algorithm(qgis_process, city, tmp_path, of_main, of_model):
     of_model = [one for one in of_main if not one.startswith("COMBINATION")] if of_model is None else of_model
