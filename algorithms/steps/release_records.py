@@ -51,6 +51,10 @@ class ReleaseRecords(VbasAlgorithm):
         if regions.has_levels_in_crosswalk(form):
             found = release_nested(form)
             return {name: found[name] for name in NUMBERS}
+        if form.given("REGIONS"):
+            form.warn(
+                "CROSSWALK has one level, so that there is nothing to choose: REGIONS and LOSS are not looked at."
+            )
         k = form.whole("K")
         areas, crosswalk = regions.crosswalk_of(form)
         records = records_of(form, areas, k)

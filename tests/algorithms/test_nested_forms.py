@@ -525,13 +525,35 @@ def _flattened_at_every_level(run, whole, k):
 
 
 def test_a_crosswalk_of_one_level_is_released_and_rated_as_before(run, layers, town):
-    number = {district: i + 1 for i, district in enumerate(sorted(set(town.district)))}
-    crosswalk = make_layer({"da": town.identifiers, "vbas_region": [number[one] for one in town.district]})
+    crosswalk = numbered(town, town.district)
     done = run("releaserecords", **layers["records"], CROSSWALK=crosswalk, RELEASED_RECORDS="memory:")
     assert list(done.rows("RELEASED_RECORDS")[0]) == ["vbas_region", "sex", "age"]
+    assert not any("not looked at" in line for line in done.log)
+    with_areas = run(
+        "releaserecords", **layers["records"], **layers["areas"], CROSSWALK=crosswalk, RELEASED_RECORDS="memory:"
+    )
+    assert with_areas.rows("RELEASED_RECORDS") == done.rows("RELEASED_RECORDS")
+    assert any("REGIONS and LOSS are not looked at" in line for line in with_areas.log)
     rated = run("evaluate", **layers["areas"], **layers["records"], CROSSWALK=crosswalk, REGION_AUDIT="memory:")
     assert rated.results["N_LEVELS"] == 1
     assert rated.results["N_SUPPRESSED"] == done.results["N_SUPPRESSED"]
+
+
+@pytest.mark.parametrize(
+    ("levels", "words"),
+    [((1, 3), "has vbas_region_1, vbas_region_3, but no vbas_region_2"), ((2, 3), "but no vbas_region_1")],
+)
+def test_a_crosswalk_that_lost_a_level_is_refused(run, layers, town, tmp_path, levels, words):
+    """Its rows would be taken for those of another level."""
+    columns = dict(zip(levels, (town.identifiers, town.borough)))
+    numbers = {f"vbas_region_{level}": numbers_of(column) for level, column in columns.items()}
+    crosswalk = make_layer({"da": town.identifiers, **numbers})
+    place = str(tmp_path / "released.gpkg")
+    with pytest.raises(QgsProcessingException, match=words):
+        run("releaserecords", **layers["records"], CROSSWALK=crosswalk, RELEASED_RECORDS=place)
+    with pytest.raises(QgsProcessingException, match=words):
+        run("evaluate", **layers["areas"], **layers["records"], CROSSWALK=crosswalk, REGION_AUDIT=place)
+    assert files_in(tmp_path) == []
 
 
 def test_releasing_needs_the_identifier_of_areas_that_are_given(run, layers, town):
@@ -550,9 +572,13 @@ def test_releasing_needs_the_identifier_of_areas_that_are_given(run, layers, tow
 # ---- levels from crosswalks and from fields
 
 
-def numbered(town, column):
+def numbers_of(column):
     number = {value: i + 1 for i, value in enumerate(sorted(set(column)))}
-    return make_layer({"da": town.identifiers, "vbas_region": [number[value] for value in column]})
+    return [number[value] for value in column]
+
+
+def numbered(town, column):
+    return make_layer({"da": town.identifiers, "vbas_region": numbers_of(column)})
 
 
 def in_project(*layers):
@@ -581,8 +607,7 @@ def test_one_crosswalk_is_the_finest_level_of_made_ones(run, layers, town, proje
     done = run("nestlevels", **layers["areas"], CROSSWALKS=given, RATIO=3, CROSSWALK="memory:")
     found = Recount([], done.rows("CROSSWALK"))
     assert [len(set(column.values())) for column in found.region_of[1:]] == [9, 3, 1]
-    number = {value: i + 1 for i, value in enumerate(sorted(set(town.district)))}
-    assert list(found.region_of[1].values()) == [number[value] for value in town.district]
+    assert list(found.region_of[1].values()) == numbers_of(town.district)
 
 
 def test_crosswalks_that_do_not_nest_are_refused(run, layers, town, project, tmp_path):
