@@ -1,0 +1,3 @@
+def reading(): "x"
+def scale(): "x"
+def parts(): "x"
