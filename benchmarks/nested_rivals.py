@@ -1,4 +1,4 @@
-"""What a nested release is compared with: the bottom-up rule, the exact optimum, single levels; see nested_release.py."""
+"""What a nested release is compared with: single levels, a plain rule, the exact optimum; see nested_release.py."""
 
 from __future__ import annotations
 
@@ -35,9 +35,7 @@ def by_class(plan: Plan, losses: Sequence[np.ndarray]) -> np.ndarray:
     """The sum of losses of each class's released records, (C,)."""
     of_label = np.concatenate(losses)[_first_regions(plan.levels)[plan.level] + plan.region]
     shown = plan.shown
-    return np.bincount(
-        plan.class_of[shown], (plan.records * of_label)[shown], minlength=plan.profile.counts.shape[1]
-    )
+    return np.bincount(plan.class_of[shown], (plan.records * of_label)[shown], minlength=plan.profile.counts.shape[1])
 
 
 def mean_loss(plan: Plan, losses: Sequence[np.ndarray]) -> float:
