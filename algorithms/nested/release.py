@@ -88,7 +88,7 @@ def evaluate_nested(form: Form) -> dict[str, object]:
     records = records_of(form, layer.areas, k)
     areas = populated(layer, records)
     plan = nest(
-        areas, records.profile, levels, k, form.text("LOSS"), 0.0, required_of(form, records), form.progress(stop=60)
+        areas, records.profile, levels, k, form.text("LOSS"), required_of(form, records), form.progress(stop=60)
     )
     if form.given("SITES"):
         form.warn("Nested levels have no sites: SITES is not looked at.")
@@ -100,9 +100,8 @@ def plan_and_release(
     form: Form, areas: Areas, records: Records, levels: Levels, k: int, loss: str
 ) -> tuple[Plan, Release, Section]:
     """The optimum, the rows that it shows, recounted region by region, and what the report says of their protection."""
-    least = form.number("LEAST_POPULATION") if form.has("LEAST_POPULATION") else 0.0
     requirement = required_of(form, records)
-    plan = nest(areas, records.profile, levels, k, loss, least, requirement, form.progress(45, 65))
+    plan = nest(areas, records.profile, levels, k, loss, requirement, form.progress(45, 65))
     release, protection = released(form, plan, records, requirement)
     check_where_shown(release, records, levels, whole=not requirement.asks_for_values)
     return plan, release, protection

@@ -32,14 +32,13 @@ def nest(
     levels: Levels,
     k: int,
     loss: str = "mean distance",
-    least_population: float = 0.0,
     requirement: Requirement | None = None,
     progress: Progress = silent,
 ) -> Plan:
     """The plan that suppresses the fewest records and then loses the least geography (methods: section 12).
 
-    areas, profile, levels : of the same areas, in the same order; loss : a key of LOSSES; least_population : regions
-    with fewer people show nothing; requirement : what more is asked of a label, for the cells of this profile
+    areas, profile, levels : of the same areas, in the same order; loss : a key of LOSSES; requirement : what more is
+    asked of a label, for the cells of this profile
     Suppressed are the records of classes that fewer than k records of a region of the coarsest level have, and, where
     more is asked, those for which it does not even hold there. Memory is bounded by working class by class.
     Raises InputError for a k below 2 or above LARGEST_K, and an unknown loss.
@@ -50,8 +49,6 @@ def nest(
             f"K is {k}: nested levels take a K up to {LARGEST_K}; release one level, or choose a smaller K."
         )
     losses = [chosen(LOSSES, loss, "LOSS")(areas, profile, crosswalk) for crosswalk in levels.crosswalks]
-    for crosswalk, of_region in zip(levels.crosswalks, losses):
-        of_region[crosswalk.totals(areas.population) < least_population] = np.inf
     area, class_of = area_of_cells(profile), profile.counts.indices.astype(np.int64)
     records = profile.counts.data if requirement is None else requirement.members_of_cells(profile.counts.data)
     inside = np.flatnonzero(levels.crosswalks[0].region_of[area] >= 0)

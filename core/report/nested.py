@@ -70,8 +70,10 @@ def nested_report(
 
 LIMITS = (
     "Whoever knows where a person lives, and the quasi-identifiers, learns at which level that class is shown there. A "
-    "class that is missing at a finer level is rare there. Where a rule forbids that small counts can be derived, ask "
-    "for a least population per region.",
+    "class that is missing at a finer level is rare there; where no region around a place shows it, but others do, "
+    "nobody of it lives there. Where the finest level is the areas, the people behind a larger region live in those of "
+    "its areas that do not show the class themselves. Where a rule forbids that small counts can be derived, ask for a "
+    "least population per region.",
 )
 
 
