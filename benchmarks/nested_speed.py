@@ -94,7 +94,7 @@ def reading() -> None:
     print("| step | CPU s |\n|---|---|")
     for title, seconds in (
         ("reading the records, as vbas:anonymize does", read),
-        ("reading them by GDAL's Arrow stream, undecoded", by_gdal),
+        ("reading them by GDAL's Arrow stream, nothing looked at", by_gdal),
         ("matching and counting them", matched),
         ("build_levels", built),
         ("nest", nested),
@@ -173,7 +173,8 @@ def scale() -> None:
     print(
         f"| peak memory of the process, GB | {found['peak']:.2f} | at most {SCALE_GB:g} | {'NO' if large else 'yes'} |"
     )
-    print(f"| of this before nest, with the profile and the levels | {found['before']:.2f} | | |")
+    print(f"| peak before nest, with the profile and the levels, GB | {found['before']:.2f} | | |")
+    print(f"| added by nest, GB | {found['peak'] - found['before']:.2f} | | |")
     print(f"| build_levels, CPU s | {found['levels']:.1f} | | |")
     print(f"Suppressed: {found['suppressed']}; unavoidable: {found['unavoidable']}.")
 
