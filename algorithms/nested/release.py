@@ -25,6 +25,7 @@ from ..form.form import Form
 from ..form.records import populated, records_of, required_of
 from ..form.release import release_table, released
 from ..layers.shapes.areas import AreaLayer
+from ..privacy.rule import rule_sentences
 from . import outputs
 from .levels import CONFIGURATION, layer_for_levels, level_options_of, levels_of, sentence
 
@@ -49,7 +50,7 @@ def anonymize_nested(form: Form) -> dict[str, object]:
     )
     step = form.progress(30, 45)
     levels = levels_of(form, areas, lambda: build_levels(areas, records.profile, finest, options, step))
-    form.info(sentence(levels))
+    form.info(sentence(levels), *rule_sentences(form))
     seconds["levels"] = form.seconds() - sum(seconds.values())
     plan, release, protection = plan_and_release(form, areas, records, levels, k, form.text("LOSS"))
     seconds["optimum, release and recount"] = form.seconds() - sum(seconds.values())
@@ -140,7 +141,7 @@ def add_levels(
             single,
             [layer.to_planar(np.asarray(one), layer.crs) for one in shapes],
             form.rows(),
-            records.warnings,
+            (*records.warnings, *rule_sentences(form)),
             seconds,
             protection,
         ),
