@@ -9,7 +9,6 @@ import numpy as np
 from ..progress import Progress, part, silent
 from .donut import EARLIER_ELSEWHERE, FEW_CANDIDATES, Masking
 from .homes import Homes
-from .placing import NO_AREA
 from .populations import NEIGHBOURS_AT_ONCE, Households
 
 K_MIN = 5
@@ -82,12 +81,11 @@ class _Layers:
     """Households by area: the area is a third coordinate, so that a search around a place finds those of its own."""
 
     def __init__(self, households: Households, household_area: np.ndarray, places: np.ndarray) -> None:
-        there = household_area != NO_AREA
-        self.points = households.points[there]
+        self.points = households.points
         everything = np.concatenate([self.points, places, np.zeros((1, 2)) if not len(places) else places[:1]])
         self._reach = 1.0 + float(np.hypot(*np.ptp(everything, axis=0)))
-        weights = None if households.unweighted else households.weights[there]
-        self.tree = Households(self.lifted(self.points, household_area[there]), weights)
+        weights = None if households.unweighted else households.weights
+        self.tree = Households(self.lifted(self.points, household_area), weights)
 
     def lifted(self, points: np.ndarray, area: np.ndarray) -> np.ndarray:
         """Points (n, 2) with their area as the third coordinate, (n, 3)."""

@@ -93,7 +93,7 @@ def test_members_that_cannot_be_masked_keep_their_reason_and_stop_nobody():
 
 
 def test_a_household_is_where_most_of_its_members_are():
-    points = np.array([[510.0, 500.0], [500.0, 500.0], [510.0, 500.0], [300.0, 500.0]])
+    points = np.array([[500.0, 500.0], [510.0, 500.0], [510.0, 500.0], [300.0, 500.0]])
     household = column_from_values(["a", "a", "a", None])
     homes, masking = masked_homes(points, np.full(4, 100.0), household)
     assert homes.home_of.tolist() == [0, 0, 0, 1]
