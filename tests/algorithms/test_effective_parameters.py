@@ -166,6 +166,7 @@ def test_every_condition_names_parameters_and_choices_that_there_are(provider):
         ("partitioncells", {"K_2": 9, "ATTEMPTS": 9}, ["K_2", "ATTEMPTS"]),
         ("partitioncells", {"POPULATIONS_2": ["h"], "K_2": 9, "APPROACH": "random growth", "REGROUPINGS": 9}, None),
         ("donutmask", {"CATEGORY_FIELD": "sex", "POPULATION": "people"}, ["POPULATION"]),
+        ("donutmask", {"K_MIN": 9, "EARLIER_ID": "id"}, ["K_MIN", "EARLIER_ID"]),
         ("donutaudit", {"FINER_POPULATION": "people"}, ["FINER_POPULATION"]),
         ("compare", {"N_SITES": 9, "CUTOFF": 9, "CHARACTERS": 2}, ["CHARACTERS", "CUTOFF", "N_SITES"]),
         ("compare", {"BASELINES": "cropping,static cut-off", "CUTOFF": 9, "CHARACTERS": 2}, []),

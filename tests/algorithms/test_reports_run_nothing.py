@@ -66,7 +66,8 @@ class Town:
         return named(make_layer(columns), self.field("records"))
 
     def points(self):
-        columns = self.columns(sex=self.sex, count=[1] * 360, kept=[f"{self.text}{i}" for i in range(360)])
+        names = [f"{self.text}{i}" for i in range(360)]
+        columns = self.columns(sex=self.sex, count=[1] * 360, kept=names, household=names)
         return named(make_layer(columns, [f"Point({x} {y})" for x, y in self.places.tolist()]), self.field("points"))
 
     def cells(self):
@@ -151,8 +152,12 @@ def donutmask(town):
         "CATEGORY_POPULATIONS": [f"{town.text}0", f("male"), f"{town.text}1", f("female")],
         "HOUSEHOLDS": town.points(),
         "HOUSEHOLD_COUNT": f("count"),
+        "HOUSEHOLD_ID": f("household"),
+        "EARLIER": town.points(),
+        "EARLIER_ID": f("kept"),
         "KEEP_FIELDS": [f("kept")],
         "K_INNER": 3,
+        "K_MIN": 0,
         "SEED": 1,
     }
 
