@@ -15,7 +15,7 @@ from .form import approaches, regions
 from .form.areas import areas_of, with_neighbours
 from .form.form import Form
 from .form.records import populated, records_of, required_of
-from .form.release import release_table, released
+from .form.release import held_against_margins, release_table, released
 from .nested.release import numbers
 from .privacy.rule import rule_sentences
 
@@ -31,6 +31,7 @@ def anonymize_one_level(form: Form) -> dict[str, object]:
     form.info(*run.notes, *rule_sentences(form))
     requirement = required_of(form, records)
     plan = suppress(records.profile, run.aggregation.crosswalk, k, requirement)
+    plan = held_against_margins(form, plan, records)
     release, protection = released(form, plan, records, requirement)
     measures, audit = evaluate(areas, plan, run.aggregation.sites, records.n_unmatched)
     seconds = {"reading": read, **run.seconds}

@@ -202,3 +202,13 @@ def test_a_rule_raises_k_and_the_least_population_and_names_its_source(run, clin
     run("anonymize", **parameters(clinic, tmp_path, RELEASE=release, RULE="PCORnet", K=20))
     sizes, _ = behind_classes(clinic, tmp_path, False)
     assert min(sizes.values()) >= 20
+
+
+@pytest.mark.parametrize("release", ["one level", "nested levels"])
+def test_totals_that_others_publish_tell_no_class_that_is_suppressed(run, clinic, tmp_path, release):
+    plain = run("anonymize", **parameters(clinic, tmp_path, RELEASE=release, K=30))
+    held = run("anonymize", **parameters(clinic, tmp_path, RELEASE=release, K=30, PUBLISHED_MARGINS="age; sex"))
+    assert any("further records are suppressed" in line for line in held.log)
+    assert held.results["N_SUPPRESSED"] >= plain.results["N_SUPPRESSED"]
+    with pytest.raises(QgsProcessingException, match="names “home”"):
+        run("anonymize", **parameters(clinic, tmp_path, RELEASE=release, PUBLISHED_MARGINS="home"))
