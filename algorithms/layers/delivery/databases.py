@@ -16,7 +16,7 @@ from qgis.core import (
 )
 
 from ....core.errors import InputError, VbasError, first_values
-from .locks import JOURNALS
+from .journals import JOURNALS
 
 FILES = ("ogr", "spatialite")  # databases that are a file
 NEEDED = (

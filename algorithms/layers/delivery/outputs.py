@@ -5,7 +5,6 @@ Where they may go is settled before any work (`destinations`); how they get ther
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -31,7 +30,9 @@ from ..tables import SecondCount, Table
 from .databases import DatabaseTable, TablePlace
 from .destinations import checked_destinations, with_destination
 from .exact_values import check_writable
+from .folders import clear_dead, own_folder
 from .formats import no_temporary_folder, stale_beside
+from .journals import settle, without_journals
 from .locks import one_run_on
 from .places import FilePlace, deliver
 from .second_count import check_file, check_layer
@@ -86,13 +87,14 @@ class Outputs:
         title = self._titles[name] = title or self._given.definition(name).description()
         check_writable(name, table)
         if isinstance(destination, Path):
-            with in_one_sentence(name):
+            with in_one_sentence(name), without_journals():
                 file = self._stage(name, destination)
                 write_file(file, table, title, self._feedback)
                 if not file.exists():  # a Shapefile without shapes is a .dbf alone
                     file, destination = file.with_suffix(".dbf"), destination.with_suffix(".dbf")
                     self._files[name] = (file, destination)
                 store_style(file, name, title)
+                settle(file)
                 check_file(name, file, table, check)
         else:
             with in_one_sentence(name):
@@ -171,6 +173,7 @@ class Outputs:
             if stem not in held:
                 stack.enter_context(one_run_on(target, name))
                 held.add(stem)
+                clear_dead(target.parent)
 
     def _settled(self, name: str, destination: Path | str | DatabaseTable, stack: ExitStack) -> Path | str:
         if not isinstance(destination, DatabaseTable):
@@ -213,11 +216,11 @@ class Outputs:
 
 def _new_folder(stack: ExitStack) -> Path:
     try:
-        folder = Path(tempfile.mkdtemp(prefix="vbas-"))
+        parent = Path(tempfile.gettempdir())
+        clear_dead(parent)
+        return stack.enter_context(own_folder(parent))
     except OSError as error:
         raise VbasError(no_temporary_folder(error)) from error
-    stack.callback(shutil.rmtree, folder, ignore_errors=True)
-    return folder
 
 
 class Dressing(QgsProcessingLayerPostProcessorInterface):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ....core.errors import Cancelled, VbasError
-from .locks import refuse_if_held
+from .journals import refuse_if_held
 
 
 class Place(Protocol):

@@ -1,0 +1,162 @@
+"""What stands beside a file belongs to it: journals bring old rows back."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from qgis.core import QgsProcessingException, QgsVectorLayer
+
+from vbas.algorithms.layers.delivery import journals
+
+NAMES = 20_000
+RAW = b"Raw Name"
+OF = {".gpkg": "RELEASED_RECORDS", ".sqlite": "RELEASED_REGIONS"}
+
+# What a custodian's own table looked like under the name of the output, and how its program ends.
+PROGRAM = f"""
+import os, sqlite3, sys
+path, mode, end = sys.argv[1:]
+connection = sqlite3.connect(path, isolation_level=None)
+connection.execute("PRAGMA journal_mode = " + mode)
+connection.execute("CREATE TABLE released (name TEXT, home TEXT)")
+connection.execute("BEGIN")
+connection.executemany("INSERT INTO released VALUES (?, 'a')", [("Raw Name %d" % i,) for i in range({NAMES})])
+connection.execute("COMMIT")
+if mode == "delete":  # nothing is kept beside the file but while it is changed
+    connection.execute("PRAGMA cache_size = 1")
+    connection.execute("BEGIN")
+    connection.execute("UPDATE released SET home = 'b'")
+if end == "reserved":
+    connection.execute("BEGIN IMMEDIATE")
+if end == "reading":
+    rows = connection.execute("SELECT * FROM released")
+    rows.fetchone()
+if end == "crash":
+    os.kill(os.getpid(), 9)
+print("ready", flush=True)
+sys.stdin.read()
+os.kill(os.getpid(), 9)
+"""
+
+
+def crashed(path, mode):
+    """A database whose program was killed: most of its rows stand in the log, or in the journal beside it."""
+    subprocess.run([sys.executable, "-c", PROGRAM, str(path), mode, "crash"], timeout=60, check=False)
+    assert names_in(path.parent) >= NAMES - 200
+
+
+@contextmanager
+def working(path, mode, end):
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, str(path), mode, end], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert process.stdout.readline() == b"ready\n"
+    try:
+        yield
+    finally:
+        process.communicate(timeout=60)
+
+
+def names_in(folder):
+    return sum(path.read_bytes().count(RAW) for path in folder.iterdir())
+
+
+def bytes_in(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def opened(path):
+    """What programs see that open the file: names of its tables, and of the files that stand there meanwhile."""
+    with closing(sqlite3.connect(path)) as connection:
+        tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        connection.execute("SELECT count(*) FROM released").fetchone()
+        there = {one.name for one in path.parent.iterdir()}
+    layer = QgsVectorLayer(f"{path}|layername=released", "released", "ogr")
+    assert layer.isValid()
+    assert len(list(layer.getFeatures())) == layer.featureCount() > 0
+    assert "name" not in layer.fields().names()
+    return tables, there | {one.name for one in path.parent.iterdir()}
+
+
+@pytest.mark.parametrize("suffix", [".gpkg", ".sqlite"])
+@pytest.mark.parametrize("mode", ["wal", "delete"])
+@pytest.mark.parametrize("there", [True, False], ids=["a file", "no file"])
+def test_what_a_crashed_program_left_brings_no_old_rows(anonymize, tmp_path, suffix, mode, there):
+    place = tmp_path / f"released{suffix}"
+    crashed(place, mode)
+    left = {one.name for one in tmp_path.iterdir()} - {place.name}
+    assert left == ({place.name + "-wal", place.name + "-shm"} if mode == "wal" else {place.name + "-journal"})
+    if not there:
+        place.unlink()
+    anonymize(**{OF[suffix]: str(place)})
+    _, seen = opened(place)
+    assert seen - {"released.qml"} == {place.name}
+    assert names_in(tmp_path) == 0
+
+
+def test_a_forgotten_index_of_a_log_goes_too(anonymize, tmp_path):
+    (tmp_path / "released.gpkg-shm").write_bytes(b"old" * 11000)
+    anonymize(RELEASED_RECORDS=str(tmp_path / "released.gpkg"))
+    assert [path.name for path in tmp_path.iterdir()] == ["released.gpkg"]
+
+
+# ---- who holds the target
+
+
+@pytest.mark.skipif(not Path("/proc/locks").is_file(), reason="who holds a file is read from /proc/locks")
+@pytest.mark.parametrize(
+    ("mode", "end"), [("wal", "idle"), ("delete", "idle"), ("truncate", "reserved")], ids=["log", "journal", "neither"]
+)
+def test_a_target_in_which_another_program_works_is_refused(anonymize, tmp_path, mode, end):
+    place = tmp_path / "released.gpkg"
+    with working(place, mode, end):
+        before = bytes_in(tmp_path)
+        with pytest.raises(QgsProcessingException, match=r"another program is working in .*released\.gpkg") as error:
+            anonymize(RELEASED_RECORDS=str(place))
+        assert "\n" not in str(error.value)
+        assert bytes_in(tmp_path) == before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there are containers")
+def test_a_program_outside_of_the_container_is_seen(anonymize, tmp_path, monkeypatch):
+    """In a container the system lists the locks of its own processes alone."""
+    place, locks = tmp_path / "data" / "released.gpkg", tmp_path / "locks"
+    place.parent.mkdir()
+    locks.touch()
+    monkeypatch.setattr(journals, "LOCKS", locks)
+    with working(place, "wal", "idle"):
+        before = bytes_in(place.parent)
+        with pytest.raises(QgsProcessingException, match="another program is working in"):
+            anonymize(RELEASED_RECORDS=str(place))
+        assert bytes_in(place.parent) == before
+    anonymize(RELEASED_RECORDS=str(place))
+    assert names_in(place.parent) == 0
+
+
+def test_who_only_reads_the_target_does_not_stop_the_run(anonymize, tmp_path):
+    place = tmp_path / "released.gpkg"
+    with working(place, "truncate", "reading"):
+        anonymize(RELEASED_RECORDS=str(place))
+    assert names_in(tmp_path) == 0
+
+
+# ---- no journal of its own
+
+
+@pytest.mark.parametrize("suffix", [".gpkg", ".sqlite"])
+@pytest.mark.parametrize("output", ["RELEASED_RECORDS", "RELEASED_REGIONS"])
+def test_whoever_opens_a_delivered_file_makes_none_beside_it(anonymize, tmp_path, monkeypatch, suffix, output):
+    if (suffix, output) == (".sqlite", "RELEASED_RECORDS"):
+        pytest.skip("the format holds no tables")
+    place = tmp_path / f"released{suffix}"
+    monkeypatch.setenv("OGR_SQLITE_JOURNAL", "WAL")  # as some set it for all that GDAL writes
+    anonymize(**{output: str(place)})
+    monkeypatch.delenv("OGR_SQLITE_JOURNAL")
+    assert place.read_bytes()[18:20] == b"\1\1"
+    _, seen = opened(place)
+    assert seen - {"released.qml"} == {place.name}
