@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import subprocess
 import sys
@@ -11,7 +12,8 @@ from pathlib import Path
 import pytest
 from qgis.core import QgsProcessingException, QgsVectorLayer
 
-from vbas.algorithms.layers.delivery import journals
+from vbas.algorithms.layers.delivery import journals, outputs
+from vbas.algorithms.layers.delivery import places as delivery
 
 NAMES = 20_000
 RAW = b"Raw Name"
@@ -105,6 +107,21 @@ def test_a_forgotten_index_of_a_log_goes_too(anonymize, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["released.gpkg"]
 
 
+@pytest.mark.parametrize("mode", ["wal", "delete"])
+@pytest.mark.parametrize("there", [True, False], ids=["a file", "no file"])
+def test_a_journal_that_stays_is_seen_in_place_and_all_is_put_back(anonymize, tmp_path, monkeypatch, mode, there):
+    """The look at the delivered file does not trust what was to be removed."""
+    place = tmp_path / "released.gpkg"
+    crashed(place, mode)
+    if not there:
+        place.unlink()
+    before = bytes_in(tmp_path)
+    monkeypatch.setattr(outputs, "stale_beside", lambda _: [])
+    with pytest.raises(QgsProcessingException, match=r"written beside .*released\.gpkg\. Nothing was changed\."):
+        anonymize(RELEASED_RECORDS=str(place))
+    assert bytes_in(tmp_path) == before
+
+
 # ---- who holds the target
 
 
@@ -160,3 +177,65 @@ def test_whoever_opens_a_delivered_file_makes_none_beside_it(anonymize, tmp_path
     assert place.read_bytes()[18:20] == b"\1\1"
     _, seen = opened(place)
     assert seen - {"released.qml"} == {place.name}
+
+
+# ---- the file in its place
+
+
+def put_instead(monkeypatch, change):
+    """What another program makes of the file the moment it stands in its place."""
+    replace, changed = os.replace, []
+
+    def one(source, target):
+        replace(source, target)
+        if Path(target).name in ("released.gpkg", "released.csv") and not changed:
+            changed.append(target)
+            change(Path(target))
+
+    monkeypatch.setattr(delivery.os, "replace", one)
+
+
+def rare(path):
+    if path.suffix == ".csv":
+        first, second, *rest = path.read_text().splitlines()
+        path.write_text("\n".join([first, second.replace("F", "only one").replace("M", "only one"), *rest]) + "\n")
+    else:
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("UPDATE released SET sex = 'only one' WHERE rowid = 1")
+
+
+def another_table(path):
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE people (name)")
+
+
+def a_log(path):
+    path.with_name(path.name + "-wal").write_bytes(b"rows")
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["a file", "no file"])
+@pytest.mark.parametrize("suffix", [".gpkg", ".csv"])
+def test_the_second_count_reads_the_file_in_its_place(anonymize, tmp_path, monkeypatch, suffix, there):
+    """Here nothing but the count may see it."""
+    place = tmp_path / f"released{suffix}"
+    if there:
+        anonymize(RELEASED_RECORDS=str(place), CROSSWALK=str(tmp_path / "crosswalk.csv"), N_SITES=3)
+    before = bytes_in(tmp_path)
+    put_instead(monkeypatch, rare)
+    monkeypatch.setattr(delivery, "_same_bytes", lambda *_: True)
+    with pytest.raises(QgsProcessingException, match=r"second count found a class of fewer .* Nothing was changed"):
+        anonymize(RELEASED_RECORDS=str(place), CROSSWALK=str(tmp_path / "crosswalk.csv"))
+    assert bytes_in(tmp_path) == before
+
+
+@pytest.mark.parametrize("change", [rare, another_table, a_log])
+@pytest.mark.parametrize("there", [True, False], ids=["a file", "no file"])
+def test_a_file_that_is_changed_in_its_place_is_taken_away_again(anonymize, tmp_path, monkeypatch, change, there):
+    place = tmp_path / "released.gpkg"
+    if there:
+        anonymize(RELEASED_RECORDS=str(place), N_SITES=3)
+    before = bytes_in(tmp_path)
+    put_instead(monkeypatch, change)
+    with pytest.raises(QgsProcessingException, match=r"Nothing was changed"):
+        anonymize(RELEASED_RECORDS=str(place))
+    assert bytes_in(tmp_path) == before

@@ -1,4 +1,4 @@
-"""Outputs: written whole in a staging folder, checked there, and only then put in their place, all together.
+"""Outputs: written whole in a staging folder, checked there, put in their place all together, and counted there again.
 
 Where they may go is settled before any work (`destinations`); how they get there is in `places`.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 
@@ -49,6 +50,7 @@ class Outputs:
     def __init__(self, given: Given, feedback: QgsProcessingFeedback) -> None:
         self._given, self._feedback = given, feedback
         self._files: dict[str, tuple[Path, Path]] = {}
+        self._counts: dict[str, Callable[[Path], None]] = {}
         self._tables: dict[str, TablePlace] = {}
         self._results: dict[str, object] = {}
         self._titles: dict[str, str] = {}
@@ -96,6 +98,8 @@ class Outputs:
                 store_style(file, name, title)
                 settle(file)
                 check_file(name, file, table, check)
+            if check is not None:
+                self._counts[name] = partial(_count_again, name, table, check)
         else:
             with in_one_sentence(name):
                 self._to_sink(name, table, title, check)
@@ -115,7 +119,7 @@ class Outputs:
         check_cancelled(self._feedback)
         self._let_go_of_tables()
         places = [
-            FilePlace(name, staged, destination, stale_beside(destination))
+            FilePlace(name, staged, destination, stale_beside(destination), self._counts.get(name, lambda _: None))
             for name, (staged, destination) in self._files.items()
         ]
         tables = {name: place for name, place in self._tables.items() if name in self._results}
@@ -221,6 +225,11 @@ def _new_folder(stack: ExitStack) -> Path:
         return stack.enter_context(own_folder(parent))
     except OSError as error:
         raise VbasError(no_temporary_folder(error)) from error
+
+
+def _count_again(name: str, table: Table, check: SecondCount, file: Path) -> None:
+    with in_one_sentence(name), without_journals():
+        check_file(name, file, table, check)
 
 
 class Dressing(QgsProcessingLayerPostProcessorInterface):
