@@ -1,7 +1,8 @@
-"""What stands beside a file belongs to it: journals bring old rows back."""
+"""What stands beside a file belongs to it: journals that bring old rows back, and notes that say what is internal."""
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import subprocess
@@ -239,3 +240,73 @@ def test_a_file_that_is_changed_in_its_place_is_taken_away_again(anonymize, tmp_
     with pytest.raises(QgsProcessingException, match=r"Nothing was changed"):
         anonymize(RELEASED_RECORDS=str(place))
     assert bytes_in(tmp_path) == before
+
+
+# ---- what is internal says so
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".shp", ".geojson", ".fgb", ".xlsx"])
+def test_a_note_stands_beside_an_internal_file(anonymize, tmp_path, suffix):
+    place = tmp_path / f"audit{suffix}"
+    done = anonymize(REGION_AUDIT=str(place), CROSSWALK=str(tmp_path / "crosswalk.csv"))
+    note = tmp_path / f"audit{suffix}.internal.txt"
+    words = note.read_text(encoding="utf-8")
+    assert words.startswith(f"audit{suffix} is internal: do not publish it.")
+    assert "Region audit (internal)" in words
+    assert [path.name for path in tmp_path.glob("*.internal.txt")] == [note.name]
+    assert done.layer("REGION_AUDIT").featureCount() == 6
+    if suffix == ".geojson":
+        assert json.loads(place.read_text())["description"] == "Region audit (internal)"
+    # Over it comes what may be published: the note goes with the file that it was for.
+    anonymize(RELEASED_REGIONS=str(place))
+    assert not note.exists()
+
+
+def test_no_note_where_the_file_says_it_itself(anonymize, tmp_path):
+    anonymize(REGION_AUDIT=str(tmp_path / "audit.gpkg"), REPORT=str(tmp_path / "report.html"))
+    assert {path.name for path in tmp_path.iterdir()} == {"audit.gpkg", "report.html"}
+    with closing(sqlite3.connect(tmp_path / "audit.gpkg")) as connection:
+        ((identifier, description),) = connection.execute(
+            "SELECT identifier, description FROM gpkg_contents WHERE table_name = 'audit'"
+        )
+    assert identifier == description == "Region audit (internal)"
+    assert "Do not publish this page" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_failed_run_leaves_no_note_and_puts_the_old_one_back(anonymize, tmp_path, monkeypatch):
+    place = tmp_path / "audit.csv"
+    put_instead(monkeypatch, rare)
+    with pytest.raises(QgsProcessingException):
+        anonymize(REGION_AUDIT=str(place), RELEASED_RECORDS=str(tmp_path / "released.gpkg"))
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.undo()
+    anonymize(REGION_AUDIT=str(place))
+    before = bytes_in(tmp_path)
+    assert set(before) == {"audit.csv", "audit.csv.internal.txt"}
+    put_instead(monkeypatch, rare)
+    with pytest.raises(QgsProcessingException):
+        anonymize(RELEASED_REGIONS=str(place), RELEASED_RECORDS=str(tmp_path / "released.gpkg"))
+    assert bytes_in(tmp_path) == before
+
+
+def test_a_link_in_the_place_of_a_note_is_not_followed(anonymize, tmp_path):
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    (tmp_path / "audit.csv.internal.txt").symlink_to(victim)
+    with pytest.raises(QgsProcessingException, match="is a symbolic link"):
+        anonymize(REGION_AUDIT=str(tmp_path / "audit.csv"))
+    assert victim.read_text() == "precious"
+
+
+def test_the_log_ends_with_what_may_be_published(anonymize, tmp_path):
+    done = anonymize(
+        RELEASED_RECORDS=str(tmp_path / "released.csv"),
+        CROSSWALK="memory:",
+        REGION_AUDIT=str(tmp_path / "audit.csv"),
+        REPORT=str(tmp_path / "report.html"),
+    )
+    release, internal = done.log[-2:]
+    assert f"For release: RELEASED_RECORDS ({tmp_path / 'released.csv'})" in release
+    assert "CROSSWALK" in release
+    assert f"Internal, not to be published: REGION_AUDIT ({tmp_path / 'audit.csv'})" in internal
+    assert f"REPORT ({tmp_path / 'report.html'})" in internal

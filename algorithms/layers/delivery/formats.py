@@ -40,6 +40,7 @@ FAMILIES = (
     (".gml", ".xml", ".xsd", ".gfs"),
     (".csv", ".csvt", ".prj"),
 )
+SAY_IT_THEMSELVES = (".gpkg", ".html", ".htm")  # in the description of the layer, or at the top of the page
 FORMAT = "format"  # folder in which one row is written
 ROOM_NEEDED = 1 << 18  # bytes: what one row takes in any format, and its journal
 _known: dict[tuple[str, QgsProcessing.SourceType], tuple[str, ...]] = {}
@@ -64,7 +65,17 @@ def read_with(file: Path) -> list[str]:
 def stale_beside(file: Path) -> list[str]:
     """Names of the files beside a file that must not outlive it: an old journal would be replayed into the new file."""
     stale = [file.stem + ending for ending in STALE.get(file.suffix.lower(), ())]
-    return [*stale, *journals_of(file)]
+    return [*stale, *journals_of(file), *([] if says_itself(file) else [note_on(file)])]
+
+
+def says_itself(file: Path) -> bool:
+    """Whether the format has a place in the file where everybody sees that it is internal."""
+    return file.suffix.lower() in SAY_IT_THEMSELVES
+
+
+def note_on(file: Path) -> str:
+    """Name of the note beside an internal file that cannot say it itself."""
+    return f"{file.name}.internal.txt"
 
 
 def written_endings(suffix: str, source_type: QgsProcessing.SourceType) -> tuple[str, ...]:

@@ -27,18 +27,25 @@ from qgis.PyQt import sip
 from ....core.errors import InputError, VbasError
 from ..feedback import check_cancelled
 from ..given import Given
-from ..tables import SecondCount, Table
+from ..tables import FOR_RELEASE, INTERNAL, TEST_DATA, SecondCount, Table, kind_of_output
 from .databases import DatabaseTable, TablePlace
 from .destinations import checked_destinations, with_destination
 from .exact_values import check_writable
 from .folders import clear_dead, own_folder
-from .formats import no_temporary_folder, stale_beside
+from .formats import no_temporary_folder, note_on, says_itself, stale_beside
 from .journals import settle, without_journals
 from .locks import one_run_on
 from .places import FilePlace, deliver
 from .second_count import check_file, check_layer
 from .styles import describe, store_style, style
 from .writing import fill_sink, in_one_sentence, write_file, write_text
+
+SAID = {FOR_RELEASE: "For release", INTERNAL: "Internal, not to be published", TEST_DATA: "Test data"}
+NOTE = (
+    "{name} is internal: do not publish it.\n\n"
+    "{title}: what is suppressed in a release could be derived from it.\n"
+    "This note stands beside the file because its format has no place for it: keep the two together.\n"
+)
 
 
 class Outputs:
@@ -96,6 +103,7 @@ class Outputs:
                     file, destination = file.with_suffix(".dbf"), destination.with_suffix(".dbf")
                     self._files[name] = (file, destination)
                 store_style(file, name, title)
+                self._note(file, destination, title)
                 settle(file)
                 check_file(name, file, table, check)
             if check is not None:
@@ -110,6 +118,7 @@ class Outputs:
             destination = self._destinations[name]
             if not isinstance(destination, Path):
                 raise InputError(f"{name}: give the name of a file.")
+            self._titles[name] = self._given.definition(name).description()
             content = text()
             with in_one_sentence(name):
                 write_text(self._stage(name, destination), content)
@@ -132,7 +141,19 @@ class Outputs:
             self._dress(name, str(self._results[name]))
         for name, (_, destination) in self._files.items():
             self._results[name] = self._announce(name, destination)
+        self._say_what_may_be_published()
         return self._results
+
+    def _say_what_may_be_published(self) -> None:
+        """End the log with which outputs are for release, and which are not."""
+        for kind, what in SAID.items():
+            where = [
+                f"{name} ({self._files[name][1]})" if name in self._files else name
+                for name, title in self._titles.items()
+                if name in self._results and kind_of_output(title) == kind
+            ]
+            if where:
+                self._feedback.pushInfo(f"{what}: {', '.join(where)}.")
 
     def _announce(self, name: str, destination: Path) -> str:
         """Tell QGIS of a finished file, so that it is loaded if the user wanted that."""
@@ -197,6 +218,12 @@ class Outputs:
         file = folder / (destination.with_suffix(".shp") if destination.suffix == ".dbf" else destination).name
         self._files[name] = (file, destination)
         return file
+
+    def _note(self, file: Path, destination: Path, title: str) -> None:
+        """Say beside an internal file that it is internal, where its format has no place for it."""
+        if kind_of_output(title) == INTERNAL and not says_itself(destination):
+            words = NOTE.format(name=destination.name, title=title)
+            write_text(file.with_name(file.stem + note_on(destination)[len(destination.stem) :]), words)
 
     def _to_sink(self, name: str, table: Table, title: str, check: SecondCount | None) -> None:
         sink, identifier = fill_sink(self._given, name, table, self._feedback)
