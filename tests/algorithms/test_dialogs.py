@@ -150,6 +150,7 @@ FORMS = {
     "releaserecords": {**PEOPLE, "CROSSWALK": "@crosswalk"},
     "evaluate": {**REGIONS, **PEOPLE, "CROSSWALK": "@crosswalk"},
     "compare": {**REGIONS, **PEOPLE},
+    "checkrelease": {"RECORDS": "@records", "QUASI_IDENTIFIERS": ["area", "age_group"], "K": 90, "STOP": False},
     "staticcutoff": {**REGIONS, "POPULATION": "population", "CUTOFF": 550.0},
     "cropidentifiers": {**REGIONS, "CHARACTERS": 7},
     "mergeadjacent": {**REGIONS, "POPULATION": "population", "CUTOFF": 3_000.0},
@@ -179,6 +180,14 @@ OTHERS = {
     "releaserecords, nested": {**PEOPLE, "CROSSWALK": "@levels"},
     "releaserecords, nested with areas": {**REGIONS, **PEOPLE, "CROSSWALK": "@levels"},
     "evaluate, nested": {**REGIONS, **PEOPLE, "CROSSWALK": "@levels"},
+    "anonymize, by a rule": {
+        **REGIONS,
+        **PEOPLE,
+        "QUASI_IDENTIFIERS": ["age_group"],
+        "RULE": "OMOP tools",
+        "SENSITIVE": ["sex"],
+        "L_DIVERSITY": 2,
+    },
 }
 # Regions of nested levels are not drawn by sites.
 NOT_MADE = {name: ("SITE_POINTS", "VORONOI") for name in OTHERS if name.startswith("anonymize, nested")}
