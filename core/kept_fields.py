@@ -91,7 +91,8 @@ class KeptField:
         if self.agreement is not None and self.agreement > max(base + 0.1, 2 * base):
             return (
                 f"KEEP_FIELDS: “{self.name}” says where in the region a person lives: {self._same_area}; "
-                f"{self.below_k} rows are in groups of fewer than {self.k}. Take it out unless you know it does no harm."
+                f"{self.below_k} rows are in groups of fewer than {self.k}. Take it out unless you know that it "
+                "does no harm."
             )
         if self.unique > 0.1 and self.rows >= FEWEST_ROWS:
             return (
