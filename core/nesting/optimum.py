@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 # Up to this k a region may release a part of what arrives and hand up the rest; beyond, it releases all or nothing,
-# which costs 2 to 4 % more loss and saves a factor of k in time.
+# which loses a little more and saves a factor of k in time.
 LARGEST_K_IN_PARTS = 20
 NOT_SHOWN = -1
 
