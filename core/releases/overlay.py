@@ -31,7 +31,7 @@ class Sums:
     class_of : (U,) the release's class of each joint class, NONE where that is not among those shown
     low, high : (n_regions + 1, n_classes + 1) int64 bounds of the people of a region and class; the last row and column
     are for NONE, of which nothing is known
-    exact : whether the bounds speak of all people of the region, so that regions can be taken from each other
+    exact : whether regions are those of the coarsest level, whose counts are of all people where anything is shown
     """
 
     release: int
@@ -183,7 +183,7 @@ def _known(release: Published, level: int, own: np.ndarray) -> tuple[np.ndarray,
         known = (single > 0) & alone[:, None]
         low[known] = high[known] = single[known]
     low[-1], high[-1], low[:, -1], high[:, -1] = 0, UNBOUNDED, 0, UNBOUNDED
-    return low, high, level == last and release.whole
+    return low, high, level == last
 
 
 def _schemas(releases: Sequence[Published]) -> tuple[tuple[Schema, ...], tuple[int, ...]]:

@@ -22,14 +22,16 @@ from .programs import Answers, Problem, decide
 from .published import Published
 
 UNKNOWNS_AT_ONCE = 500_000
-CELL, DIFFERENCE, REST = "overlay cell", "difference of two regions", "rest of a count"
+CELL, HIDDEN = "overlay cell", "suppressed class"
+DIFFERENCE, REST = "difference of two regions", "rest of a count"
+KINDS = (CELL, HIDDEN, DIFFERENCE, REST)
 
 
 @dataclass(frozen=True, eq=False)
 class Count:
     """A count of people between low and high, both within 1..k-1.
 
-    kind : CELL, DIFFERENCE or REST; cells : the overlay cells in which they live; joint : their joint classes
+    kind : one of KINDS; cells : the overlay cells in which they live; joint : their joint classes
     """
 
     kind: str
@@ -76,14 +78,17 @@ def find_pinned(
     k: int | None = None,
     programs: bool = True,
     keep_bounds: bool = False,
+    joint: np.ndarray | None = None,
     progress: Progress = silent,
 ) -> Pinned:
     """Every count of 1 to k-1 people that follows from the releases.
 
     releases : two or more, of the same people; k : the least k of theirs where None; programs : whether linear
-    programming decides what propagation leaves open; keep_bounds : whether the bounds of all unknowns are kept
-    Looked at are all overlay cells by joint class, differences of two regions (of two releases, one within the other),
-    and what is left of a region's count once all counts of another release within it are taken away.
+    programming decides what propagation leaves open; keep_bounds : whether the bounds of all unknowns are kept;
+    joint : the joint classes of the overlay to look at, with all those they share a sum with; all where None
+    Looked at are all overlay cells by joint class, suppressed classes of regions, differences of two regions (of two
+    releases, one within the other), and what is left of a region's count once all counts of another release within it
+    are taken away.
     Raises InputError for fewer than two releases, and what `overlay` raises.
     """
     if len(releases) < 2:
@@ -93,30 +98,32 @@ def find_pinned(
     counts: list[Count] = []
     undecided = by_programs = 0
     contradicted, kept = [], []
-    chunks = _chunks(over)
-    for number, joint in enumerate(chunks):
-        families = over.sums(joint)
-        bounds = propagate(families, over.n_cells, over.group_of[joint])
+    chunks = _chunks(over, np.arange(len(over.entries)) if joint is None else joint)
+    for number, some in enumerate(chunks):
+        families = over.sums(some)
+        bounds = propagate(families, over.n_cells, over.group_of[some])
         if keep_bounds:
-            kept.append((joint, bounds))
-        work = _Chunk(over, joint, families, bounds, k)
+            kept.append((some, bounds))
+        work = _Chunk(over, some, families, bounds, k)
         found, open_there, by = work.counts(programs)
         counts += found
         undecided += open_there
         by_programs += by
-        contradicted.append(joint[work.contradicted])
+        contradicted.append(some[work.contradicted])
         progress((number + 1) / len(chunks))
-    counts.sort(key=lambda count: (CELL, DIFFERENCE, REST).index(count.kind))
+    counts.sort(key=lambda count: KINDS.index(count.kind))
     nobody = np.empty(0, np.int64)
     return Pinned(over, k, counts, undecided, np.concatenate([nobody, *contradicted]), by_programs, kept)
 
 
-def _chunks(over: Overlay) -> list[np.ndarray]:
+def _chunks(over: Overlay, joint: np.ndarray) -> list[np.ndarray]:
     """Joint classes in stretches of whole groups, and of about UNKNOWNS_AT_ONCE unknowns."""
     at_once = max(1, UNKNOWNS_AT_ONCE // max(over.n_cells, 1))
-    sizes = np.bincount(over.group_of)
-    first = (np.cumsum(sizes) - sizes) // at_once
-    return [np.flatnonzero(first[over.group_of] == one) for one in np.unique(first)]
+    wanted = np.flatnonzero(np.isin(over.group_of, over.group_of[joint]))
+    group = np.unique(over.group_of[wanted], return_inverse=True)[1].reshape(-1)
+    sizes = np.bincount(group)
+    number = ((np.cumsum(sizes) - sizes) // at_once)[group]
+    return [wanted[number == one] for one in np.unique(number)]
 
 
 class _Chunk:
@@ -129,10 +136,12 @@ class _Chunk:
 
     def counts(self, programs: bool) -> tuple[list[Count], int, int]:
         """The pinned counts, how many are undecided, and how many only programs decided to be pinned."""
-        cells, differences = self._cells(), self._differences()
-        low = np.concatenate([cells.low, differences.low])
-        high = np.concatenate([cells.high, differences.high])
-        members = sparse.vstack([cells.members, differences.members]).tocsr()
+        asked = {CELL: self._cells(), HIDDEN: self._hidden(), DIFFERENCE: self._differences()}
+        low = np.concatenate([one.low for one in asked.values()])
+        high = np.concatenate([one.high for one in asked.values()])
+        members = sparse.vstack([one.members for one in asked.values()]).tocsr()
+        kinds = np.repeat(list(asked), [len(one.low) for one in asked.values()])
+        releases = [of for one in asked.values() for of in one.releases or [()] * len(one.low)]
         pinned = (low >= 1) & (high < self._k)
         open_ = ~pinned & (low < self._k) & (high >= 1)
         by_programs = undecided = 0
@@ -153,10 +162,8 @@ class _Chunk:
         for one in np.flatnonzero(pinned).tolist():
             cell, joint = np.divmod(members[one].indices, len(self._joint))
             if not self.contradicted[joint].any():
-                is_cell = one < len(cells.low)
-                of = self._releases_of(int(cell[0])) if is_cell else differences.releases[one - len(cells.low)]
-                kind = CELL if is_cell else DIFFERENCE
-                found.append(self._count(kind, cell, joint, int(low[one]), int(high[one]), of))
+                of = releases[one] or self._releases_of(int(cell[0]))
+                found.append(self._count(str(kinds[one]), cell, joint, int(low[one]), int(high[one]), of))
         return found + self._rests(found), undecided, by_programs
 
     def _count(
@@ -178,6 +185,23 @@ class _Chunk:
         """The releases that show the region of an overlay cell."""
         there = zip(self._families, (self._over.regions[cell] >= 0).tolist())
         return tuple(sorted({one.release for one, inside in there if inside}))
+
+    def _hidden(self) -> _Asked:
+        """Suppressed classes of regions of more than one overlay cell or joint class."""
+        low, high, parts, releases = [], [], [], []
+        n_joint = len(self._joint)
+        for one, least, most in zip(self._families, self._bounds.sum_low, self._bounds.sum_high):
+            region, class_of = np.nonzero((one.low == 0) & (least < self._k) & (most >= 1) & (most < UNBOUNDED))
+            rows = one.members()[region]
+            of_class = (one.class_of == class_of[:, None]) & ~self.contradicted
+            several = np.asarray(rows.sum(axis=1)).ravel() * of_class.sum(axis=1) > 1
+            several &= of_class.any(axis=1) & (one.low[region, class_of] == 0) & one.exact
+            rows, of_class, region, class_of = rows[several], of_class[several], region[several], class_of[several]
+            low.append(least[region, class_of])
+            high.append(most[region, class_of])
+            parts.append(_products(rows, sparse.csr_matrix(of_class.astype(np.int64)), n_joint))
+            releases += [(one.release,)] * len(region)
+        return _Asked(sparse.vstack(parts).tocsr(), np.concatenate(low), np.concatenate(high), releases)
 
     def _differences(self) -> _Asked:
         """Differences of two regions of two releases, one within the other, of more than one overlay cell."""
@@ -327,6 +351,19 @@ class _Asked:
     low: np.ndarray
     high: np.ndarray
     releases: Sequence[tuple[int, ...]]
+
+
+def _products(cells: sparse.csr_matrix, joint: sparse.csr_matrix, n_joint: int) -> sparse.csr_matrix:
+    """Row by row, all pairs of a cell and a joint class: (q, cells * u) from (q, cells) and (q, u)."""
+    n_cells, n_classes = np.diff(cells.indptr), np.diff(joint.indptr)
+    row = np.repeat(np.arange(len(n_cells)), n_cells)
+    times = n_classes[row]
+    of_cell = np.repeat(cells.indices.astype(np.int64), times)
+    within = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
+    of_joint = joint.indices[np.repeat(joint.indptr[:-1][row], times) + within]
+    column = of_cell * n_joint + of_joint
+    shape = (len(n_cells), cells.shape[1] * n_joint)
+    return sparse.csr_matrix((np.ones(len(column), np.int64), (np.repeat(row, times), column)), shape=shape)
 
 
 def _region_around(outer: Sums, inner: Sums) -> np.ndarray:

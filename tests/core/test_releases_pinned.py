@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 
-from vbas.core.releases.pinned import CELL, DIFFERENCE, find_pinned
+from vbas.core.releases.pinned import CELL, DIFFERENCE, HIDDEN, find_pinned
 
 from .release_cases import all_tables, several_releases, true_table
 
@@ -48,7 +48,15 @@ def test_brute_force_finds_the_same_cells(case):
                 assert ((cell, one) in cells) == pinned, (cell, one, low, high)
                 if pinned:
                     assert cells[cell, one][0] <= low[cell, column] <= high[cell, column] <= cells[cell, one][1]
+        hidden = {(c.cells.tobytes(), c.joint.tobytes()) for c in found.counts if c.kind != CELL}
+        for family in over.sums(joint):
+            for region, one in np.argwhere((family.low == 0) & (family.high < found.k) & family.exact):
+                inside, of_class = family.region == region, family.class_of == one
+                sums = tables[:, inside][:, :, of_class].sum(axis=(1, 2))
+                if inside.sum() * of_class.sum() > 1 and sums.min() >= 1:
+                    key = np.flatnonzero(inside), joint[of_class]
+                    assert (key[0].astype(int).tobytes(), key[1].tobytes()) in hidden
         for count in found.counts:
-            if count.kind == DIFFERENCE and np.isin(count.joint, joint).all():
+            if count.kind in (DIFFERENCE, HIDDEN) and np.isin(count.joint, joint).all():
                 sums = tables[:, count.cells][:, :, np.isin(joint, count.joint)].sum(axis=(1, 2))
                 assert count.low <= sums.min() <= sums.max() <= count.high
