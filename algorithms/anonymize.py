@@ -10,7 +10,7 @@ from qgis.core import QgsProcessingContext
 from ..core.configuration import aggregate
 from ..core.evaluation import evaluate
 from ..core.plan import suppress
-from ..core.release import apply, smallest_class
+from ..core.release import smallest_class
 from ..core.report.anonymisation import anonymisation_report
 from .form import approaches, regions
 from .form import parameters as shared
@@ -18,8 +18,16 @@ from .form.areas import area_parameters, areas_of, with_neighbours
 from .form.base import VbasAlgorithm
 from .form.effective import Counts
 from .form.form import Form
-from .form.records import k_parameter, keep_fields, populated, record_parameters, records_of, unmatched
-from .form.release import release_table, released_records
+from .form.records import (
+    PROTECTION,
+    k_parameter,
+    populated,
+    record_parameters,
+    records_of,
+    released_fields,
+    required_of,
+)
+from .form.release import release_table, released, released_records
 from .layers.given import Given
 from .nested import levels as nested_levels
 from .nested.release import NUMBERS, anonymize_nested, numbers
@@ -50,8 +58,7 @@ class Anonymize(VbasAlgorithm):
             k_parameter(),
             nested_levels.release_kind(),
             approaches.combination(),
-            keep_fields(),
-            unmatched(),
+            *released_fields(),
             *approaches.single_choices(),
             *nested_levels.level_parameters(),
             nested_levels.loss(),
@@ -63,7 +70,7 @@ class Anonymize(VbasAlgorithm):
         self.addNumbers(**regions.NUMBERS, **NUMBERS)
 
     def counts(self) -> Counts:
-        return {**approaches.counts_with_combination(), **nested_levels.counts()}
+        return {**approaches.counts_with_combination(), **nested_levels.counts(), **PROTECTION}
 
     def settled(self, parameters: dict[str, object], context: QgsProcessingContext) -> Mapping[str, object]:
         return approaches.settled_by_combination(Given(self, parameters, context))
@@ -77,8 +84,9 @@ class Anonymize(VbasAlgorithm):
         areas, read = populated(layer, records), form.seconds()
         run = aggregate(areas, records.profile, configuration, form.progress(stop=60))
         form.info(*run.notes)
-        plan = suppress(records.profile, run.aggregation.crosswalk, k)
-        release = apply(plan, records)
+        requirement = required_of(form, records)
+        plan = suppress(records.profile, run.aggregation.crosswalk, k, requirement)
+        release, protection = released(form, plan, records, requirement)
         measures, audit = evaluate(areas, plan, run.aggregation.sites, records.n_unmatched)
         seconds = {"reading": read, **run.seconds}
         seconds["suppression and measures"] = form.seconds() - sum(seconds.values())
@@ -90,6 +98,6 @@ class Anonymize(VbasAlgorithm):
         notes = (*records.warnings, *run.notes)
         form.outputs.add_text(
             "REPORT",
-            lambda: anonymisation_report(measures, audit, k, smallest, planar, form.rows(), notes, seconds),
+            lambda: anonymisation_report(measures, audit, k, smallest, planar, form.rows(), notes, seconds, protection),
         )
         return {**regions.numbers(measures), **numbers(plan.levels, measures)}

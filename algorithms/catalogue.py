@@ -13,6 +13,7 @@ from .nested.flatten_release import FlattenRelease
 from .nested.nest_levels import NestLevels
 from .points.donut_audit import DonutAudit
 from .points.donut_mask import DonutMask
+from .privacy.check_release import CheckRelease
 from .steps.aggregate import Aggregate
 from .steps.evaluate import Evaluate
 from .steps.locate_allocate import LocateAllocate
@@ -36,6 +37,7 @@ ALGORITHMS: tuple[type[VbasAlgorithm], ...] = (
     Evaluate,
     FlattenRelease,
     Compare,
+    CheckRelease,
     StaticCutoff,
     CropIdentifiers,
     MergeAdjacent,

@@ -31,6 +31,7 @@ TOOLBOX = {
     "evaluate": ("Evaluate regions", "steps"),
     "flattenrelease": ("Flatten a nested release", "steps"),
     "compare": ("Compare configurations", "compare"),
+    "checkrelease": ("Check a release", "compare"),
     "staticcutoff": ("Static cut-off", "baselines"),
     "cropidentifiers": ("Crop identifiers", "baselines"),
     "mergeadjacent": ("Merge adjacent areas", "baselines"),

@@ -75,6 +75,7 @@ def whole(number: float) -> str:
 def result_table(example: Example) -> list[str]:
     """Both releases, measure by measure."""
     one, nested = example.one_measures, example.measures
+    finest = whole(example.plan.crosswalk.n_regions)
 
     def suppressed(measures: Measures) -> str:
         return f"{whole(measures.n_suppressed)} ({measures.suppression_percent:.2g} %)"
@@ -84,7 +85,7 @@ def result_table(example: Example) -> list[str]:
         "|---|---|---|",
         f"| records suppressed | {suppressed(one)} | {suppressed(nested)} |",
         f"| mean distance | {whole(one.mean_distance)} m | {whole(nested.mean_distance)} m |",
-        f"| regions | {one.n_regions} | {whole(example.plan.crosswalk.n_regions)} on the finest of {len(example.levels)} levels |",
+        f"| regions | {one.n_regions} | {finest} on the finest of {len(example.levels)} levels |",
     ]
 
 

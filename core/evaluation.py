@@ -36,7 +36,8 @@ class Measures:
 class RegionAudit:
     """The measures by aggregated region, arrays (n_regions,). Internal: suppressed counts follow from them.
 
-    anonymity : the smallest class before suppression, 0 where there are no records; compactness in metres
+    anonymity : the smallest class before suppression (in persons where these are counted), 0 where there are no
+    records; compactness in metres
     """
 
     areas: np.ndarray
@@ -150,7 +151,7 @@ def evaluate(areas: Areas, plan: Plan, sites: np.ndarray, n_unmatched: int = 0) 
         population=crosswalk.totals(areas.population),
         records=records,
         suppressed=_by_region(plan, np.where(plan.shown, 0, plan.records)),
-        anonymity=_by_region(plan, plan.records, np.minimum.reduceat),
+        anonymity=_by_region(plan, plan.sizes, np.minimum.reduceat),
         classes=np.bincount(plan.region, minlength=crosswalk.n_regions),
         compactness=crosswalk.totals(distances),
     )

@@ -72,6 +72,15 @@ def examine_kept_fields(plan: Plan, records: Records, seed: int = 0) -> list[Kep
     ]
 
 
+def examine_columns(
+    columns: Mapping[str, Column], class_of: np.ndarray, quasi_identifiers: Mapping[str, Column], k: int
+) -> list[KeptField]:
+    """Look at fields of any table, whose areas are not known; class_of : (N,) the class of each row."""
+    nowhere = np.zeros(len(class_of), np.int64)
+    quasi = {name: column.codes for name, column in quasi_identifiers.items()}
+    return [_examine(name, column, class_of, nowhere, nowhere, quasi, k) for name, column in columns.items()]
+
+
 def refuse_kept_fields(found: Sequence[KeptField]) -> None:
     """Raises InputError for the first field that gives away the area or the person."""
     for one in found:

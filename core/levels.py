@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .areas import Areas, identifier_text
-from .crosswalk import LEFT_OUT, Crosswalk
+from .crosswalk import LEFT_OUT, Crosswalk, number_compactly
 from .errors import InputError, first_values
 
 
@@ -106,6 +106,69 @@ def levels_from_fields(areas: Areas, fields: Sequence[str], values: Sequence[Seq
         names.insert(0, np.array(used, dtype=object))
         above = column
     return make_levels(areas, crosswalks, names, [f"field “{field}”" for field in fields])
+
+
+def with_least_population(areas: Areas, levels: Levels, least: float) -> Levels:
+    """Levels whose regions all have at least as many people.
+
+    From the coarsest level down, the smallest region that has fewer is joined with the nearest one in the same region
+    of the next level, until none has. So what is left of a region without some of those inside it has as many people,
+    too: nobody can take away what the finer levels show, and be left with fewer. Names are joined by “ + ”.
+    Raises InputError for a number below 0, and where all areas together have fewer people.
+    """
+    if least < 0 or not np.isfinite(least):
+        raise InputError(f"LEAST_POPULATION is {least:.15g}: give a number of people, or 0 for any.")
+    if not least or all(crosswalk.totals(areas.population).min() >= least for crosswalk in levels.crosswalks):
+        return levels
+    people = float(levels.crosswalks[-1].totals(areas.population).sum())
+    if people < least:
+        raise InputError(
+            f"LEAST_POPULATION is {least:.15g}, but all areas together have {people:.15g} people: choose a smaller one."
+        )
+    within = np.zeros(len(areas), np.int64)
+    crosswalks: list[Crosswalk] = []
+    names: list[np.ndarray | None] = []
+    for level in range(len(levels) - 1, -1, -1):
+        crosswalk = levels.crosswalks[level]
+        joined, _ = number_compactly(_joined_to(areas, crosswalk, within, least)[crosswalk.region_of])
+        joined = Crosswalk(np.where(crosswalk.region_of < 0, LEFT_OUT, joined.region_of), joined.n_regions)
+        old = levels.names[level] if levels.names else None
+        crosswalks.insert(0, joined)
+        names.insert(0, None if old is None else _joined_names(old, crosswalk, joined))
+        within = joined.region_of
+    return make_levels(areas, crosswalks, names)
+
+
+def _joined_to(areas: Areas, crosswalk: Crosswalk, within: np.ndarray, least: float) -> np.ndarray:
+    """The region that each region is joined with, (n_regions,); within : (n,) the region of the next level."""
+    people = crosswalk.totals(areas.population)
+    centres = crosswalk.mean_centres(areas.points)
+    parent = np.zeros(crosswalk.n_regions, np.int64)
+    inside = crosswalk.region_of >= 0
+    parent[crosswalk.region_of[inside]] = within[inside]
+    joined = np.arange(crosswalk.n_regions)
+    for siblings in np.split(np.argsort(parent, kind="stable"), np.cumsum(np.bincount(parent))[:-1]):
+        left = siblings
+        while len(left) > 1 and people[left].min() < least:
+            small = left[people[left].argmin()]
+            left = left[left != small]
+            near = left[np.hypot(*(centres[left] - centres[small]).T).argmin()]
+            joined[joined == small] = near
+            total = people[near] + people[small]
+            if total > 0:
+                centres[near] = (people[near] * centres[near] + people[small] * centres[small]) / total
+            people[near] = total
+    return joined
+
+
+def _joined_names(names: np.ndarray, old: Crosswalk, new: Crosswalk) -> np.ndarray:
+    """What joined regions are called."""
+    inside = old.region_of >= 0
+    pairs = sorted(set(zip(new.region_of[inside].tolist(), old.region_of[inside].tolist())))
+    parts: list[list[str]] = [[] for _ in range(new.n_regions)]
+    for region, part in pairs:
+        parts[region].append(str(names[part]))
+    return np.array([" + ".join(one) for one in parts], dtype=object)
 
 
 def _check_nested(areas: Areas, fine: Crosswalk, coarse: Crosswalk, fine_title: str, coarse_title: str) -> None:

@@ -31,6 +31,7 @@ class Plan:
     Under one level a label stands here for every equivalence class, shown or not
     shown : (L,) bool, whether a label is released: it has at least k records, and whatever more is asked
     level_of : (m,) int64, the level at which each cell is shown, SUPPRESSED where it is not; None under one level
+    people : (L,) int64, who is behind each label: its records, or fewer persons or households; None for the records
     """
 
     profile: Profile
@@ -42,6 +43,12 @@ class Plan:
     records: np.ndarray
     shown: np.ndarray
     level_of: np.ndarray | None = None
+    people: np.ndarray | None = None
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """What k is asked of, (L,) int64: the people behind each label, or its records."""
+        return self.records if self.people is None else self.people
 
     @property
     def crosswalk(self) -> Crosswalk:
@@ -88,7 +95,8 @@ def suppress(profile: Profile, crosswalk: Crosswalk, k: int, requirement: Requir
         return plan
     label = plan.labels_at(np.zeros(profile.counts.nnz, np.int64))
     cells = np.flatnonzero(label != SUPPRESSED)
-    return replace(plan, shown=shown & requirement.holds(cells, label[cells], len(records)))
+    shown &= requirement.holds(cells, label[cells], len(records))
+    return replace(plan, shown=shown, people=requirement.people(label, records))
 
 
 def plan_by_levels(profile: Profile, levels: Levels, k: int, level_of: np.ndarray) -> Plan:

@@ -84,6 +84,13 @@ class Requirement:
                 )
         return fulfilled
 
+    def people(self, label_of: np.ndarray, records: np.ndarray) -> np.ndarray:
+        """The records of each label, or its distinct members of the kind it has fewest of, (n_labels,) int64."""
+        least = records.astype(np.int64)
+        for members in self.members:
+            least = np.minimum(least, _distinct(label_of, members, len(records)))
+        return least
+
     def members_of_cells(self, records: np.ndarray) -> np.ndarray:
         """The records of each cell, or its distinct members of the kind it has fewest of, (m,) int64."""
         least = records.astype(np.int64)

@@ -1,4 +1,4 @@
-"""Write models/vbas_step_by_step.model3: the steps chained, with the inputs of the main algorithm.
+"""Write the models: the steps chained, for a release of one level and for one of nested levels.
 
 Run it again when an algorithm's parameters or the recommended combinations change, with QGIS 3.22 (Debian 12):
     PYTHONPATH=build/package QT_QPA_PLATFORM=offscreen .venv/bin/python scripts/make_model.py
@@ -8,6 +8,7 @@ Later versions read what 3.22 writes and keep its names; what they write themsel
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from qgis.core import (
@@ -18,61 +19,137 @@ from qgis.core import (
     QgsProcessingModelChildParameterSource,
     QgsProcessingModelOutput,
     QgsProcessingModelParameter,
+    QgsProcessingParameterDefinition,
     QgsProcessingProvider,
 )
 from qgis.PyQt.QtCore import QPointF, QSizeF
 
 from vbas.core.configuration import CUSTOM, RECOMMENDED
 
-FILE = Path(__file__).resolve().parent.parent / "models" / "vbas_step_by_step.model3"
+FOLDER = Path(__file__).resolve().parent.parent / "models"
 # The oldest QGIS that the plugin runs in: what it writes, all of them read.
 WRITTEN_BY = "3.22"
 REGIONS = ("REGIONS", "REGION_ID", "POPULATION", "AREA_POINT")
 RECORDS = ("RECORDS", "RECORD_REGION", "QUASI_IDENTIFIERS", "RECORD_COUNT")
 NUMBER = ("GAPS_REGION", "GAPS_COEFFICIENT", "GAPS_EXPONENT", "LOG_BASE", "CUTOFF", "N_SITES")
-# Each step: algorithm, what it does, its inputs from the model, from earlier steps, by combination, its outputs.
-STEPS = (
+LEVELS = ("COARSEST", "RATIO", "LEVEL_FIELDS", "LEAST_POPULATION")
+APPROACHES = ("SITE_LOCATION", "AGGREGATION", "CAPACITY_FACTOR")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step: an algorithm and what it does.
+
+    inputs : from the model; earlier : by input, the step and its output; chosen : inputs that the combination settles;
+    outputs : those that the user sees
+    """
+
+    algorithm: str
+    title: str
+    inputs: tuple[str, ...]
+    earlier: dict[str, tuple[str, str]]
+    chosen: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Chain:
+    """One model. declared_by : algorithms whose parameters it takes over, each from the first that has it."""
+
+    file: str
+    name: str
+    title: str
+    help: str
+    declared_by: tuple[str, ...]
+    steps: tuple[Step, ...]
+
+    @property
+    def inputs(self) -> set[str]:
+        """The inputs that have an effect."""
+        chosen = {name for step in self.steps for name in step.chosen}
+        return {name for step in self.steps for name in step.inputs} | chosen | ({"COMBINATION"} if chosen else set())
+
+
+ONE_LEVEL = Chain(
+    "vbas_step_by_step.model3",
+    "anonymizestepbystep",
+    "Anonymise records, step by step",
+    "The same job as “Anonymise records”, with every component as a step of its own: open it in the model designer, "
+    "save a copy, and change or exchange steps. Inputs and outputs are those of “Anonymise records” with one level; "
+    "the same inputs give the same crosswalk and the same release.",
+    ("anonymize",),
     (
-        "sitenumber",
-        "1 How many sites",
-        ("REGIONS", "REGION_ID", *RECORDS, "K", "UNMATCHED", *NUMBER),
-        {},
-        ("SITE_NUMBER",),
-        (),
-    ),
-    (
-        "sitelocation",
-        "2 Where they go",
-        (*REGIONS, *RECORDS, "K", "UNMATCHED", "SEED"),
-        {"N_SITES": ("sitenumber", "N_SITES")},
-        ("SITE_LOCATION",),
-        (),
-    ),
-    (
-        "aggregate",
-        "3 Which area joins which",
-        (*REGIONS, "RECORDS", "RECORD_REGION", "RECORD_COUNT", "FLOOR"),
-        {"SITES": ("sitelocation", "SITE_POINTS")},
-        ("AGGREGATION", "CAPACITY_FACTOR"),
-        ("CROSSWALK", "RELEASED_REGIONS", "SITE_POINTS", "VORONOI"),
-    ),
-    (
-        "releaserecords",
-        "Suppress and release",
-        (*RECORDS, "K", "KEEP_FIELDS", "UNMATCHED"),
-        {"CROSSWALK": ("aggregate", "CROSSWALK")},
-        (),
-        ("RELEASED_RECORDS",),
-    ),
-    (
-        "evaluate",
-        "4 What it cost",
-        (*REGIONS, *RECORDS, "K", "UNMATCHED"),
-        {"CROSSWALK": ("aggregate", "CROSSWALK"), "SITES": ("aggregate", "SITE_POINTS")},
-        (),
-        ("REGION_AUDIT", "REPORT"),
+        Step(
+            "sitenumber",
+            "1 How many sites",
+            ("REGIONS", "REGION_ID", *RECORDS, "K", "UNMATCHED", *NUMBER),
+            {},
+            ("SITE_NUMBER",),
+        ),
+        Step(
+            "sitelocation",
+            "2 Where they go",
+            (*REGIONS, *RECORDS, "K", "UNMATCHED", "SEED"),
+            {"N_SITES": ("sitenumber", "N_SITES")},
+            ("SITE_LOCATION",),
+        ),
+        Step(
+            "aggregate",
+            "3 Which area joins which",
+            (*REGIONS, "RECORDS", "RECORD_REGION", "RECORD_COUNT", "FLOOR"),
+            {"SITES": ("sitelocation", "SITE_POINTS")},
+            ("AGGREGATION", "CAPACITY_FACTOR"),
+            ("CROSSWALK", "RELEASED_REGIONS", "SITE_POINTS", "VORONOI"),
+        ),
+        Step(
+            "releaserecords",
+            "Suppress and release",
+            (*RECORDS, "K", "KEEP_FIELDS", "UNMATCHED"),
+            {"CROSSWALK": ("aggregate", "CROSSWALK")},
+            outputs=("RELEASED_RECORDS",),
+        ),
+        Step(
+            "evaluate",
+            "4 What it cost",
+            (*REGIONS, *RECORDS, "K", "UNMATCHED"),
+            {"CROSSWALK": ("aggregate", "CROSSWALK"), "SITES": ("aggregate", "SITE_POINTS")},
+            outputs=("REGION_AUDIT", "REPORT"),
+        ),
     ),
 )
+NESTED = Chain(
+    "vbas_nested_step_by_step.model3",
+    "nestedstepbystep",
+    "Anonymise records with nested levels, step by step",
+    "The same job as “Anonymise records” with nested levels, step by step: open it in the model designer, save a copy, "
+    "and change or exchange steps. With the same approaches and levels it gives the same crosswalk and the same "
+    "release; as it stands, those of the combination “all-rounder”.",
+    ("evaluate", "releaserecords", "nestlevels"),
+    (
+        Step(
+            "nestlevels",
+            "1 Regions within regions",
+            (*REGIONS, *RECORDS, "K", "UNMATCHED", *LEVELS, *APPROACHES, "SEED"),
+            {},
+            outputs=("CROSSWALK", "RELEASED_REGIONS"),
+        ),
+        Step(
+            "releaserecords",
+            "2 The finest that hides, and release",
+            (*REGIONS, *RECORDS, "K", "KEEP_FIELDS", "UNMATCHED", "LOSS"),
+            {"CROSSWALK": ("nestlevels", "CROSSWALK")},
+            outputs=("RELEASED_RECORDS",),
+        ),
+        Step(
+            "evaluate",
+            "3 What it cost",
+            (*REGIONS, *RECORDS, "K", "UNMATCHED", "LOSS"),
+            {"CROSSWALK": ("nestlevels", "CROSSWALK")},
+            outputs=("REGION_AUDIT", "REPORT"),
+        ),
+    ),
+)
+CHAINS = (ONE_LEVEL, NESTED)
 # Inputs are drawn in two columns on the left, the steps down the middle.
 LEFT, SECOND, MIDDLE, RIGHT = 140, 400, 760, 1080
 
@@ -90,50 +167,53 @@ def by_combination(name: str) -> str:
     return f"CASE {cases} ELSE @{name} END"
 
 
-def make_model() -> QgsProcessingModelAlgorithm:
+def inputs_of(chain: Chain) -> list[QgsProcessingParameterDefinition]:
+    """The inputs of a model, as the algorithms declare them."""
+    found: dict[str, QgsProcessingParameterDefinition] = {}
+    for name in chain.declared_by:
+        for one in QgsApplication.processingRegistry().algorithmById(f"vbas:{name}").parameterDefinitions():
+            if one.name() in chain.inputs:
+                found.setdefault(one.name(), one)
+    return list(found.values())
+
+
+def make_model(chain: Chain) -> QgsProcessingModelAlgorithm:
     """The model as QGIS's object; the provider vbas must be registered."""
-    main = QgsApplication.processingRegistry().algorithmById("vbas:anonymize")
-    model = QgsProcessingModelAlgorithm("Anonymise records, step by step", "Anonymise", "VBAS")
-    model.setName("anonymizestepbystep")
-    inputs = [definition for definition in main.parameterDefinitions() if not definition.isDestination()]
-    for i, definition in enumerate(inputs):
+    registry = QgsApplication.processingRegistry()
+    model = QgsProcessingModelAlgorithm(chain.title, "Anonymise", "VBAS")
+    model.setName(chain.name)
+    for i, definition in enumerate(inputs_of(chain)):
         component = QgsProcessingModelParameter(definition.name())
         component.setPosition(QPointF(SECOND if i % 2 else LEFT, 60 + 75 * (i // 2)))
         component.setSize(QSizeF(230, 34))
         model.addModelParameter(definition.clone(), component)
     source = QgsProcessingModelChildParameterSource
-    for i, (name, title, from_model, from_steps, chosen, outputs) in enumerate(STEPS):
-        child = QgsProcessingModelChildAlgorithm(f"vbas:{name}")
-        child.setChildId(name)
-        child.setDescription(title)
-        for parameter in from_model:
+    for i, step in enumerate(chain.steps):
+        algorithm = registry.algorithmById(f"vbas:{step.algorithm}")
+        child = QgsProcessingModelChildAlgorithm(algorithm.id())
+        child.setChildId(step.algorithm)
+        child.setDescription(step.title)
+        for parameter in step.inputs:
             child.addParameterSources(parameter, [source.fromModelParameter(parameter)])
-        for parameter, (step, output) in from_steps.items():
-            child.addParameterSources(parameter, [source.fromChildOutput(step, output)])
-        for parameter in chosen:
+        for parameter, (earlier, output) in step.earlier.items():
+            child.addParameterSources(parameter, [source.fromChildOutput(earlier, output)])
+        for parameter in step.chosen:
             child.addParameterSources(parameter, [source.fromExpression(by_combination(parameter))])
         child.setPosition(QPointF(MIDDLE, 80 + 210 * i))
         child.setSize(QSizeF(230, 40))
         results = {}
-        for row, output in enumerate(outputs):
-            result = QgsProcessingModelOutput(output, main.parameterDefinition(output).description())
-            result.setChildId(name)
+        for row, output in enumerate(step.outputs):
+            result = QgsProcessingModelOutput(output, algorithm.parameterDefinition(output).description())
+            result.setChildId(step.algorithm)
             result.setChildOutputName(output)
             result.setPosition(QPointF(RIGHT + 60, 80 + 210 * i + 48 * row))
             result.setSize(QSizeF(270, 34))
             results[output] = result
         child.setModelOutputs(results)
         model.addChildAlgorithm(child)
-        if name == "sitelocation":  # its sites are needed by the next step, not by the user
+        if not step.outputs:  # what the next step needs, and the user does not
             child.setModelOutputs({})
-    model.setHelpContent(
-        {
-            "ALG_DESC": "The same job as “Anonymise records”, with every component as a step of its own: open it in "
-            "the model designer, save a copy, and change or exchange steps. Inputs and outputs are those of “Anonymise "
-            "records”; the same inputs give the same crosswalk and the same release.",
-            "ALG_CREATOR": "The VBAS for QGIS developers",
-        }
-    )
+    model.setHelpContent({"ALG_DESC": chain.help, "ALG_CREATOR": "The VBAS for QGIS developers"})
     return model
 
 
@@ -149,15 +229,20 @@ def start_qgis() -> tuple[QgsApplication, QgsProcessingProvider]:
 
 
 def main() -> int:
-    """Write the file."""
+    """Write the files."""
     if not Qgis.QGIS_VERSION.startswith(f"{WRITTEN_BY}."):
-        print(f"QGIS {Qgis.QGIS_VERSION} would name the outputs of {FILE} otherwise: write it with QGIS {WRITTEN_BY}.")
+        print(
+            f"QGIS {Qgis.QGIS_VERSION} would name the outputs of models otherwise: write them with QGIS {WRITTEN_BY}."
+        )
         return 1
     kept = start_qgis()
-    written = make_model().toFile(str(FILE))
-    print(FILE if written else f"{FILE} could not be written")
+    failed = 0
+    for chain in CHAINS:
+        written = make_model(chain).toFile(str(FOLDER / chain.file))
+        print(FOLDER / chain.file if written else f"{FOLDER / chain.file} could not be written")
+        failed += not written
     del kept
-    return 0 if written else 1
+    return int(failed > 0)
 
 
 if __name__ == "__main__":

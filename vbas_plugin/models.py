@@ -19,13 +19,16 @@ from ..algorithms.layers.given import Given
 from ..algorithms.named import GROUPS, ICONS
 
 FOLDER = Path(__file__).resolve().parent.parent / "models"
-TITLES = {"anonymizestepbystep": "Anonymise records, step by step (model)"}
+TITLES = {
+    "anonymizestepbystep": "Anonymise records, step by step (model)",
+    "nestedstepbystep": "Anonymise records with nested levels, step by step (model)",
+}
 
 
 class TitledModel(QgsProcessingModelAlgorithm):
     """A model that shows a title: QGIS would show its id, which has to be one word for the command line.
 
-    It has the inputs of the main algorithm, and understands them as that does.
+    It has inputs of the main algorithm and its steps, and understands them as those do.
     """
 
     def __init__(self, file: Path) -> None:
@@ -63,9 +66,10 @@ class TitledModel(QgsProcessingModelAlgorithm):
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
     ) -> dict[str, object]:
         given = Given(self, understood(self, parameters, context), context)
-        settled = approaches.settled_by_combination(given)
-        for sentence in Effective(given, approaches.counts_with_combination(), settled).idle():
-            feedback.pushWarning(sentence)
+        if given.definition("COMBINATION") is not None:  # which the steps do not know, so that they cannot warn of it
+            settled = approaches.settled_by_combination(given)
+            for sentence in Effective(given, approaches.counts_with_combination(), settled).idle():
+                feedback.pushWarning(sentence)
         return super().processAlgorithm(given.parameters, context, feedback)
 
 

@@ -11,14 +11,23 @@ from ...core.anonymity import DEFAULT_K, SMALLEST_K
 from ...core.areas import Areas
 from ...core.errors import InputError
 from ...core.profile import Profile, profile_records
-from ...core.records.matching import STOP, SUPPRESS, UNMATCHED, Records, match_areas, match_records
-from ...core.records.table import RecordTable, check_table
+from ...core.records.matching import (
+    STOP,
+    SUPPRESS,
+    UNMATCHED,
+    Records,
+    match_areas,
+    match_records,
+    requirement_of,
+)
+from ...core.records.table import MEMBER_FIELDS, RecordTable, check_table
+from ...core.requirement import Requirement
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.records import read_area_counts, read_records
 from ..layers.shapes.areas import AreaLayer
 from .effective import GIVEN, Counts
 from .form import Form
-from .parameters import choice, field, source, whole
+from .parameters import choice, field, number, source, whole
 
 
 def record_parameters() -> Iterable[QgsProcessingParameterDefinition]:
@@ -109,6 +118,13 @@ def keep_fields() -> QgsProcessingParameterDefinition:
     )
 
 
+def released_fields() -> Iterable[QgsProcessingParameterDefinition]:
+    """KEEP_FIELDS, what protects persons beside k, and UNMATCHED."""
+    yield keep_fields()
+    yield from protection_parameters()
+    yield unmatched()
+
+
 def unmatched() -> QgsProcessingParameterDefinition:
     """UNMATCHED."""
     return choice(
@@ -122,18 +138,67 @@ def unmatched() -> QgsProcessingParameterDefinition:
     )
 
 
+def protection_parameters() -> Iterable[QgsProcessingParameterDefinition]:
+    """PERSON_ID, HOUSEHOLD_ID, SENSITIVE, L_DIVERSITY, MAX_SHARE."""
+    yield field(
+        "PERSON_ID",
+        "Identifier of the person",
+        "RECORDS",
+        "Where a person has several rows, such as visits: k counts persons then, not rows. It is never released.",
+        optional=True,
+    )
+    yield field(
+        "HOUSEHOLD_ID",
+        "Identifier of the household",
+        "RECORDS",
+        "Where a whole household would be recognised as one: k counts households too. It is never released.",
+        optional=True,
+        advanced=True,
+    )
+    yield field(
+        "SENSITIVE",
+        "Sensitive fields",
+        "RECORDS",
+        "Fields such as a diagnosis that a class must not have in common. They are released like further fields; the "
+        "report says how many classes have one value, and the two settings below can ask for more.",
+        several=True,
+        optional=True,
+        advanced=True,
+    )
+    text = "The different values of every sensitive field that each class must have; 1 asks for nothing (l-diversity)."
+    yield whole("L_DIVERSITY", "Least number of sensitive values", 1, text, 1, advanced=True)
+    text = "The largest share of a class that may have the same sensitive value, per cent; 100 asks for nothing."
+    yield number("MAX_SHARE", "Largest share of a sensitive value, %", 100.0, text, 0.0, 100.0, advanced=True)
+
+
+# Where the settings of sensitive fields count.
+PROTECTION: Counts = {name: [{"SENSITIVE": GIVEN}] for name in ("L_DIVERSITY", "MAX_SHARE")}
+
+
+def required_of(form: Form, records: Records) -> Requirement:
+    """What the form asks of every class of these records."""
+    return requirement_of(records, form.whole("K"), form.whole("L_DIVERSITY"), form.number("MAX_SHARE"))
+
+
 def table_of(form: Form) -> RecordTable:
     """RECORDS and its fields, read; KEEP_FIELDS where the algorithm has it."""
     source = form.source("RECORDS")
     _refuse_row_numbers(form, source)
+    names = {
+        name: form.field_names(name) if form.has(name) else []
+        for name in ("QUASI_IDENTIFIERS", "KEEP_FIELDS", "SENSITIVE")
+    }
+    members = {kind: form.text(name) for kind, name in MEMBER_FIELDS.items() if form.has(name) and form.given(name)}
     return read_records(
         source,
         form.text("RECORD_REGION"),
-        form.field_names("QUASI_IDENTIFIERS"),
-        form.field_names("KEEP_FIELDS") if form.has("KEEP_FIELDS") else [],
+        names["QUASI_IDENTIFIERS"],
+        names["KEEP_FIELDS"],
         form.text("RECORD_COUNT"),
         form.text("REGION_ID") if form.has("REGION_ID") else None,
         form.feedback,
+        names["SENSITIVE"],
+        members,
     )
 
 

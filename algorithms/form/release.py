@@ -7,10 +7,15 @@ from collections.abc import Mapping
 import numpy as np
 from qgis.core import QgsProcessingParameterDefinition
 
+from ...core.kept_fields import examine_kept_fields
 from ...core.levels import Levels
+from ...core.plan import Plan
 from ...core.records.columns import Column
 from ...core.records.matching import Records
-from ...core.release import Release
+from ...core.release import Release, apply
+from ...core.report.page import Section
+from ...core.report.protection import protection_section
+from ...core.requirement import Requirement, measure
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.crosswalks import LEVEL, NUMBER
 from ..layers.tables import FOR_RELEASE, SecondCount, Table, number_fields
@@ -29,6 +34,20 @@ def released_records() -> QgsProcessingParameterDefinition:
         "sorted by what they show, so that their order reveals nothing. Where the records were already counted, "
         "“records” says how many each row stands for.",
     )
+
+
+def released(form: Form, plan: Plan, records: Records, requirement: Requirement) -> tuple[Release, Section]:
+    """The rows that the plan shows, and what the report says of who and what k does not count."""
+    kept = examine_kept_fields(plan, records)
+    release = apply(plan, records, kept)
+    form.warn(*(one.warning for one in kept if one.warning))
+    found = measure(requirement, plan.label_of, len(plan.records))
+    for kind, smallest in found.smallest.items():
+        form.info(f"k counts {kind}: the smallest released class holds {smallest} of them.")
+    for name, diversity in found.diversity.items():
+        alike = int((diversity.distinct[plan.shown] == 1).sum())
+        form.info(f"{alike} of {int(plan.shown.sum())} released classes have one value of “{name}” in common.")
+    return release, protection_section(requirement, found, kept, plan)
 
 
 def release_table(

@@ -10,8 +10,8 @@ from scipy import sparse
 
 from ...core.aggregation import AggregationOptions
 from ...core.areas import Areas
-from ...core.errors import InputError, first_values
-from ...core.levels import Levels, levels_from_fields, make_levels
+from ...core.errors import InputError
+from ...core.levels import Levels, levels_from_fields, make_levels, with_least_population
 from ...core.nesting.losses import LOSSES
 from ...core.nesting.making import SMALLEST_RATIO, LevelOptions, build_levels
 from ...core.profile import Profile
@@ -28,7 +28,6 @@ from ..layers.shapes.areas import AreaLayer
 
 ONE_LEVEL, NESTED = "one level", "nested levels"
 AREAS, CONFIGURATION = "areas", "configuration"
-FEW_SHOW_NOTHING = "units of LEVEL_FIELDS that have fewer show nothing"
 FEW_ARE_REFUSED = "levels from fields or from several crosswalks are refused where a region has fewer"
 
 
@@ -46,8 +45,8 @@ def release_kind() -> QgsProcessingParameterDefinition:
     )
 
 
-def level_parameters(few: str = FEW_SHOW_NOTHING) -> Iterable[QgsProcessingParameterDefinition]:
-    """FINEST, COARSEST, RATIO, LEVEL_FIELDS, LEAST_POPULATION; few : what becomes of given regions with fewer."""
+def level_parameters() -> Iterable[QgsProcessingParameterDefinition]:
+    """FINEST, COARSEST, RATIO, LEVEL_FIELDS, LEAST_POPULATION."""
     yield choice(
         "FINEST",
         "Finest level",
@@ -90,7 +89,8 @@ def level_parameters(few: str = FEW_SHOW_NOTHING) -> Iterable[QgsProcessingParam
         "Least population of a region",
         0.0,
         "Nested levels: some rules ask for it, such as 20 000. Regions of the finest level are joined until each has "
-        f"as many people; {few}. 0 asks for none.",
+        "as many people; units of LEVEL_FIELDS with the nearest one in the same unit of the next field. 0 asks for "
+        "none.",
         0.0,
         advanced=True,
     )
@@ -118,7 +118,8 @@ def levels_of(form: Form, areas: Areas, made: Callable[[], Levels]) -> Levels:
     there = form.source("REGIONS").fields()
     for name in fields:
         field_index(there, name, "LEVEL_FIELDS", "REGIONS")
-    return levels_from_fields(areas, fields, [values_of(form, "REGIONS", name) for name in fields])
+    levels = levels_from_fields(areas, fields, [values_of(form, "REGIONS", name) for name in fields])
+    return with_least_population(areas, levels, form.number("LEAST_POPULATION"))
 
 
 def layer_for_levels(form: Form, layer: AreaLayer, aggregation: str) -> AreaLayer:
@@ -162,26 +163,11 @@ def made_levels(form: Form, areas: Areas, profile: Profile) -> Levels:
     """The levels of `vbas:nestlevels`: from crosswalks, from fields, or from the areas up."""
     sources = [] if form.given("LEVEL_FIELDS") else form.sources("CROSSWALKS")
     crosswalks = [read_crosswalk(one, "", areas, form.feedback)[1] for one in sources]
-    least = form.number("LEAST_POPULATION")
     if len(crosswalks) > 1:
         titles = [f"crosswalk {i + 1}" for i in range(len(crosswalks))]
-        return with_least_population(areas, make_levels(areas, crosswalks, titles=titles), least)
+        levels = make_levels(areas, crosswalks, titles=titles)
+        return with_least_population(areas, levels, form.number("LEAST_POPULATION"))
     finest = crosswalks[0] if crosswalks else None
     location, aggregation = form.text("SITE_LOCATION"), form.text("AGGREGATION")
     options = level_options_of(form, location, aggregation, AggregationOptions(form.number("CAPACITY_FACTOR")))
-    levels = levels_of(form, areas, lambda: build_levels(areas, profile, finest, options, form.progress(20, 60)))
-    return with_least_population(areas, levels, least)
-
-
-def with_least_population(areas: Areas, levels: Levels, least: float) -> Levels:
-    """The levels, whose finest regions must have that many people: a crosswalk cannot say that one shows nothing."""
-    finest = levels.crosswalks[0]
-    few = np.flatnonzero(finest.totals(areas.population) < least)
-    if len(few):
-        members = areas.identifiers[np.isin(finest.region_of, few)]
-        raise InputError(
-            f"LEAST_POPULATION is {least:.15g}, but {len(few)} regions of level 1 have fewer people (areas "
-            f"{first_values(members)}): begin with larger regions, or let “Anonymise records” make the levels, where "
-            "such regions show nothing."
-        )
-    return levels
+    return levels_of(form, areas, lambda: build_levels(areas, profile, finest, options, form.progress(20, 60)))

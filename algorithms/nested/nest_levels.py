@@ -32,7 +32,7 @@ class NestLevels(VbasAlgorithm):
     def declare(self) -> None:
         self.addParameters(
             *area_parameters(),
-            *(shared.visible(one) for one in nested.level_parameters(nested.FEW_ARE_REFUSED) if one.name() != "FINEST"),
+            *(shared.visible(one) for one in nested.level_parameters() if one.name() != "FINEST"),
             shared.layers(
                 "CROSSWALKS",
                 "Levels from crosswalks, finest first",

@@ -16,13 +16,14 @@ from ...core.nesting.planning import nest
 from ...core.nesting.recount import check_where_shown
 from ...core.plan import Plan, suppress
 from ...core.records.matching import Records
-from ...core.release import Release, apply, smallest_class
+from ...core.release import Release, smallest_class
 from ...core.report.nested import nested_report
+from ...core.report.page import Section
 from ..form import approaches, regions
 from ..form.areas import areas_of
 from ..form.form import Form
-from ..form.records import populated, records_of
-from ..form.release import release_table
+from ..form.records import populated, records_of, required_of
+from ..form.release import release_table, released
 from ..layers.shapes.areas import AreaLayer
 from . import outputs
 from .levels import CONFIGURATION, layer_for_levels, level_options_of, levels_of, sentence
@@ -50,10 +51,10 @@ def anonymize_nested(form: Form) -> dict[str, object]:
     levels = levels_of(form, areas, lambda: build_levels(areas, records.profile, finest, options, step))
     form.info(sentence(levels))
     seconds["levels"] = form.seconds() - sum(seconds.values())
-    plan, release = plan_and_release(form, areas, records, levels, k, form.text("LOSS"))
+    plan, release, protection = plan_and_release(form, areas, records, levels, k, form.text("LOSS"))
     seconds["optimum, release and recount"] = form.seconds() - sum(seconds.values())
     form.outputs.add("RELEASED_RECORDS", *release_table(form, release, levels, records, k, True))
-    measures, _ = add_levels(form, layer, areas, records, plan, single, seconds, release)
+    measures, _ = add_levels(form, layer, areas, records, plan, single, seconds, (release, protection))
     if form.outputs.wanted("SITE_POINTS") or form.outputs.wanted("VORONOI"):
         form.warn("Nested levels have no sites: SITE_POINTS and VORONOI are not made.")
     return {**regions.numbers(measures), **numbers(levels, measures)}
@@ -73,7 +74,7 @@ def release_nested(form: Form) -> dict[str, object]:
         if loss == MEAN_DISTANCE:
             loss = NON_UNIFORM_ENTROPY
             form.warn(f"Without REGIONS there are no distances: LOSS is “{loss}” in this run.")
-    plan, release = plan_and_release(form, areas, records, levels, k, loss)
+    plan, release, _ = plan_and_release(form, areas, records, levels, k, loss)
     measures, _ = evaluate_levels(areas, plan, records.n_unmatched)
     form.outputs.add("RELEASED_RECORDS", *release_table(form, release, levels, records, k, True))
     return regions.numbers(measures)
@@ -86,7 +87,9 @@ def evaluate_nested(form: Form) -> dict[str, object]:
     _, levels = regions.levels_of_crosswalk(form, layer.areas)
     records = records_of(form, layer.areas, k)
     areas = populated(layer, records)
-    plan = nest(areas, records.profile, levels, k, form.text("LOSS"), 0.0, None, form.progress(stop=60))
+    plan = nest(
+        areas, records.profile, levels, k, form.text("LOSS"), required_of(form, records), form.progress(stop=60)
+    )
     if form.given("SITES"):
         form.warn("Nested levels have no sites: SITES is not looked at.")
     measures, _ = add_levels(form, layer, areas, records, plan, None, {}, None)
@@ -95,13 +98,13 @@ def evaluate_nested(form: Form) -> dict[str, object]:
 
 def plan_and_release(
     form: Form, areas: Areas, records: Records, levels: Levels, k: int, loss: str
-) -> tuple[Plan, Release]:
-    """The optimum, and the rows that it shows, recounted region by region."""
-    least = form.number("LEAST_POPULATION") if form.has("LEAST_POPULATION") else 0.0
-    plan = nest(areas, records.profile, levels, k, loss, least, None, form.progress(45, 65))
-    release = apply(plan, records)
-    check_where_shown(release, records, levels)
-    return plan, release
+) -> tuple[Plan, Release, Section]:
+    """The optimum, the rows that it shows, recounted region by region, and what the report says of their protection."""
+    requirement = required_of(form, records)
+    plan = nest(areas, records.profile, levels, k, loss, requirement, form.progress(45, 65))
+    release, protection = released(form, plan, records, requirement)
+    check_where_shown(release, records, levels, whole=not requirement.asks_for_values)
+    return plan, release, protection
 
 
 def add_levels(
@@ -112,9 +115,10 @@ def add_levels(
     plan: Plan,
     single: tuple[str, Measures] | None,
     seconds: dict[str, float],
-    release: Release | None,
+    made: tuple[Release, Section] | None,
 ) -> tuple[Measures, LevelAudit]:
-    """Write what describes the levels and what they show; release is None for an evaluation."""
+    """Write what describes the levels and what they show; made : the release, and what protects it, if there is one."""
+    release, protection = made or (None, None)
     levels = plan.levels
     measures, audit = evaluate_levels(areas, plan, records.n_unmatched)
     shapes = outputs.level_shapes(layer, levels, form.progress(65, 80))
@@ -138,7 +142,7 @@ def add_levels(
             form.rows(),
             records.warnings,
             seconds,
-            release is not None,
+            protection,
         ),
     )
     share = f"{measures.n_suppressed} of {measures.n_records} records ({measures.suppression_percent:.3g} %)"
@@ -169,7 +173,7 @@ def _single_level(
             raise
         form.info(f"One level of regions cannot be shown for comparison: {error}")
         return None, None
-    plan = suppress(records.profile, run.aggregation.crosswalk, k)
+    plan = suppress(records.profile, run.aggregation.crosswalk, k, required_of(form, records))
     measures, _ = evaluate(areas, plan, run.aggregation.sites, records.n_unmatched)
     return run, (form.text("COMBINATION"), measures)
 

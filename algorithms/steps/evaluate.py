@@ -11,8 +11,18 @@ from ..form import parameters as shared
 from ..form import regions
 from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
+from ..form.effective import Counts
 from ..form.form import Form
-from ..form.records import k_parameter, populated, record_parameters, records_of, unmatched
+from ..form.records import (
+    PROTECTION,
+    k_parameter,
+    populated,
+    protection_parameters,
+    record_parameters,
+    records_of,
+    required_of,
+    unmatched,
+)
 from ..layers.reading.crosswalks import read_numbered_sites
 from ..nested.levels import loss
 from ..nested.release import NUMBERS, evaluate_nested, numbers
@@ -40,12 +50,16 @@ class Evaluate(VbasAlgorithm):
                 "of each region's areas."
             ),
             k_parameter(),
+            *protection_parameters(),
             unmatched(),
             loss(),
             regions.region_audit(),
             shared.report("A page with the measures, all parameters and maps of the regions."),
         )
         self.addNumbers(**regions.NUMBERS, **NUMBERS)
+
+    def counts(self) -> Counts:
+        return PROTECTION
 
     def work(self, form: Form) -> dict[str, object]:
         if regions.has_levels_in_crosswalk(form):
@@ -60,7 +74,7 @@ class Evaluate(VbasAlgorithm):
             sites = crosswalk.mean_centres(areas.points)
         else:
             sites = read_numbered_sites(source, layer, crosswalk, form.feedback)
-        plan = suppress(records.profile, crosswalk, k)
+        plan = suppress(records.profile, crosswalk, k, required_of(form, records))
         measures, audit = evaluate(areas, plan, sites, records.n_unmatched)
         shapes = regions.region_shapes(layer, crosswalk, form.progress(30, 90))
         form.outputs.add("REGION_AUDIT", regions.audit_table(layer, crosswalk, shapes, audit))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from ...core.evaluation import evaluate
 from ...core.plan import suppress
-from ...core.release import apply
 from ..form import parameters as shared
 from ..form import regions
 from ..form.areas import area_parameters
 from ..form.base import VbasAlgorithm
+from ..form.effective import Counts
 from ..form.form import Form
-from ..form.records import k_parameter, keep_fields, record_parameters, records_of, unmatched
-from ..form.release import release_table, released_records
+from ..form.records import PROTECTION, k_parameter, record_parameters, records_of, released_fields, required_of
+from ..form.release import release_table, released, released_records
 from ..nested.levels import loss
 from ..nested.release import release_nested
 
@@ -37,25 +37,32 @@ class ReleaseRecords(VbasAlgorithm):
             *record_parameters(),
             *regions.crosswalk_parameters(),
             k_parameter(),
-            keep_fields(),
-            unmatched(),
+            *released_fields(),
             *(shared.advanced(shared.optional(one)) for one in area_parameters()),
             loss(),
             released_records(),
         )
         self.addNumbers(**{name: regions.NUMBERS[name] for name in NUMBERS})
 
+    def counts(self) -> Counts:
+        return PROTECTION
+
     def work(self, form: Form) -> dict[str, object]:
         if regions.has_levels_in_crosswalk(form):
             found = release_nested(form)
             return {name: found[name] for name in NUMBERS}
+        if form.given("REGIONS"):
+            form.warn(
+                "CROSSWALK has one level, so that there is nothing to choose: REGIONS and LOSS are not looked at."
+            )
         k = form.whole("K")
         areas, crosswalk = regions.crosswalk_of(form)
         records = records_of(form, areas, k)
-        plan = suppress(records.profile, crosswalk, k)
-        released = apply(plan, records)
+        requirement = required_of(form, records)
+        plan = suppress(records.profile, crosswalk, k, requirement)
+        rows, _ = released(form, plan, records, requirement)
         # Without the areas' shapes there are no distances: compactness is left to “Evaluate regions”.
         measures, _ = evaluate(areas, plan, crosswalk.mean_centres(areas.points), records.n_unmatched)
-        form.outputs.add("RELEASED_RECORDS", *release_table(form, released, plan.levels, records, k))
+        form.outputs.add("RELEASED_RECORDS", *release_table(form, rows, plan.levels, records, k))
         found = regions.numbers(measures)
         return {name: found[name] for name in NUMBERS}

@@ -43,7 +43,8 @@ def evaluate_levels(areas: Areas, plan: Plan, n_unmatched: int = 0) -> tuple[Mea
 
     areas : those of the plan's profile; n_unmatched : records of no known area, which count as suppressed.
     Compactness sums the distance of each area's point from the mean centre of the regions that its records show, each
-    by its share of the area's released records. The entropy is that of the released records.
+    by its share of the area's released records. The entropy is that of the released records; the number of regions is
+    that of the finest level.
     """
     profile, levels = plan.profile, plan.levels
     area, records = area_of_cells(profile), profile.counts.data
@@ -64,7 +65,7 @@ def evaluate_levels(areas: Areas, plan: Plan, n_unmatched: int = 0) -> tuple[Mea
     n_records = profile.n_records + n_unmatched
     n_suppressed = n_records - plan.n_released
     measures = Measures(
-        n_regions=sum(crosswalk.n_regions for crosswalk in levels.crosswalks),
+        n_regions=levels.crosswalks[0].n_regions,
         n_records=n_records,
         n_suppressed=n_suppressed,
         suppression_percent=100.0 * n_suppressed / n_records if n_records else 0.0,
@@ -90,7 +91,7 @@ def _audit_of_level(
 
     labels = np.flatnonzero(plan.shown & (plan.level == level))
     smallest = np.full(crosswalk.n_regions, np.iinfo(np.int64).max)
-    np.minimum.at(smallest, plan.region[labels], plan.records[labels])
+    np.minimum.at(smallest, plan.region[labels], plan.sizes[labels])
     classes = np.bincount(plan.region[labels], minlength=crosswalk.n_regions)
     return (
         np.full(crosswalk.n_regions, level),

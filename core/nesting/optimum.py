@@ -77,11 +77,11 @@ def best_levels(cells: Cells, region_of: Sequence[np.ndarray], losses: Sequence[
     """The level at which each cell is shown, (m,) int64, 0 the finest; NOT_SHOWN where its records are suppressed.
 
     region_of : of each level, finest first, the region of each area, (n,), nested, -1 for areas without cells
-    losses : of each level, the loss of a record that is released in each of its regions, infinite where nothing may be
-    released; a region around one of finite loss has a finite loss
+    losses : of each level, the loss of a record that is released in each of its regions
     Wherever a class is shown it has at least k records in that region. Nothing is suppressed but classes with fewer
     than k records in a region of the coarsest level. The sum of losses is the least if records that a region with a
-    choice hands up stay together at the next level (methods: section 12).
+    choice hands up stay together at the next level, and if of all ways to hand up k or more the cheapest is the right
+    one (methods: section 12).
     """
     n_classes = int(cells.class_of.max(initial=0)) + 1
     n_cells = len(cells.records)
@@ -110,7 +110,7 @@ def _work_out(items: _Items, loss: np.ndarray, n_classes: int, below: _Table, k:
     keys, node_of = np.unique(items.key, return_inverse=True)
     node_of = node_of.reshape(-1)
     records = np.bincount(node_of, items.records, len(keys)).astype(np.int64)
-    chooses = (records >= k) & np.isfinite(loss[keys // n_classes])
+    chooses = records >= k
     rest = items.at(~chooses[node_of])
     items, row_of = items.at(chooses[node_of]), (np.cumsum(chooses) - 1)[node_of[chooses[node_of]]]
     keys, records = keys[chooses], records[chooses]

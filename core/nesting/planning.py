@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Callable
 
 import numpy as np
@@ -31,14 +32,13 @@ def nest(
     levels: Levels,
     k: int,
     loss: str = "mean distance",
-    least_population: float = 0.0,
     requirement: Requirement | None = None,
     progress: Progress = silent,
 ) -> Plan:
     """The plan that suppresses the fewest records and then loses the least geography (methods: section 12).
 
-    areas, profile, levels : of the same areas, in the same order; loss : a key of LOSSES; least_population : regions
-    with fewer people show nothing; requirement : what more is asked of a label, for the cells of this profile
+    areas, profile, levels : of the same areas, in the same order; loss : a key of LOSSES; requirement : what more is
+    asked of a label, for the cells of this profile
     Suppressed are the records of classes that fewer than k records of a region of the coarsest level have, and, where
     more is asked, those for which it does not even hold there. Memory is bounded by working class by class.
     Raises InputError for a k below 2 or above LARGEST_K, and an unknown loss.
@@ -49,8 +49,6 @@ def nest(
             f"K is {k}: nested levels take a K up to {LARGEST_K}; release one level, or choose a smaller K."
         )
     losses = [chosen(LOSSES, loss, "LOSS")(areas, profile, crosswalk) for crosswalk in levels.crosswalks]
-    for crosswalk, of_region in zip(levels.crosswalks, losses):
-        of_region[crosswalk.totals(areas.population) < least_population] = np.inf
     area, class_of = area_of_cells(profile), profile.counts.indices.astype(np.int64)
     records = profile.counts.data if requirement is None else requirement.members_of_cells(profile.counts.data)
     inside = np.flatnonzero(levels.crosswalks[0].region_of[area] >= 0)
@@ -64,28 +62,65 @@ def nest(
     if requirement is not None and requirement.asks_for_more:
         level_of = lift(profile, levels, level_of, requirement.holds)
     progress(1.0)
-    return plan_by_levels(profile, levels, k, level_of)
+    plan = plan_by_levels(profile, levels, k, level_of)
+    return plan if requirement is None else replace(plan, people=requirement.people(plan.label_of, plan.records))
 
 
 def lift(profile: Profile, levels: Levels, level_of: np.ndarray, holds: Holds) -> np.ndarray:
-    """The level of each cell, (m,), once every label for which `holds` is false has gone up until it is true.
+    """The level of each cell, (m,), once every label for which `holds` is false has been mended.
 
-    What fails at the coarsest level is joined there by all records of its class; what fails even then is suppressed.
+    From the finest level up: a label that fails is joined by the smallest labels of its class within its region, until
+    it holds. Where all of them together do not, it goes up a level; from the coarsest, it is suppressed.
     """
     area, class_of = area_of_cells(profile), profile.counts.indices.astype(np.int64)
+    n_classes = int(class_of.max(initial=0)) + 1
     level_of = level_of.copy()
-    for level in range(len(levels) - 1):
-        level_of[_failing(levels, area, class_of, level_of, level, holds)] += 1
-    last = len(levels) - 1
-    failing = _failing(levels, area, class_of, level_of, last, holds)
-    if len(failing):
-        top = label_keys(levels, area, class_of, np.full(len(area), last))
-        joined = np.where(np.isin(top, top[failing]) & (level_of >= 0), last, level_of)
-        lost = _failing(levels, area, class_of, joined, last, holds)
-        saved = ~np.isin(top, top[lost])
-        level_of[saved] = joined[saved]
-        level_of[np.intersect1d(failing, lost)] = SUPPRESSED
+    for level in range(len(levels)):
+        failing = _failing(levels, area, class_of, level_of, level, holds)
+        place = levels.crosswalks[level].region_of[area] * n_classes + class_of
+        joined, batch = level_of.copy(), 1
+        fails = failing
+        while len(fails):
+            pulled = _smallest_within(levels, area, class_of, profile.counts.data, joined, level, place, fails, batch)
+            if not len(pulled):
+                break
+            joined[pulled] = level
+            fails = _failing(levels, area, class_of, joined, level, holds)
+            batch *= 2
+        hopeless = np.isin(place, place[fails])
+        level_of = np.where(hopeless, level_of, joined)
+        stuck = failing[hopeless[failing]]
+        level_of[stuck] = level + 1 if level + 1 < len(levels) else SUPPRESSED
     return level_of
+
+
+def _smallest_within(
+    levels: Levels,
+    area: np.ndarray,
+    class_of: np.ndarray,
+    records: np.ndarray,
+    level_of: np.ndarray,
+    level: int,
+    place: np.ndarray,
+    failing: np.ndarray,
+    batch: int,
+) -> np.ndarray:
+    """The cells of the smallest labels of finer levels, up to `batch` of them within each failing label.
+
+    place : (m,) the region of this level and the class of each cell; failing : cells of the failing labels
+    """
+    cells = np.flatnonzero((level_of >= 0) & (level_of < level) & np.isin(place, place[failing]))
+    labels, label = np.unique(label_keys(levels, area, class_of, level_of)[cells], return_inverse=True)
+    label = label.reshape(-1)
+    if not len(cells):
+        return cells
+    within = np.zeros(len(labels), np.int64)
+    within[label] = place[cells]
+    order = np.lexsort((labels, np.bincount(label, records[cells]), within))
+    starts = np.flatnonzero(np.diff(within[order], prepend=-1))
+    rank = np.empty(len(labels), np.int64)
+    rank[order] = np.arange(len(labels)) - np.repeat(starts, np.diff(starts, append=len(labels)))
+    return cells[rank[label] < batch]
 
 
 def _failing(
@@ -93,8 +128,11 @@ def _failing(
 ) -> np.ndarray:
     """The cells shown at a level by labels for which `holds` is false."""
     cells = np.flatnonzero(level_of == level)
-    labels, label = np.unique(label_keys(levels, area[cells], class_of[cells], level_of[cells]), return_inverse=True)
-    return cells[~holds(cells, label.reshape(-1), len(labels))[label.reshape(-1)]] if len(cells) else cells
+    if not len(cells):
+        return cells
+    keys = levels.crosswalks[level].region_of[area[cells]] * (int(class_of.max()) + 1) + class_of[cells]
+    labels, label = np.unique(keys, return_inverse=True)
+    return cells[~holds(cells, label.reshape(-1), len(labels))[label.reshape(-1)]]
 
 
 def _chunks(class_of: np.ndarray) -> list[tuple[int, int]]:

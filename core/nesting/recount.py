@@ -12,11 +12,11 @@ from ..release import Release
 from .flattening import flatten
 
 
-def check_where_shown(release: Release, records: Records, levels: Levels) -> None:
+def check_where_shown(release: Release, records: Records, levels: Levels, whole: bool = True) -> None:
     """Compare a release with the records region by region, at every level.
 
-    No region may show more records of a class, itself and in the smaller regions within, than live there; and at the
-    coarsest level every class must be there with all its records, or with none.
+    No region may show more records of a class, itself and in the smaller regions within, than live there. whole : every
+    class must be shown within its coarsest region with all its records, or with none.
     Raises PrivacyError where that is not so.
     """
     profile, n_classes = records.profile, max(len(records.profile.classes), 1)
@@ -41,7 +41,7 @@ def check_where_shown(release: Release, records: Records, levels: Levels) -> Non
         position = position.reshape(-1)
         have = np.bincount(position[: live.nnz], live.data, len(places))
         show = np.bincount(position[live.nnz :], weights, len(places))
-        part = (show > 0) & (show < have) if target == len(levels) - 1 else np.zeros(len(places), bool)
+        part = (show > 0) & (show < have) if whole and target == len(levels) - 1 else np.zeros(len(places), bool)
         if (show > have).any() or part.any():
             raise PrivacyError(
                 f"The release would show {int(((show > have) | part).sum())} classes of level {target + 1} in regions "

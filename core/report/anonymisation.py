@@ -95,11 +95,13 @@ def anonymisation_report(
     parameters: Sequence[tuple[str, object]],
     notes: Sequence[str],
     seconds: Mapping[str, float],
+    protection: Section,
 ) -> str:
     """The page as HTML.
 
     smallest_class : of the release, recounted; shapes : (n_regions,) planar polygons; parameters : label and value of
-    each; notes : sentences of the components and warnings; seconds : by component.
+    each; notes : sentences of the components and warnings; seconds : by component; protection : from
+    `protection_section`.
     """
     released = measures.n_records - measures.n_suppressed
     if released:
@@ -111,15 +113,11 @@ def anonymisation_report(
         )
     else:
         verdict = "No record could be released: all were suppressed. Choose fewer quasi-identifiers, or fewer regions."
-    limits = (
-        "k-anonymity hides who is who. It does not hide what a whole class has in common: if all members of a class "
-        "share a diagnosis, the diagnosis of each is known. Look at the further fields you release with that in mind.",
-    )
     sections = [
         measures_section(measures),
         regions_section(shapes, audit),
         how_it_was_done(notes, parameters),
         time_taken("Component", seconds),
-        Section("What k-anonymity does not do", limits),
+        protection,
     ]
     return render(Report("Anonymisation report", verdict, bool(released), True, sections))

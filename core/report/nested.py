@@ -10,7 +10,7 @@ import shapely
 from ..evaluation import ByValue, Measures
 from ..nesting.measures import LevelAudit
 from .anonymisation import measures_section
-from .page import Report, Section, render
+from .page import Report, Section, how_it_was_done, render, time_taken
 from .pictures import horizontal_bars, region_map
 
 MOST_DRAWN = 2_500  # regions on one map; of finer levels nothing could be told apart
@@ -29,20 +29,20 @@ def nested_report(
     parameters: Sequence[tuple[str, object]],
     notes: Sequence[str],
     seconds: Mapping[str, float],
-    released: bool = True,
+    protection: Section | None,
 ) -> str:
     """The page as HTML.
 
     smallest_class : of the release, recounted; by_value : from `evaluate_by_value`; classes : the name of each class,
     its released records, and their mean distance; single : what one level of regions gives, with its name; shapes : of
     each level, (n_regions,) planar polygons; parameters : label and value of each; notes : sentences and warnings;
-    seconds : by step; released : False for an evaluation, which releases nothing
+    seconds : by step; protection : from `protection_section`, None for an evaluation, which releases nothing
     """
     shown = measures.n_records - measures.n_suppressed
     share = f"{measures.n_suppressed} of {measures.n_records} records ({measures.suppression_percent:.3g} %)"
     if not shown:
         verdict = "No record could be released: all were suppressed. Choose fewer quasi-identifiers."
-    elif released:
+    elif protection:
         verdict = (
             f"The release is {k}-anonymous: every one of its {shown} records shares its level, region and "
             f"quasi-identifiers with at least {k - 1} others (smallest class: {smallest_class}). {share} were "
@@ -58,21 +58,22 @@ def nested_report(
         _losers_section(by_value, classes, measures),
         _maps_section(audit, shapes),
         measures_section(measures),
-        Section("How it was done", tuple(notes), ("Parameter", "Value"), list(parameters)),
-        Section("Time", (), ("Step", "Seconds"), [(name, float(value)) for name, value in seconds.items()]),
-        Section("What it does not hide", LIMITS),
+        how_it_was_done(notes, parameters),
+        time_taken("Step", seconds),
+        *([protection] if protection else []),
+        Section("What levels tell", LIMITS),
     ]
     return render(
-        Report("Nested release" if released else "Evaluation of a nested release", verdict, shown > 0, True, sections)
+        Report("Nested release" if protection else "Evaluation of a nested release", verdict, shown > 0, True, sections)
     )
 
 
 LIMITS = (
-    "k-anonymity hides who is who. It does not hide what a whole class has in common: if all members of a class share "
-    "a diagnosis, the diagnosis of each is known. Look at the further fields you release with that in mind.",
     "Whoever knows where a person lives, and the quasi-identifiers, learns at which level that class is shown there. A "
-    "class that is missing at a finer level is rare there. Where a rule forbids that small counts can be derived, ask "
-    "for a least population per region.",
+    "class that is missing at a finer level is rare there; where no region around a place shows it, but others do, "
+    "nobody of it lives there. Where the finest level is the areas, the people behind a larger region live in those of "
+    "its areas that do not show the class themselves. Where a rule forbids that small counts can be derived, ask for a "
+    "least population per region.",
 )
 
 

@@ -135,6 +135,23 @@ def test_every_condition_names_parameters_and_choices_that_there_are(provider):
             {"COMBINATION": "custom", "AGGREGATION": "population floor", "SITE_LOCATION": "random", "SEED": 3},
             ["SITE_LOCATION", "SEED"],
         ),
+        (
+            "anonymize",
+            {"FINEST": "configuration", "RATIO": 3, "LOSS": "non-uniform entropy"},
+            ["FINEST", "RATIO", "LOSS"],
+        ),
+        ("anonymize", {"LEVEL_FIELDS": ["a"], "LEAST_POPULATION": 9}, ["LEVEL_FIELDS", "LEAST_POPULATION"]),
+        ("anonymize", {"RELEASE": "nested levels", "FINEST": "configuration", "COARSEST": 3, "RATIO": 3}, []),
+        ("anonymize", {"RELEASE": "nested levels", "LEVEL_FIELDS": ["a"], "LEAST_POPULATION": 9}, []),
+        ("anonymize", {"RELEASE": "nested levels", "LEVEL_FIELDS": ["a"], "RATIO": 3}, ["RATIO"]),
+        ("nestlevels", {"RATIO": 3, "COARSEST": 2, "LEAST_POPULATION": 9, "SITE_LOCATION": "random", "SEED": 3}, []),
+        (
+            "nestlevels",
+            {"LEVEL_FIELDS": ["a"], "RATIO": 3, "SITE_LOCATION": "random", "LEAST_POPULATION": 9},
+            ["RATIO", "SITE_LOCATION"],
+        ),
+        ("nestlevels", {"RECORD_REGION": "a", "QUASI_IDENTIFIERS": ["a"], "K": 9}, None),
+        ("nestlevels", {"AGGREGATION": "basic Voronoi", "CAPACITY_FACTOR": 2, "SEED": 9}, ["CAPACITY_FACTOR", "SEED"]),
         ("sitenumber", {"SITE_NUMBER": "entropy", "CUTOFF": 9, "UNMATCHED": "suppress"}, ["UNMATCHED", "CUTOFF"]),
         ("sitenumber", {"SITE_NUMBER": "given number", "LOG_BASE": 2, "N_SITES": 3}, []),
         ("sitenumber", {"SITE_NUMBER": "max combinations (2018)", "GAPS_REGION": "Eastern Canada"}, []),
@@ -160,6 +177,7 @@ def test_what_counts_for_nothing_is_named(provider, name, given, counts_for_noth
     expected = {
         "aggregate": ["RECORD_COUNT", "CAPACITY_FACTOR"],
         "generaterecords": ["PROVINCE_CHARACTERS", "REACH"],
+        "nestlevels": ["RECORD_REGION", "QUASI_IDENTIFIERS", "K"],
         "partitioncells": ["REGROUPINGS"],
     }
     wanted = expected[name] if counts_for_nothing is None else counts_for_nothing

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from qgis.core import QgsProcessingException
@@ -29,10 +31,25 @@ def records(count=1.0):
     return make_layer(columns)
 
 
+def levels():
+    """Nine areas in regions of three, and all of them."""
+    numbers = list(range(9))
+    columns = {f"vbas_region_{level}": [1 + i // size for i in numbers] for level, size in ((1, 1), (2, 3), (3, 9))}
+    return make_layer({"da": [f"460{i}" for i in numbers], **columns})
+
+
+def released(count=1.0):
+    """Rows of a nested release by these levels."""
+    columns = {"vbas_level": [1] * 90 + [2] * 90, "vbas_region": [1 + i % 9 for i in range(90)] + [1, 2, 3] * 30}
+    return make_layer({**columns, "sex": ["F"] * 90 + ["M"] * 90, "n": [float(count)] * 180})
+
+
 REGIONS = {"REGION_ID": "da", "CROSSWALK": "memory:"}
 RECORDS = {"RECORD_REGION": "home", "QUASI_IDENTIFIERS": ["sex"]}
 MASK = {"POPULATION": "people", "MASKED": "memory:", "SEED": 1}
 AUDIT = {"POPULATION": "people", "AUDIT": "memory:", "K_INNER": "5,10", "K_MIN": "5"}
+NESTED = {"RELEASE": "nested levels"}
+FLAT = {"QUASI_IDENTIFIERS": ["sex"], "FLATTENED": "memory:"}
 CELLS = {"CELL_ID": "da", "POPULATIONS": ["people"], "CROSSWALK": "memory:", "WORKERS": 1, "RESTARTS": 1}
 # Form, what it is given but for the number, and where the number goes.
 FORMS = [
@@ -65,6 +82,44 @@ FORMS = [
             ("CAPACITY_FACTOR", "transportation-location"),
             ("CAPACITY_FACTOR", "alternating location-allocation"),
         )
+    ),
+    (
+        "anonymize",
+        lambda x: {"REGIONS": squares(x), "POPULATION": "people", "RECORDS": records(), **REGIONS, **RECORDS, **NESTED},
+    ),
+    (
+        "anonymize",
+        lambda x: {"REGIONS": squares(), "RECORDS": records(x), "RECORD_COUNT": "n", **REGIONS, **RECORDS, **NESTED},
+    ),
+    *(
+        (
+            "anonymize",
+            lambda x, name=name: {
+                "REGIONS": squares(),
+                "POPULATION": "people",
+                "RECORDS": records(),
+                **REGIONS,
+                **RECORDS,
+                **NESTED,
+                name: x,
+            },
+        )
+        for name in ("K", "COARSEST", "RATIO", "LEAST_POPULATION", "SEED")
+    ),
+    *(
+        (
+            "nestlevels",
+            lambda x, name=name: {"REGIONS": squares(), "POPULATION": "people", **REGIONS, name: x},
+        )
+        for name in ("COARSEST", "RATIO", "LEAST_POPULATION", "SEED")
+    ),
+    ("nestlevels", lambda x: {"REGIONS": squares(x), "POPULATION": "people", **REGIONS}),
+    ("nestlevels", lambda x: {"REGIONS": squares(), **REGIONS, "LEVEL_FIELDS": ["da"], "LEAST_POPULATION": x}),
+    ("flattenrelease", lambda x: {"RECORDS": released(), "CROSSWALK": levels(), **FLAT, "LEVEL": x}),
+    ("flattenrelease", lambda x: {"RECORDS": released(), "CROSSWALK": levels(), **FLAT, "LEVEL": 3, "K": x}),
+    (
+        "flattenrelease",
+        lambda x: {"RECORDS": released(x), "CROSSWALK": levels(), **FLAT, "LEVEL": 3, "RECORD_COUNT": "n"},
     ),
     ("staticcutoff", lambda x: {"REGIONS": squares(), "POPULATION": "people", **REGIONS, "CUTOFF": x}),
     ("mergeadjacent", lambda x: {"REGIONS": squares(), "POPULATION": "people", **REGIONS, "CUTOFF": x}),
@@ -144,3 +199,22 @@ def test_a_number_that_nobody_means_ends_in_a_sentence_or_a_result(run, case, nu
         text = str(error)
         assert "Traceback" not in text and "\n" not in text.strip(), text
         assert text.strip().endswith((".", "?")), text
+
+
+@pytest.mark.parametrize("number", [math.nan, "nan", math.inf, "inf", -math.inf])
+@pytest.mark.parametrize("name", ["K", "COARSEST", "RATIO", "LEAST_POPULATION"])
+@pytest.mark.parametrize("form", ["anonymize", "nestlevels"])
+def test_what_is_no_number_is_refused_by_name(run, form, name, number):
+    given = {"REGIONS": squares(), "POPULATION": "people", **REGIONS, "RECORDS": records(), **RECORDS, name: number}
+    if form == "anonymize":
+        given |= {**NESTED, "RELEASED_RECORDS": "memory:"}
+    with pytest.raises(QgsProcessingException, match=rf"^{name} is .*: give a (whole )?number of at least"):
+        run(form, **given)
+
+
+def test_levels_of_many_steps_end(run):
+    """The least ratio and the largest: as many levels as areas allow, or two."""
+    given = {"REGIONS": squares(), "POPULATION": "people", **REGIONS}
+    assert run("nestlevels", **given, RATIO=1.2).results["N_LEVELS"] == 9
+    assert run("nestlevels", **given, RATIO=1e15).results["N_LEVELS"] == 2
+    assert run("nestlevels", **given, COARSEST=2**31 - 1).results["N_LEVELS"] == 1

@@ -11,6 +11,7 @@ from qgis.core import QgsApplication, QgsProcessingException
 from vbas.algorithms.layers.delivery import places as delivery
 from vbas.algorithms.named import GROUPS, TOOLBOX
 from vbas.core.records.table import RecordTable
+from vbas.vbas_plugin.models import TITLES
 
 from .conftest import make_layer
 
@@ -28,7 +29,7 @@ def test_all_declared_numbers_come_out_and_the_running_time_ends_with_the_delive
     elapsed = time.perf_counter() - started
     form = QgsApplication.processingRegistry().algorithmById("vbas:anonymize")
     declared = {one.name() for one in form.outputDefinitions() if one.type() == "outputNumber"}
-    assert len(declared) == 8
+    assert len(declared) == 10
     assert declared <= set(results)
     assert 0.5 < results["RUNNING_TIME"] <= elapsed
 
@@ -36,7 +37,7 @@ def test_all_declared_numbers_come_out_and_the_running_time_ends_with_the_delive
 def test_the_toolbox_of_names_is_the_toolbox_of_forms(provider):
     forms = {one.name(): one for one in provider.algorithms() if one.name() in TOOLBOX}
     assert list(TOOLBOX) == [one for one in TOOLBOX if one in forms]
-    assert len(provider.algorithms()) == len(TOOLBOX) + 1  # the model
+    assert len(provider.algorithms()) == len(TOOLBOX) + len(TITLES)  # of the models
     for name, (title, group) in TOOLBOX.items():
         assert (forms[name].displayName(), forms[name].group()) == (title, GROUPS[group])
 

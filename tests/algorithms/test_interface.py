@@ -6,18 +6,21 @@ import pytest
 from qgis.core import QgsApplication
 
 from vbas.algorithms.named import ICONS
+from vbas.vbas_plugin.models import TITLES
 
 REGIONS = "REGIONS REGION_ID POPULATION"
 RECORDS = "RECORDS RECORD_REGION QUASI_IDENTIFIERS RECORD_COUNT"
 NUMBER = "SITE_NUMBER GAPS_REGION GAPS_COEFFICIENT GAPS_EXPONENT LOG_BASE CUTOFF N_SITES"
+LEVELS = "COARSEST RATIO LEVEL_FIELDS LEAST_POPULATION"
 MEASURES = (
     "N_SITES N_RECORDS N_SUPPRESSED SUPPRESSION_PERCENT COMPACTNESS DISCERNIBILITY NON_UNIFORM_ENTROPY RUNNING_TIME"
 )
 PROMISED = {
     "anonymize": (
         f"{REGIONS} {RECORDS} K KEEP_FIELDS UNMATCHED COMBINATION {NUMBER} SITE_LOCATION AGGREGATION CAPACITY_FACTOR "
-        "SEED",
-        f"RELEASED_RECORDS RELEASED_REGIONS CROSSWALK REGION_AUDIT SITE_POINTS VORONOI REPORT {MEASURES}",
+        f"SEED RELEASE FINEST {LEVELS} LOSS",
+        f"RELEASED_RECORDS RELEASED_REGIONS CROSSWALK REGION_AUDIT SITE_POINTS VORONOI REPORT {MEASURES} N_LEVELS "
+        "MEAN_DISTANCE",
     ),
     "profilerecords": (RECORDS, "PROFILE"),
     "sitenumber": (f"{RECORDS} {NUMBER} K", "N_SITES CUTOFF ENTROPY MAX_COMBINATIONS"),
@@ -27,11 +30,22 @@ PROMISED = {
         "REGIONS REGION_ID N_SITES METHOD CAPACITY_FACTOR",
         "CROSSWALK SITE_POINTS RELEASED_REGIONS VORONOI",
     ),
+    "nestlevels": (
+        f"{REGIONS} {RECORDS} {LEVELS} CROSSWALKS SITE_LOCATION AGGREGATION K SEED",
+        "CROSSWALK RELEASED_REGIONS N_LEVELS N_SITES",
+    ),
+    "flattenrelease": (
+        "RECORDS QUASI_IDENTIFIERS RECORD_COUNT CROSSWALK CROSSWALK_ID LEVEL K",
+        "FLATTENED N_RECORDS N_LEFT_OUT",
+    ),
     "releaserecords": (
-        f"{RECORDS} CROSSWALK K KEEP_FIELDS UNMATCHED",
+        f"{RECORDS} CROSSWALK K KEEP_FIELDS UNMATCHED REGIONS REGION_ID POPULATION LOSS",
         "RELEASED_RECORDS N_RECORDS N_SUPPRESSED SUPPRESSION_PERCENT",
     ),
-    "evaluate": (f"{REGIONS} {RECORDS} CROSSWALK SITES K", f"REGION_AUDIT REPORT {MEASURES}"),
+    "evaluate": (
+        f"{REGIONS} {RECORDS} CROSSWALK SITES K LOSS",
+        f"REGION_AUDIT REPORT {MEASURES} N_LEVELS MEAN_DISTANCE",
+    ),
     "compare": (f"{REGIONS} {RECORDS} K", "COMPARISON REPORT"),
     "estimatedistributions": ("MICRODATA PROVINCE ATTRIBUTES WEIGHT MISSING", "DISTRIBUTIONS"),
     "generaterecords": ("REGIONS REGION_ID PROVINCE DISTRIBUTIONS POPULATION SEED", "RECORDS"),
@@ -84,11 +98,27 @@ CHOICES = {
         "alternating location-allocation",
         "transportation-location",
     ),
+    ("anonymize", "RELEASE"): ("one level", "nested levels"),
+    ("anonymize", "FINEST"): ("areas", "configuration"),
+    ("anonymize", "LOSS"): ("mean distance", "non-uniform entropy"),
+    ("releaserecords", "LOSS"): ("mean distance", "non-uniform entropy"),
     ("locateallocate", "METHOD"): ("alternating location-allocation", "transportation-location"),
     ("partitioncells", "NEIGHBOURS"): ("edge", "edge or corner"),
     ("donutmask", "DISTANCE"): ("uniform in distance", "uniform in area"),
 }
-DEFAULTS = {"K": 5, "COMBINATION": "all-rounder", "UNMATCHED": "stop", "SEED": 0, "GAPS_REGION": "from the identifiers"}
+DEFAULTS = {
+    "K": 5,
+    "COMBINATION": "all-rounder",
+    "UNMATCHED": "stop",
+    "SEED": 0,
+    "GAPS_REGION": "from the identifiers",
+    "RELEASE": "one level",
+    "FINEST": "areas",
+    "COARSEST": 1,
+    "RATIO": 2,
+    "LEAST_POPULATION": 0,
+    "LOSS": "mean distance",
+}
 
 
 def algorithm(name):
@@ -110,6 +140,17 @@ def test_choices_keep_their_words(provider, name, parameter):
     assert definition.usesStaticStrings()
 
 
+def test_models_keep_their_names_and_inputs(provider):
+    """What a model of one level asks for has an effect in it: levels are for the nested one."""
+    common = set(f"{REGIONS} {RECORDS} K KEEP_FIELDS UNMATCHED SITE_LOCATION AGGREGATION CAPACITY_FACTOR SEED".split())
+    of_levels = {*LEVELS.split(), "LOSS"}
+    inputs = {name: {one.name() for one in algorithm(name).parameterDefinitions()} for name in TITLES}
+    assert common | {"COMBINATION", *NUMBER.split()} <= inputs["anonymizestepbystep"]
+    assert not (of_levels | {"RELEASE", "FINEST"}) & inputs["anonymizestepbystep"]
+    assert common | of_levels <= inputs["nestedstepbystep"]
+    assert not {"RELEASE", "FINEST", "COMBINATION", "SITE_NUMBER"} & inputs["nestedstepbystep"]
+
+
 def test_defaults(provider):
     for parameter, value in DEFAULTS.items():
         assert algorithm("anonymize").parameterDefinition(parameter).defaultValue() == value
@@ -118,9 +159,9 @@ def test_defaults(provider):
 def test_every_algorithm_explains_itself(provider):
     for found in provider.algorithms():
         icon = ICONS / f"{found.name()}.svg"
-        assert found.name() == "anonymizestepbystep" or icon.is_file(), icon
-        if found.name() == "anonymizestepbystep":
+        if found.name() in TITLES:  # a model has the icon of the plugin, and the help of its steps
             continue
+        assert icon.is_file(), icon
         assert len(found.shortHelpString()) > 300, found.name()
         for definition in found.parameterDefinitions():
             assert definition.help(), (found.name(), definition.name())

@@ -18,6 +18,7 @@ from qgis.core import (
     QgsProject,
 )
 
+import vbas.algorithms.form.release as release_form
 import vbas.algorithms.nested.release as nested_release
 from vbas.algorithms.layers.delivery import writing
 from vbas.core.plan import plan_by_levels
@@ -404,16 +405,16 @@ def test_regions_of_made_levels_have_the_least_population(nested, town, least):
     assert done.results["N_SITES"] < 36
 
 
-def test_units_of_fields_below_the_least_population_show_nothing(nested, town):
+def test_units_of_fields_below_the_least_population_are_joined_within_the_next_unit(nested, town):
     least = sorted(town.people)[18]
     done = nested(LEVEL_FIELDS=["da", "district", "borough"], LEAST_POPULATION=least)
     found = recounted(done)
     found.check(town.live(), 5, (people_of(town), least))
-    small = {town.identifiers.index(a) for a, n in people_of(town).items() if n < least}
-    assert small
-    for row in done.rows("RELEASED_REGIONS"):
-        if row["vbas_level"] == 1 and town.identifiers.index(row["name"]) in small:
-            assert row["released"] == 0
+    for row in done.rows("REGION_AUDIT"):
+        assert row["population"] >= least
+    names = [row["name"] for row in done.rows("RELEASED_REGIONS") if row["vbas_level"] == 1]
+    assert sorted(part for name in names for part in name.split(" + ")) == sorted(town.identifiers)
+    assert len(names) < 36
     assert done.results["N_SUPPRESSED"] == nested(LEVEL_FIELDS=["da", "district", "borough"]).results["N_SUPPRESSED"]
 
 
@@ -525,13 +526,35 @@ def _flattened_at_every_level(run, whole, k):
 
 
 def test_a_crosswalk_of_one_level_is_released_and_rated_as_before(run, layers, town):
-    number = {district: i + 1 for i, district in enumerate(sorted(set(town.district)))}
-    crosswalk = make_layer({"da": town.identifiers, "vbas_region": [number[one] for one in town.district]})
+    crosswalk = numbered(town, town.district)
     done = run("releaserecords", **layers["records"], CROSSWALK=crosswalk, RELEASED_RECORDS="memory:")
     assert list(done.rows("RELEASED_RECORDS")[0]) == ["vbas_region", "sex", "age"]
+    assert not any("not looked at" in line for line in done.log)
+    with_areas = run(
+        "releaserecords", **layers["records"], **layers["areas"], CROSSWALK=crosswalk, RELEASED_RECORDS="memory:"
+    )
+    assert with_areas.rows("RELEASED_RECORDS") == done.rows("RELEASED_RECORDS")
+    assert any("REGIONS and LOSS are not looked at" in line for line in with_areas.log)
     rated = run("evaluate", **layers["areas"], **layers["records"], CROSSWALK=crosswalk, REGION_AUDIT="memory:")
     assert rated.results["N_LEVELS"] == 1
     assert rated.results["N_SUPPRESSED"] == done.results["N_SUPPRESSED"]
+
+
+@pytest.mark.parametrize(
+    ("levels", "words"),
+    [((1, 3), "has vbas_region_1, vbas_region_3, but no vbas_region_2"), ((2, 3), "but no vbas_region_1")],
+)
+def test_a_crosswalk_that_lost_a_level_is_refused(run, layers, town, tmp_path, levels, words):
+    """Its rows would be taken for those of another level."""
+    columns = dict(zip(levels, (town.identifiers, town.borough)))
+    numbers = {f"vbas_region_{level}": numbers_of(column) for level, column in columns.items()}
+    crosswalk = make_layer({"da": town.identifiers, **numbers})
+    place = str(tmp_path / "released.gpkg")
+    with pytest.raises(QgsProcessingException, match=words):
+        run("releaserecords", **layers["records"], CROSSWALK=crosswalk, RELEASED_RECORDS=place)
+    with pytest.raises(QgsProcessingException, match=words):
+        run("evaluate", **layers["areas"], **layers["records"], CROSSWALK=crosswalk, REGION_AUDIT=place)
+    assert files_in(tmp_path) == []
 
 
 def test_releasing_needs_the_identifier_of_areas_that_are_given(run, layers, town):
@@ -550,9 +573,13 @@ def test_releasing_needs_the_identifier_of_areas_that_are_given(run, layers, tow
 # ---- levels from crosswalks and from fields
 
 
-def numbered(town, column):
+def numbers_of(column):
     number = {value: i + 1 for i, value in enumerate(sorted(set(column)))}
-    return make_layer({"da": town.identifiers, "vbas_region": [number[value] for value in column]})
+    return [number[value] for value in column]
+
+
+def numbered(town, column):
+    return make_layer({"da": town.identifiers, "vbas_region": numbers_of(column)})
 
 
 def in_project(*layers):
@@ -581,8 +608,7 @@ def test_one_crosswalk_is_the_finest_level_of_made_ones(run, layers, town, proje
     done = run("nestlevels", **layers["areas"], CROSSWALKS=given, RATIO=3, CROSSWALK="memory:")
     found = Recount([], done.rows("CROSSWALK"))
     assert [len(set(column.values())) for column in found.region_of[1:]] == [9, 3, 1]
-    number = {value: i + 1 for i, value in enumerate(sorted(set(town.district)))}
-    assert list(found.region_of[1].values()) == [number[value] for value in town.district]
+    assert list(found.region_of[1].values()) == numbers_of(town.district)
 
 
 def test_crosswalks_that_do_not_nest_are_refused(run, layers, town, project, tmp_path):
@@ -596,15 +622,17 @@ def test_crosswalks_that_do_not_nest_are_refused(run, layers, town, project, tmp
 
 
 @pytest.mark.parametrize("how", ["fields", "crosswalks"])
-def test_given_levels_below_the_least_population_are_refused(run, layers, town, project, how):
-    """A crosswalk cannot say that a region may show nothing, so that a step after it would show it."""
+def test_given_levels_below_the_least_population_are_joined(run, layers, town, project, how):
     columns = (town.identifiers, town.district)
     levels = {"LEVEL_FIELDS": ["da", "district"]} if how == "fields" else {}
     levels = levels or {"CROSSWALKS": in_project(*(numbered(town, column) for column in columns))}
     least = sorted(town.people)[3] + 1
-    with pytest.raises(QgsProcessingException, match=rf"LEAST_POPULATION is {least}, but 4 regions of level 1"):
-        run("nestlevels", **layers["areas"], **levels, LEAST_POPULATION=least, CROSSWALK="memory:")
-    run("nestlevels", **layers["areas"], **levels, LEAST_POPULATION=min(town.people), CROSSWALK="memory:")
+    done = run("nestlevels", **layers["areas"], **levels, LEAST_POPULATION=least, CROSSWALK="memory:")
+    people = Counter()
+    for row, n in zip(done.rows("CROSSWALK"), town.people):
+        people[row["vbas_region_1"]] += n
+    assert min(people.values()) >= least
+    assert len(people) == done.results["N_SITES"] < 36
 
 
 def test_levels_need_no_records(run, layers, town):
@@ -761,7 +789,7 @@ BAD_INPUT = {
             "QUASI_IDENTIFIERS": ["sex"],
             "KEEP_FIELDS": ["vbas_level"],
         },
-        "two fields called “vbas_level”",
+        "has a name that the release itself uses",
     ),
 }
 
@@ -801,8 +829,9 @@ def test_cancelled_levels_leave_nothing(run, layers, tmp_path, stop_at):
 
 def tampering(monkeypatch, name, change):
     """What `anonymize` and the steps call under this name gives something else."""
-    right = getattr(nested_release, name)
-    monkeypatch.setattr(nested_release, name, lambda *given, **more: change(right(*given, **more)))
+    where = {"apply": release_form, "nest": nested_release}[name]
+    right = getattr(where, name)
+    monkeypatch.setattr(where, name, lambda *given, **more: change(right(*given, **more)))
 
 
 def one_less(release):

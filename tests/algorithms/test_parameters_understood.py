@@ -15,6 +15,7 @@ from qgis.PyQt.QtCore import QVariant
 from vbas.algorithms.catalogue import ALGORITHMS
 from vbas.algorithms.form.understanding import is_blank, understood
 from vbas.algorithms.layers.given import Given
+from vbas.vbas_plugin.models import TITLES
 
 from .conftest import make_layer
 
@@ -61,7 +62,7 @@ def test_a_misspelt_name_is_refused_with_the_nearest(anonymize, tmp_path, given,
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", [algorithm.ID for algorithm in ALGORITHMS] + ["anonymizestepbystep"])
+@pytest.mark.parametrize("name", [*(one.ID for one in ALGORITHMS), *TITLES])
 def test_every_form_refuses_an_unknown_name_when_checked_and_when_run(provider, name):
     context = QgsProcessingContext()
     ok, message = form(name).checkParameterValues({"NONSENSE": 1}, context)

@@ -7,16 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.core.nested_cases import profile_of
 from tests.core.strategies import regions
 from vbas.core.aggregation import APPROACHES as AGGREGATIONS
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.errors import InputError
-from vbas.core.levels import levels_from_fields, make_levels, own_regions
+from vbas.core.levels import levels_from_fields, make_levels, own_regions, with_least_population
 from vbas.core.nesting.losses import LOSSES
 from vbas.core.nesting.making import LevelOptions, build_levels, regions_as_areas
 from vbas.core.site_location import APPROACHES as SITE_LOCATIONS
+
+from .nested_cases import nested_cases, profile_of
 
 
 def check_nested(levels, n):
@@ -67,6 +68,40 @@ def test_the_finest_level_has_the_least_population(areas, least):
     levels = build_levels(areas, profile, options=LevelOptions(least_population=least))
     check_nested(levels, len(areas))
     assert levels.crosswalks[0].totals(areas.population).min() >= least
+
+
+@settings(max_examples=150, deadline=None)
+@given(nested_cases(most_areas=16), st.integers(1, 120))
+def test_given_levels_are_joined_until_what_any_of_them_leaves_over_has_the_least_population(case, least):
+    areas, _, levels = case
+    if levels.crosswalks[-1].totals(areas.population).sum() < least:
+        with pytest.raises(InputError, match="LEAST_POPULATION"):
+            with_least_population(areas, levels, least)
+        return
+    joined = with_least_population(areas, levels, least)
+    for fine, coarse in zip(joined.crosswalks, joined.crosswalks[1:]):
+        assert coarse.n_regions < fine.n_regions
+    finest = joined.crosswalks[0]
+    for crosswalk in joined.crosswalks:
+        assert crosswalk.totals(areas.population).min() >= least
+        for region in range(crosswalk.n_regions):
+            inside = crosswalk.region_of == region
+            # Every part of it that finer regions could leave over is made of whole finest ones.
+            assert all(inside[finest.region_of == one].all() for one in set(finest.region_of[inside].tolist()))
+    for one in joined.crosswalks:
+        assert any(
+            len(set(zip(one.region_of[inside].tolist(), old.region_of[inside].tolist()))) == old.n_regions
+            for old in levels.crosswalks
+            for inside in [old.region_of >= 0]
+        )
+
+
+def test_joined_units_keep_their_names():
+    areas = make_areas(list("abcd"), np.array([[0.0, 0], [1, 0], [9, 0], [10, 0]]), np.array([100, 3, 50, 60]))
+    levels = levels_from_fields(areas, ["tract", "town"], [["t1", "t2", "t3", "t4"], ["X", "X", "Y", "Y"]])
+    joined = with_least_population(areas, levels, 40)
+    assert joined.names[0].tolist() == ["t1 + t2", "t3", "t4"]
+    assert joined.names[1].tolist() == ["X", "Y"]
 
 
 def test_the_finest_level_may_be_any_crosswalk_areas_left_out_included():

@@ -106,19 +106,6 @@ def test_the_same_input_gives_the_same_plan_in_chunks_of_any_size(case, k):
     assert np.array_equal(plan.level_of, again.level_of)
 
 
-@settings(max_examples=100, deadline=None)
-@given(nested_cases(), st.integers(2, 4), st.integers(1, 40))
-def test_regions_below_the_least_population_show_nothing(case, k, least):
-    areas, profile, levels = case
-    plan = nest(areas, profile, levels, k, least_population=least)
-    for level, region in zip(plan.level, plan.region):
-        assert levels.crosswalks[level].totals(areas.population)[region] >= least
-    top = levels.crosswalks[-1]
-    full = top.totals(areas.population) >= least
-    sizes = top.membership() @ profile.counts.toarray()
-    assert plan.n_released == sizes[full][sizes[full] >= k].sum()
-
-
 @settings(max_examples=150, deadline=None)
 @given(nested_cases(), st.integers(2, 4), st.integers(1, 4), st.integers(0, 2**32 - 1))
 def test_whatever_more_is_asked_of_a_label_holds_in_the_finest_place_left(case, k, distinct, seed):

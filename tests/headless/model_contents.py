@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from pathlib import Path
 
 import make_model
 from qgis.core import Qgis, QgsProcessingModelAlgorithm
@@ -60,7 +61,8 @@ def contents(file):
 if __name__ == "__main__":
     kept, again = sys.argv[1:]
     started = make_model.start_qgis()
-    if not make_model.make_model().toFile(again):
+    chain = next(one for one in make_model.CHAINS if one.file == Path(kept).name)
+    if not make_model.make_model(chain).toFile(again):
         raise SystemExit(f"{again} could not be written.")
     found = {"QGIS": Qgis.QGIS_VERSION, "written by": make_model.WRITTEN_BY}
     found |= {"kept": contents(kept), "again": contents(again)}

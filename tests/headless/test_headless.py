@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import shlex
 import signal
 import sqlite3
 import subprocess
@@ -155,6 +158,33 @@ def test_demonstration_prints_what_it_made(tmp_path):
         assert records == released + suppressed
         assert told["Released records (for release)"].strip() == str(place)
         assert told["Report (internal)"].strip() == str(tmp_path / f"{prefix}report.html")
+
+
+def test_the_command_of_readme_makes_the_nested_release_of_its_table(headless_home, city, tmp_path):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (command,) = re.findall(
+        r'^scripts/qgis_process (run .*RELEASE="nested levels"(?:.*\\\n)+.*)\n', readme, re.MULTILINE
+    )
+    done = subprocess.run(
+        [str(ROOT / "scripts" / "qgis_process"), *shlex.split(command.replace("output/city_", f"{city}/"))],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "VBAS_HEADLESS_HOME": str(headless_home)},
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    results = json.loads(done.stdout)["results"]
+    assert f"| {results['N_SUPPRESSED']} ({results['SUPPRESSION_PERCENT']:.2g} %) |\n" in readme
+    assert f"| {results['MEAN_DISTANCE']:.0f} m |\n" in readme
+    assert f"on the finest of {results['N_LEVELS']} levels |\n" in readme
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "crosswalk.csv",
+        "regions.gpkg",
+        "released.gpkg",
+        "report.html",
+    ]
 
 
 def test_missing_package_is_named(tmp_path):

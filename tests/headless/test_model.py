@@ -1,4 +1,4 @@
-"""The model of chained steps does what the main algorithm does, headless."""
+"""The models of chained steps do what the main algorithm does, headless."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from .conftest import ROOT
 from .test_headless import inputs, query
 
-MODEL = ROOT / "models" / "vbas_step_by_step.model3"
+MODELS = [ROOT / "models" / f"vbas_{name}.model3" for name in ("step_by_step", "nested_step_by_step")]
 
 
 @pytest.mark.parametrize(
@@ -58,10 +58,68 @@ def test_model_equals_the_main_algorithm(qgis_process, city, tmp_path, choices):
     assert len(rows[0]) > 400_000
 
 
-@pytest.fixture(scope="module")
-def written(tmp_path_factory):
-    """The model of the project and one made now: the two files, and what they say."""
-    files = MODEL, tmp_path_factory.mktemp("model") / "again.model3"
+@pytest.mark.parametrize(
+    ("of_main", "of_model"),
+    [
+        (["COMBINATION=all-rounder"], []),
+        (
+            ["COMBINATION=all-rounder", "RATIO=4", "COARSEST=3", "LEAST_POPULATION=900", "LOSS=non-uniform entropy"],
+            None,
+        ),
+        (
+            ["COMBINATION=custom", "SITE_LOCATION=random", "AGGREGATION=basic Voronoi", "SEED=5"],
+            ["SITE_LOCATION=random", "AGGREGATION=basic Voronoi", "SEED=5"],
+        ),
+        (["LEVEL_FIELDS=area;district"], None),
+    ],
+    ids=["all-rounder", "settings", "approaches", "fields"],
+)
+def test_nested_model_equals_the_main_algorithm(qgis_process, city, tmp_path, of_main, of_model):
+    of_model = [one for one in of_main if not one.startswith("COMBINATION")] if of_model is None else of_model
+    common = [*inputs(city), "K=6", "KEEP_FIELDS=diagnosis"]
+    main = qgis_process(
+        "run",
+        "vbas:anonymize",
+        "--",
+        *common,
+        "RELEASE=nested levels",
+        *of_main,
+        f"RELEASED_RECORDS={tmp_path / 'main.gpkg'}",
+        f"CROSSWALK={tmp_path / 'main.csv'}",
+        f"REGION_AUDIT={tmp_path / 'main_audit.gpkg'}",
+    )
+    assert main.returncode == 0, main.stderr
+    model = qgis_process(
+        "run",
+        "vbas:nestedstepbystep",
+        "--",
+        *common,
+        *of_model,
+        f"releaserecords:RELEASED_RECORDS={tmp_path / 'model.gpkg'}",
+        f"nestlevels:CROSSWALK={tmp_path / 'model.csv'}",
+        f"evaluate:REGION_AUDIT={tmp_path / 'model_audit.gpkg'}",
+    )
+    assert model.returncode == 0, model.stderr
+    assert (tmp_path / "main.csv").read_text() == (tmp_path / "model.csv").read_text()
+    for name in ("{}", "{}_audit"):
+        one, other = (
+            query(tmp_path / f"{name.format(of)}.gpkg", f"select * from {name.format(of)}") for of in ("main", "model")
+        )
+        assert one == other
+    ((least,),) = query(
+        tmp_path / "model.gpkg",
+        "select min(n) from (select count(*) n from model group by vbas_level, vbas_region, age_group, sex, "
+        "marital_status, education)",
+    )
+    assert least >= 6
+    ((rows,),) = query(tmp_path / "model.gpkg", "select count(*) from model")
+    assert rows > 400_000
+
+
+@pytest.fixture(scope="module", params=MODELS, ids=lambda model: model.stem)
+def written(request, tmp_path_factory):
+    """A model of the project and one made now: the two files, and what they say."""
+    files = request.param, tmp_path_factory.mktemp("model") / "again.model3"
     python_path = os.pathsep.join([str(ROOT / "scripts"), os.environ["PYTHONPATH"]])
     script = [sys.executable, Path(__file__).with_name("model_contents.py"), *files]
     run = subprocess.run(
@@ -69,6 +127,18 @@ def written(tmp_path_factory):
     )
     assert run.returncode == 0, run.stderr
     return files, json.loads(run.stdout)
+
+
+def test_every_model_is_here():
+    assert sorted(MODELS) == sorted((ROOT / "models").iterdir())
+
+
+def test_every_input_of_a_model_goes_into_a_step(written):
+    """An input that no step takes would be asked for and have no effect."""
+    _, found = written
+    used = json.dumps([step["inputs"] for step in found["kept"]["steps"].values()])
+    for one in found["kept"]["inputs"]:
+        assert f'"{one["name"]}"' in used or f"@{one['name']} " in used, one["name"]
 
 
 def test_model_says_what_the_script_makes(written):

@@ -18,13 +18,18 @@ UNKNOWN = [
     (["K=5.5"], "(K) is “5.5”: give a whole number of at least 2."),
     (["K="], "(K) is empty: give a value."),
 ]
-TITLES = {"anonymize": "Anonymise records", "anonymizestepbystep": "Anonymise records, step by step (model)"}
-RELEASED = {"anonymize": "RELEASED_RECORDS", "anonymizestepbystep": "releaserecords:RELEASED_RECORDS"}
-REPORTS = {"anonymize": "REPORT", "anonymizestepbystep": "evaluate:REPORT"}
+TITLES = {
+    "anonymize": "Anonymise records",
+    "anonymizestepbystep": "Anonymise records, step by step (model)",
+    "nestedstepbystep": "Anonymise records with nested levels, step by step (model)",
+}
+MODELS = ("anonymizestepbystep", "nestedstepbystep")
+RELEASED = {"anonymize": "RELEASED_RECORDS", **dict.fromkeys(MODELS, "releaserecords:RELEASED_RECORDS")}
+REPORTS = {"anonymize": "REPORT", **dict.fromkeys(MODELS, "evaluate:REPORT")}
 
 
 CASES = [("anonymize", *case) for case in UNKNOWN] + [
-    ("anonymizestepbystep", *case) for case in UNKNOWN if case[0][0] in ("k=20", "K=5", "REPROT=report.html")
+    (model, *case) for model in MODELS for case in UNKNOWN if case[0][0] in ("k=20", "K=5", "REPROT=report.html")
 ]
 
 

@@ -49,6 +49,12 @@ def read_levels(
     fields = source.fields()
     numbered = [name for name in fields.names() if re.fullmatch(rf"{NUMBER}_[0-9]+", name.lower())]
     numbered.sort(key=lambda name: int(name.rsplit("_", 1)[1]))
+    wanted = [f"{NUMBER}_{level + 1}" for level in range(len(numbered))]
+    lost = [name for name in wanted if name not in map(str.lower, numbered)]
+    if lost:
+        raise InputError(
+            f"CROSSWALK has {', '.join(numbered)}, but no {lost[0]}: give all its levels, numbered from 1, the finest."
+        )
     names = numbered or [NUMBER]
     indices = [field_index(fields, name, "CROSSWALK", "CROSSWALK") for name in names]
     if not id_field:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from osgeo import gdal, ogr
@@ -11,7 +11,7 @@ from qgis.core import QgsFeatureRequest, QgsFields, QgsProcessingFeedback, QgsVe
 from ....core.errors import InputError
 from ....core.records.columns import Column, ColumnBuilder
 from ....core.records.sqlite_file import declared_types, has_idle_log, is_sqlite, read_table
-from ....core.records.table import RecordTable, check_fields, checked_counts
+from ....core.records.table import MEMBER_FIELDS, NO_MEMBERS, RecordTable, check_fields, checked_counts
 from ...compat import kind_of, python_value
 from ..feedback import READ, check_cancelled
 from .checked_source import (
@@ -35,11 +35,15 @@ def read_records(
     count_field: str,
     region_id: str | None,
     feedback: QgsProcessingFeedback,
+    sensitive: Sequence[str] = (),
+    members: Mapping[str, str] = NO_MEMBERS,
 ) -> RecordTable:
     """Read the fields of RECORDS that are needed and nothing else.
 
-    region_id : REGION_ID of the areas, refused among the released fields. Raises InputError.
+    region_id : REGION_ID of the areas, refused among the released fields; sensitive : released like those kept;
+    members : the field of each kind that rows belong to. Raises InputError.
     """
+    kept = list(dict.fromkeys([*kept, *sensitive]))
     fields = source.fields()
     field_index(fields, area_field, "RECORD_REGION", "RECORDS")
     for parameter, names in (("QUASI_IDENTIFIERS", quasi_identifiers), ("KEEP_FIELDS", kept)):
@@ -47,8 +51,11 @@ def read_records(
             field_index(fields, name, parameter, "RECORDS")
     if count_field:
         field_index(fields, count_field, "RECORD_COUNT", "RECORDS")
-    check_fields(area_field, quasi_identifiers, kept, region_id, count_field or None)
-    names = [area_field, *quasi_identifiers, *kept, *([count_field] if count_field else [])]
+    for kind, name in members.items():
+        field_index(fields, name, MEMBER_FIELDS[kind], "RECORDS")
+    check_fields(area_field, quasi_identifiers, kept, region_id, count_field or None, members)
+    names = [area_field, *quasi_identifiers, *kept, *([count_field] if count_field else []), *members.values()]
+    names = list(dict.fromkeys(names))
     columns = read_columns(source, names, feedback)
     counts = _counts(columns[count_field], count_field) if count_field else None
     return RecordTable(
@@ -56,6 +63,8 @@ def read_records(
         {name: columns[name] for name in quasi_identifiers},
         {name: columns[name] for name in kept},
         counts,
+        {kind: columns[name] for kind, name in members.items()},
+        tuple(sensitive),
     )
 
 

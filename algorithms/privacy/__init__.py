@@ -1,0 +1,1 @@
+"""What others could learn from a release: forms that check it."""

@@ -1,0 +1,102 @@
+"""Any table that is to be published, checked."""
+
+from __future__ import annotations
+
+from qgis.core import QgsProcessingException
+
+from ...core.checking import ReleaseCheck, check_release
+from ...core.report.checking import check_report
+from ..form import parameters as shared
+from ..form.areas import area_parameters, areas_of
+from ..form.base import VbasAlgorithm
+from ..form.effective import GIVEN, Counts
+from ..form.form import Form
+from ..form.records import PROTECTION, k_parameter, protection_parameters, record_count
+from ..layers.tables import INTERNAL
+from .checked import check_table_of, columns_of
+
+
+class CheckRelease(VbasAlgorithm):
+    """`vbas:checkrelease`."""
+
+    ID = "checkrelease"
+    TAGS = "risk,audit,l-diversity,t-closeness"
+    SUMMARY = (
+        "Checks any table of person records before it is published: k, l, t, risk, and what further fields reveal."
+    )
+    HELP = (
+        "<p>How well does a table hide people? Records that share all quasi-identifiers make a class; the smallest "
+        "class, what the members of a class have in common, and the risk of being recognised (1 / class) are reported, "
+        "with every class that falls short. The other fields are looked at for values that single out a person or "
+        "refine a quasi-identifier.</p><p>The table may come from here or from anywhere. Name every field that an "
+        "outsider could know, the region it shows (vbas_level, vbas_region) included: the check is no better than that "
+        "choice.</p><p>Headless, the run ends with an error where classes fall short, after its outputs are written; "
+        "untick “End with an error” to go on.</p>"
+    )
+
+    def declare(self) -> None:
+        self.addParameters(
+            shared.source("RECORDS", "Table to check", "The records as they are to be published."),
+            shared.field(
+                "QUASI_IDENTIFIERS",
+                "Quasi-identifiers",
+                "RECORDS",
+                "What an outsider could know about a person, the region that the table shows included.",
+                several=True,
+            ),
+            record_count(numeric=True),
+            k_parameter(),
+            *protection_parameters(),
+            *(shared.optional(shared.advanced(one)) for one in area_parameters(with_population=False)),
+            shared.yes("STOP", "End with an error where classes fall short", True, "So that a script stops there too."),
+            shared.sink(
+                "CHECK",
+                "Classes that fall short",
+                INTERNAL,
+                "A row per class that does not hold what is asked: its values, records, people, and how many values of "
+                "each sensitive field it has.",
+                optional=True,
+            ),
+            shared.report("A page with the verdict, the risk, and what the other fields reveal."),
+        )
+        self.addNumbers(
+            K_FOUND="People in the smallest class",
+            L_FOUND="Fewest sensitive values in a class",
+            T_FOUND="Largest distance of a class from the table",
+            N_BELOW="Records in classes that fall short",
+            LARGEST_RISK="Largest risk",
+            MEAN_RISK="Mean risk",
+        )
+
+    def counts(self) -> Counts:
+        return {**PROTECTION, **{name: [{"REGIONS": GIVEN}] for name in ("REGION_ID", "AREA_POINT")}}
+
+    def work(self, form: Form) -> dict[str, object]:
+        columns = columns_of(form)
+        areas = areas_of(form).areas if form.given("REGIONS") else None
+        k, distinct, share = form.whole("K"), form.whole("L_DIVERSITY"), form.number("MAX_SHARE")
+        quasi, others, members, sensitive, counts = columns
+        found = check_release(quasi, others, k, members, sensitive, distinct, share, areas, counts)
+        form.outputs.add("CHECK", check_table_of(form, quasi, found))
+        form.outputs.add_text("REPORT", lambda: check_report(found, k, quasi, form.rows()))
+        form.warn(*found.problems, *(text for one in found.kept for text in (one.refusal, one.warning) if text))
+        form.info(verdict(found, k))
+        if form.yes("STOP") and found.classes_below:
+            form.outputs.deliver()
+            raise QgsProcessingException(verdict(found, k))
+        numbers = {"K_FOUND": found.k_found, "N_BELOW": found.records_below}
+        numbers |= {"LARGEST_RISK": found.largest_risk, "MEAN_RISK": found.mean_risk}
+        if found.l_found is not None:
+            numbers |= {"L_FOUND": found.l_found, "T_FOUND": found.t_found}
+        return numbers
+
+
+def verdict(found: ReleaseCheck, k: int) -> str:
+    """One sentence."""
+    if not found.classes_below:
+        return f"Every class has at least {k} people; the smallest has {found.k_found}."
+    return (
+        f"{found.classes_below} classes with {found.records_below} records fall short of what is asked; the smallest "
+        f"has {found.k_found} people. Coarser quasi-identifiers or larger regions, or leaving these records out, mend "
+        "that."
+    )

@@ -1,0 +1,64 @@
+"""The table that is checked: read, and its classes that fall short written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ...core.checking import ReleaseCheck
+from ...core.records.columns import Column
+from ...core.records.table import MEMBER_FIELDS, checked_counts
+from ..compat import field as make_field
+from ..form.form import Form
+from ..layers.reading.fields import field_index
+from ..layers.reading.records import read_columns
+from ..layers.tables import Table, number_fields
+
+Columns = Mapping[str, Column]
+
+
+def columns_of(form: Form) -> tuple[Columns, Columns, Columns, Columns, np.ndarray | None]:
+    """Quasi-identifiers, other fields, members by kind, sensitive fields, and counts, from RECORDS."""
+    source = form.source("RECORDS")
+    quasi, sensitive = form.field_names("QUASI_IDENTIFIERS"), form.field_names("SENSITIVE")
+    members = {kind: form.text(name) for kind, name in MEMBER_FIELDS.items() if form.given(name)}
+    count = form.text("RECORD_COUNT")
+    for parameter, names in (("QUASI_IDENTIFIERS", quasi), ("SENSITIVE", sensitive)):
+        for name in names:
+            field_index(source.fields(), name, parameter, "RECORDS")
+    keys = (
+        {source.fields().at(index).name() for index in source.layer.primaryKeyAttributes()} if source.layer else set()
+    )
+    used = {*quasi, *sensitive, *members.values(), count, *keys}
+    others = [name for name in source.fields().names() if name not in used and name.lower() not in ("fid", "ogc_fid")]
+    wanted = dict.fromkeys([*quasi, *sensitive, *others, *members.values(), *([count] if count else [])])
+    columns = read_columns(source, list(wanted), form.feedback)
+    counts = None
+    if count:
+        values = np.array([np.nan if value is None else float(value) for value in columns[count].categories])
+        counts = checked_counts(values[columns[count].codes], count)
+    return (
+        {name: columns[name] for name in quasi},
+        {name: columns[name] for name in others},
+        {kind: columns[name] for kind, name in members.items()},
+        {name: columns[name] for name in sensitive if name not in quasi},
+        counts,
+    )
+
+
+def check_table_of(form: Form, quasi: Columns, found: ReleaseCheck) -> Table:
+    """CHECK: a row per class that falls short, the smallest first."""
+    rows = np.flatnonzero(found.fails)
+    rows = rows[np.lexsort((rows, found.people[rows]))]
+    fields = form.source("RECORDS").fields()
+    shown = [fields.field(name) for name in quasi]
+    columns: list[object] = [
+        Column(found.classes[rows, position], column.categories) for position, column in enumerate(quasi.values())
+    ]
+    shown += number_fields(vbas_records="long", vbas_people="long")
+    columns += [found.records[rows], found.people[rows]]
+    for number, diversity in enumerate(found.diversity.values(), 1):
+        shown += [make_field(f"vbas_values_{number}", "integer"), make_field(f"vbas_share_{number}", "real")]
+        columns += [diversity.distinct[rows], diversity.largest_share[rows]]
+    return Table(shown, columns)

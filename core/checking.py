@@ -1,0 +1,118 @@
+"""Checking a table that is to be published, whoever made it: how well do its classes hide people?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from .anonymity import check_k
+from .areas import Areas, identifier_text
+from .errors import InputError
+from .kept_fields import KeptField, examine_columns
+from .records.columns import Column, combine_codes
+from .requirement import Diversity, Requirement, diversity_of, members_of, shares_of
+
+
+@dataclass(frozen=True, eq=False)
+class ReleaseCheck:
+    """What was found in a table; a class is what records have in common that share all quasi-identifiers.
+
+    k_found : people in the smallest class; l_found : fewest different values of a sensitive field in a class; t_found :
+    largest distance of a class from the table; None where no field is sensitive
+    records_below, classes_below : those that do not hold what is asked; largest_risk, mean_risk : 1 / people, by class
+    and over all records
+    classes : (C, Q) codes of the quasi-identifiers; records, people : (C,); fails : (C,) bool
+    diversity : by sensitive field; kept : what the other fields give away; problems : sentences
+    """
+
+    k_found: int
+    l_found: int | None
+    t_found: float | None
+    records_below: int
+    classes_below: int
+    largest_risk: float
+    mean_risk: float
+    classes: np.ndarray
+    records: np.ndarray
+    people: np.ndarray
+    fails: np.ndarray
+    diversity: Mapping[str, Diversity]
+    kept: tuple[KeptField, ...]
+    problems: tuple[str, ...]
+
+
+def check_release(
+    quasi_identifiers: Mapping[str, Column],
+    others: Mapping[str, Column],
+    k: int,
+    members: Mapping[str, Column] | None = None,
+    sensitive: Mapping[str, Column] | None = None,
+    l_diversity: int = 1,
+    max_share: float = 100.0,
+    areas: Areas | None = None,
+    counts: np.ndarray | None = None,
+) -> ReleaseCheck:
+    """Check a table of N rows by its columns.
+
+    quasi_identifiers : what is known of a person, the region it shows included; others : all further fields; members :
+    who a row belongs to, by kind; sensitive : fields a class must not have in common; areas : whose identifiers must
+    not be found in any field; counts : (N,) records of each row, ones where None.
+    Raises InputError for an empty table, no quasi-identifier, and settings outside their range.
+    """
+    check_k(k)
+    if not quasi_identifiers:
+        raise InputError("QUASI_IDENTIFIERS is empty: choose at least one field that could identify a person.")
+    columns = list(quasi_identifiers.values())
+    if not len(columns[0]):
+        raise InputError("RECORDS is empty: there is nothing to check.")
+    class_of, classes = combine_codes([one.codes for one in columns], [len(one.categories) for one in columns])
+    requirement = Requirement(
+        k,
+        tuple(members_of(kind, class_of, one.codes) for kind, one in (members or {}).items()),
+        tuple(shares_of(name, class_of, one.codes, counts) for name, one in (sensitive or {}).items()),
+        l_diversity,
+        max_share,
+    )
+    every = np.arange(len(classes))
+    records = np.bincount(class_of, counts, len(classes)).astype(np.int64)
+    people = requirement.people(every, records)
+    fails = (people < k) | ~requirement.holds(every, every, len(classes))
+    diversity = {one.field: diversity_of(every, one, len(classes)) for one in requirement.shares}
+    kept = examine_columns({**others, **(sensitive or {})}, class_of, quasi_identifiers, k)
+    n_records = int(records.sum())
+    return ReleaseCheck(
+        k_found=int(people.min()),
+        l_found=min((int(one.distinct.min()) for one in diversity.values()), default=None),
+        t_found=max((float(one.distance.max()) for one in diversity.values()), default=None),
+        records_below=int(records[fails].sum()),
+        classes_below=int(fails.sum()),
+        largest_risk=1.0 / int(people.min()) if people.min() else 1.0,
+        mean_risk=float((records / np.maximum(people, 1)).sum() / max(n_records, 1)),
+        classes=classes,
+        records=records,
+        people=people,
+        fails=fails,
+        diversity=diversity,
+        kept=tuple(kept),
+        problems=tuple(_identifiers_in({**quasi_identifiers, **others, **(sensitive or {})}, areas)),
+    )
+
+
+def _identifiers_in(columns: Mapping[str, Column], areas: Areas | None) -> list[str]:
+    """A sentence for every field that holds identifiers of the areas."""
+    if areas is None:
+        return []
+    sentences = []
+    for name, column in columns.items():
+        texts = np.array([identifier_text(value) for value in column.categories], dtype=object)
+        known = np.array([text is not None for text in texts], bool)
+        found = areas.codes_of(texts) >= 0
+        share = found[column.codes].sum() / max(known[column.codes].sum(), 1)
+        if share > 0.5 and found.sum() > 1:
+            sentences.append(
+                f"“{name}” holds identifiers of REGIONS in {100 * share:.0f} % of its values: the table shows the "
+                "areas themselves."
+            )
+    return sentences

@@ -1,0 +1,186 @@
+"""Persons instead of rows, sensitive values, kept fields, and the check of any table, in QGIS."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter, defaultdict
+
+import numpy as np
+import pytest
+from qgis.core import QgsProcessingException
+
+from .conftest import make_layer
+
+SIDE, PER_AREA, VISITS = 6, 40, 3
+
+
+@pytest.fixture(scope="module")
+def clinic(provider):
+    """36 square areas, and visits of 40 patients in each, some with many visits."""
+    rng = np.random.default_rng(7)
+    squares, homes, rows = [], [], []
+    for row in range(SIDE):
+        for column in range(SIDE):
+            x, y = 630_000 + 500 * column, 5_520_000 + 500 * row
+            squares.append(f"Polygon(({x} {y}, {x + 500} {y}, {x + 500} {y + 500}, {x} {y + 500}, {x} {y}))")
+            homes.append(f"4690{row}{column}")
+    for home in homes:
+        for patient in range(PER_AREA):
+            person = f"patient {home}-{patient}"
+            sex, age = "FM"[patient % 2], int(rng.integers(0, 7))
+            ill = "flu" if age == 6 else ("flu", "cold", "cough")[int(rng.integers(3))]
+            for visit in range(int(rng.integers(1, 2 * VISITS))):
+                rows.append((home, sex, age, ill, person, f"house {home}-{patient // 3}", home, age * 12 + visit % 12))
+    names = ("home", "sex", "age", "diagnosis", "person", "house", "copy", "months")
+    areas = make_layer({"da": homes, "people": [PER_AREA] * len(homes)}, squares)
+    return areas, make_layer(dict(zip(names, map(list, zip(*rows))))), rows
+
+
+def parameters(clinic, tmp_path, **more):
+    areas, records, _ = clinic
+    return {
+        "REGIONS": areas,
+        "REGION_ID": "da",
+        "POPULATION": "people",
+        "RECORDS": records,
+        "RECORD_REGION": "home",
+        "QUASI_IDENTIFIERS": ["sex", "age"],
+        "K": 5,
+        "COMBINATION": "custom",
+        "SITE_NUMBER": "given number",
+        "N_SITES": 12,
+        "RELEASED_RECORDS": str(tmp_path / "released.csv"),
+        "CROSSWALK": str(tmp_path / "crosswalk.csv"),
+        "REPORT": str(tmp_path / "report.html"),
+        **more,
+    }
+
+
+def read(path):
+    with path.open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def behind_classes(clinic, tmp_path, nested):
+    """Persons, households and diagnoses behind every class that was written, found again from the crosswalk."""
+    released, crosswalk = read(tmp_path / "released.csv"), read(tmp_path / "crosswalk.csv")
+    shown = {(row.get("vbas_level", "1"), row["vbas_region"], row["sex"], row["age"]) for row in released}
+    sizes = Counter((row.get("vbas_level", "1"), row["vbas_region"], row["sex"], row["age"]) for row in released)
+    behind = defaultdict(lambda: (set(), set(), Counter()))
+    fields = [name for name in crosswalk[0] if name.startswith("vbas_region")]
+    of_area = {row["da"]: [row[name] for name in fields] for row in crosswalk}
+    for home, sex, age, ill, person, house, *_ in clinic[2]:
+        for level, region in enumerate(of_area[home], 1):
+            key = (str(level), region, sex, str(age))
+            if key in shown:
+                behind[key][0].add(person)
+                behind[key][1].add(house)
+                behind[key][2][ill] += 1
+                if nested:
+                    break  # a class is shown once: at the finest level that has it for this area
+    return sizes, behind
+
+
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("who", ["PERSON_ID", "HOUSEHOLD_ID"])
+def test_k_counts_persons_or_households_and_neither_is_released(run, clinic, tmp_path, nested, who):
+    field = {"PERSON_ID": "person", "HOUSEHOLD_ID": "house"}[who]
+    release = "nested levels" if nested else "one level"
+    results = run("anonymize", **parameters(clinic, tmp_path, RELEASE=release, **{who: field}))
+    sizes, behind = behind_classes(clinic, tmp_path, nested)
+    position = ["PERSON_ID", "HOUSEHOLD_ID"].index(who)
+    assert sizes
+    if not nested:
+        assert all(len(behind[key][position]) >= 5 for key in sizes)
+        without = run("anonymize", **parameters(clinic, tmp_path, RELEASE=release))
+        sizes, behind = behind_classes(clinic, tmp_path, nested)
+        assert any(len(behind[key][position]) < 5 for key in sizes)
+        assert results.results["N_SUPPRESSED"] > without.results["N_SUPPRESSED"]
+    text = (tmp_path / "released.csv").read_text(encoding="utf-8")
+    assert "patient " not in text
+    assert "house " not in text
+
+
+def test_sensitive_values_are_asked_for_and_reported(run, clinic, tmp_path):
+    plain = run("anonymize", **parameters(clinic, tmp_path, SENSITIVE=["diagnosis"]))
+    report = (tmp_path / "report.html").read_text(encoding="utf-8")
+    sizes, behind = behind_classes(clinic, tmp_path, False)
+    alike = sum(len(behind[key][2]) == 1 for key in sizes)
+    assert alike
+    assert f"{alike} of {len(sizes)} released classes have one value in common" in report
+    asked = run("anonymize", **parameters(clinic, tmp_path, SENSITIVE=["diagnosis"], L_DIVERSITY=2, MAX_SHARE=80))
+    sizes, behind = behind_classes(clinic, tmp_path, False)
+    assert all(len(behind[key][2]) >= 2 for key in sizes)
+    assert all(max(behind[key][2].values()) <= 0.8 * sum(behind[key][2].values()) for key in sizes)
+    assert asked.results["N_SUPPRESSED"] > plain.results["N_SUPPRESSED"]
+    nested = run(
+        "anonymize",
+        **parameters(clinic, tmp_path, SENSITIVE=["diagnosis"], L_DIVERSITY=2, RELEASE="nested levels"),
+    )
+    assert nested.results["N_RECORDS"] - nested.results["N_SUPPRESSED"] == len(read(tmp_path / "released.csv"))
+
+
+@pytest.mark.parametrize("release", ["one level", "nested levels"])
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"KEEP_FIELDS": ["copy"]}, "“copy”"),
+        ({"KEEP_FIELDS": ["person"], "PERSON_ID": "person"}, "“person” is PERSON_ID"),
+        ({"QUASI_IDENTIFIERS": ["sex", "house"], "HOUSEHOLD_ID": "house"}, "“house” is HOUSEHOLD_ID"),
+        ({"PERSON_ID": "none such"}, "none such"),
+        ({"PERSON_ID": "person", "RECORD_COUNT": "months"}, "cannot go together"),
+    ],
+)
+def test_what_would_give_a_person_or_an_area_away_is_refused(run, clinic, tmp_path, more, words, release):
+    with pytest.raises(QgsProcessingException, match=words):
+        run("anonymize", **parameters(clinic, tmp_path, RELEASE=release, **more))
+    assert not list(tmp_path.iterdir())
+
+
+def test_finer_values_of_a_quasi_identifier_are_warned_of(run, clinic, tmp_path):
+    said = run("anonymize", **parameters(clinic, tmp_path, KEEP_FIELDS=["months"])).log
+    assert any("“months” is a finer value of the quasi-identifier “age”" in one for one in said)
+
+
+def test_any_table_is_checked_and_the_run_ends_with_an_error_after_its_outputs_are_written(run, clinic, tmp_path):
+    given = {
+        "RECORDS": clinic[1],
+        "QUASI_IDENTIFIERS": ["home", "sex", "age"],
+        "PERSON_ID": "person",
+        "SENSITIVE": ["diagnosis"],
+        "REGIONS": clinic[0],
+        "REGION_ID": "da",
+        "CHECK": str(tmp_path / "check.csv"),
+        "REPORT": str(tmp_path / "report.html"),
+    }
+    with pytest.raises(QgsProcessingException, match="fall short"):
+        run("checkrelease", **given)
+    people = defaultdict(set)
+    rows = Counter()
+    for home, sex, age, _, person, *_ in clinic[2]:
+        people[home, sex, str(age)].add(person)
+        rows[home, sex, str(age)] += 1
+    short = {key: len(found) for key, found in people.items() if len(found) < 5}
+    written = read(tmp_path / "check.csv")
+    assert {(r["home"], r["sex"], r["age"]): int(r["vbas_people"]) for r in written} == short
+    assert all(int(r["vbas_records"]) == rows[r["home"], r["sex"], r["age"]] for r in written)
+    numbers = run("checkrelease", **{**given, "STOP": False})
+    assert numbers.results["K_FOUND"] == min(map(len, people.values()))
+    assert numbers.results["N_BELOW"] == sum(rows[key] for key in short)
+    assert numbers.results["L_FOUND"] == 1
+    report = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "holds identifiers of REGIONS in 100 %" in report
+
+
+def test_our_own_release_passes_the_check(run, clinic, tmp_path):
+    run("anonymize", **parameters(clinic, tmp_path, RELEASE="nested levels", SENSITIVE=["diagnosis"]))
+    numbers = run(
+        "checkrelease",
+        **{
+            "RECORDS": str(tmp_path / "released.csv"),
+            "QUASI_IDENTIFIERS": ["vbas_level", "vbas_region", "sex", "age"],
+            "SENSITIVE": ["diagnosis"],
+        },
+    )
+    assert numbers.results["K_FOUND"] >= 5
+    assert numbers.results["N_BELOW"] == 0

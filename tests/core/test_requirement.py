@@ -1,0 +1,155 @@
+"""What is asked of a class beside k rows: persons, households, sensitive values; recounted row by row."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vbas.core.crosswalk import number_compactly
+from vbas.core.errors import InputError, PrivacyError
+from vbas.core.evaluation import evaluate
+from vbas.core.levels import make_levels, own_regions
+from vbas.core.nesting.measures import evaluate_levels
+from vbas.core.nesting.planning import nest
+from vbas.core.plan import suppress
+from vbas.core.records.matching import match_records, requirement_of
+from vbas.core.records.table import HOUSEHOLDS, PERSONS, RecordTable
+from vbas.core.release import apply
+from vbas.core.requirement import Requirement, measure
+
+from .strategies import column_from_array, regions
+
+
+@st.composite
+def visits(draw):
+    """Areas and visits of persons who live in households, with a diagnosis."""
+    areas = draw(regions(least=3, most=12))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_persons = draw(st.integers(5, 60))
+    n = n_persons * draw(st.integers(1, 4))
+    person = rng.integers(0, n_persons, n)
+    household = rng.integers(0, max(2, n_persons // 2), n_persons)[person]
+    home = rng.integers(0, len(areas), n_persons)[person]
+    moved = rng.random(n) < draw(st.sampled_from([0.0, 0.2]))
+    area = np.where(moved, rng.integers(0, len(areas), n), home)
+    table = RecordTable(
+        column_from_array(areas.identifiers[area].astype(str)),
+        {"sex": column_from_array(rng.integers(0, 2, n_persons)[person])},
+        {"diagnosis": column_from_array(rng.integers(0, draw(st.integers(1, 4)), n), rng.random(n) < 0.1)},
+        None,
+        {PERSONS: column_from_array(person), HOUSEHOLDS: column_from_array(household)},
+        ("diagnosis",),
+    )
+    k = draw(st.integers(2, 5))
+    return areas, match_records(table, areas, k=k), k, draw(st.integers(1, 3)), draw(st.sampled_from([100.0, 60.0]))
+
+
+def classes_of(plan, records):
+    """The rows behind each label that is shown: persons, households, diagnoses."""
+    label = plan.label_of[records.cell_of]
+    table = records.table
+    found = defaultdict(lambda: (set(), set(), Counter()))
+    columns = (table.members[PERSONS], table.members[HOUSEHOLDS], table.kept["diagnosis"])
+    for one, person, household, diagnosis in zip(label.tolist(), *(column.codes.tolist() for column in columns)):
+        if one >= 0:
+            found[one][0].add(person)
+            found[one][1].add(household)
+            found[one][2][diagnosis] += 1
+    return found
+
+
+@settings(max_examples=150, deadline=None)
+@given(visits(), st.booleans())
+def test_every_class_holds_what_is_asked_counted_row_by_row(case, nested):
+    areas, records, k, distinct, share = case
+    requirement = requirement_of(records, k, distinct, share)
+    rng = np.random.default_rng(0)
+    crosswalk, _ = number_compactly(rng.integers(0, 3, len(areas)))
+    if nested:
+        levels = make_levels(areas, [own_regions(len(areas)), crosswalk])
+        plan = nest(areas, records.profile, levels, k, requirement=requirement)
+        _, audit = evaluate_levels(areas, plan)
+    else:
+        plan = suppress(records.profile, crosswalk, k, requirement)
+        _, audit = evaluate(areas, plan, crosswalk.mean_centres(areas.points))
+    found = classes_of(plan, records)
+    assert set(found) == set(np.flatnonzero(plan.shown).tolist())
+    for label, (persons, households, diagnoses) in found.items():
+        assert min(len(persons), len(households)) >= k
+        assert len(diagnoses) >= distinct
+        assert 100 * max(diagnoses.values()) / sum(diagnoses.values()) <= share + 1e-9
+        assert plan.sizes[label] == min(len(persons), len(households), sum(diagnoses.values()))
+    release = apply(plan, records, [])
+    assert set(release.fields) == {"sex", "diagnosis"}
+    measured = measure(requirement, plan.label_of, len(plan.records))
+    if found:
+        assert measured.smallest == {
+            PERSONS: min(len(one[0]) for one in found.values()),
+            HOUSEHOLDS: min(len(one[1]) for one in found.values()),
+        }
+    everyone = sum((one[2] for one in found.values()), Counter())
+    for label, (_, _, diagnoses) in found.items():
+        n, n_all = sum(diagnoses.values()), sum(everyone.values())
+        apart = sum(abs(diagnoses[value] / n - everyone[value] / n_all) for value in everyone) / 2
+        assert measured.diversity["diagnosis"].distance[label] == pytest.approx(apart)
+        assert measured.diversity["diagnosis"].distinct[label] == len(diagnoses)
+    assert len(audit.records)
+
+
+@settings(max_examples=150, deadline=None)
+@given(visits())
+def test_under_one_level_nothing_is_suppressed_that_holds_what_is_asked(case):
+    areas, records, k, distinct, share = case
+    crosswalk, _ = number_compactly(np.random.default_rng(1).integers(0, 3, len(areas)))
+    plan = suppress(records.profile, crosswalk, k, requirement_of(records, k, distinct, share))
+    everything = classes_of(replace(plan, shown=np.ones(len(plan.shown), bool)), records)
+    for label, (persons, households, diagnoses) in everything.items():
+        share_found = 100 * max(diagnoses.values()) / sum(diagnoses.values())
+        enough = min(len(persons), len(households)) >= k
+        assert plan.shown[label] == (enough and len(diagnoses) >= distinct and share_found <= share + 1e-9)
+
+
+@settings(max_examples=100, deadline=None)
+@given(visits())
+def test_a_plan_that_counts_rows_is_refused_where_persons_are_known(case):
+    areas, records, k, _, _ = case
+    plan = suppress(records.profile, own_regions(len(areas)), k)
+    found = classes_of(plan, records)
+    if any(min(len(one[0]), len(one[1])) < k for one in found.values()):
+        with pytest.raises(PrivacyError, match="fewer than"):
+            apply(plan, records, [])
+    else:
+        apply(plan, records, [])
+
+
+def test_settings_outside_their_range_are_refused():
+    for settings_, words in (
+        ({"k": 1}, "K is 1"),
+        ({"l_diversity": 0}, "L_DIVERSITY is 0"),
+        ({"max_share": 0}, "MAX_SHARE is 0"),
+        ({"max_share": 101}, "MAX_SHARE is 101"),
+    ):
+        with pytest.raises(InputError, match=words):
+            Requirement(**settings_)
+
+
+def test_rows_without_a_person_and_counts_with_persons_are_refused():
+    rng = np.random.default_rng(0)
+    n = 40
+    areas = [f"a{i}" for i in range(4)]
+    from vbas.core.areas import make_areas
+
+    made = make_areas(areas, rng.random((4, 2)))
+    area = column_from_array(np.array(areas)[rng.integers(0, 4, n)])
+    quasi = {"sex": column_from_array(rng.integers(0, 2, n))}
+    missing = {PERSONS: column_from_array(np.arange(n), np.arange(n) < 3)}
+    with pytest.raises(InputError, match="PERSON_ID is missing in 3 rows"):
+        match_records(RecordTable(area, quasi, {}, None, missing), made)
+    whole = {PERSONS: column_from_array(np.arange(n))}
+    with pytest.raises(InputError, match="PERSON_ID and RECORD_COUNT cannot go together"):
+        match_records(RecordTable(area, quasi, {}, np.ones(n, np.int64), whole), made)
