@@ -16,7 +16,7 @@ from ..plan import SUPPRESSED, Plan, area_of_cells, plan_by_levels, suppress
 from ..progress import Progress, silent
 from .examining import Examined, Examiner
 from .overlay import NONE, Overlay
-from .pinned import Count
+from .pinned import REST, Count
 from .published import Published, publish
 from .updates import Changes
 
@@ -57,7 +57,7 @@ def repair(
     if before.n_counts:
         for by_size in (True, False):
             new, told, after = _until_nothing_tells(new, areas, title, examiner, by_size, progress)
-            n_known_by_size += after.n_counts if by_size else 0
+        n_known_by_size = examiner.examine(_told(new, areas, title, True)).n_counts
     coarser = 0
     if plan.level_of is not None and new.level_of is not None:
         moved = (new.level_of > plan.level_of) & (plan.level_of >= 0)
@@ -139,6 +139,8 @@ def _labels_that_tell(plan: Plan, told: Published, found: Examined, by_size: boo
     by_class = _Labels(over, last)
     for count in found.counts:
         labels = by_class.showing(count)
+        if not len(labels) and count.kind == REST:
+            labels = by_class.beside(count)
         if not len(labels) and not by_size:
             labels = by_class.around(count)
         if len(labels) and not chosen[shown[labels]].any():
@@ -188,6 +190,10 @@ class _Labels:
         """The labels that show some people of a count."""
         return self._in_cells(count.cells, count.joint)
 
+    def beside(self, count: Count) -> np.ndarray:
+        """The labels in the same overlay cells of classes that a count has sums with."""
+        return self._in_cells(count.cells, self._related(count))
+
     def around(self, count: Count) -> np.ndarray:
         """The labels in all regions of any release around a count, of its classes or those they have sums with."""
         regions = self._over.regions
@@ -195,9 +201,12 @@ class _Labels:
         for column in regions.T:
             own = np.unique(column[count.cells])
             near |= np.isin(column, own[own >= 0])
-        joint = np.flatnonzero(np.isin(self._over.group_of, self._over.group_of[count.joint]))
+        joint = self._related(count)
         found = self._in_cells(np.flatnonzero(near), joint)
         return found if len(found) else self._in_cells(np.arange(len(regions)), joint)
+
+    def _related(self, count: Count) -> np.ndarray:
+        return np.flatnonzero(np.isin(self._over.group_of, self._over.group_of[count.joint]))
 
     def _in_cells(self, cells: np.ndarray, joint: np.ndarray) -> np.ndarray:
         schema_class = np.unique(self._over.entries[joint, self._over.schema_of[self._release]])
