@@ -98,3 +98,45 @@ def _silent(release: Published) -> Published:
     return replace(
         release, level=none, region=none, class_of=none, records=none, bounded=False, whole=False, held_back=None
     )
+
+
+@dataclass(frozen=True, eq=False)
+class AllExamined:
+    """What several releases give away together.
+
+    pinned : of those that no later one updates, None where they are fewer than two; kept : their positions
+    changes : for pairs (earlier, later) of releases of the same regions, the counts that changed by a few people
+    """
+
+    pinned: Pinned | None
+    kept: tuple[int, ...]
+    changes: list[tuple[int, int, Changes]]
+
+    @property
+    def n_counts(self) -> int:
+        """Pinned counts and visible changes."""
+        counts = 0 if self.pinned is None else len(self.pinned.counts)
+        return counts + sum(len(one) for *_, one in self.changes)
+
+    @property
+    def n_persons(self) -> int:
+        """People in pinned counts at least, and by which counts changed."""
+        persons = 0 if self.pinned is None else self.pinned.n_persons
+        return persons + sum(one.n_persons for *_, one in self.changes)
+
+
+def examine_all(releases: Sequence[Published], k: int | None = None, progress: Progress = silent) -> AllExamined:
+    """Hold all releases, the earliest first, against each other; k : the least k of theirs where None.
+
+    Raises what `find_pinned` raises.
+    """
+    k = min(one.k for one in releases) if k is None else k
+    pairs = [(i, j) for j in range(len(releases)) for i in range(j)]
+    compared = ((i, j, visible_changes(releases[i], releases[j], k)) for i, j in pairs)
+    changes = [(i, j, found) for i, j, found in compared if found is not None and len(found)]
+    updated = {i for i, j in pairs if differs(releases[i], releases[j])}
+    kept = tuple(i for i in range(len(releases)) if i not in updated)
+    pinned = None
+    if len(kept) > 1 or len(releases) < 2:
+        pinned = find_pinned([releases[i] for i in kept], k, progress=progress)
+    return AllExamined(pinned, kept, changes)
