@@ -6,7 +6,7 @@ many quantities at once: few programs decide most of them, and only the rest are
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -81,6 +81,7 @@ def decide(problem: Problem, k: int) -> Answers:
     """
     n_asked = problem.asked.shape[0]
     answers = Answers(*(np.zeros(n_asked, kind) for kind in (bool, np.int64, np.int64, bool)))
+    problem, answers.decided = _without_twins(problem)
     of_unknown, of_row, of_asked = problem.components()
     sizes = np.bincount(of_unknown, minlength=int(of_asked.max(initial=-1)) + 1)
     related = np.zeros(len(sizes), bool)
@@ -91,10 +92,44 @@ def decide(problem: Problem, k: int) -> Answers:
     batch = np.cumsum(sizes[due]) // AT_ONCE
     for number in np.unique(batch):
         components = due[batch == number]
-        asked = np.flatnonzero(np.isin(of_asked, components))
+        asked = np.flatnonzero(np.isin(of_asked, components) & ~answers.decided)
         part = problem.part(np.isin(of_unknown, components), np.isin(of_row, components), asked)
         _decide_batch(part, k, answers, asked)
     return answers
+
+
+def _without_twins(problem: Problem) -> tuple[Problem, np.ndarray]:
+    """The problem with unknowns in the very same sums joined to one, and which sums asked about that decides, (q,).
+
+    Such unknowns may each be nobody, where the others can take all that their sums need: none of them is pinned by
+    itself. They can where each alone could, as then its upper bound is what one of the sums leaves for all of them.
+    Twins are told by random numbers of their sums, 2 x 40 bits.
+    """
+    alone = (np.diff(problem.asked.indptr) == 1) & (problem.base == 0)
+    together = sparse.vstack([problem.rows, problem.asked[~alone]]).tocsr()
+    draws = np.random.default_rng(0).integers(1, 2**40, (together.shape[0], 2))
+    keys = np.column_stack([together.T @ draws, problem.low, problem.high])
+    _, first, group, size = np.unique(keys, axis=0, return_index=True, return_inverse=True, return_counts=True)
+    group = group.reshape(-1)
+    twin = (size[group] > 1) & (problem.low == 0) & (problem.high >= _left_by_rows(problem))
+    kept = ~twin
+    kept[first[group[twin]]] = True
+    high = np.where(twin, np.minimum(problem.high * size[group], UNBOUNDED), problem.high)
+    joined = problem.part(kept, np.ones(len(problem.row_low), bool), np.ones(len(problem.base), bool))
+    of_asked = np.zeros(len(problem.base), bool)
+    of_asked[alone] = twin[problem.asked[alone].indices]
+    return replace(joined, high=high[kept]), of_asked
+
+
+def _left_by_rows(problem: Problem) -> np.ndarray:
+    """What the rows of each unknown leave for it at most, (n,); more than anything for an unknown without rows."""
+    left = np.where(problem.row_high >= UNBOUNDED, UNBOUNDED, problem.row_high - problem.rows @ problem.low)
+    by_unknown = problem.rows.tocsc()
+    found = np.full(len(problem.low), 2 * UNBOUNDED)
+    used = np.flatnonzero(np.diff(by_unknown.indptr))
+    if len(used):
+        found[used] = np.minimum.reduceat(left[by_unknown.indices], by_unknown.indptr[used])
+    return found + problem.low
 
 
 def _decide_batch(problem: Problem, k: int, answers: Answers, at: np.ndarray) -> None:
