@@ -21,6 +21,7 @@ AT_ONCE = 3_000
 MOST_PROGRAMS = 2_000
 NODES = 2_000
 DRAWS = 4
+TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,6 +202,24 @@ def _still_open(problem: Problem, table: np.ndarray, k: int, left: np.ndarray) -
 
 def _solve(problem: Problem, objective: np.ndarray) -> tuple[np.ndarray | None, bool]:
     """The table with the least objective, None where none is found; and whether there can be one."""
+    # The corners of most problems here are whole numbers. Whole numbers are asked for only where they are not, and then
+    # without presolve, which in the HiGHS of SciPy 1.10 takes some problems with a solution for infeasible.
+    for whole, presolve in ((False, True), (True, False)):
+        status, found = _run(problem, objective, whole, presolve)
+        if status == INFEASIBLE and presolve:
+            status, found = _run(problem, objective, whole, False)
+        if status == INFEASIBLE:
+            return None, False
+        if status == SOLVED and found is not None and _fits(problem, found):
+            return np.rint(found).astype(np.int64), True
+    return None, True
+
+
+SOLVED, INFEASIBLE = 0, 2
+
+
+def _run(problem: Problem, objective: np.ndarray, whole: bool, presolve: bool) -> tuple[int, np.ndarray | None]:
+    """One call of HiGHS: its status, and the table."""
     bounded = problem.row_high[problem.row_high < UNBOUNDED]
     most = int(np.concatenate([bounded, problem.row_low, problem.low]).max(initial=0)) + 1_000
     constraints = []
@@ -209,11 +228,19 @@ def _solve(problem: Problem, objective: np.ndarray) -> tuple[np.ndarray | None, 
         constraints = [LinearConstraint(problem.rows, problem.row_low, row_high)]
     found = milp(
         objective,
-        integrality=np.ones(len(objective)),
+        integrality=np.full(len(objective), int(whole)),
         bounds=VariableBounds(problem.low, np.minimum(problem.high, most)),
         constraints=constraints,
-        options={"node_limit": NODES, "mip_rel_gap": 0.0},
+        options={"node_limit": NODES, "mip_rel_gap": 0.0, "presolve": presolve},
     )
-    if found.status != 0 or found.x is None:
-        return None, found.status != 2
-    return np.rint(found.x).astype(np.int64), True
+    return int(found.status), found.x
+
+
+def _fits(problem: Problem, found: np.ndarray) -> bool:
+    """Whether a table is of whole numbers and within all bounds."""
+    table = np.rint(found)
+    if len(table) and np.abs(found - table).max() > TOLERANCE:
+        return False
+    sums = problem.rows @ table
+    inside = (table >= problem.low).all() and (table <= problem.high).all()
+    return bool(inside and (sums >= problem.row_low).all() and (sums <= problem.row_high).all())
