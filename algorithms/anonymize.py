@@ -31,6 +31,7 @@ from .form.release import release_table, released, released_records
 from .layers.given import Given
 from .nested import levels as nested_levels
 from .nested.release import NUMBERS, anonymize_nested, numbers
+from .privacy import earlier
 
 
 class Anonymize(VbasAlgorithm):
@@ -63,6 +64,7 @@ class Anonymize(VbasAlgorithm):
             *nested_levels.level_parameters(),
             nested_levels.loss(),
             shared.seed(),
+            *earlier.register_parameters(),
             released_records(),
             *regions.region_outputs(),
             shared.report("A page with the verdict, the measures, all parameters and maps of the regions."),
@@ -70,7 +72,7 @@ class Anonymize(VbasAlgorithm):
         self.addNumbers(**regions.NUMBERS, **NUMBERS)
 
     def counts(self) -> Counts:
-        return {**approaches.counts_with_combination(), **nested_levels.counts(), **PROTECTION}
+        return {**approaches.counts_with_combination(), **nested_levels.counts(), **PROTECTION, **earlier.COUNTS}
 
     def settled(self, parameters: dict[str, object], context: QgsProcessingContext) -> Mapping[str, object]:
         return approaches.settled_by_combination(Given(self, parameters, context))
@@ -86,6 +88,7 @@ class Anonymize(VbasAlgorithm):
         form.info(*run.notes)
         requirement = required_of(form, records)
         plan = suppress(records.profile, run.aggregation.crosswalk, k, requirement)
+        plan = earlier.held_against_register(form, plan, areas)
         release, protection = released(form, plan, records, requirement)
         measures, audit = evaluate(areas, plan, run.aggregation.sites, records.n_unmatched)
         seconds = {"reading": read, **run.seconds}
