@@ -4,34 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
 from qgis.core import QgsProcessingContext
 
-from ..core.configuration import aggregate
-from ..core.evaluation import evaluate
-from ..core.plan import suppress
-from ..core.release import smallest_class
-from ..core.report.anonymisation import anonymisation_report
 from .form import approaches, regions
 from .form import parameters as shared
-from .form.areas import area_parameters, areas_of, with_neighbours
+from .form.areas import area_parameters
 from .form.base import VbasAlgorithm
 from .form.effective import Counts
 from .form.form import Form
-from .form.records import (
-    PROTECTION,
-    k_parameter,
-    populated,
-    record_parameters,
-    records_of,
-    released_fields,
-    required_of,
-)
-from .form.release import release_table, released, released_records
+from .form.records import PROTECTION, k_parameter, record_parameters, released_fields
+from .form.release import released_records
 from .layers.given import Given
 from .nested import levels as nested_levels
-from .nested.release import NUMBERS, anonymize_nested, numbers
+from .nested.release import NUMBERS, anonymize_nested
+from .one_level import anonymize_one_level
 from .privacy import earlier
+from .privacy.rule import rule_parameter, with_rule
 
 
 class Anonymize(VbasAlgorithm):
@@ -57,6 +45,7 @@ class Anonymize(VbasAlgorithm):
             *area_parameters(),
             *record_parameters(),
             k_parameter(),
+            rule_parameter(),
             nested_levels.release_kind(),
             approaches.combination(),
             *released_fields(),
@@ -74,33 +63,13 @@ class Anonymize(VbasAlgorithm):
     def counts(self) -> Counts:
         return {**approaches.counts_with_combination(), **nested_levels.counts(), **PROTECTION, **earlier.COUNTS}
 
+    def raised(self, given: Given) -> Given:
+        return with_rule(given)
+
     def settled(self, parameters: dict[str, object], context: QgsProcessingContext) -> Mapping[str, object]:
         return approaches.settled_by_combination(Given(self, parameters, context))
 
     def work(self, form: Form) -> dict[str, object]:
         if form.text("RELEASE") == nested_levels.NESTED:
             return anonymize_nested(form)
-        k, configuration = form.whole("K"), approaches.configuration_of(form)
-        layer = with_neighbours(form, areas_of(form), [configuration.aggregation])
-        records = records_of(form, layer.areas, k)
-        areas, read = populated(layer, records), form.seconds()
-        run = aggregate(areas, records.profile, configuration, form.progress(stop=60))
-        form.info(*run.notes)
-        requirement = required_of(form, records)
-        plan = suppress(records.profile, run.aggregation.crosswalk, k, requirement)
-        plan = earlier.held_against_register(form, plan, areas)
-        release, protection = released(form, plan, records, requirement)
-        measures, audit = evaluate(areas, plan, run.aggregation.sites, records.n_unmatched)
-        seconds = {"reading": read, **run.seconds}
-        seconds["suppression and measures"] = form.seconds() - sum(seconds.values())
-        form.outputs.add("RELEASED_RECORDS", *release_table(form, release, plan.levels, records, k))
-        shapes = regions.add_regions(form, layer, run.aggregation, audit)
-        seconds["drawing and writing"] = form.seconds() - sum(seconds.values())
-        smallest = smallest_class(release, len(records.table.quasi_identifiers))
-        planar = layer.to_planar(np.asarray(shapes), layer.crs)
-        notes = (*records.warnings, *run.notes)
-        form.outputs.add_text(
-            "REPORT",
-            lambda: anonymisation_report(measures, audit, k, smallest, planar, form.rows(), notes, seconds, protection),
-        )
-        return {**regions.numbers(measures), **numbers(plan.levels, measures)}
+        return anonymize_one_level(form)

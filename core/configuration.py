@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from . import aggregation, site_location, site_number
+from . import aggregation, levels, site_location, site_number
 from .aggregation import Aggregation, AggregationOptions
 from .approach import Approach, Result, choosing_sites, looking_at
 from .areas import Areas
@@ -184,6 +184,21 @@ def aggregate(
     seconds["aggregation"] = time.perf_counter() - started
     progress(1.0)
     return Run(number, location, result, seconds)
+
+
+def with_least_population(run: Run, areas: Areas, least: float) -> Run:
+    """The run, its regions joined with the nearest one until each has as many people; the sites are mean centres then.
+
+    Raises InputError for a number below 0, and where all areas together have fewer people.
+    """
+    crosswalk = run.aggregation.crosswalk
+    joined = levels.with_least_population(areas, levels.Levels((crosswalk,)), least).crosswalks[0]
+    if joined.n_regions == crosswalk.n_regions:
+        return run
+    n_joined = crosswalk.n_regions - joined.n_regions
+    note = f"{n_joined} regions had fewer than {least:g} people and joined the nearest one."
+    made = Aggregation(joined, joined.mean_centres(areas.points), (*run.aggregation.notes, note))
+    return replace(run, aggregation=made)
 
 
 def chosen(approaches: Mapping[str, Approach[Result]], name: str, parameter: str) -> Approach[Result]:

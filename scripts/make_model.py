@@ -31,6 +31,7 @@ FOLDER = Path(__file__).resolve().parent.parent / "models"
 WRITTEN_BY = "3.22"
 REGIONS = ("REGIONS", "REGION_ID", "POPULATION", "AREA_POINT")
 RECORDS = ("RECORDS", "RECORD_REGION", "QUASI_IDENTIFIERS", "RECORD_COUNT")
+PROTECTION = ("PERSON_ID", "HOUSEHOLD_ID", "SENSITIVE", "L_DIVERSITY", "MAX_SHARE")
 NUMBER = ("GAPS_REGION", "GAPS_COEFFICIENT", "GAPS_EXPONENT", "LOG_BASE", "CUTOFF", "N_SITES")
 LEVELS = ("COARSEST", "RATIO", "LEVEL_FIELDS", "LEAST_POPULATION")
 APPROACHES = ("SITE_LOCATION", "AGGREGATION", "CAPACITY_FACTOR")
@@ -104,14 +105,14 @@ ONE_LEVEL = Chain(
         Step(
             "releaserecords",
             "Suppress and release",
-            (*RECORDS, "K", "KEEP_FIELDS", "UNMATCHED"),
+            (*RECORDS, "K", "KEEP_FIELDS", *PROTECTION, "PUBLISHED_MARGINS", "UNMATCHED"),
             {"CROSSWALK": ("aggregate", "CROSSWALK")},
             outputs=("RELEASED_RECORDS",),
         ),
         Step(
             "evaluate",
             "4 What it cost",
-            (*REGIONS, *RECORDS, "K", "UNMATCHED"),
+            (*REGIONS, *RECORDS, "K", *PROTECTION, "UNMATCHED"),
             {"CROSSWALK": ("aggregate", "CROSSWALK"), "SITES": ("aggregate", "SITE_POINTS")},
             outputs=("REGION_AUDIT", "REPORT"),
         ),
@@ -129,21 +130,21 @@ NESTED = Chain(
         Step(
             "nestlevels",
             "1 Regions within regions",
-            (*REGIONS, *RECORDS, "K", "UNMATCHED", *LEVELS, *APPROACHES, "SEED"),
+            (*REGIONS, *RECORDS, "K", *PROTECTION, "UNMATCHED", *LEVELS, *APPROACHES, "SEED"),
             {},
             outputs=("CROSSWALK", "RELEASED_REGIONS"),
         ),
         Step(
             "releaserecords",
             "2 The finest that hides, and release",
-            (*REGIONS, *RECORDS, "K", "KEEP_FIELDS", "UNMATCHED", "LOSS"),
+            (*REGIONS, *RECORDS, "K", "KEEP_FIELDS", *PROTECTION, "PUBLISHED_MARGINS", "UNMATCHED", "LOSS"),
             {"CROSSWALK": ("nestlevels", "CROSSWALK")},
             outputs=("RELEASED_RECORDS",),
         ),
         Step(
             "evaluate",
             "3 What it cost",
-            (*REGIONS, *RECORDS, "K", "UNMATCHED", "LOSS"),
+            (*REGIONS, *RECORDS, "K", *PROTECTION, "UNMATCHED", "LOSS"),
             {"CROSSWALK": ("nestlevels", "CROSSWALK")},
             outputs=("REGION_AUDIT", "REPORT"),
         ),

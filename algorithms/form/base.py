@@ -49,6 +49,10 @@ class VbasAlgorithm(NamedAlgorithm):
         """Values that the form uses in place of what was typed; an empty text where it needs none."""
         return {}
 
+    def raised(self, given: Given) -> Given:
+        """The run as it is worked with, where a choice raises other parameters."""
+        return given
+
     def effective(self, parameters: dict[str, object], context: QgsProcessingContext) -> Effective:
         """What a run with these parameters really uses."""
         given = Given(self, parameters, context)
@@ -120,7 +124,7 @@ class VbasAlgorithm(NamedAlgorithm):
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
     ) -> dict[str, object]:
         with cancelled_by_signals(feedback):
-            given = as_spelled(Given(self, understood(self, parameters, context), context))
+            given = self.raised(as_spelled(Given(self, understood(self, parameters, context), context)))
             effective = self.effective(given.parameters, context)
             for sentence in effective.idle():
                 feedback.pushWarning(sentence)

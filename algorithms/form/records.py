@@ -27,7 +27,7 @@ from ..layers.reading.records import read_area_counts, read_records
 from ..layers.shapes.areas import AreaLayer
 from .effective import GIVEN, Counts
 from .form import Form
-from .parameters import choice, field, number, source, whole
+from .parameters import choice, field, number, source, text, whole
 
 
 def record_parameters() -> Iterable[QgsProcessingParameterDefinition]:
@@ -119,9 +119,19 @@ def keep_fields() -> QgsProcessingParameterDefinition:
 
 
 def released_fields() -> Iterable[QgsProcessingParameterDefinition]:
-    """KEEP_FIELDS, what protects persons beside k, and UNMATCHED."""
+    """KEEP_FIELDS, what protects persons beside k, PUBLISHED_MARGINS, and UNMATCHED."""
     yield keep_fields()
     yield from protection_parameters()
+    yield text(
+        "PUBLISHED_MARGINS",
+        "Totals that others publish",
+        "",
+        "Where the records are a full count, totals that anyone has give suppressed classes away by subtraction. Write "
+        "the sets of quasi-identifiers whose totals by region are published, such as age;sex, ethnicity: further "
+        "classes are suppressed until no count below k follows from them.",
+        optional=True,
+        advanced=True,
+    )
     yield unmatched()
 
 
@@ -165,10 +175,12 @@ def protection_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         optional=True,
         advanced=True,
     )
-    text = "The different values of every sensitive field that each class must have; 1 asks for nothing (l-diversity)."
-    yield whole("L_DIVERSITY", "Least number of sensitive values", 1, text, 1, advanced=True)
-    text = "The largest share of a class that may have the same sensitive value, per cent; 100 asks for nothing."
-    yield number("MAX_SHARE", "Largest share of a sensitive value, %", 100.0, text, 0.0, 100.0, advanced=True)
+    distinct = (
+        "The different values of every sensitive field that each class must have; 1 asks for nothing (l-diversity)."
+    )
+    yield whole("L_DIVERSITY", "Least number of sensitive values", 1, distinct, 1, advanced=True)
+    share = "The largest share of a class that may have the same sensitive value, per cent; 100 asks for nothing."
+    yield number("MAX_SHARE", "Largest share of a sensitive value, %", 100.0, share, 0.0, 100.0, advanced=True)
 
 
 # Where the settings of sensitive fields count.

@@ -9,6 +9,7 @@ from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.kept_fields import examine_kept_fields
 from ...core.levels import Levels
+from ...core.margins import hold_against_margins, parse_margins
 from ...core.plan import Plan
 from ...core.records.columns import Column
 from ...core.records.matching import Records
@@ -34,6 +35,16 @@ def released_records() -> QgsProcessingParameterDefinition:
         "sorted by what they show, so that their order reveals nothing. Where the records were already counted, "
         "“records” says how many each row stands for.",
     )
+
+
+def held_against_margins(form: Form, plan: Plan, records: Records) -> Plan:
+    """The plan, from which nothing below k follows with the totals that others publish."""
+    if not form.has("PUBLISHED_MARGINS") or not form.given("PUBLISHED_MARGINS"):
+        return plan
+    margins = parse_margins(form.text("PUBLISHED_MARGINS"), plan.profile.quasi_identifiers)
+    held, cost = hold_against_margins(plan, margins)
+    form.info(f"{cost} further records are suppressed, so that no count below k follows from published totals.")
+    return held
 
 
 def released(form: Form, plan: Plan, records: Records, requirement: Requirement) -> tuple[Release, Section]:

@@ -21,6 +21,11 @@ GEOMETRY_TYPES = {
 }
 
 
+def kind_of_output(title: str) -> str | None:
+    """FOR_RELEASE, INTERNAL or TEST_DATA, as the title of an output ends; None where it says none."""
+    return next((kind for kind in (FOR_RELEASE, INTERNAL, TEST_DATA) if title.endswith(f"({kind})")), None)
+
+
 @dataclass(frozen=True, eq=False)
 class Table:
     """Rows to be written.

@@ -88,9 +88,9 @@ def level_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         "LEAST_POPULATION",
         "Least population of a region",
         0.0,
-        "Nested levels: some rules ask for it, such as 20 000. Regions of the finest level are joined until each has "
-        "as many people; units of LEVEL_FIELDS with the nearest one in the same unit of the next field. 0 asks for "
-        "none.",
+        "Some rules ask for it, such as 20 000. Regions that have fewer are joined until each has as many people; with "
+        "nested levels those of the finest level, and units of LEVEL_FIELDS with the nearest one in the same unit of "
+        "the next field. 0 asks for none.",
         0.0,
         advanced=True,
     )
@@ -105,7 +105,7 @@ def loss() -> QgsProcessingParameterDefinition:
 def counts() -> Counts:
     """Where these parameters have an effect, with RELEASE."""
     nested: Condition = {"RELEASE": [NESTED]}
-    always = ((name, [nested]) for name in ("LEVEL_FIELDS", "LEAST_POPULATION", "LOSS"))
+    always = ((name, [nested]) for name in ("LEVEL_FIELDS", "LOSS"))
     made = ((name, [nested, {"LEVEL_FIELDS": NOT_GIVEN}]) for name in ("FINEST", "COARSEST", "RATIO"))
     return dict((*always, *made))
 

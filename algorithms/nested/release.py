@@ -23,9 +23,10 @@ from ..form import approaches, regions
 from ..form.areas import areas_of
 from ..form.form import Form
 from ..form.records import populated, records_of, required_of
-from ..form.release import release_table, released
+from ..form.release import held_against_margins, release_table, released
 from ..layers.shapes.areas import AreaLayer
 from ..privacy.earlier import held_against_register
+from ..privacy.rule import rule_sentences
 from . import outputs
 from .levels import CONFIGURATION, layer_for_levels, level_options_of, levels_of, sentence
 
@@ -50,7 +51,7 @@ def anonymize_nested(form: Form) -> dict[str, object]:
     )
     step = form.progress(30, 45)
     levels = levels_of(form, areas, lambda: build_levels(areas, records.profile, finest, options, step))
-    form.info(sentence(levels))
+    form.info(sentence(levels), *rule_sentences(form))
     seconds["levels"] = form.seconds() - sum(seconds.values())
     plan, release, protection = plan_and_release(form, areas, records, levels, k, form.text("LOSS"))
     seconds["optimum, release and recount"] = form.seconds() - sum(seconds.values())
@@ -103,7 +104,7 @@ def plan_and_release(
     """The optimum, the rows that it shows, recounted region by region, and what the report says of their protection."""
     requirement = required_of(form, records)
     plan = nest(areas, records.profile, levels, k, loss, requirement, form.progress(45, 65))
-    plan = held_against_register(form, plan, areas)
+    plan = held_against_register(form, held_against_margins(form, plan, records), areas)
     release, protection = released(form, plan, records, requirement)
     check_where_shown(release, records, levels, whole=not requirement.asks_for_values)
     return plan, release, protection
@@ -142,7 +143,7 @@ def add_levels(
             single,
             [layer.to_planar(np.asarray(one), layer.crs) for one in shapes],
             form.rows(),
-            records.warnings,
+            (*records.warnings, *rule_sentences(form)),
             seconds,
             protection,
         ),

@@ -81,7 +81,8 @@ def audit_outputs() -> Iterable[QgsProcessingParameterDefinition]:
         "Donut audit",
         INTERNAL,
         "A row for each K_INNER and K_MIN: k_inner, k_outer, k_min, percent_below (share of the masked households "
-        "whose actual anonymity is below K_MIN), percent_not_masked.",
+        "whose actual anonymity k_act is below K_MIN), percent_below_candidates (share whose masked place could have "
+        "come from fewer than K_MIN households, which is what an outsider has to guess among), percent_not_masked.",
     )
     yield sink(
         "SMALLEST",
@@ -118,13 +119,19 @@ def grid_table(grid: Audit) -> Table:
     """AUDIT."""
     n_inner, n_min = grid.percent_below.shape
     fields = number_fields(
-        k_inner="real", k_outer="real", k_min="real", percent_below="real", percent_not_masked="real"
+        k_inner="real",
+        k_outer="real",
+        k_min="real",
+        percent_below="real",
+        percent_below_candidates="real",
+        percent_not_masked="real",
     )
     columns = [
         np.repeat(grid.k_inner, n_min),
         np.repeat(grid.k_outer, n_min),
         np.tile(grid.k_min, n_inner),
         or_null(grid.percent_below.ravel()),
+        or_null(grid.percent_below_candidates.ravel()),
         np.repeat(grid.percent_not_masked, n_min),
     ]
     return Table(fields, columns)

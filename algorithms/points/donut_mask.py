@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from ...core.masking.candidates import hold_back
 from ...core.masking.donut import donut_mask, generator, kept_warnings, unmasked_sentence
 from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, NOT_GIVEN, Counts
 from ..form.form import Form
-from . import inputs, masked
+from . import hidden, inputs, masked
 
 
 class DonutMask(VbasAlgorithm):
@@ -22,6 +23,10 @@ class DonutMask(VbasAlgorithm):
         "<p>Use it where points must be released as points; regions (“Anonymise records”) protect better. People are "
         "not spread evenly: take three times the anonymity you want as K_INNER, give HOUSEHOLDS to see what was really "
         "reached, and run “Donut audit” on your own households first.</p>"
+        "<p>With HOUSEHOLDS, the addresses from which each masked point could have come are counted, and points with "
+        "fewer than K_MIN are held back. Points of one home share one move, so that many members do not give it away; "
+        "the result shows that they live together. Never mask the same people twice: each result tells something else "
+        "of the same home. If it cannot be helped, give the earlier one as EARLIER.</p>"
         "<p>Points that cannot be masked are never released: the audit lists each with its reason.</p>"
         "<p>Allshouse et al. 2010: Geomasking sensitive health data and privacy protection.</p>"
     )
@@ -34,24 +39,30 @@ class DonutMask(VbasAlgorithm):
             ),
             *masked.ring(),
             *inputs.households(optional=True),
+            *hidden.least_candidates(),
             *masked.release_settings(),
             *masked.mask_outputs(),
         )
         self.addNumbers(**masked.NUMBERS)
 
     def counts(self) -> Counts:
-        return {"POPULATION": [{"CATEGORY_FIELD": NOT_GIVEN}], "HOUSEHOLD_COUNT": [{"HOUSEHOLDS": GIVEN}]}
+        return {
+            "POPULATION": [{"CATEGORY_FIELD": NOT_GIVEN}],
+            "HOUSEHOLD_COUNT": [{"HOUSEHOLDS": GIVEN}],
+            **hidden.COUNTS,
+        }
 
     def work(self, form: Form) -> dict[str, object]:
         k_inner = form.whole("K_INNER")
         k_outer = form.whole("K_OUTER") if form.given("K_OUTER") else 10 * k_inner
+        k_min = form.whole("K_MIN")
         case = inputs.case_of(form)
-        points = case.points
-        rng = generator(form.whole("SEED") if form.given("SEED") else None, points.coordinates)
-        masking = donut_mask(
-            points.coordinates,
-            points.area_of,
-            case.people,
+        homes = case.homes
+        rng = generator(form.whole("SEED") if form.given("SEED") else None, case.points.coordinates)
+        moved = donut_mask(
+            homes.points,
+            homes.area_of,
+            homes.people,
             case.areas.planar_shapes,
             k_inner,
             k_outer,
@@ -59,12 +70,15 @@ class DonutMask(VbasAlgorithm):
             rng,
             form.progress(10, 60),
         )
+        hiding = hidden.hiding_of(form, case, moved)
+        masking = homes.of_points(moved if hiding is None else hold_back(moved, hiding, k_min))
         not_masked = unmasked_sentence(masking.counts())
         if not_masked:
             form.warn(not_masked)
-        found = masked.measure(case, masking, rng, form.progress(60, 80))
+        hidden.tell(form, case, hiding, k_min)
+        found = masked.measure(case, masking, hiding, k_min, rng, form.progress(75, 80))
         form.warn(*kept_warnings(case.kept))
-        form.outputs.add("MASKED", masked.masked_table(form, case, masking))
+        form.outputs.add("MASKED", masked.masked_table(form, case, masking), title=masked.title(found))
         form.outputs.add("AUDIT", masked.masking_audit_table(case, masking, found))
         form.outputs.add_text("REPORT", lambda: masked.page(case, masking, found, k_inner, not_masked, form.rows()))
-        return masked.masking_numbers(masking, found, k_inner)
+        return masked.masking_numbers(case, masking, found, k_inner)

@@ -12,6 +12,7 @@ from ...core.areas import identifier_text
 from ...core.errors import InputError, first_values
 from ...core.masking import DISTANCES
 from ...core.masking.donut import check_no_coordinates
+from ...core.masking.homes import Homes, homes_of
 from ...core.masking.placing import NO_AREA, own_areas
 from ...core.masking.populations import Households, Populations, categories_of, make_households, make_populations
 from ...core.records.columns import Column
@@ -32,11 +33,11 @@ class PlacedPoints:
 
 @dataclass(frozen=True, eq=False)
 class MaskingInputs:
-    """All that vbas:donutmask works on. people : (N,) of each point's area and category; households may be None."""
+    """All that vbas:donutmask works on: N points in H homes, which move as one; households may be None."""
 
     points: PlacedPoints
     areas: PopulatedLayer
-    people: np.ndarray
+    homes: Homes
     households: Households | None
     kept: dict[str, Column]
     category: Column | None
@@ -46,6 +47,12 @@ def points() -> Iterable[QgsProcessingParameterDefinition]:
     """POINTS."""
     text = "The true places, one person or case each, in any coordinate reference system."
     yield source("POINTS", "Points", text, POINTS)
+    text = (
+        "Points at the same place are one home and share one move: moved each on its own, their average would show the "
+        "home. Name a field here if members of one household may have places that differ by up to 100 m: they all move "
+        "as the place of most of them. It is not released."
+    )
+    yield field("HOUSEHOLD_ID", "Household of the point", "POINTS", text, optional=True, advanced=True)
 
 
 def areas(population_help: str) -> Iterable[QgsProcessingParameterDefinition]:
@@ -143,8 +150,13 @@ def case_of(form: Form) -> MaskingInputs:
     population = form.text("POPULATION")
     kept = form.field_names("KEEP_FIELDS")
     named = [(name, "KEEP_FIELDS") for name in kept]
-    if category and category not in kept:
-        named.append((category, "CATEGORY_FIELD"))
+    household = form.text("HOUSEHOLD_ID")
+    if household and household in kept:
+        raise InputError(f"KEEP_FIELDS: “{household}” is HOUSEHOLD_ID, which is not released: take it out.")
+    asked = {"CATEGORY_FIELD": category, "HOUSEHOLD_ID": household}
+    if form.given("EARLIER"):
+        asked["EARLIER_ID"] = form.text("EARLIER_ID")
+    named += [(name, parameter) for parameter, name in asked.items() if name and name not in kept]
     layer = read_points(form.source("POINTS"), named, "POINTS", form.feedback)
     if not len(layer):
         raise InputError("POINTS is empty: there is nothing to mask.")
@@ -163,10 +175,12 @@ def case_of(form: Form) -> MaskingInputs:
     area_of = own_areas(coordinates, read.planar_shapes, form.progress(0, 10))
     populations = populations_of(read, tuple(by_category), households)
     codes = categories_of(layer.columns[category], tuple(by_category), category) if category else None
+    people = populations.of_points(area_of, codes)
+    homes = homes_of(coordinates, area_of, people, layer.columns[household] if household else None, household)
     return MaskingInputs(
         PlacedPoints(layer, coordinates, area_of),
         read,
-        populations.of_points(area_of, codes),
+        homes,
         households,
         columns,
         layer.columns[category] if category else None,

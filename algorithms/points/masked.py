@@ -9,12 +9,13 @@ import numpy as np
 import shapely
 from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterMatrix
 
+from ...core.masking.candidates import Hiding, Shortfall
 from ...core.masking.donut import REASONS, Masking, check_released, kept_warnings, release_order
 from ...core.masking.placing import NO_AREA
 from ...core.masking.utility import Utility, utility
 from ...core.progress import Progress
 from ...core.records.columns import Column
-from ...core.report.donut import masking_report
+from ...core.report.donut import Anonymity, masking_report
 from ..form.form import Form
 from ..form.parameters import POINTS, described, field, report, sink, whole
 from ..layers.shapes.points import moved_coordinates
@@ -23,8 +24,11 @@ from .inputs import MaskingInputs, distance
 
 NUMBERS = {
     "N_POINTS": "Points",
-    "N_MASKED": "Points masked",
+    "N_MASKED": "Points masked and released",
     "N_NOT_MASKED": "Points not masked, not released",
+    "N_HELD_BACK": "Points masked but held back: too few candidate addresses",
+    "N_HOMES": "Homes, each of which moves as one",
+    "PERCENT_BELOW_K_MIN": "Masked points with fewer candidate addresses than K_MIN (than 5 where it is 0), per cent",
     "MEAN_DISPLACEMENT": "Mean displacement, metres",
     "PERCENT_IN_OWN_AREA": "Masked points in their own area, per cent",
     "PERCENT_BELOW_K_INNER": "Masked points whose actual anonymity is below K_INNER, per cent",
@@ -33,11 +37,20 @@ NUMBERS = {
 }
 
 
+MASKED_POINTS = "Masked points"
+
+
 @dataclass(frozen=True, eq=False)
 class MaskingMeasures:
-    """What the masking did. k_act : (N,) NaN where not masked, None without households; pattern : None if too few."""
+    """What the masking did.
+
+    k_act : (N,) NaN where not masked; hiding, of the homes; shortfall : all None without households
+    pattern : None if there are too few points
+    """
 
     k_act: np.ndarray | None
+    hiding: Hiding | None
+    shortfall: Shortfall | None
     pattern: Utility | None
 
 
@@ -99,10 +112,11 @@ def mask_outputs() -> Iterable[QgsProcessingParameterDefinition]:
     """MASKED, AUDIT, REPORT."""
     yield sink(
         "MASKED",
-        "Masked points",
+        MASKED_POINTS,
         FOR_RELEASE,
         "The masked points with the fields you named and nothing else, in the coordinate reference system of the "
-        "points. Rows are sorted by where they lie, so that their order reveals nothing.",
+        "points. Rows are sorted by where they lie, so that their order reveals nothing. Where most points turn out to "
+        "have fewer than K_MIN candidate addresses, the layer is called internal instead.",
         POINTS,
     )
     yield sink(
@@ -110,25 +124,41 @@ def mask_outputs() -> Iterable[QgsProcessingParameterDefinition]:
         "Masking audit",
         INTERNAL,
         "Every point at its true place: what became of it and why, its area and the people it hides among, its ring, "
-        "how far it moved, the estimated anonymity k_est and, with households, the actual one, k_act. It would undo "
-        "the masking.",
+        "how far it moved, the home it belongs to and its members among the points, the estimated anonymity k_est and, "
+        "with households, the actual one, k_act, and candidates, the addresses from which it could have come "
+        "(candidates_left, with EARLIER: those that fit all places); without households candidates is empty, since it "
+        "cannot be counted. It would undo the masking.",
         POINTS,
         optional=True,
     )
     yield report("A page with the anonymity reached, the points that were not masked and what is left of the pattern.")
 
 
-def measure(case: MaskingInputs, masking: Masking, rng: np.random.Generator, progress: Progress) -> MaskingMeasures:
+def measure(
+    case: MaskingInputs,
+    masking: Masking,
+    hiding: Hiding | None,
+    k_min: int,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> MaskingMeasures:
     """Actual anonymity and utility."""
-    rows, points = masking.masked, case.points
+    rows, drawn, points = masking.masked, masking.drawn, case.points
     k_act = None
     if case.households is not None:
+        homes = case.homes.points[case.homes.home_of]
         k_act = np.full(len(rows), np.nan)
-        k_act[rows] = case.households.nearer_than(points.coordinates[rows], masking.displacement[rows], progress)
+        k_act[drawn] = case.households.nearer_than(homes[drawn], masking.displacement[drawn], progress)
     pattern = utility(
         points.coordinates[rows], masking.points[rows], points.area_of[rows], case.areas.planar_shapes, rng
     )
-    return MaskingMeasures(k_act, pattern)
+    return MaskingMeasures(k_act, hiding, None if hiding is None else hiding.shortfall(k_min), pattern)
+
+
+def title(found: MaskingMeasures) -> str:
+    """What MASKED is called: not for release where most points fall short."""
+    most = found.shortfall is not None and found.shortfall.most
+    return f"{MASKED_POINTS} ({INTERNAL if most else FOR_RELEASE})"
 
 
 def masked_table(form: Form, case: MaskingInputs, masking: Masking) -> Table:
@@ -136,7 +166,8 @@ def masked_table(form: Form, case: MaskingInputs, masking: Masking) -> Table:
     layer, areas = case.points.layer, case.areas
     written = moved_coordinates(masking.points, areas.planar, layer.crs, form.context)
     back = moved_coordinates(written, layer.crs, areas.planar, form.context)
-    check_released(back, case.points.coordinates, masking, case.points.area_of, areas.planar_shapes)
+    homes = case.homes.points[case.homes.home_of]
+    check_released(back, homes, masking, case.points.area_of, areas.planar_shapes)
     rows = np.flatnonzero(masking.masked)
     kept = {name: Column(column.codes[rows], column.categories) for name, column in case.kept.items()}
     order = release_order(written[rows], kept)
@@ -147,7 +178,7 @@ def masked_table(form: Form, case: MaskingInputs, masking: Masking) -> Table:
 
 def masking_audit_table(case: MaskingInputs, masking: Masking, found: MaskingMeasures) -> Table:
     """AUDIT: a row per point, in the order of POINTS."""
-    layer, areas = case.points.layer, case.areas
+    layer, areas, homes = case.points.layer, case.areas, case.homes
     measured = ("people", "inner_m", "outer_m", "displacement", "k_est")
     kinds = {"point": "long", "outcome": "text", "area": "text", **dict.fromkeys(measured, "real")}
     names = np.append(areas.names, None)
@@ -155,8 +186,15 @@ def masking_audit_table(case: MaskingInputs, masking: Masking, found: MaskingMea
         layer.ids,
         Column(masking.reason, np.array(REASONS, dtype=object)),
         Column(np.where(case.points.area_of == NO_AREA, len(areas.names), case.points.area_of), names),
-        *map(or_null, (case.people, masking.inner, masking.outer, masking.displacement, masking.k_est)),
+        *map(or_null, (homes.people[homes.home_of], masking.inner, masking.outer, masking.displacement, masking.k_est)),
     ]
+    kinds.update(home="long", members="long", candidates="real")
+    columns += [homes.home_of + 1, homes.members[homes.home_of]]
+    nothing = np.full(len(homes), np.nan)
+    columns.append(or_null((nothing if found.hiding is None else found.hiding.alone)[homes.home_of]))
+    if found.hiding is not None and found.hiding.again.any():
+        kinds["candidates_left"] = "real"
+        columns.append(or_null(found.hiding.left[homes.home_of]))
     if case.category is not None:
         kinds["category"] = "text"
         texts = [None if value is None else str(value) for value in case.category.categories]
@@ -170,14 +208,18 @@ def masking_audit_table(case: MaskingInputs, masking: Masking, found: MaskingMea
     return Table(number_fields(**kinds), columns, "points", shapes, layer.crs)
 
 
-def masking_numbers(masking: Masking, found: MaskingMeasures, k_inner: int) -> dict[str, object]:
+def masking_numbers(case: MaskingInputs, masking: Masking, found: MaskingMeasures, k_inner: int) -> dict[str, object]:
     """The numeric outputs; those that cannot be known are left out."""
-    n_masked = int(masking.masked.sum())
+    n_masked, n_drawn = int(masking.masked.sum()), int(masking.drawn.sum())
     result: dict[str, object] = {
         "N_POINTS": len(masking.reason),
         "N_MASKED": n_masked,
-        "N_NOT_MASKED": len(masking.reason) - n_masked,
+        "N_NOT_MASKED": len(masking.reason) - n_drawn,
+        "N_HELD_BACK": n_drawn - n_masked,
+        "N_HOMES": len(case.homes),
     }
+    if found.shortfall is not None and found.shortfall.points:
+        result["PERCENT_BELOW_K_MIN"] = found.shortfall.percent
     if n_masked and found.k_act is not None:
         result["PERCENT_BELOW_K_INNER"] = 100.0 * float(np.mean(found.k_act[masking.masked] < k_inner))
     if found.pattern is not None:
@@ -197,8 +239,15 @@ def page(
     parameters: Sequence[tuple[str, object]],
 ) -> str:
     """REPORT."""
+    candidates = None if found.hiding is None else found.hiding.left[case.homes.home_of]
+    notes = [note for note in (case.homes.sentence(), found.hiding.sentence() if found.hiding else "") if note]
     return masking_report(
-        masking, found.k_act, found.pattern, k_inner, not_masked, kept_warnings(case.kept), parameters
+        masking,
+        Anonymity(found.k_act, candidates, found.shortfall, k_inner),
+        found.pattern,
+        not_masked,
+        [*notes, *kept_warnings(case.kept)],
+        parameters,
     )
 
 

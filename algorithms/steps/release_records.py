@@ -11,7 +11,7 @@ from ..form.base import VbasAlgorithm
 from ..form.effective import Counts
 from ..form.form import Form
 from ..form.records import PROTECTION, k_parameter, record_parameters, records_of, released_fields, required_of
-from ..form.release import release_table, released, released_records
+from ..form.release import held_against_margins, release_table, released, released_records
 from ..nested.levels import loss
 from ..nested.release import release_nested
 
@@ -60,6 +60,7 @@ class ReleaseRecords(VbasAlgorithm):
         records = records_of(form, areas, k)
         requirement = required_of(form, records)
         plan = suppress(records.profile, crosswalk, k, requirement)
+        plan = held_against_margins(form, plan, records)
         rows, _ = released(form, plan, records, requirement)
         # Without the areas' shapes there are no distances: compactness is left to “Evaluate regions”.
         measures, _ = evaluate(areas, plan, crosswalk.mean_centres(areas.points), records.n_unmatched)

@@ -10,6 +10,7 @@ import numpy as np
 from ..areas import MOST_PEOPLE
 from ..errors import InputError
 from ..progress import Progress, part, silent
+from .candidates import candidates
 from .donut import MASKED, REASONS, Masking, check_ring, donut_mask
 from .placing import NO_AREA
 from .populations import Households
@@ -56,6 +57,7 @@ class Audit:
 
     k_inner, k_outer : (i,); k_min : (j,)
     below : (i, j, m) masked households of each area whose k_act is below k_min
+    below_candidates : (i, j) masked households whose masked place has fewer than k_min candidate addresses
     masked : (i, m) households of each area that were masked; households : (m,) in each area
     reasons : (i, len(REASONS)) households by outcome
     """
@@ -64,6 +66,7 @@ class Audit:
     k_outer: np.ndarray
     k_min: np.ndarray
     below: np.ndarray
+    below_candidates: np.ndarray
     masked: np.ndarray
     households: np.ndarray
     reasons: np.ndarray
@@ -72,6 +75,11 @@ class Audit:
     def percent_below(self) -> np.ndarray:
         """Share of the masked households that fall short, per cent, (i, j); NaN where none was masked."""
         return _percent(self.below.sum(axis=2), self.masked.sum(axis=1)[:, None])
+
+    @property
+    def percent_below_candidates(self) -> np.ndarray:
+        """Share whose masked place could have come from fewer than k_min households, per cent, (i, j); NaN likewise."""
+        return _percent(self.below_candidates, self.masked.sum(axis=1)[:, None])
 
     @property
     def percent_below_by_area(self) -> np.ndarray:
@@ -111,6 +119,7 @@ def audit(
     households, n_areas = masker.households, len(masker.shapes)
     needed = households.distance_to_reach(households.points, numbers, part(progress, 0.0, 0.2))
     below = np.zeros((len(k_inner), len(numbers), n_areas))
+    below_candidates = np.zeros((len(k_inner), len(numbers)))
     masked = np.zeros((len(k_inner), n_areas))
     reasons = np.zeros((len(k_inner), len(REASONS)))
     for i, k in enumerate(k_inner):
@@ -118,6 +127,9 @@ def audit(
         reasons[i] = np.bincount(masking.reason, weights=households.weights, minlength=len(REASONS))
         rows = masking.masked
         masked[i] = _by_area(masker, rows)
+        area_of = masker.area_of
+        possible = candidates(households, area_of, masking.points, area_of, masking.inner, masking.outer)
+        below_candidates[i] = households.weights @ (possible[:, None] < numbers)
         for j in range(len(numbers)):
             below[i, j] = _by_area(masker, rows & (masking.displacement <= needed[:, j]))
     grid = Audit(
@@ -125,6 +137,7 @@ def audit(
         np.asarray(k_inner, dtype=float) * masker.outer_factor,
         numbers,
         below,
+        below_candidates,
         masked,
         _by_area(masker, masker.area_of != NO_AREA),
         reasons,

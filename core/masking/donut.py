@@ -18,6 +18,7 @@ from . import DISTANCES
 from .placing import NO_AREA, DistanceLaw, first_inside, inside_own_area, mask_stragglers
 
 MASKED, NO_POSITION, OUTSIDE, CATEGORY_MISSING, NOBODY, OUT_OF_REACH, SLIVER = range(7)
+FEW_CANDIDATES, EARLIER_ELSEWHERE = 7, 8
 #: The outcome of a point, by the codes above; only points with the first are released.
 REASONS = (
     "masked",
@@ -27,6 +28,8 @@ REASONS = (
     "area without people",
     "ring does not meet the area",
     "ring meets the area in a sliver only",
+    "held back: fewer than K_MIN candidate addresses",
+    "held back: an earlier place is not in the ring",
 )
 # Draws for each point still without a place, round by round. Most points find one in the first; those still without one
 # after the last are placed area by area.
@@ -42,7 +45,8 @@ class Masking:
 
     points : (N, 2) masked positions, planar metres, NaN where not masked
     reason : (N,) int8, position in REASONS; inner, outer : (N,) radii in metres, NaN where there is no ring
-    displacement : (N,) metres; k_est : (N,) estimated anonymity; both NaN where not masked
+    displacement : (N,) metres; k_est : (N,) estimated anonymity; both NaN where not masked, but known of points that
+    were masked and are held back
     """
 
     points: np.ndarray
@@ -56,6 +60,11 @@ class Masking:
     def masked(self) -> np.ndarray:
         """Which points were masked, (N,) bool."""
         return self.reason == MASKED
+
+    @property
+    def drawn(self) -> np.ndarray:
+        """Which points found a place, those held back included, (N,) bool."""
+        return np.isfinite(self.displacement)
 
     def counts(self) -> dict[str, int]:
         """Number of points by outcome, without the outcomes that do not occur."""
@@ -220,8 +229,9 @@ def kept_warnings(kept: Mapping[str, Column]) -> list[str]:
 
 
 def unmasked_sentence(counts: Mapping[str, int]) -> str:
-    """How many points were not released and why, in one sentence; empty where all were."""
-    lost = {reason: n for reason, n in counts.items() if reason != "masked"}
+    """How many points could not be masked and why, in one sentence; empty where all could."""
+    masked = {REASONS[code] for code in (MASKED, FEW_CANDIDATES, EARLIER_ELSEWHERE)}
+    lost = {reason: n for reason, n in counts.items() if reason not in masked}
     if not lost:
         return ""
     why = ", ".join(f"{reason} ({n})" for reason, n in lost.items())

@@ -121,19 +121,20 @@ def rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
 
 # Points queried at once, and neighbours held at once where each has its own weight.
 _POINTS_AT_ONCE = 50_000
-_NEIGHBOURS_AT_ONCE = 4_000_000
+NEIGHBOURS_AT_ONCE = 4_000_000
 
 
 class Households:
     """Household locations to be counted.
 
-    points : (h, 2) planar metres; weights : (h,) how many households each location stands for, one each where None.
+    points : (h, 2) planar metres; weights : (h,) how many households each location stands for, one each where None,
+    which is `unweighted`
     """
 
     def __init__(self, points: np.ndarray, weights: np.ndarray | None = None) -> None:
         self.points = points
         self.weights = np.ones(len(points)) if weights is None else weights
-        self._unweighted = weights is None
+        self.unweighted = weights is None
         self._tree = cKDTree(points)
 
     def __len__(self) -> int:
@@ -149,8 +150,8 @@ class Households:
         below = np.nextafter(distances, 0.0)
         for start in range(0, len(points), _POINTS_AT_ONCE):
             some = slice(start, start + _POINTS_AT_ONCE)
-            found = self._tree.query_ball_point(points[some], below[some], return_length=True)
-            counts[some] = found if self._unweighted else self._weighted_sums(points[some], below[some], found)
+            found = self.lengths(points[some], below[some])
+            counts[some] = found if self.unweighted else self._weighted_sums(points[some], below[some], found)
             progress(min(some.stop / len(points), 1.0))
         counts[distances <= 0] = 0.0
         return counts
@@ -166,7 +167,7 @@ class Households:
         most = max(int(np.ceil(numbers.max())), 1)
         while len(left):
             most = min(most, len(self))
-            size = max(_NEIGHBOURS_AT_ONCE // most, 1)
+            size = max(NEIGHBOURS_AT_ONCE // most, 1)
             for start in range(0, len(left), size):
                 rows = left[start : start + size]
                 distance, household = self._tree.query(points[rows], k=np.arange(1, most + 1))
@@ -182,15 +183,23 @@ class Households:
             most *= 4
         return reached
 
+    def lengths(self, points: np.ndarray, distances: np.ndarray) -> np.ndarray:
+        """Locations not farther from each point than its distance, (n,) int."""
+        return np.asarray(self._tree.query_ball_point(points, distances, return_length=True), np.int64)
+
+    def within(self, points: np.ndarray, distances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The same, one by one: positions of the point and of the location, (p,) int64 each, point after point."""
+        lists = self._tree.query_ball_point(points, distances)
+        n_found = np.fromiter(map(len, lists), np.int64, len(lists))
+        return np.repeat(np.arange(len(lists)), n_found), np.fromiter(chain.from_iterable(lists), np.int64)
+
     def _weighted_sums(self, points: np.ndarray, distances: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         """Sums of the weights within each distance, (n,), a manageable number of neighbours at a time."""
         sums = np.zeros(len(points))
-        part = (np.cumsum(lengths) - lengths) // _NEIGHBOURS_AT_ONCE
+        part = (np.cumsum(lengths) - lengths) // NEIGHBOURS_AT_ONCE
         for number in np.unique(part):
             rows = np.flatnonzero(part == number)
-            lists = self._tree.query_ball_point(points[rows], distances[rows])
-            neighbour = np.fromiter(chain.from_iterable(lists), np.int64, int(lengths[rows].sum()))
-            owner = np.repeat(np.arange(len(rows)), lengths[rows])
+            owner, neighbour = self.within(points[rows], distances[rows])
             sums[rows] = np.bincount(owner, weights=self.weights[neighbour], minlength=len(rows))
         return sums
 

@@ -57,6 +57,7 @@ def reading(path: Path, layer: str) -> Iterator[sqlite3.Connection]:
     by a program that did not respect the lock.
     """
     with _in_a_sentence(path, layer), closing(_connection(path)) as connection:
+        connection.execute("PRAGMA temp_store = MEMORY")  # what is sorted are raw values: none goes to a disk
         before = (_version(connection), _state(path))
         connection.execute("BEGIN")
         connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()

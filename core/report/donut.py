@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..arrays import to_list
 from ..masking.audit import Audit, SmallestKInner
+from ..masking.candidates import Shortfall
 from ..masking.donut import MASKED, REASONS, Masking
 from ..masking.populations import Heterogeneity, rank_correlation
 from ..masking.utility import Utility
@@ -41,6 +43,7 @@ def audit_report(
     )
     sections = [
         _grid_section(grid, wanted_percent),
+        _candidates_section(grid),
         _smallest_section(smallest),
         _where_section(grid, shapes, names),
         *([_uneven_section(grid, uneven, shapes, names)] if uneven is not None else []),
@@ -73,6 +76,18 @@ def _grid_section(grid: Audit, wanted_percent: float) -> Section:
     )
     chart = lines(curves, "Households that fall short", "K_INNER", "per cent", level=wanted_percent)
     return Section("Households that fall short", (text,), header, rows, (chart,))
+
+
+def _candidates_section(grid: Audit) -> Section:
+    """The same table, by candidate households."""
+    header = ["K_INNER", *(f"% candidates < {k:g}" for k in grid.k_min)]
+    rows = [(float(k), *map(_known, shares)) for k, shares in zip(grid.k_inner, grid.percent_below_candidates)]
+    text = (
+        "Share of the masked households whose masked place could have come from fewer than K_MIN households: those of "
+        "the same area in whose ring it lies. The paper does not count this, but it is what an outsider who has the "
+        "addresses must guess among; Donut masking holds such points back."
+    )
+    return Section("Households that too few others could have been", (text,), header, rows)
 
 
 def _smallest_section(smallest: Sequence[SmallestKInner]) -> Section:
@@ -166,60 +181,92 @@ def _known(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
+@dataclass(frozen=True, eq=False)
+class Anonymity:
+    """What the N points hide among.
+
+    k_act : (N,) actual anonymity; candidates : (N,) addresses they could have come from; both NaN where not masked;
+    shortfall : how many fall short of K_MIN; these three None where no households were given
+    k_inner : of the ring
+    """
+
+    k_act: np.ndarray | None
+    candidates: np.ndarray | None
+    shortfall: Shortfall | None
+    k_inner: float
+
+
 def masking_report(
     masking: Masking,
-    k_act: np.ndarray | None,
+    hidden: Anonymity,
     pattern: Utility | None,
-    k_inner: float,
     not_masked: str,
-    warnings: Sequence[str],
+    notes: Sequence[str],
     parameters: Sequence[tuple[str, object]],
 ) -> str:
     """The page as HTML.
 
-    k_act : (N,) actual anonymity, NaN where not masked, None where no households were given; pattern : None for too
-    few points; not_masked : a sentence on the points not masked, or empty; parameters : label and value.
+    pattern : None for too few points; not_masked : a sentence on the points not masked, or empty; notes : sentences;
+    parameters : label and value.
     """
     n_masked = int(masking.masked.sum())
-    verdict = f"{n_masked} of {len(masking.reason)} points were masked and are released. {not_masked}".strip()
     counts = [(reason, n) for reason, n in masking.counts().items()]
     sections = [
         Section("What became of the points", (), ("Outcome", "Points"), counts),
-        *([_anonymity(masking, k_act, k_inner)] if n_masked else []),
+        *([_anonymity(masking, hidden)] if masking.drawn.any() else []),
         *([_pattern(pattern)] if pattern is not None else []),
-        how_it_was_done(warnings, parameters),
+        how_it_was_done(notes, parameters),
         Section(
             "What masking does not do",
             (
                 "A masked point is hidden among its neighbours only. Fields released with it, a second release of the "
                 "same points, or the seed of the draws may undo that: release once, keep the seed, look at the fields.",
+                "Points of one home lie at the same masked place: it shows that they live together.",
             ),
         ),
     ]
-    return render(Report("Donut masking report", verdict, n_masked == len(masking.reason), True, sections))
+    good = n_masked == len(masking.reason) and not (hidden.shortfall is not None and hidden.shortfall.points_below)
+    return render(Report("Donut masking report", _verdict(masking, hidden, not_masked), good, True, sections))
 
 
-def _anonymity(masking: Masking, k_act: np.ndarray | None, k_inner: float) -> Section:
-    """Estimated and actual anonymity of the masked points."""
-    measures = {"Estimated (k_est), people spread evenly": masking.k_est[masking.masked]}
-    text = "Without households only the estimate is known; it holds where people are spread evenly over their area."
-    if k_act is not None:
-        measures["Actual (k_act), households nearer than the displacement"] = k_act[masking.masked]
-        text = (
-            f"{100.0 * np.mean(k_act[masking.masked] < k_inner):.2f} % of the masked points have fewer than "
-            f"K_INNER = {k_inner:g} households nearer than they moved, since households are not spread evenly. The "
-            "audit lists them: leave them out or raise K_INNER if that is too few."
-        )
+def _verdict(masking: Masking, hidden: Anonymity, not_masked: str) -> str:
+    """What became of the points, in a few sentences; nothing of a release where most fall short."""
+    short = hidden.shortfall
+    what = f"{int(masking.masked.sum())} of {len(masking.reason)} points were masked"
+    if short is None:
+        counted = "HOUSEHOLDS is not given, so nobody knows from how many addresses each could have come."
+    else:
+        what += " and not held back" if short.held and short.points_below else ""
+        counted = short.sentence() if short.points else ""
+    what += "." if short is not None and short.most else " and are released."
+    return " ".join(filter(None, (what, not_masked, counted)))
+
+
+def _anonymity(masking: Masking, hidden: Anonymity) -> Section:
+    """Estimated and actual anonymity of the masked points, those held back included."""
+    drawn, k_inner, short = masking.drawn, hidden.k_inner, hidden.shortfall
+    measures = {"Estimated (k_est), people spread evenly": (masking.k_est[drawn], k_inner)}
+    texts = ["Without households only the estimate is known; it holds where people are spread evenly over their area."]
+    if hidden.k_act is not None and hidden.candidates is not None and short is not None:
+        measures["Actual (k_act), households nearer than the displacement"] = (hidden.k_act[drawn], k_inner)
+        measures["Candidate addresses"] = (hidden.candidates[drawn], float(short.k_min))
+        texts = [
+            f"{100.0 * np.mean(hidden.k_act[drawn] < k_inner):.2f} % of the masked points have fewer than "
+            f"K_INNER = {k_inner:g} households nearer than they moved, since households are not spread evenly.",
+            "Candidate addresses are those of the same area from which the point could have come: it lies in their "
+            "ring. An outsider who has the addresses guesses among them, so they count, not k_act. " + short.sentence(),
+        ]
     shares = (0, 1, 5, 25, 50)
     rows = [
-        (label, *np.percentile(values, shares).tolist(), float(values.mean())) for label, values in measures.items()
+        (label, *np.percentile(values, shares).tolist(), float(values.mean()))
+        for label, (values, _) in measures.items()
     ]
     pictures = [
-        histogram(np.minimum(values, np.percentile(values, 99)), label, "anonymity", "points", mark=k_inner)
-        for label, values in measures.items()
+        histogram(np.minimum(values, np.percentile(values, 99)), label, "anonymity", "points", mark=mark)
+        for label, (values, mark) in measures.items()
     ]
     header = ("Anonymity", "Smallest", "1 %", "5 %", "25 %", "Median", "Mean")
-    return Section("Anonymity", (text,), header, rows, pictures)
+    return Section("Anonymity", texts, header, rows, pictures)
 
 
 def _pattern(pattern: Utility) -> Section:

@@ -57,7 +57,9 @@ def town():
     layers = {
         "areas": make_layer(areas, [polygon.wkt for polygon in city.polygons], CRS, "Polygon"),
         "records": make_layer(records),
-        "points": make_layer({"case": list(range(150))}, [f"Point({x} {y})" for x, y in spots], CRS),
+        "points": make_layer(
+            {"case": list(range(150)), "home": list(range(150))}, [f"Point({x} {y})" for x, y in spots], CRS
+        ),
         "cells": make_layer(
             {
                 "cell": [f"c{i}" for i in range(n)],
@@ -150,6 +152,7 @@ FORMS = {
     "releaserecords": {**PEOPLE, "CROSSWALK": "@crosswalk"},
     "evaluate": {**REGIONS, **PEOPLE, "CROSSWALK": "@crosswalk"},
     "compare": {**REGIONS, **PEOPLE},
+    "checkrelease": {"RECORDS": "@records", "QUASI_IDENTIFIERS": ["area", "age_group"], "K": 90, "STOP": False},
     "checkreleases": {
         "RELEASES": ["@first", "@second"],
         "CROSSWALKS": ["@crosswalk", "@coarse"],
@@ -185,6 +188,14 @@ OTHERS = {
     "releaserecords, nested": {**PEOPLE, "CROSSWALK": "@levels"},
     "releaserecords, nested with areas": {**REGIONS, **PEOPLE, "CROSSWALK": "@levels"},
     "evaluate, nested": {**REGIONS, **PEOPLE, "CROSSWALK": "@levels"},
+    "anonymize, by a rule": {
+        **REGIONS,
+        **PEOPLE,
+        "QUASI_IDENTIFIERS": ["age_group"],
+        "RULE": "OMOP tools",
+        "SENSITIVE": ["sex"],
+        "L_DIVERSITY": 2,
+    },
 }
 # Regions of nested levels are not drawn by sites.
 NOT_MADE = {name: ("SITE_POINTS", "VORONOI") for name in OTHERS if name.startswith("anonymize, nested")}
@@ -234,6 +245,22 @@ def test_form_runs_and_its_outputs_are_seen(by_hand, monkeypatch, tmp_path, form
     for out in outputs:
         if out.type() in TEXTS and (to_files or out.createByDefault()):
             assert "<html" in Path(done.results[out.name()]).read_text(encoding="utf-8")
+
+
+def test_points_masked_before_and_households_are_chosen_in_the_form(by_hand):
+    counted = {"HOUSEHOLDS": "@points", "HOUSEHOLD_ID": "home", "K_MIN": 1}
+    once = by_hand("donutmask", {**FORMS["donutmask"], **counted, "KEEP_FIELDS": ["case"]})
+    assert once.successful, once.log
+    masked = next(layer for layer in once.layers if layer.metadata().title() == "Masked points (for release)").clone()
+    masked.setName("earlier")
+    QgsProject.instance().addMapLayer(masked)
+    given = {**FORMS["donutmask"], **counted, "EARLIER": "@earlier", "EARLIER_ID": "case"}
+    done = by_hand("donutmask", given)
+    assert done.successful, done.log
+    audit = next(layer for layer in done.layers if "candidates_left" in layer.fields().names())
+    assert all(
+        feature["candidates_left"] <= feature["candidates"] for feature in audit.getFeatures() if feature["k_act"]
+    )
 
 
 def test_approaches_ticked_in_a_list_are_compared(by_hand):

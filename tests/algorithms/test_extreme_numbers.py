@@ -132,6 +132,7 @@ FORMS = [
     ("donutmask", lambda x: {"POINTS": points(), "AREAS": squares(x), **MASK}),
     ("donutmask", lambda x: {"POINTS": points(), "AREAS": squares(), **MASK, "K_INNER": x}),
     ("donutmask", lambda x: {"POINTS": points(), "AREAS": squares(), **MASK, "K_OUTER": x}),
+    ("donutmask", lambda x: {"POINTS": points(), "AREAS": squares(), **MASK, "HOUSEHOLDS": points(), "K_MIN": x}),
     (
         "donutmask",
         lambda x: {

@@ -184,3 +184,31 @@ def test_our_own_release_passes_the_check(run, clinic, tmp_path):
     )
     assert numbers.results["K_FOUND"] >= 5
     assert numbers.results["N_BELOW"] == 0
+
+
+@pytest.mark.parametrize("release", ["one level", "nested levels"])
+def test_a_rule_raises_k_and_the_least_population_and_names_its_source(run, clinic, tmp_path, release):
+    done = run("anonymize", **parameters(clinic, tmp_path, RELEASE=release, RULE="Statistics Canada: income"))
+    audit = run(
+        "anonymize",
+        **parameters(clinic, tmp_path, RELEASE=release, RULE="Statistics Canada: income", REGION_AUDIT="memory:"),
+    ).rows("REGION_AUDIT")
+    assert min(row["population"] for row in audit) >= 250
+    assert any("Census 2011" in line for line in done.log)
+    assert "Census 2011" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    run("anonymize", **parameters(clinic, tmp_path, RELEASE=release, RULE="PCORnet", K=5))
+    sizes, _ = behind_classes(clinic, tmp_path, False)
+    assert min(sizes.values()) >= 11
+    run("anonymize", **parameters(clinic, tmp_path, RELEASE=release, RULE="PCORnet", K=20))
+    sizes, _ = behind_classes(clinic, tmp_path, False)
+    assert min(sizes.values()) >= 20
+
+
+@pytest.mark.parametrize("release", ["one level", "nested levels"])
+def test_totals_that_others_publish_tell_no_class_that_is_suppressed(run, clinic, tmp_path, release):
+    plain = run("anonymize", **parameters(clinic, tmp_path, RELEASE=release, K=30))
+    held = run("anonymize", **parameters(clinic, tmp_path, RELEASE=release, K=30, PUBLISHED_MARGINS="age; sex"))
+    assert any("further records are suppressed" in line for line in held.log)
+    assert held.results["N_SUPPRESSED"] >= plain.results["N_SUPPRESSED"]
+    with pytest.raises(QgsProcessingException, match="names “home”"):
+        run("anonymize", **parameters(clinic, tmp_path, RELEASE=release, PUBLISHED_MARGINS="home"))

@@ -1,12 +1,17 @@
-"""Delivery as a server sees it: two runs at once on one target, a run that is killed, a limit on the size of files."""
+"""Delivery as a server sees it: two runs at once on one target, runs that are killed, a limit on the size of files."""
 
 from __future__ import annotations
 
 import os
 import resource
+import shutil
 import signal
+import sqlite3
 import subprocess
+import sys
 import time
+from contextlib import closing, suppress
+from pathlib import Path
 
 import pytest
 
@@ -59,7 +64,7 @@ def test_a_killed_run_does_not_stand_in_the_way(headless_home, city, tmp_path):
     staging.mkdir()
     final.mkdir()
     process = start(headless_home, *inputs(city), *outputs(final), TMPDIR=str(staging))
-    wait_until(lambda: any(staging.glob("vbas-*/*")), process)  # it has begun to write
+    wait_until(lambda: any(staging.glob("vbas-*/[A-Z]*/*")), process)  # it has begun to write
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=60)
     assert any(path.name.endswith(".lock") for path in final.iterdir())
@@ -67,6 +72,106 @@ def test_a_killed_run_does_not_stand_in_the_way(headless_home, city, tmp_path):
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0, out + err
     assert not [path for path in final.iterdir() if path.name.startswith(".")]
+
+
+# ---- what a killed run leaves
+
+RAW = b"Raw Name"
+
+
+@pytest.fixture(scope="module")
+def people(city, tmp_path_factory):
+    """The records with a name each, which no run is asked to release."""
+    folder = tmp_path_factory.mktemp("people")
+    for file in ("areas.gpkg", "records.gpkg"):
+        shutil.copy(city / file, folder / file)
+    with closing(sqlite3.connect(folder / "records.gpkg")) as connection, connection:
+        connection.execute("ALTER TABLE records ADD COLUMN person TEXT")
+        connection.execute("UPDATE records SET person = 'Raw Name ' || fid")
+    return folder
+
+
+def kill(process):
+    """Stop it, look into every file that it has open without a name, and end it; those that held a name."""
+    process.send_signal(signal.SIGSTOP)
+    found = []
+    for link in Path(f"/proc/{process.pid}/fd").glob("*") if sys.platform == "linux" else ():
+        with suppress(OSError):
+            if str(link.readlink()).endswith("(deleted)") and RAW in link.read_bytes():
+                found.append(link.readlink())
+    process.send_signal(signal.SIGKILL)
+    process.communicate(timeout=60)
+    return found
+
+
+def names_in(folder):
+    return [path for path in folder.rglob("*") if path.is_file() and RAW in path.read_bytes()]
+
+
+def test_what_killed_runs_leave_holds_no_raw_records_and_is_cleared(headless_home, people, tmp_path):
+    """Killed at one moment after the other; a run that is alive (here it is stopped) keeps its folder."""
+    staging, final = tmp_path / "staging", tmp_path / "final"
+    staging.mkdir()
+    final.mkdir()
+    process = start(headless_home, *inputs(people), *outputs(final), TMPDIR=str(staging))
+    wait_until(lambda: any(staging.glob("vbas-*/[A-Z]*/*")), process)
+    process.send_signal(signal.SIGSTOP)
+    (living,) = (path for path in staging.glob("vbas-*") if any(path.glob("[A-Z]*/*")))
+    left = 0
+    for output, after in [(False, 0), (False, 1), (False, 2), (False, 3), (True, 0), (True, 0.3), (True, 1)]:
+        other = tmp_path / f"other {left}"
+        other.mkdir(exist_ok=True)
+        killed = start(headless_home, *inputs(people), *outputs(other), TMPDIR=str(staging))
+        before = set(staging.glob("vbas-*"))
+        written = "[A-Z]*/*" if output else "*"
+        wait_until(lambda: any(any(path.glob(written)) for path in set(staging.glob("vbas-*")) - before), killed)  # noqa: B023
+        time.sleep(after)
+        assert kill(killed) == []
+        left = max(left, len([path for path in staging.glob("vbas-*") if path != living]))
+        assert names_in(staging) == names_in(other) == []
+    assert left
+    assert living.is_dir()
+    process.send_signal(signal.SIGCONT)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, out + err
+    done = start(headless_home, *inputs(people), *outputs(final), TMPDIR=str(staging))
+    out, err = done.communicate(timeout=120)
+    assert done.returncode == 0, out + err
+    assert list(staging.glob("vbas-*")) == []
+
+
+def test_a_run_that_is_killed_while_it_looks_into_an_old_log_copies_no_rows_elsewhere(headless_home, city, tmp_path):
+    """The table with names that stood there has a log that belongs to nobody: what is in it counts."""
+    staging, final = tmp_path / "staging", tmp_path / "final"
+    staging.mkdir()
+    final.mkdir()
+    target = final / "released.gpkg"
+    script = (
+        "import os, sqlite3, sys\n"
+        "connection = sqlite3.connect(sys.argv[1]); connection.execute('PRAGMA journal_mode = WAL')\n"
+        "connection.execute('CREATE TABLE released (name)')\n"
+        "connection.executemany('INSERT INTO released VALUES (?)', [('Raw Name %d' % i,) for i in range(20000)])\n"
+        "connection.commit(); connection.execute('PRAGMA wal_checkpoint')\n"
+        "connection.execute('UPDATE released SET name = name || 1'); connection.commit()\n"
+        "os.kill(os.getpid(), 9)\n"
+    )
+    subprocess.run([sys.executable, "-c", script, str(target)], timeout=60, check=False)
+    with target.open("r+b") as file:  # so that copying takes its time
+        file.truncate(500_000_000)
+    assert len(names_in(final)) == 2
+    before = {path.name for path in final.iterdir()}
+    process = start(headless_home, *inputs(city), *outputs(final), TMPDIR=str(staging))
+    wait_until(lambda: any(staging.glob("*/copy*")) or any(final.glob(".*/copy*")), process)
+    kill(process)
+    assert names_in(staging) == []
+    assert {path.name for path in final.iterdir()} > before  # it is in the folder where its rows are anyway
+    done = start(headless_home, *inputs(city), *outputs(final), TMPDIR=str(staging))
+    out, err = done.communicate(timeout=120)
+    assert done.returncode == 0, out + err
+    assert sorted(path.name for path in final.iterdir()) == sorted(
+        ["released.gpkg", "regions.gpkg", "crosswalk.csv", "audit.gpkg", "report.html"]
+    )
+    assert names_in(tmp_path) == []
 
 
 @pytest.mark.parametrize("limit", [2_000, 60_000, 200_000])

@@ -128,7 +128,7 @@ def test_interrupting_leaves_nothing(headless_home, city, tmp_path, number, mome
     moments = {
         "start": lambda: True,
         "reading": lambda: b"Inputs" in log.read_bytes(),
-        "writing": lambda: any(staging.glob("vbas-*/*")),
+        "writing": lambda: any(staging.glob("vbas-*/[A-Z]*/*")),
     }
     wait_until(moments[moment], process)
     time.sleep(after)

@@ -16,7 +16,7 @@ from qgis.core import (
 )
 
 from ....core.errors import InputError, VbasError, first_values
-from .locks import JOURNALS
+from .journals import JOURNALS
 
 FILES = ("ogr", "spatialite")  # databases that are a file
 NEEDED = (
@@ -173,6 +173,9 @@ class TablePlace:
         if self._existed:
             self._rename(self._final, self._kept)
         self._rename(self._new, self._final)
+
+    def check(self) -> None:
+        """The database has renamed what was counted: it is the same table."""
 
     def undo(self) -> list[str]:
         """Rename back, as far as `put` came: the database shows how far."""

@@ -30,7 +30,7 @@ from ....core.errors import InputError, first_values
 from ..given import Given
 from . import databases
 from .formats import STYLES, read_with, stale_beside, written_endings
-from .locks import SUFFIXES, other_tables, refuse_if_held
+from .journals import SUFFIXES, other_tables, refuse_if_held
 
 MEMORY = ("memory:", QgsProcessing.TEMPORARY_OUTPUT)
 PAGES = (".html", ".htm")

@@ -14,7 +14,8 @@ from qgis.core import QgsCoordinateReferenceSystem, QgsProcessing, QgsProcessing
 
 from ....core.errors import VbasError
 from ..tables import Table, number_fields
-from .locks import journals_of
+from .folders import own_folder
+from .journals import journals_of
 from .writing import write_file
 
 SHAPES = {
@@ -39,6 +40,8 @@ FAMILIES = (
     (".gml", ".xml", ".xsd", ".gfs"),
     (".csv", ".csvt", ".prj"),
 )
+SAY_IT_THEMSELVES = (".gpkg", ".html", ".htm")  # in the description of the layer, or at the top of the page
+FORMAT = "format"  # folder in which one row is written
 ROOM_NEEDED = 1 << 18  # bytes: what one row takes in any format, and its journal
 _known: dict[tuple[str, QgsProcessing.SourceType], tuple[str, ...]] = {}
 STYLES = (".qml", ".qmd")
@@ -61,7 +64,18 @@ def read_with(file: Path) -> list[str]:
 
 def stale_beside(file: Path) -> list[str]:
     """Names of the files beside a file that must not outlive it: an old journal would be replayed into the new file."""
-    return [*(file.stem + ending for ending in STALE.get(file.suffix.lower(), ())), *journals_of(file)]
+    stale = [file.stem + ending for ending in STALE.get(file.suffix.lower(), ())]
+    return [*stale, *journals_of(file), *([] if says_itself(file) else [note_on(file)])]
+
+
+def says_itself(file: Path) -> bool:
+    """Whether the format has a place in the file where everybody sees that it is internal."""
+    return file.suffix.lower() in SAY_IT_THEMSELVES
+
+
+def note_on(file: Path) -> str:
+    """Name of the note beside an internal file that cannot say it itself."""
+    return f"{file.name}.internal.txt"
 
 
 def written_endings(suffix: str, source_type: QgsProcessing.SourceType) -> tuple[str, ...]:
@@ -73,10 +87,10 @@ def written_endings(suffix: str, source_type: QgsProcessing.SourceType) -> tuple
     """
     if (suffix, source_type) not in _known:
         try:
-            with tempfile.TemporaryDirectory(prefix="vbas_format_") as folder:
-                found = _written_in(Path(folder), suffix, source_type)
+            with own_folder(Path(tempfile.gettempdir())) as folder:
+                found = _written_in(folder / FORMAT, suffix, source_type)
                 if not found:  # is it the format, or the folder?
-                    (Path(folder) / "room").write_bytes(bytes(ROOM_NEEDED))
+                    (folder / "room").write_bytes(bytes(ROOM_NEEDED))
         except OSError as error:
             raise VbasError(no_temporary_folder(error)) from error
         if not found:
@@ -99,6 +113,7 @@ def _written_in(folder: Path, suffix: str, source_type: QgsProcessing.SourceType
     crs = None if shape is None else QgsCoordinateReferenceSystem("EPSG:32614")
     fields = number_fields(vbas_region="integer", name="text")
     table = Table(fields, (np.array([1]), ["one"]), geometry, shapes, crs)
+    folder.mkdir()
     a_dbf = shape is None and suffix in (".shp", ".dbf")  # a Shapefile without shapes is a .dbf alone
     file = folder / ("one.shp" if a_dbf else f"one{suffix}")
     gdal.PushErrorHandler("CPLQuietErrorHandler")

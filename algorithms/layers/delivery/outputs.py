@@ -1,14 +1,14 @@
-"""Outputs: written whole in a staging folder, checked there, and only then put in their place, all together.
+"""Outputs: written whole in a staging folder, checked there, put in their place all together, and counted there again.
 
 Where they may go is settled before any work (`destinations`); how they get there is in `places`.
 """
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 
@@ -27,16 +27,25 @@ from qgis.PyQt import sip
 from ....core.errors import InputError, VbasError
 from ..feedback import check_cancelled
 from ..given import Given
-from ..tables import SecondCount, Table
+from ..tables import FOR_RELEASE, INTERNAL, TEST_DATA, SecondCount, Table, kind_of_output
 from .databases import DatabaseTable, TablePlace
 from .destinations import checked_destinations, with_destination
 from .exact_values import check_writable
-from .formats import no_temporary_folder, stale_beside
+from .folders import clear_dead, own_folder
+from .formats import no_temporary_folder, note_on, says_itself, stale_beside
+from .journals import settle, without_journals
 from .locks import one_run_on
 from .places import FilePlace, deliver
 from .second_count import check_file, check_layer
 from .styles import describe, store_style, style
 from .writing import fill_sink, in_one_sentence, write_file, write_text
+
+SAID = {FOR_RELEASE: "For release", INTERNAL: "Internal, not to be published", TEST_DATA: "Test data"}
+NOTE = (
+    "{name} is internal: do not publish it.\n\n"
+    "{title}: what is suppressed in a release could be derived from it.\n"
+    "This note stands beside the file because its format has no place for it: keep the two together.\n"
+)
 
 
 class Outputs:
@@ -48,6 +57,7 @@ class Outputs:
     def __init__(self, given: Given, feedback: QgsProcessingFeedback) -> None:
         self._given, self._feedback = given, feedback
         self._files: dict[str, tuple[Path, Path]] = {}
+        self._counts: dict[str, Callable[[Path], None]] = {}
         self._tables: dict[str, TablePlace] = {}
         self._results: dict[str, object] = {}
         self._titles: dict[str, str] = {}
@@ -87,14 +97,18 @@ class Outputs:
         title = self._titles[name] = title or self._given.definition(name).description()
         check_writable(name, table)
         if isinstance(destination, Path):
-            with in_one_sentence(name):
+            with in_one_sentence(name), without_journals():
                 file = self._stage(name, destination)
                 write_file(file, table, title, self._feedback)
                 if not file.exists():  # a Shapefile without shapes is a .dbf alone
                     file, destination = file.with_suffix(".dbf"), destination.with_suffix(".dbf")
                     self._files[name] = (file, destination)
                 store_style(file, name, title)
+                self._note(file, destination, title)
+                settle(file)
                 check_file(name, file, table, check)
+            if check is not None:
+                self._counts[name] = partial(_count_again, name, table, check)
         else:
             with in_one_sentence(name):
                 self._to_sink(name, table, title, check)
@@ -105,6 +119,7 @@ class Outputs:
             destination = self._destinations[name]
             if not isinstance(destination, Path):
                 raise InputError(f"{name}: give the name of a file.")
+            self._titles[name] = self._given.definition(name).description()
             content = text()
             with in_one_sentence(name):
                 write_text(self._stage(name, destination), content)
@@ -119,7 +134,7 @@ class Outputs:
         check_cancelled(self._feedback)
         self._let_go_of_tables()
         places = [
-            FilePlace(name, staged, destination, stale_beside(destination))
+            FilePlace(name, staged, destination, stale_beside(destination), self._counts.get(name, lambda _: None))
             for name, (staged, destination) in self._files.items()
         ]
         tables = {name: place for name, place in self._tables.items() if name in self._results}
@@ -134,7 +149,19 @@ class Outputs:
             self._results[name] = self._announce(name, destination)
         for finish in self._afterwards:
             finish()
+        self._say_what_may_be_published()
         return self._results
+
+    def _say_what_may_be_published(self) -> None:
+        """End the log with which outputs are for release, and which are not."""
+        for kind, what in SAID.items():
+            where = [
+                f"{name} ({self._files[name][1]})" if name in self._files else name
+                for name, title in self._titles.items()
+                if name in self._results and kind_of_output(title) == kind
+            ]
+            if where:
+                self._feedback.pushInfo(f"{what}: {', '.join(where)}.")
 
     def _announce(self, name: str, destination: Path) -> str:
         """Tell QGIS of a finished file, so that it is loaded if the user wanted that."""
@@ -179,6 +206,7 @@ class Outputs:
             if stem not in held:
                 stack.enter_context(one_run_on(target, name))
                 held.add(stem)
+                clear_dead(target.parent)
 
     def _settled(self, name: str, destination: Path | str | DatabaseTable, stack: ExitStack) -> Path | str:
         if not isinstance(destination, DatabaseTable):
@@ -198,6 +226,12 @@ class Outputs:
         file = folder / (destination.with_suffix(".shp") if destination.suffix == ".dbf" else destination).name
         self._files[name] = (file, destination)
         return file
+
+    def _note(self, file: Path, destination: Path, title: str) -> None:
+        """Say beside an internal file that it is internal, where its format has no place for it."""
+        if kind_of_output(title) == INTERNAL and not says_itself(destination):
+            words = NOTE.format(name=destination.name, title=title)
+            write_text(file.with_name(file.stem + note_on(destination)[len(destination.stem) :]), words)
 
     def _to_sink(self, name: str, table: Table, title: str, check: SecondCount | None) -> None:
         sink, identifier = fill_sink(self._given, name, table, self._feedback)
@@ -221,11 +255,16 @@ class Outputs:
 
 def _new_folder(stack: ExitStack) -> Path:
     try:
-        folder = Path(tempfile.mkdtemp(prefix="vbas-"))
+        parent = Path(tempfile.gettempdir())
+        clear_dead(parent)
+        return stack.enter_context(own_folder(parent))
     except OSError as error:
         raise VbasError(no_temporary_folder(error)) from error
-    stack.callback(shutil.rmtree, folder, ignore_errors=True)
-    return folder
+
+
+def _count_again(name: str, table: Table, check: SecondCount, file: Path) -> None:
+    with in_one_sentence(name), without_journals():
+        check_file(name, file, table, check)
 
 
 class Dressing(QgsProcessingLayerPostProcessorInterface):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ....core.errors import Cancelled, VbasError
-from .locks import refuse_if_held
+from .journals import journals_of, refuse_if_held
 
 
 class Place(Protocol):
@@ -24,6 +24,9 @@ class Place(Protocol):
 
     def put(self) -> None:
         """Put it in place, and keep what was there under another name."""
+
+    def check(self) -> None:
+        """Read it in its place, as its user will. Raises VbasError where it is not what was to be delivered."""
 
     def undo(self) -> list[str]:
         """Put back what was there, however far `put` came; sentences on what could not be put back."""
@@ -48,6 +51,9 @@ def deliver(places: Sequence[Place], check_cancelled: Callable[[], None] = lambd
             check_cancelled()
             begun.append(place)
             place.put()
+        for place in places:
+            check_cancelled()
+            place.check()
         check_cancelled()
     except BaseException as error:
         lost = [sentence for place in reversed(begun) for sentence in place.undo()]
@@ -72,10 +78,18 @@ class FilePlace:
     staged : the file in a folder of its own, with its side files
     target : where it goes; the side files go beside it
     stale : names of files beside the target that belong to what is replaced, such as an index of the old shapes
+    count : counts the file in its place a second time, and raises VbasError
     """
 
-    def __init__(self, name: str, staged: Path, target: Path, stale: Iterable[str] = ()) -> None:
-        self._name, self._target = name, target
+    def __init__(
+        self,
+        name: str,
+        staged: Path,
+        target: Path,
+        stale: Iterable[str] = (),
+        count: Callable[[Path], None] = lambda _: None,
+    ) -> None:
+        self._name, self._target, self._count = name, target, count
         new = {beside(target, staged, file): file for file in sorted(staged.parent.iterdir())}
         old = {target.with_name(one): None for one in stale}
         self._moves = [_Move(where, file) for where, file in {**old, **new}.items()]
@@ -95,6 +109,15 @@ class FilePlace:
         for move in self._moves:
             move.put()
 
+    def check(self) -> None:
+        # What stands beside a database belongs to it as soon as it is opened: look before and after.
+        for look in (lambda: None, lambda: self._count(self._target)):
+            look()
+            for move in self._moves:
+                move.check()
+            if any(_status(self._target.with_name(one)) is not None for one in journals_of(self._target)):
+                raise VbasError(f"another program has just written beside {self._target}")
+
     def undo(self) -> list[str]:
         return [sentence for move in reversed(self._moves) for sentence in move.undo()]
 
@@ -112,7 +135,7 @@ class _Move:
     def __init__(self, target: Path, source: Path | None) -> None:
         self._target, self._source = target, source
         self._part, self._kept = _hidden(target), _hidden(target)
-        self._replaces = False
+        self._replaces = self._cleared = False
 
     def prepare(self, like: os.stat_result | None) -> None:
         before = _status(self._target)
@@ -130,6 +153,7 @@ class _Move:
             self._keep()
         if self._source is not None:
             os.replace(self._part, self._target)  # noqa: PTH105
+        self._cleared = self._source is None
 
     def _keep(self) -> None:
         if self._source is not None:
@@ -139,6 +163,11 @@ class _Move:
                 return
         os.replace(self._target, self._kept)  # noqa: PTH105
 
+    def check(self) -> None:
+        there = _status(self._target) is not None
+        if there != (self._source is not None) or (there and not _same_bytes(self._source, self._target)):
+            raise OSError(errno.EBUSY, f"another program has just changed {self._target}")
+
     def undo(self) -> list[str]:
         try:
             if _status(self._kept) is not None:
@@ -146,7 +175,8 @@ class _Move:
                     self._kept.unlink()
                 else:
                     os.replace(self._kept, self._target)  # noqa: PTH105
-            elif self._source is not None and not self._replaces and _status(self._part) is None:
+            # What has come since where nothing is to be belongs to the file that is taken away again.
+            elif self._cleared or (self._source is not None and not self._replaces and _status(self._part) is None):
                 self._target.unlink(missing_ok=True)
         except OSError as error:
             if self._replaces:
@@ -172,6 +202,16 @@ class _Move:
 def beside(target: Path, staged: Path, file: Path) -> Path:
     """Where a file goes that was written beside the staged one: the same, beside the target."""
     return target.with_name(target.stem + file.name[len(staged.stem) :])
+
+
+def _same_bytes(one: Path, other: Path) -> bool:
+    with one.open("rb") as read, other.open("rb") as again:
+        while True:
+            chunk = read.read(1 << 20)
+            if chunk != again.read(1 << 20):
+                return False
+            if not chunk:
+                return True
 
 
 def _hidden(target: Path) -> Path:

@@ -45,6 +45,8 @@ def write_file(file: Path, table: Table, title: str, feedback: QgsProcessingFeed
         shape = next(name for name in ("geom", "shape", "vbas_shape") if name not in used)
         made = [f"FID={row_id}", f"IDENTIFIER={title}", f"DESCRIPTION={title}"]
         options.layerOptions = made if table.geometry == "none" else [*made, f"GEOMETRY_NAME={shape}"]
+    if options.driverName == "GeoJSON":
+        options.layerOptions = [f"DESCRIPTION={title}"]
     in_bulk = options.driverName == "GPKG" and table.geometry == "none" and table.plain
     writer = QgsVectorFileWriter.create(
         str(file),

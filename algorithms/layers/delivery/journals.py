@@ -1,0 +1,163 @@
+"""Files of SQLite as targets: what stands beside them, what they hold, and which program works in them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+from osgeo import gdal
+
+from ....core.errors import InputError, VbasError
+from .folders import BESIDE, own_folder
+
+SUFFIXES = (".gpkg", ".sqlite")
+JOURNALS = ("-wal", "-journal", "-shm")
+JOURNAL_OF_GDAL = "OGR_SQLITE_JOURNAL"
+LOCKS = Path("/proc/locks")
+# What GDAL and QGIS keep for their own use beside the tables of the user.
+SYSTEM = {".gpkg": ("gpkg_", "rtree_", "sqlite_"), ".sqlite": ("idx_", "sqlite_")}
+SYSTEM_TABLES = frozenset(
+    ("layer_styles", "ogr_empty_table", "geometry_columns", "spatial_ref_sys", "spatialite_history")
+)
+
+
+def journals_of(file: Path) -> list[str]:
+    """Names of the files that SQLite keeps beside a database; none for other formats."""
+    return [file.name + journal for journal in JOURNALS] if file.suffix.lower() in SUFFIXES else []
+
+
+@contextmanager
+def without_journals() -> Iterator[None]:
+    """Have GDAL write and read files of SQLite without a log meanwhile, whatever its user has set."""
+    before = gdal.GetConfigOption(JOURNAL_OF_GDAL)
+    if before == os.environ.get(JOURNAL_OF_GDAL):  # it was not set here
+        before = None
+    gdal.SetConfigOption(JOURNAL_OF_GDAL, "DELETE")
+    try:
+        yield
+    finally:
+        gdal.SetConfigOption(JOURNAL_OF_GDAL, before)
+
+
+def settle(file: Path) -> None:
+    """Have SQLite keep all of a file in the file itself, and make none beside it for whoever opens it.
+
+    Raises VbasError where it cannot.
+    """
+    if file.suffix.lower() not in SUFFIXES:
+        return
+    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+        (mode,) = connection.execute("PRAGMA journal_mode = DELETE").fetchone()
+    if mode != "delete" or any(file.with_name(one).exists() for one in journals_of(file)):
+        raise VbasError(f"{file.name} was not written whole: its last rows are still in a journal. Nothing was kept.")
+
+
+def refuse_if_held(target: Path, name: str) -> None:
+    """Raise InputError where another program (or this QGIS) works in a database that is to be replaced.
+
+    Who only reads it may go on: it keeps the old file.
+    """
+    if target.suffix.lower() not in SUFFIXES or not (target.exists() or _open_journals(target)):
+        return
+    if sys.platform.startswith("linux") and LOCKS.is_file():
+        if not _held(target):
+            return
+        what_to_do = "close it there or remove its layers from the project, or choose another place"
+    else:
+        if not _open_journals(target):
+            return
+        what_to_do = "close it there (if nobody has it open: open and close it once), or choose another place"
+    raise InputError(f"{name}: another program is working in {target}: {what_to_do}.")
+
+
+def other_tables(target: Path, own: str) -> list[str]:
+    """Names of the tables in a database that would be lost, were it replaced by one with the table `own`."""
+    if target.suffix.lower() not in SUFFIXES or not target.is_file():
+        return []
+    # What a program that ended badly left in a journal belongs to the file.
+    if _open_journals(target):
+        names = _tables_of_copy(target)
+    else:
+        names = _tables(target.resolve().as_uri() + "?mode=ro&immutable=1")
+    return [
+        table
+        for table in names
+        if table.lower() != own.lower()
+        and table.lower() not in SYSTEM_TABLES
+        and not table.lower().startswith(SYSTEM[target.suffix.lower()])
+    ]
+
+
+def _tables_of_copy(target: Path) -> list[str]:
+    """SQLite would mend the file as it reads it: a copy is read, so that nothing is changed.
+
+    The copy stays in the folder of the file, since it holds the same rows.
+    """
+    try:
+        with own_folder(target.parent, BESIDE) as folder:
+            for suffix in ("", "-wal", "-journal"):
+                part = target.with_name(target.name + suffix)
+                if part.is_file():
+                    shutil.copyfile(part, folder / f"copy{suffix}")
+            return _tables((folder / "copy").as_uri() + "?mode=rw")
+    except OSError as error:
+        raise VbasError(
+            f"{target} and the journal beside it cannot be looked into: {error.strerror}. Choose another place."
+        ) from error
+
+
+def _tables(uri: str) -> list[str]:
+    try:
+        with closing(sqlite3.connect(uri, uri=True, timeout=0)) as connection:
+            rows = connection.execute(
+                "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY rowid"
+            ).fetchall()
+    except sqlite3.DatabaseError:  # no database, whatever its name says: a plain file, which may be replaced
+        return []
+    return [str(name) for (name,) in rows]
+
+
+def _open_journals(target: Path) -> bool:
+    """Whether a write-ahead log or rollback journal that holds something stands beside a database."""
+    for suffix in ("-wal", "-journal"):
+        journal = target.with_name(target.name + suffix)
+        if journal.is_file() and (suffix == "-wal" or journal.stat().st_size):
+            return True
+    return False
+
+
+def _held(target: Path) -> bool:
+    """Whether another program, or this QGIS, works in a database: writes into it, or has its log open.
+
+    Read from the system: opening and closing the file here would end the locks that this very process holds on it.
+    """
+    journals = _open_journals(target)
+    parts = [part for part in (target, target.with_name(target.name + "-shm")) if part.is_file()]
+    found = [part.stat() for part in parts]
+    inodes = {str(one.st_ino) for one in found}
+    files = {f"{os.major(one.st_dev):02x}:{os.minor(one.st_dev):02x}:{one.st_ino}" for one in found}
+    for line in LOCKS.read_text(encoding="ascii", errors="replace").splitlines():
+        words = line.split()
+        if journals and any(word.count(":") == 2 and word.rsplit(":", 1)[1] in inodes for word in words):
+            return True
+        if files & set(words) and "WRITE" in words and str(os.getpid()) not in words:
+            return True
+    # The system does not list the locks of processes outside of a container; those of this process it does.
+    return journals and any(_locked(part) for part in parts)
+
+
+def _locked(part: Path) -> bool:
+    """Whether a lock can be had on a file on which this process holds none."""
+    import fcntl
+
+    with suppress(OSError), part.open("r+b", buffering=0) as file:
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError):
+            return True
+    return False

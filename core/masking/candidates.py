@@ -1,0 +1,220 @@
+"""Candidates: the addresses that a masked point could have come from, which is what it is really hidden among."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..progress import Progress, part, silent
+from .donut import EARLIER_ELSEWHERE, FEW_CANDIDATES, Masking
+from .homes import Homes
+from .populations import NEIGHBOURS_AT_ONCE, Households
+
+K_MIN = 5
+_TOLERANCE = 0.01  # metres: earlier places have been projected and rounded
+
+
+def candidates(
+    households: Households,
+    household_area: np.ndarray,
+    places: np.ndarray,
+    area_of: np.ndarray,
+    inner: np.ndarray,
+    outer: np.ndarray,
+    progress: Progress = silent,
+) -> np.ndarray:
+    """Households from which a point could have come to each place, (n,) float; NaN where there is no place.
+
+    Those of the place's own area from which it is not nearer than the inner and not farther than the outer radius: the
+    rings of one area are alike, and a point stays in its area.
+    household_area : (h,), -1 for none; places : (n, 2) masked positions; area_of : (n,); inner, outer : (n,) metres.
+    """
+    found = np.full(len(places), np.nan)
+    rows = np.flatnonzero(np.isfinite(places).all(axis=1))
+    around = _Layers(households, household_area, places[rows])
+    spots, limit = around.lifted(places[rows], area_of[rows]), around.limited(outer[rows])
+    within = around.tree.nearer_than(spots, np.nextafter(limit, np.inf), part(progress, 0.0, 0.5))
+    nearer = around.tree.nearer_than(spots, around.limited(inner[rows]), part(progress, 0.5, 1.0))
+    found[rows] = np.round(within - nearer, 9)  # sums of weights differ by their rounding
+    return found
+
+
+def candidates_of_all(
+    households: Households,
+    household_area: np.ndarray,
+    places: np.ndarray,
+    owner: np.ndarray,
+    area_of: np.ndarray,
+    inner: np.ndarray,
+    outer: np.ndarray,
+) -> np.ndarray:
+    """Households from which each owner could have come to all of its places, (H,) float; NaN for those without any.
+
+    places : (p, 2); owner : (p,) positions in area_of, inner, outer : (H,). What is left to guess where several masked
+    places of one home are known.
+    """
+    found = np.full(len(area_of), np.nan)
+    order = np.argsort(owner, kind="stable")
+    places, owner = places[order], owner[order]
+    around = _Layers(households, household_area, places)
+    spots, limit = around.lifted(places, area_of[owner]), around.limited(outer[owner])
+    lengths = around.tree.lengths(spots, limit)
+    total = np.bincount(owner, weights=lengths, minlength=len(area_of))
+    block = ((np.cumsum(total) - total) // NEIGHBOURS_AT_ONCE).astype(np.int64)[owner]
+    for number in np.unique(block):
+        some = np.flatnonzero(block == number)
+        which, household = around.tree.within(spots[some], limit[some])
+        far = np.hypot(*(places[some][which] - around.points[household]).T) >= inner[owner[some]][which]
+        pair = owner[some][which[far]] * len(around.points) + household[far]
+        pair, times = np.unique(pair, return_counts=True)
+        whose, household = np.divmod(pair, max(len(around.points), 1))
+        all_of_them = times == np.bincount(owner, minlength=len(area_of))[whose]
+        weights = around.tree.weights[household[all_of_them]]
+        sums = np.bincount(whose[all_of_them], weights=weights, minlength=len(area_of))
+        here = np.unique(owner[some])
+        found[here] = np.round(sums[here], 9)
+    return found
+
+
+class _Layers:
+    """Households by area: the area is a third coordinate, so that a search around a place finds those of its own."""
+
+    def __init__(self, households: Households, household_area: np.ndarray, places: np.ndarray) -> None:
+        self.points = households.points
+        everything = np.concatenate([self.points, places, np.zeros((1, 2)) if not len(places) else places[:1]])
+        self._reach = 1.0 + float(np.hypot(*np.ptp(everything, axis=0)))
+        weights = None if households.unweighted else households.weights
+        self.tree = Households(self.lifted(self.points, household_area), weights)
+
+    def lifted(self, points: np.ndarray, area: np.ndarray) -> np.ndarray:
+        """Points (n, 2) with their area as the third coordinate, (n, 3)."""
+        return np.column_stack([points, 3.0 * self._reach * area])
+
+    def limited(self, radius: np.ndarray) -> np.ndarray:
+        """Radii that do not reach into another area, and leave out nobody of their own."""
+        return np.minimum(radius, 2.0 * self._reach)
+
+
+@dataclass(frozen=True, eq=False)
+class Hiding:
+    """Among how many addresses H homes hide.
+
+    alone : (H,) candidates of the masked place, NaN where there is none; left : (H,) those left with all earlier places
+    too, 0 where an earlier place is not in the home's ring, so that nothing can be said
+    again, elsewhere : (H,) bool, homes masked now that were masked before, and those of them with such a place
+    members : (H,) points of each home
+    """
+
+    alone: np.ndarray
+    left: np.ndarray
+    again: np.ndarray
+    elsewhere: np.ndarray
+    members: np.ndarray
+
+    def sentence(self) -> str:
+        """What earlier places take away; empty where there are none."""
+        if not self.again.any():
+            return ""
+        before, after = (float(np.median(values[self.again])) for values in (self.alone, self.left))
+        said = (
+            f"{int(self.again.sum())} homes were masked before: with the earlier places, half of them keep {after:g} "
+            f"candidate addresses or fewer; without, {before:g}."
+        )
+        odd = int(self.elsewhere.sum())
+        if odd:
+            said += f" For {odd} of them an earlier place is not in the ring of now: they count as having none."
+        return said
+
+    def shortfall(self, k_min: int) -> Shortfall:
+        """How many fall short of K_MIN; of 5, where K_MIN is 0."""
+        drawn, wanted = np.isfinite(self.left), k_min or K_MIN
+        short = drawn & (self.left < wanted)
+        counts = [int(n) for rows in (drawn, short) for n in (self.members[rows].sum(), rows.sum())]
+        return Shortfall(wanted, k_min > 0, *counts)
+
+
+@dataclass(frozen=True)
+class Shortfall:
+    """Masked points with fewer than k_min candidate addresses, counted as points (people) and as homes.
+
+    held : they are held back
+    """
+
+    k_min: int
+    held: bool
+    points: int
+    homes: int
+    points_below: int
+    homes_below: int
+
+    @property
+    def percent(self) -> float:
+        """Share of the masked points that fall short, per cent; 0 where none was masked."""
+        return 100.0 * self.points_below / max(self.points, 1)
+
+    @property
+    def most(self) -> bool:
+        """Whether more than half of the points or of the homes fall short."""
+        return 2 * self.points_below > self.points or 2 * self.homes_below > self.homes
+
+    def sentence(self) -> str:
+        """The share that falls short and what becomes of it; what to do, where most do."""
+        if not self.points_below:
+            return f"Each masked point could have come from at least {self.k_min} addresses."
+        fate = "they are held back" if self.held else "K_MIN is 0, so they are not held back"
+        advice = " Most fall short, so what is left is not to be published: raise K_INNER." if self.most else ""
+        return (
+            f"{self.percent:.2f} % of the masked points ({self.points_below} of {self.points}, in {self.homes_below} "
+            f"of {self.homes} homes) could have come from fewer than {self.k_min} addresses: {fate}.{advice}"
+        )
+
+
+def hiding(
+    masking: Masking,
+    homes: Homes,
+    households: Households,
+    household_area: np.ndarray,
+    earlier: tuple[np.ndarray, np.ndarray] | None = None,
+    progress: Progress = silent,
+) -> Hiding:
+    """Count the candidate addresses of masked homes.
+
+    masking : of the H homes; earlier : (p, 2) earlier masked places in planar metres and (p,) the home of each. Earlier
+    places are taken to come from the same kind of ring, and are counted where the home is masked now.
+    """
+    alone = candidates(
+        households, household_area, masking.points, homes.area_of, masking.inner, masking.outer, progress
+    )
+    nobody = np.zeros(len(homes), bool)
+    if earlier is None:
+        return Hiding(alone, alone, nobody, nobody, homes.members)
+    places, owner = earlier
+    known = np.isfinite(places).all(axis=1) & masking.masked[owner]
+    places, owner = places[known], owner[known]
+    again, elsewhere = nobody.copy(), nobody.copy()
+    again[owner] = True
+    far = np.hypot(*(places - homes.points[owner]).T)
+    outside = (far < masking.inner[owner] - _TOLERANCE) | (far > masking.outer[owner] + _TOLERANCE)
+    elsewhere[owner[outside]] = True
+    now = np.flatnonzero(again)
+    left = candidates_of_all(
+        households,
+        household_area,
+        np.concatenate([places, masking.points[now]]),
+        np.concatenate([owner, now]),
+        homes.area_of,
+        masking.inner,
+        masking.outer,
+    )
+    return Hiding(alone, np.where(elsewhere, 0.0, np.where(again, left, alone)), again, elsewhere, homes.members)
+
+
+def hold_back(masking: Masking, found: Hiding, k_min: int) -> Masking:
+    """The masking without the homes that have fewer than K_MIN candidates left; K_MIN = 0 holds nothing back.
+
+    Their displacement stays, for the audit; their place does not.
+    """
+    few = masking.masked & (found.left < k_min)
+    reason = np.where(few, np.where(found.elsewhere, EARLIER_ELSEWHERE, FEW_CANDIDATES), masking.reason)
+    return replace(masking, reason=reason.astype(np.int8), points=np.where(few[:, None], np.nan, masking.points))

@@ -1,0 +1,72 @@
+"""Rules of the house one works in: the k, the least population and the checks that they ask for, with their source.
+
+A rule sets numbers; nobody can say from here that a release complies with it.
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+
+from .anonymity import SMALLEST_K
+from .errors import InputError
+
+NO_RULE = "none"
+SHIPPED = Path(__file__).resolve().parent / "rules.csv"
+COLUMNS = ("name", "k", "least_population", "l_diversity", "says", "source", "year", "read")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a rule asks for. says : in a sentence; source, year : where it stands; read : the text, or second hand."""
+
+    name: str
+    k: int
+    least_population: float
+    l_diversity: int
+    says: str
+    source: str
+    year: str
+    read: str
+
+    @property
+    def sentence(self) -> str:
+        """The rule with its source, for the log and the report."""
+        second = ", known second hand" if self.read != "text" else ""
+        return (
+            f"Rule “{self.name}”: k of at least {self.k}, regions of at least {self.least_population:g} people. "
+            f"{self.says} Source: {self.source} ({self.year}{second}). Whether the release complies is for you "
+            "to judge."
+        )
+
+
+def read_rules(*files: Path) -> dict[str, Rule]:
+    """The shipped rules, then those of further CSV files with the same columns, by name; the last of a name holds.
+
+    Raises InputError, naming file and line, for columns that are missing and numbers that are none.
+    """
+    found = {}
+    for file in (SHIPPED, *files):
+        with file.open(encoding="utf-8", newline="") as lines:
+            rows = csv.DictReader(lines)
+            lacking = [name for name in COLUMNS if name not in (rows.fieldnames or ())]
+            if lacking:
+                raise InputError(f"{file.name} lacks the columns {', '.join(lacking)}: give rules as rules.csv does.")
+            for row in rows:
+                rule = _rule(row, f"{file.name}, line {rows.line_num}")
+                found[rule.name] = rule
+    return found
+
+
+def _rule(row: dict[str, str], where: str) -> Rule:
+    name = (row["name"] or "").strip()
+    if not name or "," in name or name == NO_RULE:
+        raise InputError(f"{where}: give the rule a name, without a comma, other than “{NO_RULE}”.")
+    try:
+        k, least, distinct = int(row["k"]), float(row["least_population"]), int(row["l_diversity"])
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{where}: k, least_population and l_diversity of “{name}” must be numbers.") from error
+    if k < SMALLEST_K or not 0 <= least < 1e12 or distinct < 1:
+        raise InputError(f"{where}: “{name}” needs a k of at least {SMALLEST_K}, people from 0, values from 1.")
+    return Rule(name, k, least, distinct, row["says"], row["source"], row["year"], row["read"])

@@ -1,0 +1,133 @@
+"""Totals that others publish: nothing below k follows from them and from the release."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vbas.core.areas import make_areas
+from vbas.core.crosswalk import Crosswalk
+from vbas.core.errors import InputError
+from vbas.core.levels import make_levels, own_regions
+from vbas.core.margins import hold_against_margins, parse_margins, pinned_columns
+from vbas.core.nesting.planning import nest
+from vbas.core.plan import suppress
+from vbas.core.profile import profile_records
+
+from .strategies import column_from_array
+
+MARGINS = (("age", "sex"), ("job",))
+
+
+@st.composite
+def people(draw, most: int = 120):
+    """Areas and people of three quasi-identifiers, some kinds of them rare."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, n_areas = draw(st.integers(20, most)), draw(st.integers(2, 5))
+    areas = make_areas([f"a{i}" for i in range(n_areas)], rng.random((n_areas, 2)))
+    columns = {
+        name: column_from_array(rng.choice(size, n, p=rng.dirichlet(np.ones(size))))
+        for name, size in (("age", 3), ("sex", 2), ("job", 3))
+    }
+    return areas, profile_records(rng.integers(0, n_areas, n), columns, n_areas)[0], draw(st.integers(2, 5))
+
+
+def plans(areas, profile, k):
+    crosswalk = Crosswalk(np.arange(len(areas)) // 2, (len(areas) + 1) // 2)
+    yield crosswalk, suppress(profile, crosswalk, k)
+    whole = Crosswalk(np.zeros(len(areas), np.int64), 1)
+    yield whole, nest(areas, profile, make_levels(areas, [own_regions(len(areas)), whole]), k)
+
+
+def tables_of(crosswalk, profile, plan):
+    """Of each region: the records of each class, and which classes are suppressed anywhere in it."""
+    counts = profile.counts.tocoo()
+    found = [(Counter(), set()) for _ in range(crosswalk.n_regions)]
+    for area, one, number, label in zip(counts.row, counts.col, counts.data, plan.label_of):
+        totals, lost = found[crosswalk.region_of[area]]
+        totals[int(one)] += int(number)
+        if label < 0:
+            lost.add(int(one))
+    return found
+
+
+def margin_of(profile, one, margin):
+    return tuple(int(profile.classes[one, profile.quasi_identifiers.index(name)]) for name in margin)
+
+
+@settings(max_examples=120, deadline=None)
+@given(people())
+def test_suppressed_records_of_every_total_are_none_or_k_of_two_classes_unless_all_are_suppressed(case):
+    areas, profile, k = case
+    for crosswalk, plan in plans(areas, profile, k):
+        held, cost = hold_against_margins(plan, MARGINS)
+        assert cost == plan.n_released - held.n_released
+        assert not (held.shown & ~plan.shown).any()
+        used = held.label_of[held.label_of >= 0]
+        assert (np.bincount(used, profile.counts.data[held.label_of >= 0], len(held.records))[held.shown] >= k).all()
+        for totals, lost in tables_of(crosswalk, profile, held):
+            for margin in MARGINS:
+                for key in {margin_of(profile, one, margin) for one in totals}:
+                    group = [one for one in totals if margin_of(profile, one, margin) == key]
+                    hidden = [one for one in group if one in lost]
+                    people_hidden = sum(totals[one] for one in hidden)
+                    assert not hidden or len(hidden) == len(group) or (people_hidden >= k and len(hidden) > 1)
+
+
+@settings(max_examples=60, deadline=None)
+@given(people(most=60))
+def test_no_count_below_k_follows_from_totals_but_those_that_the_totals_tell_alone(case):
+    areas, profile, k = case
+    for crosswalk, plan in plans(areas, profile, k):
+        held, _ = hold_against_margins(plan, MARGINS)
+        for totals, lost in tables_of(crosswalk, profile, held):
+            hidden = sorted(lost)
+            if not hidden:
+                continue
+            rows, sums = [], []
+            for margin in MARGINS:
+                for key in sorted({margin_of(profile, one, margin) for one in hidden}):
+                    rows.append([float(margin_of(profile, one, margin) == key) for one in hidden])
+                    sums.append(sum(totals[one] for one in hidden if margin_of(profile, one, margin) == key))
+            for column in pinned_columns(np.array(rows), np.array(sums, float), k):
+                for margin in MARGINS:
+                    key = margin_of(profile, hidden[column], margin)
+                    assert all(one in lost for one in totals if margin_of(profile, one, margin) == key)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_pinned_unknowns_are_those_of_every_whole_solution(seed):
+    rng = np.random.default_rng(seed)
+    rows = (rng.random((int(rng.integers(1, 4)), 3)) < 0.7).astype(float)
+    rows = np.vstack([rows, np.ones(3)])
+    true = rng.integers(0, 4, 3)
+    sums = rows @ true
+    solutions = [x for x in product(range(int(sums.max()) + 1), repeat=3) if np.array_equal(rows @ np.array(x), sums)]
+    for column in pinned_columns(rows, sums, 4):
+        assert all(1 <= x[column] <= 3 for x in solutions)
+
+
+def test_without_the_cure_a_single_person_follows_from_the_total():
+    ages = ["old"] * 1 + ["old"] * 9 + ["old"] * 7 + ["young"] * 20
+    jobs = ["cook"] + ["clerk"] * 9 + ["none"] * 7 + ["none"] * 20
+    columns = {"age": column_from_array(np.array(ages)), "job": column_from_array(np.array(jobs))}
+    profile = profile_records(np.zeros(37, np.int64), columns, 2)[0]
+    plan = suppress(profile, Crosswalk(np.zeros(2, np.int64), 1), 5)
+    assert plan.n_released == 36  # the old are 17, and 16 of them are shown: one cook is left
+    held, cost = hold_against_margins(plan, [("age",)])
+    assert (held.n_released, cost) == (29, 7)
+    again, more = hold_against_margins(held, [("age",)])
+    assert (again.n_released, more) == (29, 0)
+
+
+def test_margins_are_read_as_sets_of_quasi_identifiers():
+    assert parse_margins("age;sex, job", ["age", "sex", "job"]) == [("age", "sex"), ("job",)]
+    assert parse_margins(" ", ["age"]) == []
+    with pytest.raises(InputError, match="names “home”"):
+        parse_margins("age;home", ["age"])
