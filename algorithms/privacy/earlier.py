@@ -64,7 +64,7 @@ def held_against_register(form: Form, plan: Plan, areas: Areas) -> Plan:
         form.info(f"Held against {len(earlier)} earlier releases of the register: nothing is given away.")
         if found.n_undecided:
             form.warn(f"{found.n_undecided} counts were too many or too hard to decide.")
-    entry = new_entry(path, told)
+    entry = new_entry(path, told, len(earlier))
     form.outputs.then(entry.finish, entry.close)
     return plan
 
@@ -89,7 +89,7 @@ def _repaired(form: Form, plan: Plan, areas: Areas, earlier: list[Published], ti
     if other is not None:
         form.info(
             f"With the regions of an earlier release {other.n_released} records could be shown, here "
-            f"{done.plan.n_released}: release by its crosswalk (“Release records”) where the people are the same."
+            f"{done.plan.n_released}: release by its crosswalk (“Release records”, with this register)."
         )
     return done.plan, done.published
 

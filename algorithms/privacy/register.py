@@ -106,10 +106,11 @@ class Entry:
                 self.staged.with_name(self.staged.name + ending).unlink(missing_ok=True)
 
 
-def new_entry(path: Path, release: Published) -> Entry:
+def new_entry(path: Path, release: Published, n_earlier: int) -> Entry:
     """Write a release to a register, which is made if there is none, without making it visible yet.
 
-    Raises InputError for a file that is not a register or that another program holds.
+    n_earlier : the releases it was held against. Raises InputError for a file that is not a register, that another
+    program holds, or to which another run has added a release meanwhile.
     """
     staged = path
     if not path.exists():
@@ -122,6 +123,8 @@ def new_entry(path: Path, release: Published) -> Entry:
     try:
         connection.execute("BEGIN IMMEDIATE")
         _check(connection, path)
+        if connection.execute("SELECT count(*) FROM vbas_releases").fetchone()[0] != n_earlier:
+            raise InputError(f"REGISTER: another run has added a release to {path} meanwhile: run again.")
         _add(connection, release)
     except sqlite3.Error as error:
         entry.close()

@@ -8,6 +8,8 @@ from contextlib import closing
 import pytest
 from qgis.core import QgsProcessingException
 
+from .conftest import make_layer
+
 
 def tables_of(register):
     with closing(sqlite3.connect(register)) as connection:
@@ -63,3 +65,29 @@ def test_a_failed_run_leaves_no_register_and_other_files_are_refused(anonymize, 
     with pytest.raises(QgsProcessingException, match="value for REGISTER"):
         anonymize(REGISTER=str(tmp_path / "register.txt"))
     assert sorted(path.name for path in tmp_path.iterdir() if not path.name.endswith(".lock")) == ["other.gpkg"]
+
+
+def test_an_update_by_the_old_crosswalk(anonymize, run, grid, tmp_path):
+    """A new person is seen in “Release records” too, and held back there."""
+    register, crosswalk = str(tmp_path / "register.gpkg"), str(tmp_path / "crosswalk.gpkg")
+    anonymize(REGISTER=register, CROSSWALK=crosswalk)
+    rows = [feature.attributes() for feature in grid[1].getFeatures()]
+    rows.append(rows[100])
+    columns = {name: [row[i] or None for row in rows] for i, name in enumerate(grid[1].fields().names())}
+    given = {
+        "RECORDS": make_layer(columns),
+        "RECORD_REGION": "home",
+        "QUASI_IDENTIFIERS": ["sex", "age"],
+        "CROSSWALK": crosswalk,
+        "REGISTER": register,
+        "RELEASED_RECORDS": "memory:",
+    }
+    with pytest.raises(QgsProcessingException, match="would give away 1 counts"):
+        run("releaserecords", **given)
+    done = run("releaserecords", **given, REGISTER_ACTION="repair")
+    shown = {(row["sex"], row["age"]) for row in done.rows("RELEASED_RECORDS")}
+    assert len(shown) == 10 and tables_of(register)[1] == 2
+    lost = done.results["N_SUPPRESSED"]
+    assert 5 <= lost < 60
+    with pytest.raises(QgsProcessingException, match="fit no people"):
+        anonymize(RECORDS=given["RECORDS"], REGISTER=register, N_SITES=9)
