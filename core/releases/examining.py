@@ -89,7 +89,7 @@ Identity = tuple[bytes, bytes, int, int]
 
 def _identity(count: Count) -> Identity:
     """What tells a count from others of the same overlay."""
-    return count.cells.astype(np.int64).tobytes(), count.joint.tobytes(), count.low, count.high
+    return count.cells.tobytes(), count.joint.tobytes(), count.low, count.high
 
 
 def _silent(release: Published) -> Published:

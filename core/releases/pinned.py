@@ -164,12 +164,15 @@ class _Chunk:
             if not self.contradicted[joint].any():
                 of = releases[one] or self._releases_of(int(cell[0]))
                 found.append(self._count(str(kinds[one]), cell, joint, int(low[one]), int(high[one]), of))
+        # A difference of two regions may be a suppressed class of a third: one count is enough.
+        once = {(count.cells.tobytes(), count.joint.tobytes()): count for count in reversed(found)}
+        found = list(reversed(once.values()))
         return found + self._rests(found), undecided, by_programs
 
     def _count(
         self, kind: str, cell: np.ndarray, joint: np.ndarray, low: int, high: int, releases: tuple[int, ...]
     ) -> Count:
-        return Count(kind, np.unique(cell), self._joint[np.unique(joint)], low, high, releases)
+        return Count(kind, np.unique(cell).astype(np.int64), self._joint[np.unique(joint)], low, high, releases)
 
     def _cells(self) -> _Asked:
         """All overlay cells by joint class that may hold 1 to k-1 people as far as propagation can tell."""
