@@ -40,13 +40,11 @@ PARTS = (
     ("core/nesting/losses.py", "mean_distance", "losses"),
     ("core/nesting/optimum.py", "best_levels", "optimum"),
     ("core/nesting/optimum.py", "_work_out", "· up the levels"),
-    ("core/nesting/optimum.py", "_turns", "· · items by turn"),
-    ("core/nesting/optimum.py", "_options", "· · what items may hand up"),
-    ("core/nesting/optimum.py", "_add_items", "· · adding items"),
-    ("core/nesting/optimum.py", "_improve", "· · · state by state"),
-    ("core/nesting/optimum.py", "_improve_by_best", "· · · into the last state"),
-    ("core/nesting/optimum.py", "_decoded", "· · · decoding (here and on the way back)"),
+    ("core/nesting/optimum.py", "_charges", "· · what items cost"),
+    ("core/nesting/optimum.py", "_with_items", "· · adding items"),
+    ("core/nesting/optimum.py", "_handed_up", "· · · state by state"),
     ("core/nesting/optimum.py", "_closed", "· · closing"),
+    ("core/nesting/optimum.py", "_traced", "· finding choices again (on the way up and back down)"),
     ("core/nesting/optimum.py", "_walk_back", "· back down"),
     ("core/plan.py", "plan_by_levels", "the plan's labels"),
 )
@@ -141,12 +139,13 @@ def read_by_plugin(path: Path, quasi_identifiers: tuple[str, ...]) -> RecordTabl
     """The records as vbas:anonymize reads them."""
     from qgis.core import QgsProcessingContext, QgsProcessingFeedback, QgsVectorLayer
 
-    from vbas.algorithms.layers.checked_source import checked_source
-    from vbas.algorithms.layers.records import read_records
+    from vbas.algorithms.layers.given import Given
+    from vbas.algorithms.layers.reading.checked_source import checked_source
+    from vbas.algorithms.layers.reading.records import read_records
 
     layer = QgsVectorLayer(str(path), "records", "ogr")
     algorithm = qgis()[1].algorithm("anonymize").create()
-    source = checked_source(algorithm, {"RECORDS": layer}, "RECORDS", QgsProcessingContext())
+    source = checked_source(Given(algorithm, {"RECORDS": layer}, QgsProcessingContext()), "RECORDS")
     return read_records(source, "DAUID", quasi_identifiers, (), "", None, QgsProcessingFeedback(False))
 
 

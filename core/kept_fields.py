@@ -34,10 +34,12 @@ class KeptField:
     pinned : share of rows whose value, in their region, occurs in one area only, and there more than once
     below_k : rows that fewer than k others share region, quasi-identifiers and value with; alone : those that none does
     refines : the quasi-identifier of which it is a finer value, empty for none
-    refusal, warning : a sentence, empty where there is nothing to say
+    base, agreement : of pairs of rows in one region of several areas, the share in one area; of all, and of those that
+    share the value, or its first `prefix` characters where that is not 0; None for too few pairs
     """
 
     name: str
+    k: int
     values: int
     rows: int
     unique: float
@@ -47,8 +49,64 @@ class KeptField:
     below_k: int
     alone: int
     refines: str
-    refusal: str
-    warning: str
+    base: float | None
+    agreement: float | None
+    prefix: int
+
+    @property
+    def refusal(self) -> str:
+        """Why the field must not be released: it stands for the area or the person; empty where it does not."""
+        if self.agreement is not None and self.base is not None and self.agreement >= PINNED > self.base + 0.1:
+            stands = (
+                f"the first {self.prefix} characters of “{self.name}” stand" if self.prefix else f"“{self.name}” stands"
+            )
+            return f"KEEP_FIELDS: {stands} for the area: {self._same_area}. Take it out."
+        if self.rows < FEWEST_ROWS:
+            return ""
+        if self.refines and self.alone >= UNIQUE * self.rows:
+            return (
+                f"KEEP_FIELDS: “{self.name}” is a finer value of the quasi-identifier “{self.refines}”, and "
+                f"{self.alone} of {self.rows} rows would be alone with it in their class. Take it out, or make it the "
+                "quasi-identifier."
+            )
+        if self.unique >= UNIQUE:
+            return (
+                f"KEEP_FIELDS: “{self.name}” has a value of its own in {100 * self.unique:.0f} % of the {self.rows} "
+                "rows that have one, as a number or a name of a person has. Take it out, or round or group it first."
+            )
+        return ""
+
+    @property
+    def warning(self) -> str:
+        """What the custodian should know of the field before it is released; empty where there is nothing."""
+        if self.refusal:
+            return ""
+        if self.refines and self.below_k:
+            return (
+                f"KEEP_FIELDS: “{self.name}” is a finer value of the quasi-identifier “{self.refines}”: with it "
+                f"{self.below_k} rows are in classes of fewer than {self.k}, {self.alone} of them alone. Make it the "
+                "quasi-identifier, or take it out."
+            )
+        base = 1.0 if self.base is None else self.base
+        if self.agreement is not None and self.agreement > max(base + 0.1, 2 * base):
+            return (
+                f"KEEP_FIELDS: “{self.name}” says where in the region a person lives: {self._same_area}; "
+                f"{self.below_k} rows are in groups of fewer than {self.k}. Take it out unless you know that it "
+                "does no harm."
+            )
+        if self.unique > 0.1 and self.rows >= FEWEST_ROWS:
+            return (
+                f"KEEP_FIELDS: “{self.name}” has a value of its own in {100 * self.unique:.0f} % of its rows: if "
+                "others know it of a person, do not release it."
+            )
+        return ""
+
+    @property
+    def _same_area(self) -> str:
+        return (
+            f"two rows of one region that share it come from the same area in {100 * (self.agreement or 0):.1f} % of "
+            f"cases, without it in {100 * (self.base or 0):.1f} %"
+        )
 
 
 def examine_kept_fields(plan: Plan, records: Records, seed: int = 0) -> list[KeptField]:
@@ -103,9 +161,7 @@ def _examine(
     value = column.codes[there].astype(np.int64)
     label, region, area = label[there], region[there], area[there]
     times = np.bincount(value, minlength=len(column.categories))
-    unique = float((times == 1).sum() / max(len(value), 1))
     groups = _sizes(label, value)
-    below, alone = int(groups[groups < k].sum()), int((groups == 1).sum())
     # Where a region is one area, there is nothing more to learn of it.
     several = np.flatnonzero(_areas_in(region, area)[region] > 1) if len(area) else there[:0]
     base = _agreement(region[several], area[several])
@@ -114,52 +170,21 @@ def _examine(
         prefix, by_prefix = _best_prefix(column.categories, value[several], region[several], area[several])
         agreement = by_prefix if prefix else agreement
     refines = _refined(value, {quasi: codes[there] for quasi, codes in quasi_identifiers.items()})
-    refusal = warning = ""
-    stands_for = f"the first {prefix} characters of “{name}” stand" if prefix else f"“{name}” stands"
-    if agreement is not None and base is not None and agreement >= PINNED > base + 0.1:
-        refusal = (
-            f"KEEP_FIELDS: {stands_for} for the area: two rows of one region that share it come from the same area in "
-            f"{100 * agreement:.1f} % of cases, without it in {100 * base:.1f} %. Take it out."
-        )
-    elif refines and alone >= UNIQUE * len(value) and len(value) >= FEWEST_ROWS:
-        refusal = (
-            f"KEEP_FIELDS: “{name}” is a finer value of the quasi-identifier “{refines}”, and {alone} of {len(value)} "
-            "rows would be alone with it in their class. Take it out, or make it the quasi-identifier."
-        )
-    elif unique >= UNIQUE and len(value) >= FEWEST_ROWS:
-        refusal = (
-            f"KEEP_FIELDS: “{name}” has a value of its own in {100 * unique:.0f} % of the {len(value)} rows that have "
-            "one, as a number or a name of a person has. Take it out, or round or group it first."
-        )
-    elif refines and below:
-        warning = (
-            f"KEEP_FIELDS: “{name}” is a finer value of the quasi-identifier “{refines}”: with it {below} rows are in "
-            f"classes of fewer than {k}, {alone} of them alone. Make it the quasi-identifier, or take it out."
-        )
-    elif agreement is not None and base is not None and agreement > base + 0.1 and agreement > 2 * base:
-        warning = (
-            f"KEEP_FIELDS: “{name}” says where in the region a person lives: two rows of one region that share it come "
-            f"from the same area in {100 * agreement:.1f} % of cases, without it in {100 * base:.1f} %; {below} rows "
-            f"are in groups of fewer than {k}. Take it out unless you know it does no harm."
-        )
-    elif unique > 0.1 and len(value) >= FEWEST_ROWS:
-        warning = (
-            f"KEEP_FIELDS: “{name}” has a value of its own in {100 * unique:.0f} % of its rows: if others know it of a "
-            "person, do not release it."
-        )
     return KeptField(
-        name,
-        int((times > 0).sum()),
-        len(value),
-        unique,
-        _area_bits(region, area),
-        _area_bits(region, area, value),
-        _pinned(region, area, value),
-        below,
-        alone,
-        refines,
-        refusal,
-        warning,
+        name=name,
+        k=k,
+        values=int((times > 0).sum()),
+        rows=len(value),
+        unique=float((times == 1).sum() / max(len(value), 1)),
+        bits_before=_area_bits(region, area),
+        bits_left=_area_bits(region, area, value),
+        pinned=_pinned(region, area, value),
+        below_k=int(groups[groups < k].sum()),
+        alone=int((groups == 1).sum()),
+        refines=refines,
+        base=base,
+        agreement=agreement,
+        prefix=prefix,
     )
 
 

@@ -19,7 +19,7 @@ from ..requirement import Requirement
 from .losses import LOSSES
 from .optimum import Cells, best_levels
 
-CELLS_AT_ONCE = 100_000  # some 100 MB at k = 5; classes are taken whole
+CELLS_AT_ONCE = 100_000  # some 150 MB at k = 5; classes are taken whole
 LARGEST_K = 1_000
 # Whether what more is asked of a label holds: called with the cells (positions in the profile) that show some labels,
 # the label of each and the number of labels; gives a boolean for each label. More records must never make it false.

@@ -15,15 +15,8 @@ from qgis.core import QgsExpression, QgsProcessingFeedback, QgsProject, QgsVecto
 from qgis.PyQt.QtGui import QColor
 
 from vbas.algorithms.compat import python_value
-from vbas.algorithms.layers.delivery.styles import (
-    GREENS_TO_BLUES,
-    QUALITATIVE,
-    REDS,
-    quantile_breaks,
-    shades,
-    store_style,
-    style,
-)
+from vbas.algorithms.layers.delivery.looks import GREENS_TO_BLUES, QUALITATIVE, REDS, quantile_breaks, shades
+from vbas.algorithms.layers.delivery.styles import store_style, style
 from vbas.algorithms.layers.delivery.writing import write_file
 from vbas.algorithms.layers.tables import Table, number_fields
 

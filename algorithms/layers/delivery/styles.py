@@ -6,182 +6,30 @@ release with counts, a crosswalk drawn without records, a Shapefile that cuts na
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from dataclasses import field as dataclass_field
 from pathlib import Path
 from typing import Union
 
-import numpy as np
 from qgis.core import (
-    QgsCategorizedSymbolRenderer,
-    QgsFeatureRenderer,
-    QgsFeatureRequest,
-    QgsFillSymbol,
-    QgsGradientColorRamp,
-    QgsGradientStop,
-    QgsGraduatedSymbolRenderer,
-    QgsLineSymbol,
-    QgsMarkerSymbol,
     QgsPalLayerSettings,
-    QgsRendererCategory,
-    QgsRendererRange,
-    QgsRuleBasedRenderer,
-    QgsSingleSymbolRenderer,
-    QgsSymbol,
     QgsTextBufferSettings,
     QgsTextFormat,
     QgsVectorLayer,
     QgsVectorLayerSimpleLabeling,
-    QgsVectorLayerUtils,
 )
 from qgis.PyQt.QtGui import QColor
 
-from ...compat import geometry_kind, label_placement, python_value
-
-CLASSES = 6
-DBF_NAME = 10  # characters of a field's name that a Shapefile keeps
-MISSING = -1.0  # what stands for no value in a renderer: it would not draw NULL
-
-# Light to dark in even steps, so that they read without colour vision and in print. The hues are those of ColorBrewer's
-# YlGnBu and OrRd, which are safe for the colour-blind (Harrower & Brewer 2003). Zero is white, lighter still.
-GREENS_TO_BLUES = ("#cbe7b0", "#2a93b5", "#081d58")
-OUTLINES = ("#8a94a0", "#5d3a78", "#2a0a3d")
-REDS = ("#fdd49e", "#e8603c", "#7f0000")
-# Eight colours that all kinds of colour vision tell apart (Okabe & Ito 2008).
-QUALITATIVE = ("#56b4e9", "#e69f00", "#009e73", "#f0e442", "#cc79a7", "#0072b2", "#d55e00", "#999999")
-
-OUTLINE = {"outline_color": "#828c9a", "outline_width": "0.25"}  # seen on the lightest and on the darkest class
-NO_VALUE = {"style": "b_diagonal", "color": "#9aa0a6", **OUTLINE}
-NOTHING = {"color": "#ffffff", **OUTLINE}
-REGION = {"color": "#e9eef5", "outline_color": "#33415c", "outline_width": "0.45"}
-
-
-@dataclass(frozen=True)
-class Graduated:
-    """Classes of a number: `expression` with a place for each of `fields`.
-
-    unit : what a number of the legend counts; none : the legend's words for zero; missing : those for no value
-    """
-
-    fields: tuple[str, ...]
-    expression: str
-    unit: str
-    none: str
-    missing: str
-    ramp: tuple[str, ...]
-
-    def renderer(self, layer: QgsVectorLayer) -> QgsFeatureRenderer | None:
-        """None where the layer lacks the fields, or has no value to show."""
-        expression = self.expression_in(layer)
-        ranges = self.ranges(layer, _numbers(layer, expression)) if expression else []
-        if not ranges:
-            return None
-        renderer = QgsGraduatedSymbolRenderer(f"coalesce({expression}, {MISSING:g})", ranges)
-        renderer.setSourceSymbol(_symbol(layer, OUTLINE))
-        middle = QgsGradientStop(0.5, QColor(self.ramp[1]))
-        renderer.setSourceColorRamp(QgsGradientColorRamp(QColor(self.ramp[0]), QColor(self.ramp[-1]), False, [middle]))
-        return renderer
-
-    def expression_in(self, layer: QgsVectorLayer) -> str:
-        """The expression with the fields as the layer has them; empty where it lacks one."""
-        names = [field_of(layer, field) for field in self.fields]
-        return "" if None in names else self.expression.format(*(f'"{name}"' for name in names))
-
-    def ranges(self, layer: QgsVectorLayer, values: np.ndarray) -> list[QgsRendererRange]:
-        """The classes of values, with their symbols and labels; none where there is no value."""
-        known = values[np.isfinite(values)]
-        if not known.size:
-            return []
-        breaks = quantile_breaks(known[known > 0])
-        ranges = [
-            QgsRendererRange(low, high, _symbol(layer, {"color": colour, **OUTLINE}), f"{text} {self.unit}")
-            for (low, high, text), colour in zip(_classes(breaks), shades(self.ramp, len(breaks) - 1))
-        ]
-        if (known == 0).any():
-            ranges.insert(0, QgsRendererRange(0.0, 0.0, _symbol(layer, NOTHING), self.none))
-        if known.size < values.size:
-            ranges.insert(0, QgsRendererRange(MISSING, MISSING, _symbol(layer, NO_VALUE), self.missing))
-        return ranges
-
-
-@dataclass(frozen=True)
-class NestedLevels:
-    """Regions of several levels: the finest by a number, the others as outlines on top, heavier the coarser."""
-
-    finest: Graduated
-    field: str = "vbas_level"
-
-    def renderer(self, layer: QgsVectorLayer) -> QgsFeatureRenderer | None:
-        """None where the layer lacks the fields; each level is a rule that can be switched off in the legend."""
-        name, expression = field_of(layer, self.field), self.finest.expression_in(layer)
-        if name is None or not expression:
-            return None
-        levels, n_regions = np.unique(_numbers(layer, f'"{name}"'), return_counts=True)
-        titles = [f"Level {level:g}: {n} regions" for level, n in zip(levels.tolist(), n_regions.tolist())]
-        root = QgsRuleBasedRenderer.Rule(None)
-        fill = QgsRuleBasedRenderer.Rule(None, 0, 0, f'"{name}" = {levels.min():g}', f"{titles[0]} (finest)")
-        value = f"coalesce({expression}, {MISSING:g})"
-        here = f'CASE WHEN "{name}" = {levels.min():g} THEN {value} END'
-        of_finest = _numbers(layer, here)
-        of_finest = of_finest[np.isfinite(of_finest)]
-        below = "-1e308"  # classes meet at their ends: each begins above the one before
-        for one in self.finest.ranges(layer, np.where(of_finest == MISSING, np.nan, of_finest)):
-            between = f"{value} > {below} AND {value} <= {one.upperValue()!r}"
-            fill.appendChild(QgsRuleBasedRenderer.Rule(one.symbol().clone(), 0, 0, between, one.label()))
-            below = repr(one.upperValue())
-        root.appendChild(fill)
-        colours, widths = shades(OUTLINES, len(levels)), np.linspace(0.2, 1.3, max(len(levels), 2)).tolist()
-        for level, title, colour, width in list(zip(levels.tolist(), titles, colours, widths))[1:]:
-            outline = {"style": "no", "outline_color": colour, "outline_width": f"{width:.2f}"}
-            root.appendChild(QgsRuleBasedRenderer.Rule(_symbol(layer, outline), 0, 0, f'"{name}" = {level:g}', title))
-        renderer = QgsRuleBasedRenderer(root)
-        renderer.setOrderBy(QgsFeatureRequest.OrderBy([QgsFeatureRequest.OrderByClause(f'"{name}"', True)]))
-        renderer.setOrderByEnabled(True)
-        return renderer
-
-
-@dataclass(frozen=True)
-class Categorised:
-    """A colour per value of a text field with few values; in the order of `colours` where that names them."""
-
-    field: str
-    colours: dict[str, str] = dataclass_field(default_factory=dict)
-    missing: str = "no value"
-
-    def renderer(self, layer: QgsVectorLayer) -> QgsFeatureRenderer | None:
-        """None where the layer lacks the field, has no value to show, or more of them than there are colours."""
-        name = field_of(layer, self.field)
-        if name is None:
-            return None
-        values = {python_value(value) for value in layer.uniqueValues(layer.fields().indexOf(name))}
-        known = sorted(str(value) for value in values if value is not None)
-        shown = [*(value for value in self.colours if value in known), *(v for v in known if v not in self.colours)]
-        if not 0 < len(shown) <= len(QUALITATIVE):
-            return None
-        free = iter([colour for colour in QUALITATIVE if colour not in self.colours.values()] + list(QUALITATIVE))
-        categories = [
-            QgsRendererCategory(
-                value, _symbol(layer, {"color": self.colours.get(value) or next(free), **OUTLINE}), value
-            )
-            for value in shown
-        ]
-        if len(known) < len(values):
-            # The category without a value takes all the rest, NULL among them.
-            categories.append(QgsRendererCategory(None, _symbol(layer, NO_VALUE), self.missing))
-        return QgsCategorizedSymbolRenderer(name, categories)
-
-
-@dataclass(frozen=True)
-class Plain:
-    """The same symbol for all."""
-
-    properties: dict[str, str]
-
-    def renderer(self, layer: QgsVectorLayer) -> QgsFeatureRenderer:
-        """Fits every layer."""
-        return QgsSingleSymbolRenderer(_symbol(layer, self.properties))
-
+from ...compat import geometry_kind, label_placement
+from .looks import (
+    GREENS_TO_BLUES,
+    NO_VALUE,
+    REDS,
+    REGION,
+    Categorised,
+    Graduated,
+    NestedLevels,
+    Plain,
+    field_of,
+)
 
 RELEASED = Graduated(
     ("released", "area_km2"), "{0} / {1}", "records/km²", "none released", "no surface", GREENS_TO_BLUES
@@ -274,74 +122,6 @@ def store_style(file: Path, name: str, title: str) -> None:
         layer.saveStyleToDatabase(name.lower(), title, True, "")
     else:
         layer.saveNamedStyle(str(file.with_suffix(".qml")))
-
-
-def field_of(layer: QgsVectorLayer, name: str) -> str | None:
-    """What a field is called in the layer: a Shapefile keeps ten characters, a database its own case."""
-    there = {field.lower(): field for field in layer.fields().names()}
-    return there.get(name.lower(), there.get(name[:DBF_NAME].lower()))
-
-
-def quantile_breaks(values: np.ndarray) -> tuple[float, ...]:
-    """Ends of at most CLASSES classes that hold about as many values each, rounded to few digits; none of no values.
-
-    Where many values are the same, about as many different values each.
-    values : (n,) positive; all lie between the first and the last end
-    """
-    if not values.size:
-        return ()
-    different = np.unique(values)
-    inner = np.linspace(0.0, 1.0, min(CLASSES, len(different)) + 1)[1:-1]
-    tried = [
-        _rounded_breaks(values, np.quantile(these, inner), digits)
-        for these in (values, different)
-        for digits in range(2, 7)
-    ]
-    breaks = max(tried, key=len)  # the first of those with most classes: the fewest digits
-    # One value alone may be round itself; and a rounded end may miss by the last bit of a floating number.
-    return (min(breaks[0], values.min() * (1 - 1e-9)), *breaks[1:-1], max(breaks[-1], values.max() * (1 + 1e-9)))
-
-
-def _rounded_breaks(values: np.ndarray, inner: np.ndarray, digits: int) -> tuple[float, ...]:
-    low, high = _to_digits(values.min(), digits, np.floor), _to_digits(values.max(), digits, np.ceil)
-    between = {_to_digits(value, digits, np.round) for value in inner.tolist()}
-    return (low, *sorted(value for value in between if low < value < high), high)
-
-
-def _to_digits(value: float, digits: int, how: Callable[[float], float]) -> float:
-    step = 10.0 ** (int(np.floor(np.log10(value))) - digits + 1)
-    return float(f"{how(value / step) * step:.12g}")
-
-
-def _classes(breaks: Sequence[float]) -> list[tuple[float, float, str]]:
-    """Each class with its words: (low, high, "from – to"), or the number alone where both ends read the same."""
-    ends = [(low, high, _with_blanks(low), _with_blanks(high)) for low, high in zip(breaks, breaks[1:])]
-    return [(low, high, first if first == last else f"{first} – {last}") for low, high, first, last in ends]
-
-
-def _with_blanks(number: float) -> str:
-    return f"{number:,.6g}".replace(",", "\u00a0")
-
-
-def shades(ramp: tuple[str, ...], n: int) -> list[str]:
-    """n colours from the light end of a ramp of three to the dark one; its middle for a single class."""
-    stops = np.array([QColor(colour).getRgb()[:3] for colour in ramp], dtype=float)
-    at = np.linspace(0.0, len(ramp) - 1.0, n) if n > 1 else np.array([(len(ramp) - 1) / 2])
-    parts = [np.interp(at, np.arange(len(ramp)), stops[:, part]) for part in range(3)]
-    return [QColor(*colour).name() for colour in np.round(np.column_stack(parts)).astype(int).tolist()]
-
-
-def _numbers(layer: QgsVectorLayer, expression: str) -> np.ndarray:
-    """Values of all features, NaN for none, (n,) float."""
-    values, _ = QgsVectorLayerUtils.getValues(layer, expression)
-    found = (python_value(value) for value in values)
-    return np.array([np.nan if value is None else float(value) for value in found])
-
-
-def _symbol(layer: QgsVectorLayer, properties: dict[str, str]) -> QgsSymbol:
-    """A symbol for the layer's kind of geometry, which is not always the output's: a format may know lines alone."""
-    make = {"point": QgsMarkerSymbol, "line": QgsLineSymbol}.get(geometry_kind(layer), QgsFillSymbol)
-    return make.createSimple(properties)
 
 
 def _label_regions(layer: QgsVectorLayer) -> None:
