@@ -18,6 +18,7 @@ from .layers.given import Given
 from .nested import levels as nested_levels
 from .nested.release import NUMBERS, anonymize_nested
 from .one_level import anonymize_one_level
+from .privacy import earlier
 from .privacy.rule import rule_parameter, with_rule
 
 
@@ -52,6 +53,7 @@ class Anonymize(VbasAlgorithm):
             *nested_levels.level_parameters(),
             nested_levels.loss(),
             shared.seed(),
+            *earlier.register_parameters(),
             released_records(),
             *regions.region_outputs(),
             shared.report("A page with the verdict, the measures, all parameters and maps of the regions."),
@@ -59,7 +61,7 @@ class Anonymize(VbasAlgorithm):
         self.addNumbers(**regions.NUMBERS, **NUMBERS)
 
     def counts(self) -> Counts:
-        return {**approaches.counts_with_combination(), **nested_levels.counts(), **PROTECTION}
+        return {**approaches.counts_with_combination(), **nested_levels.counts(), **PROTECTION, **earlier.COUNTS}
 
     def raised(self, given: Given) -> Given:
         return with_rule(given)

@@ -14,6 +14,7 @@ from .nested.nest_levels import NestLevels
 from .points.donut_audit import DonutAudit
 from .points.donut_mask import DonutMask
 from .privacy.check_release import CheckRelease
+from .privacy.check_releases import CheckReleases
 from .steps.aggregate import Aggregate
 from .steps.evaluate import Evaluate
 from .steps.locate_allocate import LocateAllocate
@@ -38,6 +39,7 @@ ALGORITHMS: tuple[type[VbasAlgorithm], ...] = (
     FlattenRelease,
     Compare,
     CheckRelease,
+    CheckReleases,
     StaticCutoff,
     CropIdentifiers,
     MergeAdjacent,

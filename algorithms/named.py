@@ -32,6 +32,7 @@ TOOLBOX = {
     "flattenrelease": ("Flatten a nested release", "steps"),
     "compare": ("Compare configurations", "compare"),
     "checkrelease": ("Check a release", "compare"),
+    "checkreleases": ("Check several releases", "compare"),
     "staticcutoff": ("Static cut-off", "baselines"),
     "cropidentifiers": ("Crop identifiers", "baselines"),
     "mergeadjacent": ("Merge adjacent areas", "baselines"),

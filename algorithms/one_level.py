@@ -17,6 +17,7 @@ from .form.form import Form
 from .form.records import populated, records_of, required_of
 from .form.release import held_against_margins, release_table, released
 from .nested.release import numbers
+from .privacy.earlier import held_against_register
 from .privacy.rule import rule_sentences
 
 
@@ -31,7 +32,7 @@ def anonymize_one_level(form: Form) -> dict[str, object]:
     form.info(*run.notes, *rule_sentences(form))
     requirement = required_of(form, records)
     plan = suppress(records.profile, run.aggregation.crosswalk, k, requirement)
-    plan = held_against_margins(form, plan, records)
+    plan = held_against_register(form, held_against_margins(form, plan, records), areas)
     release, protection = released(form, plan, records, requirement)
     measures, audit = evaluate(areas, plan, run.aggregation.sites, records.n_unmatched)
     seconds = {"reading": read, **run.seconds}

@@ -23,17 +23,19 @@ def rows_of(form: Form) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, dict
     own = (LEVEL, NUMBER, "fid", "ogc_fid", count.lower())
     others = [name for name in source.fields().names() if name.lower() not in own and name not in quasi]
     columns = read_columns(source, [LEVEL, NUMBER, *quasi, *others, *([count] if count else [])], form.feedback)
-    level, number = (_whole_numbers(columns[name], name) for name in (LEVEL, NUMBER))
-    counts = _counts(columns[count], count) if count else None
+    level, number = (whole_numbers(columns[name], name) for name in (LEVEL, NUMBER))
+    counts = counts_of(columns[count], count) if count else None
     return level - 1, number, counts, {name: columns[name] for name in (*quasi, *others)}
 
 
-def _counts(column: Column, name: str) -> np.ndarray:
+def counts_of(column: Column, name: str) -> np.ndarray:
+    """The records that each row stands for, (R,) int64. Raises InputError."""
     categories = number_or_missing(column.categories.tolist(), name, "RECORD_COUNT", column.categories)
     return checked_counts(categories[column.codes], name)
 
 
-def _whole_numbers(column: Column, name: str) -> np.ndarray:
+def whole_numbers(column: Column, name: str) -> np.ndarray:
+    """The whole number of each row, (R,) int64. Raises InputError."""
     try:
         values = np.array([_whole(value) for value in column.categories.tolist()], np.int64)
     except (TypeError, ValueError, OverflowError) as error:

@@ -14,6 +14,8 @@ from ..form.records import PROTECTION, k_parameter, record_parameters, records_o
 from ..form.release import held_against_margins, release_table, released, released_records
 from ..nested.levels import loss
 from ..nested.release import release_nested
+from ..privacy.earlier import COUNTS as REGISTERED
+from ..privacy.earlier import held_against_register, register_parameters
 
 NUMBERS = ("N_RECORDS", "N_SUPPRESSED", "SUPPRESSION_PERCENT", "DISCERNIBILITY", "NON_UNIFORM_ENTROPY")
 
@@ -40,12 +42,13 @@ class ReleaseRecords(VbasAlgorithm):
             *released_fields(),
             *(shared.advanced(shared.optional(one)) for one in area_parameters()),
             loss(),
+            *register_parameters(),
             released_records(),
         )
         self.addNumbers(**{name: regions.NUMBERS[name] for name in NUMBERS})
 
     def counts(self) -> Counts:
-        return PROTECTION
+        return {**PROTECTION, **REGISTERED}
 
     def work(self, form: Form) -> dict[str, object]:
         if regions.has_levels_in_crosswalk(form):
@@ -60,7 +63,7 @@ class ReleaseRecords(VbasAlgorithm):
         records = records_of(form, areas, k)
         requirement = required_of(form, records)
         plan = suppress(records.profile, crosswalk, k, requirement)
-        plan = held_against_margins(form, plan, records)
+        plan = held_against_register(form, held_against_margins(form, plan, records), areas)
         rows, _ = released(form, plan, records, requirement)
         # Without the areas' shapes there are no distances: compactness is left to “Evaluate regions”.
         measures, _ = evaluate(areas, plan, crosswalk.mean_centres(areas.points), records.n_unmatched)

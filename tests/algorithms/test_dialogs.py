@@ -70,6 +70,8 @@ def town():
             CRS,
         ),
         "coarse": make_layer({"area": areas["area"], "vbas_region": [1 + i % 4 // 2 for i in range(len(city))]}),
+        "first": make_layer({"vbas_region": [1, 2, 3], "sex": ["F"] * 3, "records": [10] * 3}),
+        "second": make_layer({"vbas_region": [1, 2], "sex": ["F"] * 2, "records": [20, 13]}),
         "levels": make_layer(
             {
                 "area": areas["area"],
@@ -151,6 +153,12 @@ FORMS = {
     "evaluate": {**REGIONS, **PEOPLE, "CROSSWALK": "@crosswalk"},
     "compare": {**REGIONS, **PEOPLE},
     "checkrelease": {"RECORDS": "@records", "QUASI_IDENTIFIERS": ["area", "age_group"], "K": 90, "STOP": False},
+    "checkreleases": {
+        "RELEASES": ["@first", "@second"],
+        "CROSSWALKS": ["@crosswalk", "@coarse"],
+        "QUASI_IDENTIFIERS": "sex",
+        "COUNT_FIELD": "records",
+    },
     "staticcutoff": {**REGIONS, "POPULATION": "population", "CUTOFF": 550.0},
     "cropidentifiers": {**REGIONS, "CHARACTERS": 7},
     "mergeadjacent": {**REGIONS, "POPULATION": "population", "CUTOFF": 3_000.0},

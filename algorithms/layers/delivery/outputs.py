@@ -62,6 +62,7 @@ class Outputs:
         self._results: dict[str, object] = {}
         self._titles: dict[str, str] = {}
         self._destinations: dict[str, Path | str] = {}
+        self._afterwards: list[Callable[[], None]] = []
         destinations = checked_destinations(given)
         with ExitStack() as stack:
             self._hold(destinations, stack)
@@ -123,6 +124,11 @@ class Outputs:
             with in_one_sentence(name):
                 write_text(self._stage(name, destination), content)
 
+    def then(self, finish: Callable[[], None], close: Callable[[], None]) -> None:
+        """Have something finished once all outputs are in their place, and closed however the run ends."""
+        self._afterwards.append(finish)
+        self._held.callback(close)
+
     def deliver(self) -> dict[str, object]:
         """Put all files in their place and return the results of the algorithm."""
         check_cancelled(self._feedback)
@@ -141,6 +147,8 @@ class Outputs:
             self._dress(name, str(self._results[name]))
         for name, (_, destination) in self._files.items():
             self._results[name] = self._announce(name, destination)
+        for finish in self._afterwards:
+            finish()
         self._say_what_may_be_published()
         return self._results
 

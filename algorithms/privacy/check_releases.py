@@ -1,0 +1,81 @@
+"""Several releases of the same people, held against each other."""
+
+from __future__ import annotations
+
+from ...core.errors import InputError
+from ...core.releases.examining import examine_all
+from ...core.releases.listing import rows_of
+from ...core.report.releases import releases_report, verdict
+from ..form import parameters as shared
+from ..form.areas import area_parameters
+from ..form.base import VbasAlgorithm
+from ..form.effective import GIVEN, NOT_GIVEN, Counts
+from ..form.form import Form
+from ..form.records import k_parameter
+from ..layers.tables import INTERNAL
+from .releases import pinned_table, register_parameter, release_parameters, releases_of
+
+
+class CheckReleases(VbasAlgorithm):
+    """`vbas:checkreleases`."""
+
+    ID = "checkreleases"
+    TAGS = "differencing,earlier,disclosure,overlay,update"
+    SUMMARY = "Finds the counts of fewer than k people that several releases of the same people give away together."
+    HELP = (
+        "<p>Every class of every release may have k people, and yet two releases give single persons away: where one "
+        "shows twelve people in a region, and another ten in all of it but one area, two live in that area. This holds "
+        "for other regions, for more or fewer quasi-identifiers, and for a table that is published again every month: "
+        "a count that rises by one is the new patient.</p>"
+        "<p>Give the releases as they were published, each with its crosswalk, or a register that “Anonymise records” "
+        "keeps. Nothing but what anybody can read is used. Releases of the same regions whose counts differ are taken "
+        "as updates and compared count by count; all others are taken to be of the same people, and where they "
+        "contradict each other the log says so.</p>"
+        "<p>Nothing found means: nothing of the kinds listed here. Values of further fields are not looked at.</p>"
+    )
+
+    def declare(self) -> None:
+        self.addParameters(
+            register_parameter("A register of releases, as “Anonymise records” keeps it. Or give the releases below."),
+            *release_parameters(),
+            k_parameter(),
+            *(shared.optional(shared.advanced(one)) for one in area_parameters(with_population=False)),
+            shared.sink(
+                "PINNED",
+                "Counts given away",
+                INTERNAL,
+                "A row per count: its areas (as a shape, where the areas are given), values, least and most people, "
+                "and the releases that tell.",
+                optional=True,
+            ),
+            shared.report("A page with the verdict, and what is given away by which releases."),
+        )
+        self.addNumbers(
+            N_PINNED="Counts given away",
+            N_PERSONS="People in them at least",
+            N_UNDECIDED="Counts that could not be decided",
+            N_CONTRADICTED="Classes in which the releases contradict each other",
+        )
+
+    def counts(self) -> Counts:
+        layers = ("RELEASES", "CROSSWALKS", "QUASI_IDENTIFIERS", "COUNT_FIELD", "EACH_K", "BY_SIZE_ALONE")
+        return {
+            **{name: [{"REGISTER": NOT_GIVEN}] for name in layers},
+            **{name: [{"REGIONS": GIVEN}] for name in ("REGION_ID", "AREA_POINT")},
+        }
+
+    def work(self, form: Form) -> dict[str, object]:
+        releases, k = releases_of(form), form.whole("K")
+        if len(releases) < 2:
+            raise InputError(f"There are {len(releases)} releases: give at least two of the same people.")
+        found = examine_all(releases, k, form.progress(stop=80))
+        rows = rows_of(found, releases)
+        form.outputs.add("PINNED", pinned_table(form, rows, releases))
+        form.outputs.add_text("REPORT", lambda: releases_report(found, rows, releases, k, form.rows()))
+        (form.warn if rows else form.info)(verdict(found, k))
+        undecided = 0 if found.pinned is None else found.pinned.n_undecided
+        contradicted = 0 if found.pinned is None else len(found.pinned.contradicted)
+        if contradicted:
+            form.warn(f"In {contradicted} classes the releases contradict each other: they are of different people.")
+        numbers = {"N_PINNED": len(rows), "N_PERSONS": found.n_persons}
+        return {**numbers, "N_UNDECIDED": undecided, "N_CONTRADICTED": contradicted}

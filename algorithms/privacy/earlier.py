@@ -1,0 +1,111 @@
+"""A new release held against those of a register, and added to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from qgis.core import QgsProcessingParameterDefinition
+
+from ...core.areas import Areas
+from ...core.errors import InputError, PrivacyError
+from ...core.plan import Plan
+from ...core.releases.examining import Examined, examine
+from ...core.releases.published import Published, publish
+from ...core.releases.repair import on_earlier_regions, repair
+from ..form.effective import GIVEN, Counts
+from ..form.form import Form
+from ..form.parameters import choice
+from .register import new_entry, read_register
+from .releases import register_parameter
+
+STOP, REPAIR = "stop", "repair"
+COUNTS: Counts = {"REGISTER_ACTION": [{"REGISTER": GIVEN}]}
+
+
+def register_parameters() -> Iterable[QgsProcessingParameterDefinition]:
+    """REGISTER and REGISTER_ACTION."""
+    yield register_parameter(
+        "A GeoPackage that keeps what earlier releases of these people published, and nothing else; a new name starts "
+        "one. Before anything is written, this release is held against all of them: together they must give away no "
+        "count of fewer than k people. Afterwards this release is added.",
+        advanced=True,
+    )
+    yield choice(
+        "REGISTER_ACTION",
+        "If earlier releases and this one give counts away",
+        (STOP, REPAIR),
+        STOP,
+        f"“{STOP}”: nothing is written. “{REPAIR}”: the smallest classes that tell are suppressed, or shown in larger "
+        "regions if nested, until nothing is given away; the log says what that costs. The regions of an earlier "
+        "release, if the people are the same, cost nothing.",
+        advanced=True,
+    )
+
+
+def held_against_register(form: Form, plan: Plan, areas: Areas) -> Plan:
+    """The plan, repaired if need be; its release is added to the register once all outputs are in their place.
+
+    Without a register, the plan. Raises PrivacyError where counts are given away and may not be, or cannot, be mended.
+    """
+    if not (form.has("REGISTER") and form.given("REGISTER")):
+        return plan
+    path = Path(form.text("REGISTER"))
+    earlier = read_register(path)
+    title = f"release {len(earlier) + 1}"
+    told = publish(plan, areas, title)
+    if earlier:
+        found = examine(told, earlier)
+        _refuse_contradictions(found)
+        if found.n_counts and form.text("REGISTER_ACTION") == STOP:
+            raise PrivacyError(_stopped(found, plan.k))
+        if found.n_counts:
+            plan, told = _repaired(form, plan, areas, earlier, title)
+        form.info(f"Held against {len(earlier)} earlier releases of the register: nothing is given away.")
+        if found.n_undecided:
+            form.warn(f"{found.n_undecided} counts were too many or too hard to decide.")
+    entry = new_entry(path, told, len(earlier))
+    form.outputs.then(entry.finish, entry.close)
+    return plan
+
+
+def _repaired(form: Form, plan: Plan, areas: Areas, earlier: list[Published], title: str) -> tuple[Plan, Published]:
+    """The plan that gives nothing away, and what it publishes, with what it cost in the log."""
+    if plan.level_of is not None and (form.whole("L_DIVERSITY") > 1 or form.number("MAX_SHARE") < 100):
+        raise InputError(
+            "REGISTER_ACTION “repair” with nested levels would not keep to L_DIVERSITY and MAX_SHARE: choose “stop”, "
+            "or one level."
+        )
+    done = repair(plan, areas, earlier, title)
+    if done.after.n_counts:
+        raise PrivacyError(_stopped(done.after, plan.k))
+    form.warn(
+        f"This release would have given away {done.before.n_counts} counts of fewer than {plan.k} people together "
+        f"with earlier ones. To prevent that, {done.n_suppressed} more records are suppressed and {done.n_coarser} "
+        f"shown in larger regions. {done.n_known_by_size} counts would follow for somebody who knew which classes are "
+        "suppressed for their size alone: do not tell."
+    )
+    other = on_earlier_regions(plan, areas, earlier)
+    if other is not None:
+        form.info(
+            f"With the regions of an earlier release {other.n_released} records could be shown, here "
+            f"{done.plan.n_released}: release by its crosswalk (“Release records”, with this register)."
+        )
+    return done.plan, done.published
+
+
+def _refuse_contradictions(found: Examined) -> None:
+    if found.n_contradicted:
+        raise PrivacyError(
+            f"In {found.n_contradicted} classes this release and those of REGISTER fit no people: people were added or "
+            "changed, and so were the regions, so that nobody can say what they give away together. Use the crosswalk "
+            "of the last release (“Release records”), or a new register if these are other people."
+        )
+
+
+def _stopped(found: Examined, k: int) -> str:
+    return (
+        f"Together with the releases of REGISTER this one would give away {found.n_counts} counts of fewer than {k} "
+        "people: use the crosswalk and the quasi-identifiers of the earlier release, or set REGISTER_ACTION to "
+        "“repair”."
+    )

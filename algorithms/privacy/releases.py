@@ -1,0 +1,180 @@
+"""Releases: read from layers or a register; and what is written of what they give away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterFile
+
+from ...core.anonymity import SMALLEST_K
+from ...core.crosswalk import number_compactly
+from ...core.drawing import dissolve
+from ...core.errors import InputError, first_values
+from ...core.releases.listing import Row, quasi_identifiers_of
+from ...core.releases.published import Published, publish_rows
+from ..compat import field as make_field
+from ..form.areas import areas_of
+from ..form.form import Form
+from ..form.parameters import described, layers, text, yes
+from ..layers.reading.checked_source import CheckedSource
+from ..layers.reading.crosswalks import LEVEL, NUMBER, read_levels
+from ..layers.reading.fields import field_index
+from ..layers.reading.records import read_columns
+from ..layers.shapes.areas import AreaLayer
+from ..layers.tables import Table, number_fields
+from ..nested.rows import counts_of, positions, whole_numbers
+from .register import read_register
+
+MOST_AREAS_NAMED = 50
+
+
+def register_parameter(help_text: str, advanced: bool = False) -> QgsProcessingParameterDefinition:
+    """REGISTER."""
+    label, kinds = "Register of releases", "GeoPackage (*.gpkg)"
+    parameter = QgsProcessingParameterFile("REGISTER", label, optional=True, fileFilter=kinds)
+    return described(parameter, help_text, advanced=advanced)
+
+
+def release_parameters() -> Iterable[QgsProcessingParameterDefinition]:
+    """RELEASES, CROSSWALKS, QUASI_IDENTIFIERS, COUNT_FIELD, EACH_K, BY_SIZE_ALONE."""
+    yield layers(
+        "RELEASES",
+        "Releases, the earliest first",
+        "Released records or their counts: vbas_region (and vbas_level, if nested) and the quasi-identifiers.",
+    )
+    yield layers("CROSSWALKS", "Their crosswalks, in the same order", "One for each release.")
+    yield text(
+        "QUASI_IDENTIFIERS",
+        "Quasi-identifiers",
+        "",
+        "Their names, such as age;sex. A release that lacks some is taken by those it has. Values must be written "
+        "alike.",
+        optional=True,
+    )
+    yield text(
+        "COUNT_FIELD",
+        "Field with records per row",
+        "records",
+        "Counted by where a release has this field; elsewhere each row is one record.",
+        optional=True,
+        advanced=True,
+    )
+    yield text(
+        "EACH_K",
+        "k of each release",
+        "",
+        "Only where releases were made with a k other than K, such as 5;10.",
+        optional=True,
+        advanced=True,
+    )
+    yield yes(
+        "BY_SIZE_ALONE",
+        "Classes are suppressed for their size alone",
+        True,
+        "Untick it where further classes were suppressed, for their sensitive values or in a repair: then nothing is "
+        "concluded from a class that is not shown.",
+        advanced=True,
+    )
+
+
+def releases_of(form: Form) -> list[Published]:
+    """The releases of REGISTER, or of RELEASES and CROSSWALKS."""
+    if form.given("REGISTER"):
+        path = Path(form.text("REGISTER"))
+        if not path.is_file():
+            raise InputError(f"REGISTER: there is no file {path}: name a register, or give RELEASES.")
+        return read_register(path)
+    tables, crosswalks = form.sources("RELEASES"), form.sources("CROSSWALKS")
+    if len(tables) != len(crosswalks):
+        raise InputError(
+            f"There are {len(tables)} RELEASES and {len(crosswalks)} CROSSWALKS: give each release its crosswalk, in "
+            "the same order."
+        )
+    names = [name.strip() for name in form.text("QUASI_IDENTIFIERS").split(";") if name.strip()]
+    if not names:
+        raise InputError("QUASI_IDENTIFIERS is empty: name those of the releases, such as age;sex.")
+    parts = enumerate(zip(tables, crosswalks, _each_k(form, len(tables))))
+    return [_release(form, f"release {i + 1}", table, crosswalk, names, k) for i, (table, crosswalk, k) in parts]
+
+
+def _each_k(form: Form, n_releases: int) -> list[int]:
+    """The k that each release was made with."""
+    given = [one.strip() for one in form.text("EACH_K").split(";") if one.strip()]
+    if not given:
+        return [form.whole("K")] * n_releases
+    if len(given) != n_releases or not all(one.isdecimal() and int(one) >= SMALLEST_K for one in given):
+        raise InputError(
+            f"EACH_K is “{form.text('EACH_K')}”: give a whole number of at least {SMALLEST_K} for each of the "
+            f"{n_releases} releases, such as 5;10."
+        )
+    return [int(one) for one in given]
+
+
+def _release(
+    form: Form, title: str, source: CheckedSource, crosswalk: CheckedSource, names: list[str], k: int
+) -> Published:
+    """One release, counted."""
+    fields = source.fields()
+    own = [name for name in names if fields.lookupField(name) >= 0]
+    if not own:
+        raise InputError(
+            f"QUASI_IDENTIFIERS: {title} has none of {first_values(names)}; its fields are "
+            f"{first_values(fields.names(), 12)}: name those that the releases show."
+        )
+    areas, levels = read_levels(crosswalk, "", None, form.feedback)
+    field_index(fields, NUMBER, "RELEASES", title)
+    count = form.text("COUNT_FIELD")
+    counted = bool(count) and fields.lookupField(count) >= 0 and count not in own
+    nested = fields.lookupField(LEVEL) >= 0
+    wanted = [NUMBER, *([LEVEL] if nested else []), *own, *([count] if counted else [])]
+    columns = read_columns(source, wanted, form.feedback)
+    counts = counts_of(columns[count], count) if counted else None
+    number = whole_numbers(columns[NUMBER], NUMBER)
+    level = whole_numbers(columns[LEVEL], LEVEL) - 1 if nested else np.zeros(len(number), np.int64)
+    region = positions(levels, level, number)
+    shown = {name: columns[name] for name in own}
+    return publish_rows(title, k, areas, levels, level, region, shown, counts, form.yes("BY_SIZE_ALONE"))
+
+
+def pinned_table(form: Form, rows: Sequence[Row], releases: Sequence[Published]) -> Table:
+    """PINNED: polygons where REGIONS is given, else a table."""
+    names = quasi_identifiers_of(releases)
+    texts = [make_field(name, "text") for name in ("kind", "releases", *names, "areas")]
+    fields = [*texts, *number_fields(n_areas="integer", low="integer", high="integer")]
+    columns: list[Sequence[object]] = [
+        [row.kind for row in rows],
+        [";".join(str(one + 1) for one in sorted(row.releases)) for row in rows],
+        *([row.values.get(name) for row in rows] for name in names),
+        [_named(row.areas) for row in rows],
+        [len(row.areas) for row in rows],
+        [row.low for row in rows],
+        [row.high for row in rows],
+    ]
+    if not form.given("REGIONS"):
+        return Table(fields, columns)
+    layer = areas_of(form)
+    return Table(fields, columns, "polygons", _shapes(layer, rows), layer.crs)
+
+
+def _named(areas: np.ndarray) -> str:
+    shown = areas[:MOST_AREAS_NAMED].tolist()
+    return ";".join(shown) + ("…" if len(areas) > len(shown) else "")
+
+
+def _shapes(layer: AreaLayer, rows: Sequence[Row]) -> np.ndarray:
+    """The areas of each row, dissolved; each set of areas once."""
+    shapes = np.full(len(rows), None, dtype=object)
+    if layer.are_points:
+        raise InputError("REGIONS are points: give the areas as polygons, or leave REGIONS empty.")
+    known: dict[tuple[str, ...], object] = {}
+    for i, row in enumerate(rows):
+        key = tuple(row.areas.tolist())
+        if key not in known:
+            at = layer.areas.codes_of(row.areas)
+            marked = np.full(len(layer.areas), -1)
+            marked[at[at >= 0]] = 0
+            known[key] = dissolve(layer.shapes, number_compactly(marked)[0])[0] if (at >= 0).any() else None
+        shapes[i] = known[key]
+    return shapes

@@ -1,0 +1,272 @@
+"""What several releases say of the same people: unknowns, and what is known of their sums.
+
+The unknowns are the people of each overlay cell and joint class. Areas that lie in the same region of every level of
+every release are one overlay cell; a joint class is one of the classes that releases show, or for quasi-identifiers
+that differ, a pair of them (more for more releases) that agree where both have a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from ..errors import InputError
+from ..records.columns import combine_codes
+from .published import Published, check_areas
+
+UNBOUNDED = np.int64(2**40)
+"""Stands for any number of people; sums of a hundred thousand of them are still exact."""
+NONE = -1
+MOST_JOINT_CLASSES = 200_000
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """What is known of sums of unknowns: one family of rows, of all regions of one level of one release.
+
+    release, level : whose; region : (cells,) the region of each cell, NONE outside; n_regions
+    class_of : (U,) the release's class of each joint class, NONE where that is not among those shown
+    low, high : (n_regions + 1, n_classes + 1) int64 bounds of the people of a region and class; the last row and column
+    are for NONE, of which nothing is known
+    exact : whether regions are those of the coarsest level, whose counts are of all people where anything is shown
+    """
+
+    release: int
+    level: int
+    region: np.ndarray
+    n_regions: int
+    class_of: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    exact: bool
+
+    def members(self) -> sparse.csr_matrix:
+        """(n_regions + 1, cells) matrix of 0 and 1: which cells each region holds."""
+        ones = np.ones(len(self.region), np.int64)
+        row = np.where(self.region >= 0, self.region, self.n_regions)
+        return sparse.csr_matrix((ones, (row, np.arange(len(row)))), shape=(self.n_regions + 1, len(row)))
+
+
+@dataclass(frozen=True, eq=False)
+class Schema:
+    """Quasi-identifiers of one release or several, with all their classes.
+
+    names : in alphabetical order; classes : list of value tuples
+    """
+
+    names: tuple[str, ...]
+    classes: list[tuple[str, ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class Overlay:
+    """The overlay of several releases.
+
+    areas : (n,) object array of all identifiers; cell_of : (n,) the overlay cell of each
+    regions : (cells, M) region of each cell in each level of each release, M levels in all, NONE outside
+    schemas : the sets of quasi-identifiers; schema_of : the schema of each release
+    entries : (U, schemas) the class of each joint class in each schema, NONE where that is none of those shown
+    group_of : (U,) joint classes with a sum in common have the same number, 0.. in ascending order of U
+    own_class : of each release, (classes of its schema,) its own number of each, NONE where it does not show the class
+    """
+
+    releases: tuple[Published, ...]
+    areas: np.ndarray
+    cell_of: np.ndarray
+    regions: np.ndarray
+    schemas: tuple[Schema, ...]
+    schema_of: tuple[int, ...]
+    entries: np.ndarray
+    group_of: np.ndarray
+    own_class: tuple[np.ndarray, ...]
+
+    @property
+    def n_cells(self) -> int:
+        """Number of overlay cells."""
+        return len(self.regions)
+
+    def quasi_identifiers(self) -> list[str]:
+        """All quasi-identifiers, in alphabetical order."""
+        return sorted({name for schema in self.schemas for name in schema.names})
+
+    def values_of(self, joint: int) -> dict[str, str | None]:
+        """The values of a joint class; None where it stands for all values that no release shows with the rest."""
+        found: dict[str, str | None] = dict.fromkeys(self.quasi_identifiers())
+        for schema, entry in zip(self.schemas, self.entries[joint].tolist()):
+            if entry >= 0:
+                found.update(zip(schema.names, schema.classes[entry]))
+        return found
+
+    def sums(self, joint: np.ndarray) -> list[Sums]:
+        """What is known of the sums of these joint classes, (u,), whole groups of them."""
+        found = []
+        column = 0
+        for position, release in enumerate(self.releases):
+            schema_classes = self.entries[joint, self.schema_of[position]]
+            used, class_of = np.unique(schema_classes, return_inverse=True)
+            class_of = class_of.reshape(-1) - int(len(used) > 0 and used[0] == NONE)
+            used = used[used >= 0]
+            for level in range(len(release.levels)):
+                region = self.regions[:, column]
+                n_regions = release.levels.crosswalks[level].n_regions
+                low, high, exact = _known(release, level, self.own_class[position][used])
+                found.append(Sums(position, level, region, n_regions, class_of, low, high, exact))
+                column += 1
+        return found
+
+
+def overlay(releases: Sequence[Published]) -> Overlay:
+    """The overlay of releases whose areas have the same identifiers.
+
+    Raises InputError where releases have no area in common, and where quasi-identifiers differ so much that there
+    would be more than MOST_JOINT_CLASSES joint classes.
+    """
+    check_areas(releases)
+    areas = np.array(sorted({one for release in releases for one in release.areas.tolist()}), dtype=object)
+    position = {identifier: i for i, identifier in enumerate(areas.tolist())}
+    columns = []
+    for release in releases:
+        at = np.fromiter((position[one] for one in release.areas.tolist()), np.int64, len(release.areas))
+        for crosswalk in release.levels.crosswalks:
+            column = np.full(len(areas), NONE, np.int64)
+            column[at] = crosswalk.region_of
+            columns.append(column)
+    cell_of, regions = combine_codes([one + 1 for one in columns], [int(one.max()) + 2 for one in columns])
+    schemas, schema_of = _schemas(releases)
+    entries = _joint_classes(schemas)
+    own_class = tuple(_own_classes(one, schemas[of]) for one, of in zip(releases, schema_of))
+    return Overlay(
+        tuple(releases),
+        areas,
+        cell_of,
+        regions - 1,
+        schemas,
+        schema_of,
+        *_grouped(entries),
+        own_class,
+    )
+
+
+def _known(release: Published, level: int, own: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
+    """`low`, `high` and `exact` of Sums for a level; own : the release's own number of each class, NONE for none."""
+    crosswalks = release.levels.crosswalks
+    n_regions, last = crosswalks[level].n_regions, len(crosswalks) - 1
+    column_of = np.full(len(release.classes) + 1, NONE)
+    column_of[own[own >= 0]] = np.flatnonzero(own >= 0)
+    low = np.zeros((n_regions + 1, len(own) + 1), np.int64)
+    single = np.zeros_like(low)
+    for finer in range(level + 1):
+        here = np.flatnonzero((release.level == finer) & (column_of[release.class_of] >= 0))
+        region = release.region[here]
+        for one in range(finer, level):
+            region = release.levels.parents(one)[region]
+        np.add.at(low, (region, column_of[release.class_of[here]]), release.records[here])
+        if finer == level:
+            single[region, column_of[release.class_of[here]]] = release.records[here]
+    high = np.full_like(low, UNBOUNDED)
+    if level == last:
+        shown = low > 0
+        if release.whole:
+            high[shown] = low[shown]
+        if release.bounded or release.held_back is not None:
+            high[~shown] = release.k - 1
+        if release.held_back is not None and len(release.held_back):
+            at, column = release.held_back[:, 0], column_of[release.held_back[:, 1]]
+            high[at[column >= 0], column[column >= 0]] = UNBOUNDED
+    if last:
+        # All records that one area has of a class show the same label: one that shows a single area shows all of them.
+        inside = crosswalks[level].region_of >= 0
+        alone = np.append(np.bincount(crosswalks[level].region_of[inside], minlength=n_regions) == 1, False)
+        known = (single > 0) & alone[:, None]
+        low[known] = high[known] = single[known]
+    low[-1], high[-1], low[:, -1], high[:, -1] = 0, UNBOUNDED, 0, UNBOUNDED
+    return low, high, level == last
+
+
+def _schemas(releases: Sequence[Published]) -> tuple[tuple[Schema, ...], tuple[int, ...]]:
+    """The different sets of quasi-identifiers, the largest first, with the classes of all their releases.
+
+    The classes of a set are also those that follow from a larger set.
+    """
+    names = sorted({tuple(sorted(one.quasi_identifiers)) for one in releases}, key=lambda one: (-len(one), one))
+    found: list[Schema] = []
+    for own in names:
+        classes: set[tuple[str, ...]] = set()
+        for release in releases:
+            if tuple(sorted(release.quasi_identifiers)) == own:
+                classes.update(_in_order(release, own))
+        for larger in found:
+            if set(own) < set(larger.names):
+                at = [larger.names.index(name) for name in own]
+                classes.update(tuple(values[i] for i in at) for values in larger.classes)
+        found.append(Schema(own, sorted(classes)))
+    of = tuple(names.index(tuple(sorted(one.quasi_identifiers))) for one in releases)
+    return tuple(found), of
+
+
+def _in_order(release: Published, names: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """The values of each class of a release, in the order of these names."""
+    at = [release.quasi_identifiers.index(name) for name in names]
+    return [tuple(values[i] for i in at) for values in release.values_of_classes()]
+
+
+def _own_classes(release: Published, schema: Schema) -> np.ndarray:
+    """The release's own number of each class of the schema, NONE where it does not show the class."""
+    number = {values: i for i, values in enumerate(_in_order(release, schema.names))}
+    return np.array([number.get(values, NONE) for values in schema.classes], np.int64)
+
+
+def _joint_classes(schemas: Sequence[Schema]) -> np.ndarray:
+    """`entries` of Overlay: every choice of one class of each schema, or none of those shown, that agrees."""
+    rows: list[tuple[int, ...]] = [()]
+    for position, schema in enumerate(schemas):
+        index: Index = {}
+        rows = [(*row, entry) for row in rows for entry in _agreeing(row, schemas[:position], schema, index)]
+        if len(rows) > MOST_JOINT_CLASSES:
+            raise InputError(
+                f"The quasi-identifiers of the releases combine to more than {MOST_JOINT_CLASSES} classes, too many to "
+                "check together: check fewer releases at a time, those with the same quasi-identifiers first."
+            )
+    found = np.array(rows, np.int64).reshape(len(rows), len(schemas))
+    return found[(found >= 0).any(axis=1)]
+
+
+# Of the names shared with what was chosen before: the classes by their values.
+Index = dict[tuple[str, ...], dict[tuple[str, ...], list[int]]]
+
+
+def _agreeing(row: tuple[int, ...], before: Sequence[Schema], schema: Schema, index: Index) -> list[int]:
+    """The classes of a schema that agree with those chosen before; NONE too, where that can be."""
+    values: dict[str, str] = {}
+    for other, entry in zip(before, row):
+        if entry >= 0:
+            values.update(zip(other.names, other.classes[entry]))
+    shared = tuple(name for name in schema.names if name in values)
+    if shared not in index:
+        at = [schema.names.index(name) for name in shared]
+        index[shared] = {}
+        for number, one in enumerate(schema.classes):
+            index[shared].setdefault(tuple(one[i] for i in at), []).append(number)
+    found = index[shared].get(tuple(values[name] for name in shared), [])
+    determined = len(shared) == len(schema.names) and found
+    return found if determined else [*found, NONE]
+
+
+def _grouped(entries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The joint classes ordered by group, and the group of each."""
+    n = len(entries)
+    rows, columns, first = [], [], 0
+    for column in entries.T:
+        there = np.flatnonzero(column >= 0)
+        rows.append(there)
+        columns.append(first + column[there])
+        first += int(column.max(initial=-1)) + 1
+    row, column = np.concatenate(rows), np.concatenate(columns)
+    graph = sparse.csr_matrix((np.ones(len(row)), (row, n + column)), shape=(n + first, n + first))
+    group = sparse.csgraph.connected_components(graph, directed=False)[1][:n]
+    number = np.unique(group, return_inverse=True)[1].reshape(-1)
+    order = np.argsort(number, kind="stable")
+    return entries[order], number[order]

@@ -1,0 +1,172 @@
+"""What a release published: its levels, its quasi-identifiers, and the counts of its labels. Nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..areas import Areas, identifier_text
+from ..errors import InputError, first_values
+from ..levels import Levels
+from ..plan import SUPPRESSED, Plan, area_of_cells
+from ..records.columns import Column, combine_codes
+
+MISSING = ""
+"""How a missing value of a quasi-identifier is written; text that is empty is told apart by its type."""
+
+
+@dataclass(frozen=True, eq=False)
+class Published:
+    """One release as anybody can know it.
+
+    title : what it is called in messages; k : its smallest class
+    areas : (n,) object array of str, the identifiers; levels : of these areas, the finest first
+    quasi_identifiers : Q names; categories : Q object arrays of text, only values that are shown
+    classes : (C, Q) int64 codes of the classes that are shown somewhere, or held back
+    level, region, class_of, records : (L,) int64, of each label that is shown
+    bounded : whether a class that a region (under several levels: of the coarsest) does not show has fewer than k
+    records there; not so where more is asked of classes than k records
+    whole : whether under several levels a class of which a coarsest region shows something is shown there with all
+    its records
+    held_back : (H, 2) int64 regions of the coarsest level and classes that are not shown although they have k records.
+    Known to nobody outside and never stored: for a check of what those would learn who know the rest
+    """
+
+    title: str
+    k: int
+    areas: np.ndarray
+    levels: Levels
+    quasi_identifiers: tuple[str, ...]
+    categories: tuple[np.ndarray, ...]
+    classes: np.ndarray
+    level: np.ndarray
+    region: np.ndarray
+    class_of: np.ndarray
+    records: np.ndarray
+    bounded: bool = True
+    whole: bool = True
+    held_back: np.ndarray | None = None
+
+    @property
+    def nested(self) -> bool:
+        """Whether there are several levels."""
+        return len(self.levels) > 1
+
+    def values_of_classes(self) -> list[tuple[str, ...]]:
+        """The values of each class that is shown, as text."""
+        columns = [categories[codes].tolist() for categories, codes in zip(self.categories, self.classes.T)]
+        return list(zip(*columns))
+
+
+def publish(plan: Plan, areas: Areas, title: str = "this release") -> Published:
+    """What the release of a plan publishes; areas : those of its profile.
+
+    What is suppressed enters only as `bounded`, `whole` and `held_back`.
+    """
+    profile, shown = plan.profile, plan.shown
+    held_back, bounded, whole = _held_back(plan)
+    used = np.union1d(plan.class_of[shown], held_back[:, 1])
+    held_back[:, 1] = np.searchsorted(used, held_back[:, 1])
+    categories, codes = _shown_categories(profile.categories, profile.classes[used])
+    return Published(
+        title,
+        plan.k,
+        areas.identifiers,
+        plan.levels,
+        profile.quasi_identifiers,
+        categories,
+        codes,
+        plan.level[shown],
+        plan.region[shown],
+        np.searchsorted(used, plan.class_of[shown]),
+        plan.records[shown],
+        bounded,
+        whole,
+        held_back,
+    )
+
+
+def publish_rows(
+    title: str,
+    k: int,
+    areas: Areas,
+    levels: Levels,
+    level: np.ndarray,
+    region: np.ndarray,
+    fields: Mapping[str, Column],
+    counts: np.ndarray | None = None,
+    bounded: bool = True,
+) -> Published:
+    """What rows of a release publish, counted.
+
+    level, region : (R,) positions of what each row shows; fields : its quasi-identifiers; counts : (R,) records that
+    each row stands for, ones where None. Raises InputError where a class has fewer than k records.
+    """
+    columns = list(fields.values())
+    class_of, classes = combine_codes([one.codes for one in columns], [len(one.categories) for one in columns])
+    label_of, labels = combine_codes(
+        [level, region, class_of],
+        [len(levels), max(one.n_regions for one in levels.crosswalks), max(len(classes), 1)],
+    )
+    records = np.bincount(label_of, counts, len(labels)).astype(np.int64)
+    if (records < k).any():
+        raise InputError(
+            f"Release “{title}” shows {int((records < k).sum())} classes of fewer than {k} records: it is not "
+            "k-anonymous by itself. Give the k that it was made with, and its own crosswalk and quasi-identifiers."
+        )
+    categories, codes = _shown_categories([one.categories for one in columns], classes)
+    at_level, at_region, of_class = labels.T
+    names = tuple(fields)
+    return Published(
+        title, k, areas.identifiers, levels, names, categories, codes, at_level, at_region, of_class, records, bounded
+    )
+
+
+def _shown_categories(
+    categories: Sequence[np.ndarray], classes: np.ndarray
+) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+    """The values in use as text, and the classes by them; classes : (C, Q) codes of the values given."""
+    found, codes = [], np.empty_like(classes)
+    for position, values in enumerate(categories):
+        used, at = np.unique(classes[:, position], return_inverse=True)
+        found.append(np.array(_as_text([values[code] for code in used.tolist()]), dtype=object))
+        codes[:, position] = at.reshape(-1)
+    return tuple(found), codes
+
+
+def _as_text(values: Sequence[object]) -> list[str]:
+    """Values as text by which releases are compared; values that only their type tells apart are told apart."""
+    texts = [MISSING if value is None else (identifier_text(value) or "''") for value in values]
+    twice = {text for text in texts if texts.count(text) > 1}
+    return [f"{text} ({type(value).__name__})" if text in twice else text for text, value in zip(texts, values)]
+
+
+def _held_back(plan: Plan) -> tuple[np.ndarray, bool, bool]:
+    """(Region of the coarsest level, class) of what has k records and is not shown; whether there is none; and
+    whether every class of a coarsest region is shown there with all its records or with none."""
+    profile, coarsest = plan.profile, plan.levels.crosswalks[-1]
+    area, class_of, records = area_of_cells(profile), profile.counts.indices.astype(np.int64), profile.counts.data
+    region = coarsest.region_of[area]
+    inside = np.flatnonzero(region >= 0)
+    hidden = plan.label_of[inside] == SUPPRESSED
+    n_classes = len(profile.classes)
+    keys, position = np.unique(region[inside] * n_classes + class_of[inside], return_inverse=True)
+    position = position.reshape(-1)
+    lost = np.bincount(position, np.where(hidden, records[inside], 0), len(keys))
+    kept = np.bincount(position, np.where(hidden, 0, records[inside]), len(keys))
+    partly, unbounded = (lost > 0) & (kept > 0), lost >= plan.k
+    pairs = np.column_stack(np.divmod(keys[unbounded | partly], n_classes))
+    return pairs, not unbounded.any(), not partly.any()
+
+
+def check_areas(releases: Sequence[Published]) -> None:
+    """Refuse releases that have no area in common. Raises InputError."""
+    first = set(releases[0].areas.tolist())
+    for other in releases[1:]:
+        if first.isdisjoint(other.areas.tolist()):
+            raise InputError(
+                f"Releases “{releases[0].title}” and “{other.title}” have no area in common (first: "
+                f"{first_values(sorted(first))}; {first_values(other.areas)}): give crosswalks of the same areas."
+            )

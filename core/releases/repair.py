@@ -1,0 +1,220 @@
+"""A new release kept from giving counts away together with earlier ones.
+
+Under one level the smallest class that tells is suppressed, under several it is shown more coarsely, until the same
+check finds nothing. The other way out, the regions of an earlier release, is worked out beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..areas import Areas
+from ..plan import SUPPRESSED, Plan, area_of_cells, plan_by_levels, suppress
+from ..progress import Progress, silent
+from .examining import Examined, Examiner
+from .overlay import NONE, Overlay
+from .pinned import REST, Count
+from .published import Published, publish
+from .updates import Changes
+
+MOST_ROUNDS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Repaired:
+    """A plan that gives nothing away together with earlier releases.
+
+    plan : what is shown; published : what it publishes; `bounded` no more, as classes of k and more may be missing
+    before, after : what the check found
+    n_suppressed, n_coarser : people who are shown no more, or in a larger region than before
+    n_known_by_size : counts that would follow for somebody who knew which classes are suppressed for their size alone
+    """
+
+    plan: Plan
+    published: Published
+    before: Examined
+    after: Examined
+    n_suppressed: int
+    n_coarser: int
+    n_known_by_size: int
+
+
+def repair(
+    plan: Plan, areas: Areas, earlier: Sequence[Published], title: str = "this release", progress: Progress = silent
+) -> Repaired:
+    """Suppress or coarsen labels of a plan, the smallest first, until nothing is given away.
+
+    areas : those of the plan's profile. What the earlier releases give away without this one stays as it is.
+    Every round suppresses or coarsens at least one label; with none of a class left, this release tells nothing of it.
+    """
+    examiner = Examiner(earlier)
+    told = publish(plan, areas, title)
+    before = after = examiner.examine(told, progress=progress)
+    new, n_known_by_size = plan, 0
+    if before.n_counts:
+        for by_size in (True, False):
+            new, told, after = _until_nothing_tells(new, areas, title, examiner, by_size, progress)
+        n_known_by_size = examiner.examine(_told(new, areas, title, True)).n_counts
+    coarser = 0
+    if plan.level_of is not None and new.level_of is not None:
+        moved = (new.level_of > plan.level_of) & (plan.level_of >= 0)
+        coarser = int(plan.profile.counts.data[moved].sum())
+    return Repaired(new, told, before, after, plan.n_released - new.n_released, coarser, n_known_by_size)
+
+
+def _until_nothing_tells(
+    plan: Plan, areas: Areas, title: str, examiner: Examiner, by_size: bool, progress: Progress
+) -> tuple[Plan, Published, Examined]:
+    """The plan, what it publishes, and what is found of it, once no label that can be taken away tells anything."""
+    joint = None
+    for turn in range(MOST_ROUNDS):
+        progress(turn / MOST_ROUNDS)
+        told = _told(plan, areas, title, by_size)
+        found = examiner.examine(told, joint)
+        chosen = _labels_that_tell(plan, told, found, by_size)
+        if not chosen.any():
+            break
+        joint = np.concatenate([np.empty(0, np.int64), *(count.joint for count in found.counts)])
+        plan = without(plan, chosen)
+    return plan, told, examiner.examine(told)
+
+
+def on_earlier_regions(plan: Plan, areas: Areas, earlier: Sequence[Published]) -> Plan | None:
+    """The plan on the regions of the last earlier release of one level; None where its areas are not the same."""
+    position = {identifier: i for i, identifier in enumerate(areas.identifiers.tolist())}
+    for old in reversed(earlier):
+        if old.nested or set(old.areas.tolist()) != set(position):
+            continue
+        crosswalk = old.levels.crosswalks[0]
+        region_of = np.empty(len(areas), np.int64)
+        region_of[[position[identifier] for identifier in old.areas.tolist()]] = crosswalk.region_of
+        return suppress(plan.profile, replace(crosswalk, region_of=region_of), plan.k)
+    return None
+
+
+def without(plan: Plan, labels: np.ndarray) -> Plan:
+    """The plan without some labels, (L,) bool: suppressed under one level, shown more coarsely under several.
+
+    At the coarsest level all records of the class join there first; a class that is all there already is suppressed.
+    """
+    if plan.level_of is None:
+        return replace(plan, shown=plan.shown & ~labels)
+    label_of, last = plan.label_of, len(plan.levels) - 1
+    marked = (label_of != SUPPRESSED) & labels[label_of]
+    level_of = np.where(label_of != SUPPRESSED, plan.level_of, SUPPRESSED)
+    lifted = marked & (level_of < last)
+    at_top = marked & (level_of == last)
+    level_of[lifted] += 1
+    region = plan.levels.crosswalks[last].region_of[area_of_cells(plan.profile)]
+    top = region * len(plan.profile.classes) + plan.profile.counts.indices
+    finer = (label_of != SUPPRESSED) & (plan.level_of < last)
+    touched = np.isin(top, top[at_top])
+    joined = touched & np.isin(top, top[finer]) & (label_of != SUPPRESSED)
+    level_of[joined] = last
+    level_of[touched & ~joined] = SUPPRESSED
+    return plan_by_levels(plan.profile, plan.levels, plan.k, level_of)
+
+
+def _told(plan: Plan, areas: Areas, title: str, by_size: bool) -> Published:
+    """What the repaired release publishes: with what only somebody inside can know of it, or without."""
+    told = publish(plan, areas, title)
+    return told if by_size else replace(told, bounded=False, held_back=None)
+
+
+def _labels_that_tell(plan: Plan, told: Published, found: Examined, by_size: bool) -> np.ndarray:
+    """For each count that is given away the smallest label of the plan that tells of it, (L,) bool.
+
+    by_size : only labels that show the very people; else also those around them.
+    """
+    chosen = np.zeros(len(plan.records), bool)
+    shown = np.flatnonzero(plan.shown)  # the order of what is published
+    for _, changes in found.changes:
+        chosen[shown[_changed(told, changes)]] = True
+    if found.pinned is None:
+        return chosen
+    over, last = found.pinned.overlay, len(found.pinned.overlay.releases) - 1
+    by_class = _Labels(over, last)
+    for count in found.counts:
+        labels = by_class.showing(count)
+        if not len(labels) and count.kind == REST:
+            labels = by_class.beside(count)
+        if not len(labels) and not by_size:
+            labels = by_class.around(count)
+        if len(labels) and not chosen[shown[labels]].any():
+            chosen[shown[labels[np.argmin(plan.records[shown[labels]])]]] = True
+    return chosen
+
+
+def _changed(told: Published, changes: Changes) -> np.ndarray:
+    """The labels whose counts changed; for a total those of the coarsest region, or if it has none, all within."""
+    found = [np.empty(0, np.int64)]
+    last = len(told.levels) - 1
+    for level, region, class_of, total in zip(changes.level, changes.region, changes.class_of, changes.total):
+        here = told.class_of == class_of
+        if not total:
+            here &= (told.level == level) & (told.region == region)
+        else:
+            here &= _top(told) == region
+            at_top = here & (told.level == last)
+            here = at_top if at_top.any() else here
+        found.append(np.flatnonzero(here))
+    return np.concatenate(found)
+
+
+def _top(told: Published) -> np.ndarray:
+    """The region of the coarsest level around each label."""
+    region = told.region.copy()
+    for one in range(len(told.levels) - 1):
+        below = told.level <= one
+        region[below] = told.levels.parents(one)[region[below]]
+    return region
+
+
+class _Labels:
+    """The labels of one release of an overlay, found by where they lie; positions in its arrays."""
+
+    def __init__(self, over: Overlay, release: int) -> None:
+        self._over, self._release = over, release
+        self._published = over.releases[release]
+        first = sum(len(one.levels) for one in over.releases[:release])
+        self._columns = over.regions[:, first : first + len(self._published.levels)]
+        self._by_class = np.argsort(self._published.class_of, kind="stable")
+        self._starts = np.searchsorted(
+            self._published.class_of[self._by_class], np.arange(len(self._published.classes) + 1)
+        )
+
+    def showing(self, count: Count) -> np.ndarray:
+        """The labels that show some people of a count."""
+        return self._in_cells(count.cells, count.joint)
+
+    def beside(self, count: Count) -> np.ndarray:
+        """The labels in the same overlay cells of classes that a count has sums with."""
+        return self._in_cells(count.cells, self._related(count))
+
+    def around(self, count: Count) -> np.ndarray:
+        """The labels in all regions of any release around a count, of its classes or those they have sums with."""
+        regions = self._over.regions
+        near = np.zeros(len(regions), bool)
+        for column in regions.T:
+            own = np.unique(column[count.cells])
+            near |= np.isin(column, own[own >= 0])
+        joint = self._related(count)
+        found = self._in_cells(np.flatnonzero(near), joint)
+        return found if len(found) else self._in_cells(np.arange(len(regions)), joint)
+
+    def _related(self, count: Count) -> np.ndarray:
+        return np.flatnonzero(np.isin(self._over.group_of, self._over.group_of[count.joint]))
+
+    def _in_cells(self, cells: np.ndarray, joint: np.ndarray) -> np.ndarray:
+        schema_class = np.unique(self._over.entries[joint, self._over.schema_of[self._release]])
+        own = self._over.own_class[self._release][schema_class[schema_class >= 0]]
+        parts = [self._by_class[self._starts[one] : self._starts[one + 1]] for one in own[own != NONE].tolist()]
+        labels = np.concatenate([np.empty(0, np.int64), *parts])
+        level, region = self._published.level[labels], self._published.region[labels]
+        there = np.zeros(len(labels), bool)
+        for one in range(self._columns.shape[1]):
+            there |= (level == one) & np.isin(region, self._columns[cells, one])
+        return labels[there]

@@ -1,0 +1,93 @@
+"""The register: what it holds, and how it keeps releases from giving counts away together."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+from qgis.core import QgsProcessingException
+
+from .conftest import make_layer
+
+
+def tables_of(register):
+    with closing(sqlite3.connect(register)) as connection:
+        rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        releases = connection.execute("SELECT count(*) FROM vbas_releases").fetchone()[0]
+        counts = connection.execute("SELECT min(records) FROM vbas_counts").fetchone()[0]
+    return {name for (name,) in rows}, releases, counts
+
+
+def test_a_register_stops_repairs_and_holds_only_what_was_published(anonymize, run, tmp_path):
+    register = str(tmp_path / "register.gpkg")
+    anonymize(N_SITES=9, REGISTER=register)
+    names, n, least = tables_of(register)
+    assert n == 1 and least >= 5
+    ours = {name for name in names if not name.startswith(("gpkg_", "sqlite_", "rtree_"))}
+    assert ours == {"vbas_releases", "vbas_crosswalks", "vbas_counts"}
+    anonymize(N_SITES=9, REGISTER=register)  # the same again
+    before = (tmp_path / "register.gpkg").read_bytes()
+    out = tmp_path / "released.csv"
+    with pytest.raises(QgsProcessingException, match=r"would give away \d+ counts of fewer than 5 people"):
+        anonymize(N_SITES=10, REGISTER=register, RELEASED_RECORDS=str(out))
+    assert (tmp_path / "register.gpkg").read_bytes() == before and not out.exists()
+    done = anonymize(N_SITES=10, REGISTER=register, REGISTER_ACTION="repair")
+    assert any("more records are suppressed" in line for line in done.log)
+    assert tables_of(register)[1:] == (3, least)
+    found = run("checkreleases", REGISTER=register, PINNED="memory:")
+    assert found.results["N_PINNED"] == found.results["N_UNDECIDED"] == 0
+
+
+def test_a_register_of_nested_releases(anonymize, run, tmp_path):
+    register = str(tmp_path / "register.gpkg")
+    anonymize(N_SITES=9, REGISTER=register)
+    nested = {"RELEASE": "nested levels", "SITE_POINTS": None, "VORONOI": None, "REGISTER": register}
+    with pytest.raises(QgsProcessingException, match="would give away"):
+        anonymize(**nested)
+    done = anonymize(**nested, REGISTER_ACTION="repair")
+    assert min(row["released"] for row in done.rows("RELEASED_REGIONS")) >= 0
+    found = run("checkreleases", REGISTER=register, PINNED="memory:")
+    assert found.results["N_PINNED"] == 0
+
+
+def test_a_failed_run_leaves_no_register_and_other_files_are_refused(anonymize, run, tmp_path, monkeypatch):
+    with pytest.raises(QgsProcessingException):
+        anonymize(REGISTER=str(tmp_path / "new.gpkg"), RELEASED_RECORDS=str(tmp_path / "no folder" / "x.csv"))
+    assert not (tmp_path / "new.gpkg").exists()
+    with pytest.raises(QgsProcessingException):
+        anonymize(REGISTER=str(tmp_path / "new.gpkg"), K=10_000)
+    anonymize(RELEASED_RECORDS=str(tmp_path / "other.gpkg"))
+    held = (tmp_path / "other.gpkg").read_bytes()
+    with pytest.raises(QgsProcessingException, match="is not a register"):
+        anonymize(REGISTER=str(tmp_path / "other.gpkg"))
+    assert (tmp_path / "other.gpkg").read_bytes() == held
+    with pytest.raises(QgsProcessingException, match="value for REGISTER"):
+        anonymize(REGISTER=str(tmp_path / "register.txt"))
+    assert sorted(path.name for path in tmp_path.iterdir() if not path.name.endswith(".lock")) == ["other.gpkg"]
+
+
+def test_an_update_by_the_old_crosswalk(anonymize, run, grid, tmp_path):
+    """A new person is seen in “Release records” too, and held back there."""
+    register, crosswalk = str(tmp_path / "register.gpkg"), str(tmp_path / "crosswalk.gpkg")
+    anonymize(REGISTER=register, CROSSWALK=crosswalk)
+    rows = [feature.attributes() for feature in grid[1].getFeatures()]
+    rows.append(rows[100])
+    columns = {name: [row[i] or None for row in rows] for i, name in enumerate(grid[1].fields().names())}
+    given = {
+        "RECORDS": make_layer(columns),
+        "RECORD_REGION": "home",
+        "QUASI_IDENTIFIERS": ["sex", "age"],
+        "CROSSWALK": crosswalk,
+        "REGISTER": register,
+        "RELEASED_RECORDS": "memory:",
+    }
+    with pytest.raises(QgsProcessingException, match="would give away 1 counts"):
+        run("releaserecords", **given)
+    done = run("releaserecords", **given, REGISTER_ACTION="repair")
+    shown = {(row["sex"], row["age"]) for row in done.rows("RELEASED_RECORDS")}
+    assert len(shown) == 10 and tables_of(register)[1] == 2
+    lost = done.results["N_SUPPRESSED"]
+    assert 5 <= lost < 60
+    with pytest.raises(QgsProcessingException, match="fit no people"):
+        anonymize(RECORDS=given["RECORDS"], REGISTER=register, N_SITES=9)

@@ -1,0 +1,98 @@
+"""Several releases inside QGIS: what they give away together, and the register that keeps it from happening."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from qgis.core import QgsProcessingException
+
+from .conftest import make_layer
+
+
+@pytest.fixture
+def people(grid):
+    """Home, sex and age of everybody in the grid."""
+    return [(f["home"], f["sex"], str(f["age"])) for f in grid[1].getFeatures()]
+
+
+@pytest.fixture
+def publish(anonymize, tmp_path):
+    """Run vbas:anonymize on the grid, its release into files."""
+
+    def one(**changes):
+        folder = Path(tempfile.mkdtemp(dir=tmp_path))
+        files = {name: str(folder / f"{name}.gpkg") for name in ("RELEASED_RECORDS", "CROSSWALK")}
+        return anonymize(**{**files, **changes})
+
+    return one
+
+
+def check(run, releases, **more):
+    given = {
+        "RELEASES": [one.results["RELEASED_RECORDS"] for one in releases],
+        "CROSSWALKS": [one.results["CROSSWALK"] for one in releases],
+        "QUASI_IDENTIFIERS": "sex;age",
+        "PINNED": "memory:",
+        **more,
+    }
+    return run("checkreleases", **{name: value for name, value in given.items() if value is not None})
+
+
+@pytest.mark.parametrize("with_areas", [False, True])
+def test_what_two_releases_give_away_is_true(publish, run, grid, people, with_areas):
+    releases = [publish(N_SITES=n, K=5) for n in (9, 10)]
+    more = {"REGIONS": grid[0], "REGION_ID": "da"} if with_areas else {}
+    done = check(run, releases, **more)
+    rows = done.rows("PINNED")
+    assert done.results["N_PINNED"] == len(rows) > 10
+    assert done.results["N_UNDECIDED"] == done.results["N_CONTRADICTED"] == 0
+    for row in rows:
+        homes = set(row["areas"].split(";"))
+        assert len(homes) == row["n_areas"]
+        true = sum(home in homes and sex == row["sex"] and age == row["age"] for home, sex, age in people)
+        assert 1 <= row["low"] <= true <= row["high"] <= 4
+    if with_areas:
+        for feature in done.layer("PINNED").getFeatures():
+            assert abs(feature.geometry().area() - 500**2 * feature["n_areas"]) < 1
+
+
+def test_fewer_quasi_identifiers_in_one_release(publish, run, people):
+    done = check(run, [publish(K=12), publish(K=12, QUASI_IDENTIFIERS=["sex"])], K=12)
+    rows = done.rows("PINNED")
+    assert {row["kind"] for row in rows} <= {"rest of a count", "suppressed class", "overlay cell"}
+    for row in rows:
+        homes = set(row["areas"].split(";"))
+        classes = (row["sex"], row["age"])
+        if row["age"] not in ("(several)", "(not shown)"):
+            true = sum(home in homes and (sex, age) == classes for home, sex, age in people)
+            assert row["low"] <= true <= row["high"]
+
+
+def test_an_update_shows_the_new_person(publish, run, grid):
+    old = publish(K=5, POPULATION="people")
+    records = grid[1]
+    rows = [feature.attributes() for feature in records.getFeatures()]
+    names = records.fields().names()
+    rows.append(rows[100])
+    more = make_layer({name: [row[i] or None for row in rows] for i, name in enumerate(names)})
+    new = publish(K=5, POPULATION="people", RECORDS=more)
+    done = check(run, [old, new])
+    assert done.results["N_PINNED"] == done.results["N_PERSONS"] == 1
+    (row,) = done.rows("PINNED")
+    assert (row["kind"], row["sex"], row["age"]) == ("change since", rows[100][1], str(rows[100][2]))
+
+
+def test_what_is_wrong_is_said(publish, run):
+    one = publish()
+    with pytest.raises(QgsProcessingException, match="1 releases: give at least two"):
+        check(run, [one])
+    with pytest.raises(QgsProcessingException, match="give each release its crosswalk"):
+        check(run, [one, one], CROSSWALKS=[one.results["CROSSWALK"]])
+    with pytest.raises(QgsProcessingException, match="QUASI_IDENTIFIERS is empty"):
+        check(run, [one, one], QUASI_IDENTIFIERS=None)
+    with pytest.raises(QgsProcessingException, match="EACH_K is “5”"):
+        check(run, [one, one], EACH_K="5")
+    with pytest.raises(QgsProcessingException, match="classes of fewer than 40 records"):
+        check(run, [one, one], K=40)

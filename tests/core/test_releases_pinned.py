@@ -1,0 +1,62 @@
+"""What several releases give away together: bounds, programs, and brute force over all tables."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+
+from vbas.core.releases.pinned import CELL, DIFFERENCE, HIDDEN, find_pinned
+
+from .release_cases import all_tables, several_releases, true_table
+
+
+@given(several_releases(most_areas=12, most_releases=4, most_count=9, most_classes=4))
+@settings(max_examples=300, deadline=None)
+def test_true_counts_lie_within_all_bounds(case):
+    areas, profile, releases = case
+    found = find_pinned(releases, keep_bounds=True)
+    table = true_table(found.overlay, profile, areas)
+    assert not len(found.contradicted)
+    for joint, bounds in found.bounds:
+        assert (bounds.low <= table[:, joint]).all() and (table[:, joint] <= bounds.high).all()
+    for count in found.counts:
+        true = table[np.ix_(count.cells, count.joint)].sum()
+        assert count.low >= 1 and count.high < found.k
+        if count.kind == CELL:
+            assert count.low <= true <= count.high
+
+
+@given(several_releases(most_areas=4, most_releases=3, most_count=4))
+@settings(max_examples=150, deadline=None)
+def test_brute_force_finds_the_same_cells(case):
+    _, _, releases = case
+    found = find_pinned(releases)
+    assert found.n_undecided == 0
+    over, largest = found.overlay, 7
+    cells = {(int(c.cells[0]), int(c.joint[0])): (c.low, c.high) for c in found.counts if c.kind == CELL}
+    for group in np.unique(over.group_of):
+        joint = np.flatnonzero(over.group_of == group)
+        if (largest + 1) ** (over.n_cells * len(joint)) > 5_000:
+            continue
+        tables = all_tables(over, joint, largest)
+        if not len(tables):  # all have a cell of more people than are tried
+            continue
+        low, high = tables.min(axis=0), tables.max(axis=0)
+        for cell in range(over.n_cells):
+            for column, one in enumerate(joint.tolist()):
+                pinned = low[cell, column] >= 1 and high[cell, column] < found.k
+                assert ((cell, one) in cells) == pinned, (cell, one, low, high)
+                if pinned:
+                    assert cells[cell, one][0] <= low[cell, column] <= high[cell, column] <= cells[cell, one][1]
+        hidden = {(c.cells.tobytes(), c.joint.tobytes()) for c in found.counts if c.kind != CELL}
+        for family in over.sums(joint):
+            for region, one in np.argwhere((family.low == 0) & (family.high < found.k) & family.exact):
+                inside, of_class = family.region == region, family.class_of == one
+                sums = tables[:, inside][:, :, of_class].sum(axis=(1, 2))
+                if inside.sum() * of_class.sum() > 1 and sums.min() >= 1:
+                    key = np.flatnonzero(inside), joint[of_class]
+                    assert (key[0].astype(int).tobytes(), key[1].tobytes()) in hidden
+        for count in found.counts:
+            if count.kind in (DIFFERENCE, HIDDEN) and np.isin(count.joint, joint).all():
+                sums = tables[:, count.cells][:, :, np.isin(joint, count.joint)].sum(axis=(1, 2))
+                assert count.low <= sums.min() <= sums.max() <= count.high

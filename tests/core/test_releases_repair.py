@@ -1,0 +1,112 @@
+"""Updates and repairs: nothing is given away afterwards, by the same check."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vbas.core.areas import make_areas
+from vbas.core.crosswalk import number_compactly
+from vbas.core.nesting.planning import nest
+from vbas.core.plan import SUPPRESSED, suppress
+from vbas.core.releases.examining import examine
+from vbas.core.releases.published import publish
+from vbas.core.releases.repair import repair
+from vbas.core.releases.updates import visible_changes
+
+from .nested_cases import profile_of, random_levels
+
+
+@st.composite
+def two_plans(draw):
+    """(areas, plan, earlier releases) of the same people."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n = draw(st.integers(2, 12))
+    areas = make_areas([f"a{i}" for i in range(n)], rng.integers(0, 100, (n, 2)).astype(float), np.ones(n))
+    profile = profile_of(rng.integers(0, 9, (n, 3)) * (rng.random((n, 3)) < 0.8))
+    k = draw(st.integers(2, 5))
+
+    def one(nested):
+        if nested:
+            return nest(areas, profile, random_levels(areas, rng, 3, left_out=False), k)
+        return suppress(profile, number_compactly(rng.integers(0, max(2, n // 2), n))[0], k)
+
+    earlier = [publish(one(rng.random() < 0.3), areas, f"r{i}") for i in range(draw(st.integers(1, 2)))]
+    return areas, one(draw(st.booleans())), earlier
+
+
+@given(two_plans())
+@settings(max_examples=200, deadline=None)
+def test_nothing_is_given_away_after_a_repair(case):
+    areas, plan, earlier = case
+    done = repair(plan, areas, earlier)
+    assert examine(done.published, earlier).n_counts == done.after.n_counts == 0
+    assert done.before.n_counts or done.plan is plan
+    assert done.n_suppressed == plan.n_released - done.plan.n_released >= 0
+    assert (done.plan.records[done.plan.shown] >= plan.k).all()
+    if plan.level_of is None:
+        assert not (done.plan.shown & ~plan.shown).any()
+    else:
+        kept = done.plan.label_of != SUPPRESSED
+        assert (done.plan.level_of[kept] >= plan.level_of[kept]).all()
+        # A class is shown in a coarsest region with all its records, or not at all.
+        assert publish(done.plan, areas).whole
+
+
+@given(two_plans(), st.integers(0, 2**32 - 1))
+@settings(max_examples=200, deadline=None)
+def test_updates_change_by_nobody_or_by_k(case, seed):
+    areas, plan, _ = case
+    rng = np.random.default_rng(seed)
+    counts = plan.profile.counts.toarray()
+    added = counts + (rng.random(counts.shape) < 0.3) * rng.integers(0, 9, counts.shape)
+    old = publish(plan, areas, "old")
+    levels = plan.levels
+    profile = profile_of(added)
+    if plan.level_of is None:
+        new = suppress(profile, levels.crosswalks[0], plan.k)
+    else:
+        new = nest(areas, profile, levels, plan.k)
+    changes = visible_changes(old, publish(new, areas))
+    if plan.level_of is None:
+        before, after = (levels.crosswalks[0].membership() @ one for one in (counts, added))
+        change = np.abs(after - before)
+        expected = int(((before >= plan.k) & (after >= plan.k) & (change >= 1) & (change < plan.k)).sum())
+        assert len(changes) == expected
+    done = repair(new, areas, [old])
+    assert len(visible_changes(old, done.published)) == 0
+    assert done.after.n_counts == 0
+
+
+def test_one_more_patient_is_seen_and_held_back():
+    rng = np.random.default_rng(0)
+    areas = make_areas([f"a{i}" for i in range(40)], rng.random((40, 2)), np.ones(40))
+    crosswalk = number_compactly(np.arange(40) // 5)[0]
+    counts = rng.poisson(3.0, (40, 12))
+    old = publish(suppress(profile_of(counts), crosswalk, 5), areas)
+    seen = 0
+    for trial in range(200):
+        more = counts.copy()
+        more[rng.integers(40), rng.integers(12)] += 1
+        plan = suppress(profile_of(more), crosswalk, 5)
+        changes = visible_changes(old, publish(plan, areas))
+        seen += len(changes) == 1 and changes.after[0] - changes.before[0] == 1
+        if trial < 10:
+            done = repair(plan, areas, [old])
+            assert len(visible_changes(old, done.published)) == 0 and done.after.n_counts == 0
+    assert seen >= 195
+
+
+def test_regions_are_the_same_whatever_they_are_called():
+    areas = make_areas(["a", "b", "c"], np.zeros((3, 2)) + np.arange(3)[:, None], np.ones(3))
+    counts = np.array([[7], [8], [9]])
+    first = suppress(profile_of(counts), number_compactly(np.array([0, 0, 1]))[0], 5)
+    other = suppress(profile_of(np.add(counts, [[1], [0], [0]])), number_compactly(np.array([1, 1, 0]))[0], 5)
+    renamed = replace(publish(other, areas), title="other")
+    changes = visible_changes(publish(first, areas), renamed)
+    assert changes.before.tolist() == [15] and changes.after.tolist() == [16]
+    apart = suppress(profile_of(counts), number_compactly(np.array([0, 1, 1]))[0], 5)
+    assert visible_changes(publish(first, areas), publish(apart, areas)) is None
