@@ -72,10 +72,9 @@ class CheckRelease(VbasAlgorithm):
         return {**PROTECTION, **{name: [{"REGIONS": GIVEN}] for name in ("REGION_ID", "AREA_POINT")}}
 
     def work(self, form: Form) -> dict[str, object]:
-        columns = columns_of(form)
+        quasi, others, members, sensitive, counts = columns_of(form)
         areas = areas_of(form).areas if form.given("REGIONS") else None
         k, distinct, share = form.whole("K"), form.whole("L_DIVERSITY"), form.number("MAX_SHARE")
-        quasi, others, members, sensitive, counts = columns
         found = check_release(quasi, others, k, members, sensitive, distinct, share, areas, counts)
         form.outputs.add("CHECK", check_table_of(form, quasi, found))
         form.outputs.add_text("REPORT", lambda: check_report(found, k, quasi, form.rows()))
@@ -84,11 +83,9 @@ class CheckRelease(VbasAlgorithm):
         if form.yes("STOP") and found.classes_below:
             form.outputs.deliver()
             raise QgsProcessingException(verdict(found, k))
-        numbers = {"K_FOUND": found.k_found, "N_BELOW": found.records_below}
-        numbers |= {"LARGEST_RISK": found.largest_risk, "MEAN_RISK": found.mean_risk}
-        if found.l_found is not None:
-            numbers |= {"L_FOUND": found.l_found, "T_FOUND": found.t_found}
-        return numbers
+        numbers = {"K_FOUND": found.k_found, "N_BELOW": found.records_below, "LARGEST_RISK": found.largest_risk}
+        diversity = {} if found.l_found is None else {"L_FOUND": found.l_found, "T_FOUND": found.t_found}
+        return {**numbers, "MEAN_RISK": found.mean_risk, **diversity}
 
 
 def verdict(found: ReleaseCheck, k: int) -> str:
