@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .areas import Areas, identifier_text
+from .arrays import to_list
 from .crosswalk import LEFT_OUT, Crosswalk, number_compactly
 from .errors import InputError, first_values
 
@@ -164,7 +165,7 @@ def _joined_to(areas: Areas, crosswalk: Crosswalk, within: np.ndarray, least: fl
 def _joined_names(names: np.ndarray, old: Crosswalk, new: Crosswalk) -> np.ndarray:
     """What joined regions are called."""
     inside = old.region_of >= 0
-    pairs = sorted(set(zip(new.region_of[inside].tolist(), old.region_of[inside].tolist())))
+    pairs = sorted(set(zip(to_list(new.region_of[inside]), to_list(old.region_of[inside]))))
     parts: list[list[str]] = [[] for _ in range(new.n_regions)]
     for region, part in pairs:
         parts[region].append(str(names[part]))

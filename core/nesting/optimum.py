@@ -312,7 +312,7 @@ def _walk_back(stages: Sequence[_Stage], n_cells: int, k: int) -> np.ndarray:
     """The level at which each cell is shown."""
     level_of = np.full(n_cells, NOT_SHOWN)
     handed = np.zeros(stages[-1].origin.shape[1], np.int64)
-    shown = np.full(len(handed), NOT_SHOWN)  # where what is handed up is released
+    shown: np.ndarray = np.full(len(handed), NOT_SHOWN)  # where what is handed up is released
     for level in range(len(stages) - 1, -1, -1):
         stage = stages[level]
         state = stage.origin[handed, np.arange(len(handed))]

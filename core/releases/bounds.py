@@ -37,7 +37,7 @@ def propagate(families: list[Sums], n_cells: int, group_of: np.ndarray) -> Bound
     low = np.zeros((n_cells, n_joint), np.int64)
     high = np.full((n_cells, n_joint), UNBOUNDED)
     adders = [_Adder(one) for one in families]
-    active = np.arange(n_joint)
+    active: np.ndarray = np.arange(n_joint)
     for _ in range(MOST_SWEEPS):
         before_low, before_high = low[:, active].copy(), high[:, active].copy()
         for adder in adders:
@@ -47,7 +47,7 @@ def propagate(families: list[Sums], n_cells: int, group_of: np.ndarray) -> Bound
         active = np.flatnonzero(np.isin(group_of, group_of[active[changed]]))
         if not len(active):
             break
-    contradicted = (low > high).any(axis=0)
+    contradicted: np.ndarray = np.asarray((low > high).any(axis=0))
     sum_low, sum_high = [], []
     for one, adder in zip(families, adders):
         least, most = adder.add(low), adder.add(high)

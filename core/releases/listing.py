@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..arrays import to_list
 from .examining import AllExamined
 from .pinned import Count, Pinned
 from .published import MISSING, Published
@@ -50,7 +51,7 @@ def quasi_identifiers_of(releases: Sequence[Published]) -> list[str]:
 def _of_count(pinned: Pinned, count: Count, kept: tuple[int, ...]) -> Row:
     over = pinned.overlay
     areas = over.areas[np.isin(over.cell_of, count.cells)]
-    every = [over.values_of(one) for one in count.joint.tolist()]
+    every = [over.values_of(one) for one in to_list(count.joint)]
     values = {}
     for name in every[0]:
         found = {one[name] for one in every}

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import sparse
 
+from ..arrays import to_list
 from ..errors import InputError
 from ..progress import Progress, silent
 from .bounds import Bounds, propagate
@@ -66,7 +67,7 @@ class Pinned:
         used: set[tuple[int, int]] = set()
         persons = 0
         for count in self.counts:
-            own = {(cell, one) for cell in count.cells.tolist() for one in count.joint.tolist()}
+            own = {(cell, one) for cell in to_list(count.cells) for one in to_list(count.joint)}
             if used.isdisjoint(own):
                 used |= own
                 persons += count.low
@@ -159,7 +160,7 @@ class _Chunk:
         elif not programs:
             undecided = int(open_.sum())
         found = []
-        for one in np.flatnonzero(pinned).tolist():
+        for one in to_list(np.flatnonzero(pinned)):
             cell, joint = np.divmod(members[one].indices, len(self._joint))
             if not self.contradicted[joint].any():
                 of = releases[one] or self._releases_of(int(cell[0]))
@@ -322,7 +323,7 @@ class _Chunk:
                 gone[region[inside], inner.class_of[joint[inside]]] = True
                 taken |= gone[np.ix_(inner.region, inner.class_of)]
         counts = []
-        for b, one in np.argwhere((rest >= 1) & (rest < self._k)).tolist():
+        for b, one in to_list(np.argwhere((rest >= 1) & (rest < self._k))):
             members = (outer.region == b)[:, None] & (outer.class_of == one) & ~taken & ~self.contradicted
             cell, joint = np.nonzero(members)
             if len(cell):
@@ -383,4 +384,4 @@ def _within(outer: Sums, inner: Sums) -> list[tuple[int, int]]:
     around = _region_around(outer, inner)
     sizes = [np.bincount(one.region[one.region >= 0], minlength=one.n_regions) for one in (outer, inner)]
     there = np.flatnonzero(around >= 0)
-    return [(b, a) for b, a in zip(around[there].tolist(), there.tolist()) if sizes[0][b] > sizes[1][a]]
+    return [(b, a) for b, a in zip(to_list(around[there]), to_list(there)) if sizes[0][b] > sizes[1][a]]

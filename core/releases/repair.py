@@ -150,7 +150,7 @@ def _labels_that_tell(plan: Plan, told: Published, found: Examined, by_size: boo
 
 def _changed(told: Published, changes: Changes) -> np.ndarray:
     """The labels whose counts changed; for a total those of the coarsest region, or if it has none, all within."""
-    found = [np.empty(0, np.int64)]
+    found: list[np.ndarray] = [np.empty(0, np.int64)]
     last = len(told.levels) - 1
     for level, region, class_of, total in zip(changes.level, changes.region, changes.class_of, changes.total):
         here = told.class_of == class_of

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..arrays import to_list
 from ..kept_fields import KeptField
 from ..plan import Plan
 from ..requirement import Found, Requirement
@@ -74,7 +75,7 @@ def _by_region(plan: Plan, distance: np.ndarray) -> str:
     shown = np.flatnonzero(plan.shown)
     worst = shown[np.argsort(-distance[shown], kind="stable")]
     lines: dict[tuple[int, int], float] = {}
-    for label in worst.tolist():
+    for label in to_list(worst):
         lines.setdefault((int(plan.level[label]), int(plan.region[label])), float(distance[label]))
         if len(lines) == WORST_REGIONS:
             break
