@@ -15,8 +15,8 @@ import numpy as np
 from .anonymity import check_k
 from .crosswalk import Crosswalk
 from .levels import Levels
+from .privacy.requirement import Requirement
 from .profile import Profile
-from .requirement import Requirement
 
 SUPPRESSED = -1
 

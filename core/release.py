@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .errors import PrivacyError
-from .kept_fields import KeptField, examine_kept_fields, refuse_kept_fields
 from .plan import SUPPRESSED, Plan
+from .privacy.kept_fields import KeptField, examine_kept_fields, refuse_kept_fields
 from .records.columns import Column, combine_codes
 from .records.matching import Records
 

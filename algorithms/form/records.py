@@ -10,6 +10,7 @@ from qgis.core import QgsProcessingParameterDefinition
 from ...core.anonymity import DEFAULT_K, SMALLEST_K
 from ...core.areas import Areas
 from ...core.errors import InputError
+from ...core.privacy.requirement import Requirement
 from ...core.profile import Profile, profile_records
 from ...core.records.matching import (
     STOP,
@@ -21,7 +22,6 @@ from ...core.records.matching import (
     requirement_of,
 )
 from ...core.records.table import MEMBER_FIELDS, RecordTable, check_table
-from ...core.requirement import Requirement
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.records import read_area_counts, read_records
 from ..layers.shapes.areas import AreaLayer

@@ -7,16 +7,16 @@ from collections.abc import Mapping
 import numpy as np
 from qgis.core import QgsProcessingParameterDefinition
 
-from ...core.kept_fields import examine_kept_fields
 from ...core.levels import Levels
-from ...core.margins import hold_against_margins, parse_margins
 from ...core.plan import Plan
+from ...core.privacy.kept_fields import examine_kept_fields
+from ...core.privacy.margins import hold_against_margins, parse_margins
+from ...core.privacy.requirement import Requirement, measure
 from ...core.records.columns import Column
 from ...core.records.matching import Records
 from ...core.release import Release, apply
 from ...core.report.page import Section
 from ...core.report.protection import protection_section
-from ...core.requirement import Requirement, measure
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.crosswalks import LEVEL, NUMBER
 from ..layers.tables import FOR_RELEASE, SecondCount, Table, number_fields

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qgis.core import QgsProcessingException
 
-from ...core.checking import ReleaseCheck, check_release
+from ...core.privacy.checking import ReleaseCheck, check_release
 from ...core.report.checking import check_report
 from ..form import parameters as shared
 from ..form.areas import area_parameters, areas_of

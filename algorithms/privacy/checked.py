@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ...core.checking import ReleaseCheck
+from ...core.privacy.checking import ReleaseCheck
 from ...core.records.columns import Column
 from ...core.records.table import MEMBER_FIELDS, checked_counts
 from ..compat import field as make_field

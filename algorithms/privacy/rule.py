@@ -7,7 +7,7 @@ from pathlib import Path
 from qgis.core import QgsApplication, QgsProcessingParameterDefinition
 
 from ...core.errors import InputError
-from ...core.rules import NO_RULE, Rule, read_rules
+from ...core.privacy.rules import NO_RULE, Rule, read_rules
 from ..form.parameters import choice
 from ..layers.given import Given
 
@@ -32,7 +32,7 @@ def rule_parameter() -> QgsProcessingParameterDefinition:
         "Raises k, the least population and the sensitive values to what a published rule asks for, and names its "
         f"source in the log and the report; “{NO_RULE}” leaves your own numbers. Whether a release complies is for you "
         f"to judge. {listed} Further rules: a file vbas_rules.csv in QGIS's settings folder, with the columns of "
-        "core/rules.csv.",
+        "core/privacy/rules.csv.",
         advanced=True,
     )
 

@@ -13,9 +13,9 @@ from ..configuration import chosen
 from ..errors import InputError
 from ..levels import Levels
 from ..plan import SUPPRESSED, Plan, area_of_cells, label_keys, plan_by_levels
+from ..privacy.requirement import Requirement
 from ..profile import Profile
 from ..progress import Progress, part, silent
-from ..requirement import Requirement
 from .losses import LOSSES
 from .optimum import Cells, best_levels
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from ..areas import Areas, identifier_text
 from ..errors import InputError, first_values
+from ..privacy.requirement import Requirement, members_of, shares_of
 from ..profile import Profile, profile_records
-from ..requirement import Requirement, members_of, shares_of
 from .table import RecordTable, check_table
 
 STOP, SUPPRESS = "stop", "suppress"

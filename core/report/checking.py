@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..checking import ReleaseCheck
+from ..privacy.checking import ReleaseCheck
 from ..records.columns import Column
 from .page import Report, Section, how_it_was_done, render
 from .protection import HEADER, LIMITS, kept_rows

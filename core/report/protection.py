@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..arrays import to_list
-from ..kept_fields import KeptField
 from ..plan import Plan
-from ..requirement import Found, Requirement
+from ..privacy.kept_fields import KeptField
+from ..privacy.requirement import Found, Requirement
 from .page import Section
 
 LIMITS = (

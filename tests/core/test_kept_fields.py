@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.errors import InputError
-from vbas.core.kept_fields import examine_kept_fields
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
+from vbas.core.privacy.kept_fields import examine_kept_fields
 from vbas.core.records.matching import match_records
 from vbas.core.records.table import RecordTable
 from vbas.core.release import apply

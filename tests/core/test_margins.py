@@ -14,9 +14,9 @@ from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.errors import InputError
 from vbas.core.levels import make_levels, own_regions
-from vbas.core.margins import hold_against_margins, parse_margins, pinned_columns
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
+from vbas.core.privacy.margins import hold_against_margins, parse_margins, pinned_columns
 from vbas.core.profile import profile_records
 
 from .strategies import column_from_array

@@ -16,7 +16,7 @@ from vbas.core.nesting import optimum
 from vbas.core.nesting.losses import LOSSES
 from vbas.core.nesting.planning import LARGEST_K, nest
 from vbas.core.plan import SUPPRESSED, area_of_cells
-from vbas.core.requirement import Requirement, Shares
+from vbas.core.privacy.requirement import Requirement, Shares
 
 
 def levels_of_cells(plan) -> np.ndarray:

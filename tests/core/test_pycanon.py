@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vbas.core.checking import check_release
+from vbas.core.privacy.checking import check_release
 
 from .strategies import column_from_array
 

@@ -17,10 +17,10 @@ from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.measures import evaluate_levels
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
+from vbas.core.privacy.requirement import Requirement, measure
 from vbas.core.records.matching import match_records, requirement_of
 from vbas.core.records.table import HOUSEHOLDS, PERSONS, RecordTable
 from vbas.core.release import apply
-from vbas.core.requirement import Requirement, measure
 
 from .strategies import column_from_array, regions
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from vbas.core.errors import InputError
-from vbas.core.rules import COLUMNS, NO_RULE, read_rules
+from vbas.core.privacy.rules import COLUMNS, NO_RULE, read_rules
 
 
 def test_every_shipped_rule_names_its_source_and_says_how_it_was_read():

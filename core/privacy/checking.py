@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .anonymity import check_k
-from .areas import Areas, identifier_text
-from .errors import InputError
+from ..anonymity import check_k
+from ..areas import Areas, identifier_text
+from ..errors import InputError
+from ..records.columns import Column, combine_codes
 from .kept_fields import KeptField, examine_columns
-from .records.columns import Column, combine_codes
 from .requirement import Diversity, Requirement, diversity_of, members_of, shares_of
 
 

@@ -12,11 +12,11 @@ from dataclasses import replace
 import numpy as np
 from scipy.optimize import linprog
 
-from .errors import InputError
-from .plan import SUPPRESSED, Plan, area_of_cells
-from .profile import Profile
-from .progress import Progress, silent
-from .records.columns import combine_codes
+from ..errors import InputError
+from ..plan import SUPPRESSED, Plan, area_of_cells
+from ..profile import Profile
+from ..progress import Progress, silent
+from ..records.columns import combine_codes
 
 
 def parse_margins(text: str, quasi_identifiers: Sequence[str]) -> list[tuple[str, ...]]:

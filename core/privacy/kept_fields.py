@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .errors import InputError
-from .plan import SUPPRESSED, Plan, area_of_cells
-from .records.columns import Column
-from .records.matching import Records
+from ..errors import InputError
+from ..plan import SUPPRESSED, Plan, area_of_cells
+from ..records.columns import Column
+from ..records.matching import Records
 
 ROWS_LOOKED_AT = 1_000_000  # of a larger release, whole classes drawn at random until there are as many
 ROWS_FOR_PREFIXES = 100_000

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .anonymity import DEFAULT_K, check_k
-from .errors import InputError
+from ..anonymity import DEFAULT_K, check_k
+from ..errors import InputError
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,8 @@ import csv
 from dataclasses import dataclass
 from pathlib import Path
 
-from .anonymity import SMALLEST_K
-from .errors import InputError
+from ..anonymity import SMALLEST_K
+from ..errors import InputError
 
 NO_RULE = "none"
 SHIPPED = Path(__file__).resolve().parent / "rules.csv"
