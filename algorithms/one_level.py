@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from ..core.configuration import aggregate, with_least_population
+from ..core.configuration import aggregate, joined_to_least_population
 from ..core.evaluation import evaluate
 from ..core.plan import suppress
 from ..core.release import smallest_class
@@ -28,7 +28,7 @@ def anonymize_one_level(form: Form) -> dict[str, object]:
     records = records_of(form, layer.areas, k)
     areas, read = populated(layer, records), form.seconds()
     run = aggregate(areas, records.profile, configuration, form.progress(stop=60))
-    run = with_least_population(run, areas, form.number("LEAST_POPULATION"))
+    run = joined_to_least_population(run, areas, form.number("LEAST_POPULATION"))
     form.info(*run.notes, *rule_sentences(form))
     requirement = required_of(form, records)
     plan = suppress(records.profile, run.aggregation.crosswalk, k, requirement)

@@ -186,7 +186,7 @@ def aggregate(
     return Run(number, location, result, seconds)
 
 
-def with_least_population(run: Run, areas: Areas, least: float) -> Run:
+def joined_to_least_population(run: Run, areas: Areas, least: float) -> Run:
     """The run, its regions joined with the nearest one until each has as many people; the sites are mean centres then.
 
     Raises InputError for a number below 0, and where all areas together have fewer people.

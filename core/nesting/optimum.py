@@ -20,8 +20,8 @@ NOT_SHOWN = -1
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
-    """Cells of the profile, the records of one class in one area: arrays (m,) int64."""
+class ProfileCells:
+    """ProfileCells of the profile, the records of one class in one area: arrays (m,) int64."""
 
     area: np.ndarray
     class_of: np.ndarray
@@ -90,7 +90,9 @@ class _Stage:
     many: np.ndarray
 
 
-def best_levels(cells: Cells, region_of: Sequence[np.ndarray], losses: Sequence[np.ndarray], k: int) -> np.ndarray:
+def best_levels(
+    cells: ProfileCells, region_of: Sequence[np.ndarray], losses: Sequence[np.ndarray], k: int
+) -> np.ndarray:
     """The level at which each cell is shown, (m,) int64, 0 the finest; NOT_SHOWN where its records are suppressed.
 
     region_of : of each level, finest first, the region of each area, (n,), nested, -1 for areas without cells

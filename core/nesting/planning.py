@@ -17,7 +17,7 @@ from ..privacy.requirement import Requirement
 from ..profile import Profile
 from ..progress import Progress, part, silent
 from .losses import LOSSES
-from .optimum import Cells, best_levels
+from .optimum import ProfileCells, best_levels
 
 CELLS_AT_ONCE = 100_000  # some 150 MB at k = 5; classes are taken whole
 LARGEST_K = 1_000
@@ -56,7 +56,7 @@ def nest(
     level_of = np.full(len(area), SUPPRESSED, np.int64)
     for start, stop in _chunks(class_of[by_class]):
         cells = by_class[start:stop]
-        of_cells = Cells(area[cells], class_of[cells] - class_of[cells[0]], records[cells])
+        of_cells = ProfileCells(area[cells], class_of[cells] - class_of[cells[0]], records[cells])
         level_of[cells] = best_levels(of_cells, levels.region_of, losses, k)
         part(progress, 0.0, 0.9)(stop / len(by_class))
     if requirement is not None and requirement.asks_for_more:
