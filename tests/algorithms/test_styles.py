@@ -321,3 +321,11 @@ def test_nested_levels_are_all_drawn_the_finest_filled_by_classes_that_do_not_ov
         context.setFeature(feature)
         drawing = [rule for rule in finest.children() if QgsExpression(rule.filterExpression()).evaluate(context)]
         assert len(drawing) == 1
+
+
+def test_nested_levels_without_records_show_the_finest_under_the_outlines_of_the_others():
+    layer = make_layer({"vbas_level": [1, 1, 2], "vbas_region": [1, 2, 1]}, [*squares(2), *squares(1, 1000.0)])
+    assert style(layer, "RELEASED_REGIONS")
+    assert_drawn(layer)
+    finest, coarser = layer.renderer().rootRule().children()
+    assert finest.symbol().symbolLayer(0).brushStyle() != coarser.symbol().symbolLayer(0).brushStyle() == 0

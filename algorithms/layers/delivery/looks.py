@@ -103,23 +103,16 @@ class NestedLevels:
     field: str = "vbas_level"
 
     def renderer(self, layer: QgsVectorLayer) -> QgsFeatureRenderer | None:
-        """None where the layer lacks the fields; each level is a rule that can be switched off in the legend."""
-        name, expression = field_of(layer, self.field), self.finest.expression_in(layer)
-        if name is None or not expression:
+        """None where the layer has no levels; each level is a rule that can be switched off in the legend."""
+        name = field_of(layer, self.field)
+        if name is None:
             return None
         levels, n_regions = np.unique(_numbers(layer, f'"{name}"'), return_counts=True)
+        if not levels.size:
+            return None
         titles = [f"Level {level:g}: {n} regions" for level, n in zip(levels.tolist(), n_regions.tolist())]
         root = QgsRuleBasedRenderer.Rule(None)
-        fill = QgsRuleBasedRenderer.Rule(None, 0, 0, f'"{name}" = {levels.min():g}', f"{titles[0]} (finest)")
-        value = f"coalesce({expression}, {MISSING:g})"
-        here = f'CASE WHEN "{name}" = {levels.min():g} THEN {value} END'
-        of_finest = _numbers(layer, here)
-        of_finest = of_finest[np.isfinite(of_finest)]
-        below = "-1e308"  # classes meet at their ends: each begins above the one before
-        for one in self.finest.ranges(layer, np.where(of_finest == MISSING, np.nan, of_finest)):
-            between = f"{value} > {below} AND {value} <= {one.upperValue()!r}"
-            fill.appendChild(QgsRuleBasedRenderer.Rule(one.symbol().clone(), 0, 0, between, one.label()))
-            below = repr(one.upperValue())
+        fill = self._finest(layer, f'"{name}" = {levels.min():g}', f"{titles[0]} (finest)")
         root.appendChild(fill)
         colours, widths = shades(OUTLINES, len(levels)), np.linspace(0.2, 1.3, max(len(levels), 2)).tolist()
         for level, title, colour, width in list(zip(levels.tolist(), titles, colours, widths))[1:]:
@@ -129,6 +122,22 @@ class NestedLevels:
         renderer.setOrderBy(QgsFeatureRequest.OrderBy([QgsFeatureRequest.OrderByClause(f'"{name}"', True)]))
         renderer.setOrderByEnabled(True)
         return renderer
+
+    def _finest(self, layer: QgsVectorLayer, condition: str, title: str) -> QgsRuleBasedRenderer.Rule:
+        """The rule of the finest level: classes of its number, the same for all where the layer has no such number."""
+        expression = self.finest.expression_in(layer)
+        if not expression:
+            return QgsRuleBasedRenderer.Rule(_symbol(layer, REGION), 0, 0, condition, title)
+        fill = QgsRuleBasedRenderer.Rule(None, 0, 0, condition, title)
+        value = f"coalesce({expression}, {MISSING:g})"
+        values = _numbers(layer, f"CASE WHEN {condition} THEN {value} END")
+        values = values[np.isfinite(values)]
+        below = "-1e308"  # classes meet at their ends: each begins above the one before
+        for one in self.finest.ranges(layer, np.where(values == MISSING, np.nan, values)):
+            between = f"{value} > {below} AND {value} <= {one.upperValue()!r}"
+            fill.appendChild(QgsRuleBasedRenderer.Rule(one.symbol().clone(), 0, 0, between, one.label()))
+            below = repr(one.upperValue())
+        return fill
 
 
 @dataclass(frozen=True)
