@@ -36,6 +36,7 @@ def anonymize_one_level(form: Form) -> dict[str, object]:
     plan = held_against_register(form, held_against_margins(form, plan, records), areas)
     release, protection = released(form, plan, records, requirement)
     measures, audit = evaluate(areas, plan, run.aggregation.sites, records.n_unmatched)
+    form.warn(*approaches.over_budget(configuration, measures.suppression_percent))
     seconds = {"reading": read, **run.seconds}
     seconds["suppression and measures"] = form.seconds() - sum(seconds.values())
     form.outputs.add("RELEASED_RECORDS", *release_table(form, release, plan.levels, records, k))

@@ -221,6 +221,18 @@ def configuration_of(form: Form) -> Configuration:
     return Configuration(*names, number_options_of(form), location_options_of(form), aggregation_options)
 
 
+def over_budget(configuration: Configuration, percent: float) -> list[str]:
+    """A sentence where more per cent of the records are suppressed than the number of regions was chosen for."""
+    budget = configuration.number_options.budget
+    if configuration.site_number not in looking_at(SITE_NUMBERS, "budget") or percent <= budget:
+        return []
+    return [
+        f"{percent:.3g} % of the records are suppressed, more than the BUDGET of {budget:g} %: what was asked after "
+        "the regions were made (a least population, published totals, earlier releases) suppresses the rest. Choose a "
+        "smaller BUDGET to make room for it."
+    ]
+
+
 def numbers_in(text: str, parameter: str) -> list[float]:
     """The numbers of a list written `1,1.2,2`. Raises InputError."""
     try:

@@ -31,8 +31,9 @@ def suppression_budget(
     """The most regions with which at most BUDGET per cent of the records are suppressed at your K, found by trying
     numbers with the chosen location and aggregation; the log says which.
 
-    suppression : what the budget is held against, of a number of sites, by the components that come after. Raises InputError for a budget outside 0 to
-    100, where no number of sites keeps within it, and where nothing can be tried.
+    suppression : what the budget is held against, of a number of sites, by the components that come after.
+    Raises InputError for a budget outside 0 to 100, where no number of sites keeps within it, and where nothing can be
+    tried.
     """
     if not 0 <= options.budget <= 100:
         raise InputError(f"BUDGET is {options.budget:g}: give per cent of the records, from 0 to 100.")
