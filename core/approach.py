@@ -15,7 +15,7 @@ _SOURCE = re.compile(r" \((?P<source>[^()]*\b(?:1[89]|20)\d\d\b[^()]*)\)\.$")
 
 @dataclass(frozen=True)
 class Approach(Generic[Result]):
-    """A function that is called as its room says, such as `approach(areas, sites, options, progress)`.
+    """A function that is called as its room says, such as `approach(areas, profile, sites, options, progress)`.
 
     settings : the fields of the room's options that it looks at; own_sites : an aggregation that chooses its own sites
     and is given their number in place of the sites; neighbours : it needs areas with their neighbours; weighs_groups :

@@ -177,6 +177,7 @@ def aggregate(
     started = time.perf_counter()
     result = aggregation_approach(
         areas,
+        profile,
         number.n_sites if location is None else location.sites,
         configuration.aggregation_options,
         progress if location is None else part(progress, 0.5, 1.0),

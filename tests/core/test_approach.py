@@ -101,7 +101,7 @@ def test_an_approach_looks_at_the_settings_that_it_names(town, room, name):
         elif room == "site location":
             approach(areas, profile, 4, options)
         elif room == "aggregation":
-            approach(areas, 4 if approach.own_sites else areas.points[::9], options)
+            approach(areas, profile, 4 if approach.own_sites else areas.points[::9], options)
         else:
             approach(areas, profile, options)
         looked |= seen
