@@ -40,7 +40,7 @@ K = 5
 
 def regions(areas, profile, n):
     sites = LOCATIONS["balanced density"](areas, profile, n, LocationOptions(), silent).sites
-    return AGGREGATIONS["iterative Voronoi"](areas, sites, AggregationOptions(), silent).crosswalk
+    return AGGREGATIONS["iterative Voronoi"](areas, None, sites, AggregationOptions(), silent).crosswalk
 
 
 def fewer(profile, n):

@@ -183,6 +183,7 @@ class Trials:
             started = time.perf_counter()
             result = self._aggregate(
                 self._areas,
+                self._profile,
                 n_sites if located is None else located.sites,
                 configuration.aggregation_options,
                 progress if located is None else part(progress, 0.5, 1.0),

@@ -1,7 +1,8 @@
 """Component 3, which area joins which site: a file per approach, `APPROACHES` by the words the user sees.
 
-An approach is called as `approach(areas, sites, options, progress)`, or with the number of sites in place of the sites
-where it chooses its `own_sites`, and returns an `Aggregation`; `settings` are fields of `AggregationOptions`.
+An approach is called as `approach(areas, profile, sites, options, progress)`, or with the number of sites in place of
+the sites where it chooses its `own_sites`, and returns an `Aggregation`; `settings` are fields of `AggregationOptions`.
+The profile may be None for those that do not look at it.
 """
 
 from __future__ import annotations

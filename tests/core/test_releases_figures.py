@@ -36,7 +36,7 @@ def town():
 
 def regions(areas, profile, n):
     sites = LOCATIONS["balanced density"](areas, profile, n, LocationOptions(), silent).sites
-    return AGGREGATIONS["iterative Voronoi"](areas, sites, AggregationOptions(), silent).crosswalk
+    return AGGREGATIONS["iterative Voronoi"](areas, None, sites, AggregationOptions(), silent).crosswalk
 
 
 @pytest.mark.parametrize(("first", "second"), [(40, 41), (8, 10)])
