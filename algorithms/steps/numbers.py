@@ -72,6 +72,6 @@ def published_number(form: Form) -> SiteNumber:
         layer = areas_of(form)
         profile, identifiers = records_of(form, layer.areas, None).profile, layer.areas.identifiers
     else:
-        profile, identifiers = profile_of(form)
+        profile, identifiers, _ = profile_of(form)
     approach = chosen(APPROACHES, form.text("SITE_NUMBER"), "SITE_NUMBER")
     return approach(profile, identifiers, approaches.number_options_of(form))

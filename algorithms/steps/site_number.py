@@ -7,6 +7,7 @@ from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, Counts
 from ..form.form import Form
+from ..form.generalising import COUNTS as GENERALISING
 from ..form.records import k_parameter, record_parameters, unmatched
 from .numbers import budget_counts, budget_parameters, published_number, tried_number, tries
 
@@ -59,7 +60,7 @@ class SiteNumber(VbasAlgorithm):
         of_regions: Counts = {name: [{"REGIONS": GIVEN}] for name in ("REGION_ID", "UNMATCHED")}
         # The base of the logarithm counts always: the entropy is among the results.
         of_number = {name: where for name, where in single.items() if name != "LOG_BASE"}
-        return {**of_number, **of_regions, **budget_counts()}
+        return {**of_number, **of_regions, **budget_counts(), **GENERALISING}
 
     def work(self, form: Form) -> dict[str, object]:
         number = tried_number(form) if tries(form) else published_number(form)
