@@ -13,6 +13,7 @@ from .form.base import VbasAlgorithm
 from .form.effective import Counts
 from .form.form import Form
 from .form.generalising import COUNTS as GENERALISING
+from .form.lost import counts_with_costs
 from .form.records import PROTECTION, k_parameter, record_parameters, released_fields
 from .form.release import released_records
 from .layers.given import Given
@@ -62,13 +63,14 @@ class Anonymize(VbasAlgorithm):
         self.addNumbers(**regions.NUMBERS, **NUMBERS)
 
     def counts(self) -> Counts:
-        return {
+        counts = {
             **approaches.counts_with_combination(),
             **nested_levels.counts(),
             **PROTECTION,
             **earlier.COUNTS,
             **GENERALISING,
         }
+        return counts_with_costs(counts, {"RELEASE": [nested_levels.ONE_LEVEL]})
 
     def raised(self, given: Given) -> Given:
         return with_rule(given)

@@ -14,6 +14,7 @@ from ..core.report.anonymisation import anonymisation_report
 from .form import approaches, regions
 from .form.areas import areas_of, with_neighbours
 from .form.form import Form
+from .form.lost import lost
 from .form.records import populated, records_of, terms_of
 from .form.release import held_against_margins, release_table, released
 from .nested.release import numbers
@@ -41,6 +42,7 @@ def anonymize_one_level(form: Form) -> dict[str, object]:
     seconds["suppression and measures"] = form.seconds() - sum(seconds.values())
     form.outputs.add("RELEASED_RECORDS", *release_table(form, release, plan.levels, records, k))
     shapes = regions.add_regions(form, layer, run.aggregation, audit)
+    losses = lost(form, areas, plan, records, terms)
     seconds["drawing and writing"] = form.seconds() - sum(seconds.values())
     page = partial(
         anonymisation_report,
@@ -53,6 +55,7 @@ def anonymize_one_level(form: Form) -> dict[str, object]:
         (*records.notes, *run.notes, *rule_sentences(form)),
         seconds,
         protection,
+        losses,
     )
     form.outputs.add_text("REPORT", page)
     return {**regions.numbers(measures), **numbers(plan.levels, measures)}

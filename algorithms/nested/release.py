@@ -7,7 +7,7 @@ import numpy as np
 from ...core.areas import Areas
 from ...core.configuration import Configuration, Run, aggregate
 from ...core.errors import InputError
-from ...core.evaluation import Measures, distance_of_labels, evaluate, evaluate_by_value
+from ...core.evaluation import Measures, distance_of_labels, evaluate, evaluate_by_value, value_text, worst_group
 from ...core.levels import Levels
 from ...core.nesting.losses import MEAN_DISTANCE, NON_UNIFORM_ENTROPY
 from ...core.nesting.making import build_levels
@@ -131,6 +131,7 @@ def add_levels(
     form.outputs.add("REGION_AUDIT", outputs.audit_of_levels(layer, levels, shapes, audit))
     seconds["measures and drawing"] = form.seconds() - sum(seconds.values())
     smallest = None if release is None else smallest_class(release, len(records.table.quasi_identifiers))
+    by_value = evaluate_by_value(areas, plan)
     form.outputs.add_text(
         "REPORT",
         lambda: nested_report(
@@ -138,7 +139,7 @@ def add_levels(
             audit,
             plan.k,
             smallest,
-            evaluate_by_value(areas, plan),
+            by_value,
             _classes(areas, plan),
             single,
             [layer.to_planar(np.asarray(one), layer.crs) for one in shapes],
@@ -153,6 +154,9 @@ def add_levels(
         f"Suppressed: {share}. Mean distance: {measures.mean_distance:.0f} m."
         + ("" if single is None else f" One level ({single[0]}): {_in_short(single[1])}.")
     )
+    worst = worst_group(by_value, plan.k)
+    if worst and measures.n_suppressed:
+        form.info(worst.sentence(measures.suppression_percent))
     return measures, audit
 
 
@@ -188,7 +192,7 @@ def _classes(areas: Areas, plan: Plan) -> tuple[list[str], np.ndarray, np.ndarra
     released = np.bincount(plan.class_of, shown, n_classes)
     metres = np.bincount(plan.class_of, shown * distance_of_labels(areas, plan), n_classes)
     values = [categories[codes] for categories, codes in zip(profile.categories, profile.classes.T)]
-    names = [" · ".join("(missing)" if value is None else str(value) for value in row) for row in zip(*values)]
+    names = [" · ".join(map(value_text, row)) for row in zip(*values)]
     return names, released, metres / np.maximum(released, 1)
 
 

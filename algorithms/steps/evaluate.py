@@ -14,6 +14,7 @@ from ..form.base import VbasAlgorithm
 from ..form.effective import Counts
 from ..form.form import Form
 from ..form.generalising import COUNTS as GENERALISING
+from ..form.lost import counts_with_costs, lost
 from ..form.records import (
     PROTECTION,
     k_parameter,
@@ -21,7 +22,7 @@ from ..form.records import (
     protection_parameters,
     record_parameters,
     records_of,
-    required_of,
+    terms_of,
     unmatched,
 )
 from ..layers.reading.crosswalks import read_numbered_sites
@@ -60,7 +61,7 @@ class Evaluate(VbasAlgorithm):
         self.addNumbers(**regions.NUMBERS, **NUMBERS)
 
     def counts(self) -> Counts:
-        return {**PROTECTION, **GENERALISING}
+        return counts_with_costs({**PROTECTION, **GENERALISING})
 
     def work(self, form: Form) -> dict[str, object]:
         if regions.has_levels_in_crosswalk(form):
@@ -75,10 +76,12 @@ class Evaluate(VbasAlgorithm):
             sites = crosswalk.mean_centres(areas.points)
         else:
             sites = read_numbered_sites(source, layer, crosswalk, form.feedback)
-        plan = suppress(records.profile, crosswalk, k, required_of(form, records))
+        terms = terms_of(form, records)
+        plan = suppress(records.profile, crosswalk, k, terms.requirement)
         measures, audit = evaluate(areas, plan, sites, records.n_unmatched)
         shapes = regions.region_shapes(layer, crosswalk, form.progress(30, 90))
         form.outputs.add("REGION_AUDIT", regions.audit_table(layer, crosswalk, shapes, audit))
+        losses = lost(form, areas, plan, records, terms)
         form.outputs.add_text(
             "REPORT",
             lambda: evaluation_report(
@@ -88,6 +91,7 @@ class Evaluate(VbasAlgorithm):
                 layer.to_planar(np.asarray(shapes), layer.crs),
                 form.rows(),
                 records.notes,
+                losses,
             ),
         )
         return {**regions.numbers(measures), **numbers(plan.levels, measures)}

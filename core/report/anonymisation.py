@@ -72,6 +72,7 @@ def evaluation_report(
     shapes: np.ndarray,
     parameters: Sequence[tuple[str, object]],
     notes: Sequence[str],
+    lost: Sequence[Section] = (),
 ) -> str:
     """The page of an evaluation, which releases nothing; arguments as for `anonymisation_report`."""
     verdict = (
@@ -80,6 +81,7 @@ def evaluation_report(
     )
     sections = [
         measures_section(measures),
+        *lost,
         regions_section(shapes, audit),
         how_it_was_done(notes, parameters),
     ]
@@ -96,12 +98,13 @@ def anonymisation_report(
     notes: Sequence[str],
     seconds: Mapping[str, float],
     protection: Section,
+    lost: Sequence[Section] = (),
 ) -> str:
     """The page as HTML.
 
     smallest_class : of the release, recounted; shapes : (n_regions,) planar polygons; parameters : label and value of
     each; notes : sentences of the components and warnings; seconds : by component; protection : from
-    `protection_section`.
+    `protection_section`; lost : of who is lost, and which attribute costs what.
     """
     released = measures.n_records - measures.n_suppressed
     if released:
@@ -115,6 +118,7 @@ def anonymisation_report(
         verdict = "No record could be released: all were suppressed. Choose fewer quasi-identifiers, or fewer regions."
     sections = [
         measures_section(measures),
+        *lost,
         regions_section(shapes, audit),
         how_it_was_done(notes, parameters),
         time_taken("Component", seconds),

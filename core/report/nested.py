@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import shapely
 
-from ..evaluation import ByValue, Measures
+from ..evaluation import ByValue, Measures, value_text, worst_group
 from ..nesting.measures import LevelAudit
 from .anonymisation import measures_section
 from .page import Report, Section, how_it_was_done, render, time_taken
@@ -55,7 +55,7 @@ def nested_report(
         )
     sections = [
         _levels_section(measures, audit, single),
-        _losers_section(by_value, classes, measures),
+        _losers_section(by_value, classes, measures, k),
         _maps_section(audit, shapes),
         measures_section(measures),
         how_it_was_done(notes, parameters),
@@ -104,11 +104,11 @@ def _levels_section(measures: Measures, audit: LevelAudit, single: tuple[str, Me
 
 
 def _losers_section(
-    by_value: ByValue, classes: tuple[Sequence[str], np.ndarray, np.ndarray], measures: Measures
+    by_value: ByValue, classes: tuple[Sequence[str], np.ndarray, np.ndarray], measures: Measures, k: int
 ) -> Section:
     """Who loses geography and who is suppressed, by value of each quasi-identifier; the classes that lose most."""
     rows = [
-        (name, "(missing)" if value is None else str(value), int(records), int(suppressed), float(share), metres)
+        (name, value_text(value), int(records), int(suppressed), float(share), metres)
         for name, value, records, suppressed, share, metres in zip(
             by_value.quasi_identifiers,
             by_value.values,
@@ -137,8 +137,11 @@ def _losers_section(
         ),
     ]
     header = ("Quasi-identifier", "Value", "Records", "Suppressed", "Suppressed, %", "Mean distance, m")
-    text = "Rare values are shown in larger regions. Compare each with the others before you publish."
-    return Section("Who loses geography", (text,), header, rows, pictures)
+    worst = worst_group(by_value, k)
+    paragraphs = ["Rare values are shown in larger regions. Compare each with the others before you publish."]
+    if worst is not None and measures.n_suppressed:
+        paragraphs.append(worst.sentence(measures.suppression_percent))
+    return Section("Who loses geography", paragraphs, header, rows, pictures)
 
 
 def _maps_section(audit: LevelAudit, shapes: Sequence[np.ndarray]) -> Section:
