@@ -12,6 +12,7 @@ from .form.areas import area_parameters
 from .form.base import VbasAlgorithm
 from .form.effective import Counts
 from .form.form import Form
+from .form.generalising import COUNTS as GENERALISING
 from .form.records import PROTECTION, k_parameter, record_parameters, released_fields
 from .form.release import released_records
 from .layers.given import Given
@@ -61,7 +62,13 @@ class Anonymize(VbasAlgorithm):
         self.addNumbers(**regions.NUMBERS, **NUMBERS)
 
     def counts(self) -> Counts:
-        return {**approaches.counts_with_combination(), **nested_levels.counts(), **PROTECTION, **earlier.COUNTS}
+        return {
+            **approaches.counts_with_combination(),
+            **nested_levels.counts(),
+            **PROTECTION,
+            **earlier.COUNTS,
+            **GENERALISING,
+        }
 
     def raised(self, given: Given) -> Given:
         return with_rule(given)

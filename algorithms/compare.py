@@ -13,6 +13,7 @@ from .form.areas import area_parameters, areas_of, with_neighbours
 from .form.base import VbasAlgorithm
 from .form.effective import Counts
 from .form.form import Form
+from .form.generalising import COUNTS as GENERALISING
 from .form.records import k_parameter, populated, record_parameters, records_of, unmatched
 
 
@@ -52,7 +53,7 @@ class Compare(VbasAlgorithm):
         single = dict(approaches.counts(*comparisons.CHOICES))
         cutoff = [{**single["CUTOFF"][0], "BASELINES": looking_at(BASELINES, "cutoff")}]
         factors = single.pop("CAPACITY_FACTOR")
-        return {**single, **settings.compared_counts(), "CUTOFF": cutoff, "CAPACITY_FACTORS": factors}
+        return {**single, **settings.compared_counts(), "CUTOFF": cutoff, "CAPACITY_FACTORS": factors, **GENERALISING}
 
     def work(self, form: Form) -> dict[str, object]:
         k = form.whole("K")
@@ -79,6 +80,6 @@ class Compare(VbasAlgorithm):
         form.outputs.keep_after_cancel()
         form.outputs.add("COMPARISON", comparisons.comparison_table(outcomes))
         n_wanted = len(configurations) + len(nested) + len(baselines)
-        form.outputs.add_text("REPORT", lambda: comparison_report(outcomes, k, n_wanted, form.rows(), records.warnings))
+        form.outputs.add_text("REPORT", lambda: comparison_report(outcomes, k, n_wanted, form.rows(), records.notes))
         failed = sum(bool(outcome.problem) for outcome in outcomes)
         return {"N_CONFIGURATIONS": len(outcomes) - failed, "N_FAILED": failed}

@@ -48,7 +48,7 @@ def anonymize_one_level(form: Form) -> dict[str, object]:
         smallest_class(release, len(records.table.quasi_identifiers)),
         layer.to_planar(np.asarray(shapes), layer.crs),
         form.rows(),
-        (*records.warnings, *run.notes, *rule_sentences(form)),
+        (*records.notes, *run.notes, *rule_sentences(form)),
         seconds,
         protection,
     )

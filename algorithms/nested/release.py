@@ -143,7 +143,7 @@ def add_levels(
             single,
             [layer.to_planar(np.asarray(one), layer.crs) for one in shapes],
             form.rows(),
-            (*records.warnings, *rule_sentences(form)),
+            (*records.notes, *rule_sentences(form)),
             seconds,
             protection,
         ),

@@ -13,6 +13,7 @@ from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
 from ..form.effective import Counts
 from ..form.form import Form
+from ..form.generalising import COUNTS as GENERALISING
 from ..form.records import (
     PROTECTION,
     k_parameter,
@@ -59,7 +60,7 @@ class Evaluate(VbasAlgorithm):
         self.addNumbers(**regions.NUMBERS, **NUMBERS)
 
     def counts(self) -> Counts:
-        return PROTECTION
+        return {**PROTECTION, **GENERALISING}
 
     def work(self, form: Form) -> dict[str, object]:
         if regions.has_levels_in_crosswalk(form):
@@ -86,7 +87,7 @@ class Evaluate(VbasAlgorithm):
                 k,
                 layer.to_planar(np.asarray(shapes), layer.crs),
                 form.rows(),
-                records.warnings,
+                records.notes,
             ),
         )
         return {**regions.numbers(measures), **numbers(plan.levels, measures)}

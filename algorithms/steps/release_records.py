@@ -10,6 +10,7 @@ from ..form.areas import area_parameters
 from ..form.base import VbasAlgorithm
 from ..form.effective import Counts
 from ..form.form import Form
+from ..form.generalising import COUNTS as GENERALISING
 from ..form.records import PROTECTION, k_parameter, record_parameters, records_of, released_fields, required_of
 from ..form.release import held_against_margins, release_table, released, released_records
 from ..nested.levels import loss
@@ -48,7 +49,7 @@ class ReleaseRecords(VbasAlgorithm):
         self.addNumbers(**{name: regions.NUMBERS[name] for name in NUMBERS})
 
     def counts(self) -> Counts:
-        return {**PROTECTION, **REGISTERED}
+        return {**PROTECTION, **REGISTERED, **GENERALISING}
 
     def work(self, form: Form) -> dict[str, object]:
         if regions.has_levels_in_crosswalk(form):

@@ -10,6 +10,7 @@ from ..form.areas import areas_of
 from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, Counts
 from ..form.form import Form
+from ..form.generalising import COUNTS as GENERALISING
 from ..form.records import k_parameter, profile_of, record_parameters, records_of, unmatched
 
 
@@ -58,7 +59,7 @@ class SiteNumber(VbasAlgorithm):
         single = approaches.counts()
         of_regions: Counts = {name: [{"REGIONS": GIVEN}] for name in ("REGION_ID", "UNMATCHED")}
         # The base of the logarithm counts always: the entropy is among the results.
-        return {**{name: where for name, where in single.items() if name != "LOG_BASE"}, **of_regions}
+        return {**{name: where for name, where in single.items() if name != "LOG_BASE"}, **of_regions, **GENERALISING}
 
     def work(self, form: Form) -> dict[str, object]:
         if form.optional_source("REGIONS") is not None:
@@ -66,7 +67,7 @@ class SiteNumber(VbasAlgorithm):
             records = records_of(form, layer.areas, None)
             profile, identifiers = records.profile, layer.areas.identifiers
         else:
-            profile, identifiers = profile_of(form)
+            profile, identifiers, _ = profile_of(form)
         approach = chosen(APPROACHES, form.text("SITE_NUMBER"), "SITE_NUMBER")
         number = approach(profile, identifiers, approaches.number_options_of(form))
         form.info(*number.notes)

@@ -14,10 +14,12 @@ from scipy import sparse
 from ..areas import Areas
 from ..plan import area_of_cells
 from ..profile import Profile
+from ..records.coarsened import Coarsened
 from ..records.columns import Column, combine_codes, smallest_integers
 from ..records.matching import Records, check_no_area_copy
 from ..records.table import RecordTable
 from .hierarchy import Hierarchy, checked_node
+from .loss import entropy, records_by_category
 
 LARGEST_LOOKUP = 1 << 22
 
@@ -56,7 +58,12 @@ def generalise_table(table: RecordTable, hierarchies: Mapping[str, Hierarchy], n
         name: column if hierarchy is None else _at_level(column, hierarchy, level)
         for (name, column), (level, hierarchy) in zip(table.quasi_identifiers.items(), chosen)
     }
-    return replace(table, quasi_identifiers=columns)
+    coarsened = {
+        name: _coarsened(table, name, columns[name], level, hierarchy)
+        for name, (level, hierarchy) in zip(columns, chosen)
+        if hierarchy is not None
+    }
+    return replace(table, quasi_identifiers=columns, coarsened={**table.coarsened, **coarsened})
 
 
 def generalise_records(
@@ -90,6 +97,12 @@ def _at_level(column: Column, hierarchy: Hierarchy, level: int) -> Column:
     categories = hierarchy.categories[level]
     codes = smallest_integers(hierarchy.codes[level], len(categories))
     return Column(codes[column.codes], categories)
+
+
+def _coarsened(table: RecordTable, name: str, shown: Column, level: int, hierarchy: Hierarchy) -> Coarsened:
+    original = table.quasi_identifiers[name]
+    bits, bits_left = (entropy(records_by_category(one, table.counts)) for one in (original, shown))
+    return Coarsened(name, level, len(hierarchy) - 1, original, len(shown.categories), bits, bits_left)
 
 
 def _combined(codes: Sequence[np.ndarray], sizes: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:

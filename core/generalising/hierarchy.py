@@ -115,8 +115,8 @@ def _refuse_split(
     into = [found[code] for code in np.unique(coarse[members]).tolist()]
     raise InputError(
         f"HIERARCHIES of “{attribute}”: values that are one at level {level - 1} ({shown_values([below[group]])}: "
-        f"{shown_values(list(values[members]))}) are several at level {level} ({shown_values(into)}): every level must join "
-        "whole values of the level before."
+        f"{shown_values(list(values[members]))}) are several at level {level} ({shown_values(into)}): every level must "
+        "join whole values of the level before."
     )
 
 

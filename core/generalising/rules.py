@@ -61,9 +61,12 @@ class HierarchyRule:
 
 
 def hierarchy_rule(attribute: str, words: str) -> HierarchyRule:
-    """A rule as it is written. Raises InputError where it is none, and where its levels would not nest."""
-    text = " ".join(words.lower().replace(";", ",").split())
-    match = re.fullmatch(rf"(?:({BANDS}|{LEADING}|{OTHER_BELOW}) ?:? ?([0-9]+(?: ?, ?[0-9]+)*))?( ?,? ?\*)?", text)
+    """A rule as it is written; its numbers are separated by commas, semicolons or blanks.
+
+    Raises InputError where it is none, and where its levels would not nest.
+    """
+    text = " ".join(re.sub("[,;:]", " ", words.lower()).split())
+    match = re.fullmatch(rf"(?:({BANDS}|{LEADING}|{OTHER_BELOW}) ([0-9]+(?: [0-9]+)*))?( ?\*)?", text)
     if not text or match is None:
         raise InputError(
             f"HIERARCHY_RULES: “{words}” for “{attribute}” is no rule: write “{BANDS} 5, 10, 20”, "
@@ -71,7 +74,7 @@ def hierarchy_rule(attribute: str, words: str) -> HierarchyRule:
             "nothing."
         )
     kind = match[1] or ""
-    numbers = tuple(int(number) for number in (match[2] or "").split(",") if number)
+    numbers = tuple(int(number) for number in (match[2] or "").split())
     if any(not 1 <= number <= LARGEST for number in numbers):
         raise InputError(f"HIERARCHY_RULES: “{words}” for “{attribute}” needs whole numbers from 1 to {LARGEST}.")
     if kind == BANDS:

@@ -308,11 +308,27 @@ def test_other_below_counts_records_and_keeps_missing_values():
 
 
 @pytest.mark.parametrize(
-    "words", ["", "band 5", "bands", "bands 0", "bands 5 10", "leading characters 1, 2", "other below 9, 3", "bands -5"]
+    "words",
+    [
+        "",
+        "band 5",
+        "bands",
+        "bands 0",
+        "bands five",
+        "bands 5-10",
+        "leading characters 1, 2",
+        "other below 9, 3",
+        "bands -5",
+    ],
 )
 def test_rules_that_are_none_are_refused(words):
     with pytest.raises(InputError, match="HIERARCHY_RULES"):
         hierarchy_rule("a", words)
+
+
+def test_numbers_of_a_rule_may_be_written_without_commas():
+    # A comma ends a cell of a table on the command line.
+    assert hierarchy_rule("a", "Bands: 5;10 20 *") == hierarchy_rule("a", "bands 5, 10, 20, *")
 
 
 def test_a_star_alone_gives_the_attribute_up():
