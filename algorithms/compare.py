@@ -14,7 +14,7 @@ from .form.base import VbasAlgorithm
 from .form.effective import Counts
 from .form.form import Form
 from .form.generalising import COUNTS as GENERALISING
-from .form.records import k_parameter, populated, record_parameters, records_of, unmatched
+from .form.records import k_parameter, populated, record_parameters, records_of, terms_of, unmatched
 
 
 class Compare(VbasAlgorithm):
@@ -42,6 +42,7 @@ class Compare(VbasAlgorithm):
             unmatched(),
             *(p for p in approaches.site_number() if p.name() != "SITE_NUMBER"),
             approaches.n_sites(optional=True),
+            approaches.fair(),
             approaches.floor(),
             shared.seed(),
             comparisons.comparison_output(),
@@ -73,6 +74,7 @@ class Compare(VbasAlgorithm):
             settings.compared_options_of(form),
             nested,
             comparisons.settings_of(form),
+            terms_of(form, records),
         )
         if not outcomes:
             form.check_cancelled()

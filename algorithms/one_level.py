@@ -14,7 +14,7 @@ from ..core.report.anonymisation import anonymisation_report
 from .form import approaches, regions
 from .form.areas import areas_of, with_neighbours
 from .form.form import Form
-from .form.records import populated, records_of, required_of
+from .form.records import populated, records_of, terms_of
 from .form.release import held_against_margins, release_table, released
 from .nested.release import numbers
 from .privacy.earlier import held_against_register
@@ -27,14 +27,16 @@ def anonymize_one_level(form: Form) -> dict[str, object]:
     layer = with_neighbours(form, areas_of(form), [configuration.aggregation])
     records = records_of(form, layer.areas, k)
     areas, read = populated(layer, records), form.seconds()
-    run = aggregate(areas, records.profile, configuration, form.progress(stop=60))
+    terms = terms_of(form, records)
+    run = aggregate(areas, records.profile, configuration, form.progress(stop=60), terms=terms)
     run = joined_to_least_population(run, areas, form.number("LEAST_POPULATION"))
     form.info(*run.notes, *rule_sentences(form))
-    requirement = required_of(form, records)
+    requirement = terms.requirement
     plan = suppress(records.profile, run.aggregation.crosswalk, k, requirement)
     plan = held_against_register(form, held_against_margins(form, plan, records), areas)
     release, protection = released(form, plan, records, requirement)
     measures, audit = evaluate(areas, plan, run.aggregation.sites, records.n_unmatched)
+    form.warn(*approaches.over_budget(configuration, measures.suppression_percent))
     seconds = {"reading": read, **run.seconds}
     seconds["suppression and measures"] = form.seconds() - sum(seconds.values())
     form.outputs.add("RELEASED_RECORDS", *release_table(form, release, plan.levels, records, k))

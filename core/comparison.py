@@ -24,6 +24,7 @@ from .nesting.recipes import RECIPES
 from .plan import suppress
 from .profile import Profile
 from .progress import Progress, part, silent
+from .suppression import Terms
 
 # Less is better in all of them.
 MEASURES = ("suppression_percent", "compactness", "discernibility", "non_uniform_entropy")
@@ -91,17 +92,19 @@ def compare(
     baseline_options: BaselineOptions = DEFAULTS,
     nested: Sequence[str] = (),
     settings: Configuration = SETTINGS,
+    terms: Terms | None = None,
 ) -> list[Outcome]:
     """Run and rate configurations, nested releases and baselines; a failure is recorded in its outcome and the others
     go on.
 
     baselines : names in BASELINES, run with these options at this k; nested : names in RECIPES, run with these
-    settings. The sites of a location are found once and shared
-    by the aggregations that start from them (their time counts for each). Cancelling ends the comparison with the
-    outcomes so far.
+    settings; terms : what numbers of sites that are found by trying go by, k alone where None. The sites of a location
+    are found once and shared by the aggregations that start from them (their time counts for each). Cancelling ends the
+    comparison with the outcomes so far.
     """
     outcomes: list[Outcome] = []
     located: LocatedSites = {}
+    terms = Terms(k, n_unmatched=n_unmatched) if terms is None else terms
     options = replace(baseline_options, k=k)
     wanted: list[tuple[str, str, Configuration | None]] = [
         *((c.site_number, c.title, c) for c in configurations),
@@ -121,7 +124,7 @@ def compare(
                     result = chosen(BASELINES, title, "BASELINES")(areas, profile, options, step)
                     notes, seconds, number = result.notes, time.perf_counter() - started, None
                 else:
-                    run = aggregate(areas, profile, configuration, step, located)
+                    run = aggregate(areas, profile, configuration, step, located, terms)
                     result, notes, seconds = run.aggregation, run.notes, sum(run.seconds.values())
                     number = _combination(configuration)
                 crosswalk = result.crosswalk

@@ -22,6 +22,7 @@ from ...core.records.matching import (
     requirement_of,
 )
 from ...core.records.table import MEMBER_FIELDS, RecordTable, check_table
+from ...core.suppression import Terms
 from ..compat import field as make_field
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.records import read_area_counts, read_records
@@ -196,6 +197,12 @@ PROTECTION: Counts = {name: [{"SENSITIVE": GIVEN}] for name in ("L_DIVERSITY", "
 def required_of(form: Form, records: Records) -> Requirement:
     """What the form asks of every class of these records."""
     return requirement_of(records, form.whole("K"), form.whole("L_DIVERSITY"), form.number("MAX_SHARE"))
+
+
+def terms_of(form: Form, records: Records) -> Terms:
+    """What the form asks of a release of these records, for searches that count what one would suppress."""
+    requirement = required_of(form, records) if form.has("PERSON_ID") else None
+    return Terms(form.whole("K"), requirement, records.n_unmatched)
 
 
 def table_of(form: Form) -> RecordTable:

@@ -22,7 +22,7 @@ from ...core.report.page import Section
 from ..form import approaches, regions
 from ..form.areas import areas_of
 from ..form.form import Form
-from ..form.records import populated, records_of, required_of
+from ..form.records import populated, records_of, required_of, terms_of
 from ..form.release import held_against_margins, release_table, released
 from ..layers.shapes.areas import AreaLayer
 from ..privacy.earlier import held_against_register
@@ -170,7 +170,7 @@ def _single_level(
 ) -> tuple[Run | None, tuple[str, Measures] | None]:
     """What one level of regions would give; a configuration that fails matters only where its regions are used."""
     try:
-        run = aggregate(areas, records.profile, configuration, form.progress(stop=30))
+        run = aggregate(areas, records.profile, configuration, form.progress(stop=30), terms=terms_of(form, records))
     except InputError as error:
         if form.text("FINEST") == CONFIGURATION and not form.given("LEVEL_FIELDS"):
             raise
