@@ -36,9 +36,10 @@ def relocate(
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """Lloyd's loop: (membership (n,), sites that have members, rounds). Every returned site is its members' mean.
 
-    points : (n, 2); sites : (S, 2); changes : a list that gets the number of areas that change their site, by round. The sum of squared distances falls in each round, so that the loop ends;
-    the members of the last round are nearest to the returned sites. A round asks only for the areas whose nearest site
-    can have changed (the triangle inequality of Hamerly 2010, between sites), and gives what asking for all would.
+    points : (n, 2); sites : (S, 2); changes : a list that gets the number of areas that change their site, by round.
+    The sum of squared distances falls in each round, so that the loop ends; the members of the last round are nearest
+    to the returned sites. A round asks only for the areas whose nearest site can have changed (the triangle inequality
+    of Hamerly 2010, between sites), and gives what asking for all would.
     """
     distance, site_of = cKDTree(sites).query(points)
     # An area changes only for a nearer site: ties and rounding must not keep the loop turning.

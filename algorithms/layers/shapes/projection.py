@@ -11,6 +11,7 @@ from qgis.core import (
     QgsCoordinateTransform,
     QgsCsException,
     QgsGeometry,
+    QgsPointXY,
     QgsProcessingContext,
     QgsProcessingFeedback,
     QgsUnitTypes,
@@ -72,6 +73,22 @@ def planar_crs(
             "parts one by one."
         )
     return planar
+
+
+def north_of(planar: QgsCoordinateReferenceSystem, point: np.ndarray, context: QgsProcessingContext) -> float:
+    """Where north is at a point of a plane, in degrees clockwise from its top; 0 where that cannot be told."""
+    globe = QgsCoordinateReferenceSystem("EPSG:4326")
+    there = QgsCoordinateTransform(planar, globe, context.transformContext())
+    try:
+        here = there.transform(QgsPointXY(*map(float, point)))
+        step = 0.01 if here.y() < 89 else -0.01
+        other = there.transform(
+            QgsPointXY(here.x(), here.y() + step), QgsCoordinateTransform.TransformDirection.ReverseTransform
+        )
+    except QgsCsException:
+        return 0.0
+    east, north = (np.array([other.x(), other.y()]) - point) * np.sign(step)
+    return float(np.degrees(np.arctan2(east, north)))
 
 
 def equal_area_crs(
