@@ -14,6 +14,7 @@ from .form.base import VbasAlgorithm
 from .form.effective import Counts
 from .form.form import Form
 from .form.records import k_parameter, populated, record_parameters, records_of, unmatched
+from .form.running import running_of
 
 
 class Compare(VbasAlgorithm):
@@ -79,6 +80,8 @@ class Compare(VbasAlgorithm):
         form.outputs.keep_after_cancel()
         form.outputs.add("COMPARISON", comparisons.comparison_table(outcomes))
         n_wanted = len(configurations) + len(nested) + len(baselines)
-        form.outputs.add_text("REPORT", lambda: comparison_report(outcomes, k, n_wanted, form.rows(), records.warnings))
+        form.outputs.add_text(
+            "REPORT", lambda: comparison_report(outcomes, k, n_wanted, running_of(form), records.warnings)
+        )
         failed = sum(bool(outcome.problem) for outcome in outcomes)
         return {"N_CONFIGURATIONS": len(outcomes) - failed, "N_FAILED": failed}

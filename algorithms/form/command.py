@@ -19,6 +19,7 @@ from ..layers.given import Given
 from ..layers.reading.checked_source import layer_file
 from .understanding import LAYERS, is_blank
 
+# password='…', password=… and user:…@host
 PASSWORD = re.compile(
     r"""password\s*=\s*('(?:[^'\\]|\\.)*'|"[^"]*"|[^\s&]+)|(?<=//)([^/@\s:]+):[^/@\s]+@""", re.IGNORECASE
 )
@@ -96,9 +97,7 @@ def _layer(layer: QgsVectorLayer | None, name: str, value: object, caveats: list
         caveats.append(f"{name} was read with edits that were not saved: save them before you run the command.")
     source = source_of(layer)
     if not source:
-        caveats.append(
-            f"{name} was held in memory: save it to a file, and write its path in place of “{layer.name()}”."
-        )
+        caveats.append(f"{name} was held in memory: save it, and write its path in place of “{layer.name()}”.")
     return source or layer.name()
 
 

@@ -74,7 +74,8 @@ def _inputs(form: Form) -> Iterator[InputUsed]:
 
 
 def _input(form: Form, label: str, name: str, source: CheckedSource, checksums: dict[Path, str]) -> InputUsed:
-    rows = int(source.featureCount())
+    count = int(source.featureCount())
+    rows = count if count >= 0 else None
     layer = source.layer
     file = None if layer is None else layer_file(layer)
     if layer is None or file is None:
@@ -83,7 +84,7 @@ def _input(form: Form, label: str, name: str, source: CheckedSource, checksums: 
         )
     if file.path not in checksums:
         checksums[file.path] = "; ".join(f"{path.name}: {_sha256(form, path)}" for path in _files(file.path))
-    return InputUsed(label, layer.name(), str(file.path.resolve()), rows if rows >= 0 else None, checksums[file.path])
+    return InputUsed(label, layer.name(), str(file.path.resolve()), rows, checksums[file.path])
 
 
 def _kept_in(layer: QgsVectorLayer | None, name: str) -> str:

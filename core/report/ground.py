@@ -22,12 +22,12 @@ class Ground:
     """What is drawn, in planar coordinates, metres.
 
     areas : (n,) polygons, empty where areas are not drawn; levels : of each level the polygons of its regions; north :
-    degrees clockwise from the top
+    degrees clockwise from the top, None where not known
     """
 
     areas: np.ndarray
     levels: Sequence[np.ndarray]
-    north: float = 0.0
+    north: float | None = None
 
 
 def drawn(shapes: np.ndarray) -> np.ndarray:

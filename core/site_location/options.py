@@ -26,7 +26,7 @@ DEFAULTS = LocationOptions()
 
 @dataclass(frozen=True, eq=False)
 class SiteLocation:
-    """Sites, (S, 2) float array in the units of the points; for the report, sentences and how the method came to rest."""
+    """Sites, (S, 2) float array in the units of the points; sentences, and how the method came to rest."""
 
     sites: np.ndarray
     notes: tuple[str, ...] = ()

@@ -77,14 +77,11 @@ def planar_crs(
 
 def north_of(planar: QgsCoordinateReferenceSystem, point: np.ndarray, context: QgsProcessingContext) -> float:
     """Where north is at a point of a plane, in degrees clockwise from its top; 0 where that cannot be told."""
-    globe = QgsCoordinateReferenceSystem("EPSG:4326")
-    there = QgsCoordinateTransform(planar, globe, context.transformContext())
+    globe, transforms = QgsCoordinateReferenceSystem("EPSG:4326"), context.transformContext()
     try:
-        here = there.transform(QgsPointXY(*map(float, point)))
+        here = QgsCoordinateTransform(planar, globe, transforms).transform(QgsPointXY(*map(float, point)))
         step = 0.01 if here.y() < 89 else -0.01
-        other = there.transform(
-            QgsPointXY(here.x(), here.y() + step), QgsCoordinateTransform.TransformDirection.ReverseTransform
-        )
+        other = QgsCoordinateTransform(globe, planar, transforms).transform(QgsPointXY(here.x(), here.y() + step))
     except QgsCsException:
         return 0.0
     east, north = (np.array([other.x(), other.y()]) - point) * np.sign(step)

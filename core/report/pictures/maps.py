@@ -33,13 +33,13 @@ def region_map(
     text: str,
     ramp: Sequence[str] = GREENS,
     unit: str = "",
-    north: float = 0.0,
+    north: float | None = None,
     like: np.ndarray | None = None,
 ) -> str:
     """A map of polygons coloured by class of value; pointing at one shows its label.
 
     shapes : (m,) polygons in planar coordinates, metres; values : (m,) numbers; labels : m texts; text : what the
-    colours say, below the map; unit : of the values, above the key; north : degrees clockwise from the top;
+    colours say, below the map; unit : of the values, above the key; north : degrees clockwise from the top, None where not known;
     like : the values of another map, whose classes and colours are taken.
     """
     bounds = shapely.total_bounds(shapes) if len(shapes) else np.full(4, np.nan)
@@ -64,7 +64,9 @@ def region_map(
     line = min(0.5 * GRID, 0.08 * float(np.sqrt(np.median(shapely.area(local)))))
     frame = f'<g transform="translate(1 1) scale({1 / GRID:g})" stroke="{QUIET}" stroke-width="{line:.2f}"'
     content = f'{frame} stroke-linejoin="round" fill-rule="evenodd">{drawn}</g>'
-    content += scale_bar(1.0, height + 14.0, scale, width) + north_arrow(width - 16.0, height + 24.0, north)
+    content += scale_bar(1.0, height + 14.0, scale, width)
+    if north is not None:
+        content += north_arrow(max(width, 160.0) - 16.0, height + 24.0, north)
     described = f"A map of {shown(len(values))} shapes. {text}"
     key = [(tone, "area", name) for tone, name in zip(tones, names)]
     whole = picture(content, max(width, 160.0) + 2, height + FOOT, text, described, "map")
