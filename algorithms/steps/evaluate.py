@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ...core.evaluation import evaluate
 from ...core.plan import suppress
-from ...core.report.anonymisation import evaluation_report
+from ...core.report.anonymisation import Account, evaluation_report
 from ..form import parameters as shared
 from ..form import regions
 from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
+from ..form.editions import ground_of
 from ..form.effective import Counts
 from ..form.form import Form
 from ..form.generalising import COUNTS as GENERALISING
@@ -24,6 +23,7 @@ from ..form.records import (
     required_of,
     unmatched,
 )
+from ..form.running import running_of
 from ..layers.reading.crosswalks import read_numbered_sites
 from ..nested.levels import loss
 from ..nested.release import NUMBERS, evaluate_nested, numbers
@@ -82,12 +82,7 @@ class Evaluate(VbasAlgorithm):
         form.outputs.add_text(
             "REPORT",
             lambda: evaluation_report(
-                measures,
-                audit,
-                k,
-                layer.to_planar(np.asarray(shapes), layer.crs),
-                form.rows(),
-                records.notes,
+                Account(areas, plan, measures, audit, ground_of(layer, [shapes])), running_of(form), records.notes
             ),
         )
         return {**regions.numbers(measures), **numbers(plan.levels, measures)}
