@@ -10,6 +10,7 @@ from .form import approaches, regions
 from .form import parameters as shared
 from .form.areas import area_parameters
 from .form.base import VbasAlgorithm
+from .form.editions import release_edition
 from .form.effective import Counts
 from .form.form import Form
 from .form.generalising import COUNTS as GENERALISING
@@ -58,7 +59,11 @@ class Anonymize(VbasAlgorithm):
             *earlier.register_parameters(),
             released_records(),
             *regions.region_outputs(),
-            shared.report("A page with the verdict, the measures, all parameters and maps of the regions."),
+            shared.report(
+                "A page for a privacy officer: the verdict, what it means for a person, who is suppressed, maps before "
+                "and after, what was read, and the command that does it again."
+            ),
+            release_edition(),
         )
         self.addNumbers(**regions.NUMBERS, **NUMBERS)
 

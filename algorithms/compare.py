@@ -15,6 +15,7 @@ from .form.effective import Counts
 from .form.form import Form
 from .form.generalising import COUNTS as GENERALISING
 from .form.records import k_parameter, populated, record_parameters, records_of, terms_of, unmatched
+from .form.running import running_of
 
 
 class Compare(VbasAlgorithm):
@@ -82,6 +83,8 @@ class Compare(VbasAlgorithm):
         form.outputs.keep_after_cancel()
         form.outputs.add("COMPARISON", comparisons.comparison_table(outcomes))
         n_wanted = len(configurations) + len(nested) + len(baselines)
-        form.outputs.add_text("REPORT", lambda: comparison_report(outcomes, k, n_wanted, form.rows(), records.notes))
+        form.outputs.add_text(
+            "REPORT", lambda: comparison_report(outcomes, k, n_wanted, running_of(form), records.notes)
+        )
         failed = sum(bool(outcome.problem) for outcome in outcomes)
         return {"N_CONFIGURATIONS": len(outcomes) - failed, "N_FAILED": failed}

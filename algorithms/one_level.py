@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-import numpy as np
-
 from ..core.configuration import aggregate, joined_to_least_population
 from ..core.evaluation import evaluate
 from ..core.plan import suppress
 from ..core.release import smallest_class
-from ..core.report.anonymisation import anonymisation_report
+from ..core.report.anonymisation import Account, anonymisation_report
 from .form import approaches, regions
 from .form.areas import areas_of, with_neighbours
+from .form.editions import add_release_edition, ground_of
 from .form.form import Form
 from .form.lost import lost
 from .form.records import populated, records_of, terms_of
 from .form.release import held_against_margins, release_table, released
+from .form.running import running_of
 from .nested.release import numbers
 from .privacy.earlier import held_against_register
 from .privacy.rule import rule_sentences
@@ -42,20 +40,21 @@ def anonymize_one_level(form: Form) -> dict[str, object]:
     seconds["suppression and measures"] = form.seconds() - sum(seconds.values())
     form.outputs.add("RELEASED_RECORDS", *release_table(form, release, plan.levels, records, k))
     shapes = regions.add_regions(form, layer, run.aggregation, audit)
-    losses = lost(form, areas, plan, records, terms)
     seconds["drawing and writing"] = form.seconds() - sum(seconds.values())
-    page = partial(
-        anonymisation_report,
-        measures,
-        audit,
-        k,
-        smallest_class(release, len(records.table.quasi_identifiers)),
-        layer.to_planar(np.asarray(shapes), layer.crs),
-        form.rows(),
-        (*records.notes, *run.notes, *rule_sentences(form)),
-        seconds,
-        protection,
-        losses,
+    costs = lost(form, areas, plan, measures, records, terms)
+    ground = ground_of(layer, [shapes])
+    form.outputs.add_text(
+        "REPORT",
+        lambda: anonymisation_report(
+            Account(areas, plan, measures, audit, ground),
+            smallest_class(release, len(records.table.quasi_identifiers)),
+            running_of(form),
+            (*records.notes, *run.notes, *rule_sentences(form)),
+            seconds,
+            protection,
+            costs,
+            run.convergence,
+        ),
     )
-    form.outputs.add_text("REPORT", page)
+    add_release_edition(form, release, records, plan.levels, layer, ground)
     return {**regions.numbers(measures), **numbers(plan.levels, measures)}

@@ -11,6 +11,7 @@ from . import aggregation, levels, site_location, site_number
 from .aggregation import Aggregation, AggregationOptions
 from .approach import Approach, Result, choosing_sites, looking_at
 from .areas import Areas
+from .convergence import Convergence
 from .errors import InputError
 from .profile import Profile
 from .progress import Progress, part, silent
@@ -143,6 +144,11 @@ class Run:
         location = self.location.notes if self.location else ()
         return (*self.number.notes, *location, *self.aggregation.notes)
 
+    @property
+    def convergence(self) -> tuple[Convergence, ...]:
+        """How the components came to rest, in order; those that do not tell are left out."""
+        return (*(self.location.convergence if self.location else ()), *self.aggregation.convergence)
+
 
 # Sites that were found already, with the seconds that took, by what they depend on.
 LocatedSites = dict[tuple[str, int, LocationOptions], tuple[SiteLocation, float]]
@@ -254,7 +260,9 @@ def joined_to_least_population(run: Run, areas: Areas, least: float) -> Run:
         return run
     n_joined = crosswalk.n_regions - joined.n_regions
     note = f"{n_joined} regions had fewer than {least:g} people and joined the nearest one."
-    made = Aggregation(joined, joined.mean_centres(areas.points), (*run.aggregation.notes, note))
+    made = Aggregation(
+        joined, joined.mean_centres(areas.points), (*run.aggregation.notes, note), run.aggregation.convergence
+    )
     return replace(run, aggregation=made)
 
 

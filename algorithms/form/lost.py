@@ -1,4 +1,4 @@
-"""Who is lost, and which attribute costs what: said in the log, and sections of the report."""
+"""Who is lost, and which attribute costs what: the last lines of the log, and a section of the report."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from ...core.areas import Areas
 from ...core.attribute_costs import AttributeCost, attribute_costs, cost_sentence
-from ...core.evaluation import evaluate_by_value, worst_group
+from ...core.evaluation import Measures, evaluate_by_value, worst_group
 from ...core.plan import Plan
 from ...core.records.matching import Records
-from ...core.report.lost import costs_section, lost_section
+from ...core.report.attributes import costs_section
 from ...core.report.page import Section
 from ...core.suppression import Terms, suppressed_by_class, suppression_percent
 from .effective import Condition, Counts
@@ -17,18 +17,20 @@ from .form import Form
 from .generalising import coarser_of
 
 
-def lost(form: Form, areas: Areas, plan: Plan, records: Records, terms: Terms) -> list[Section]:
-    """What a plan of one level loses: the last lines of the log, and the report's sections."""
-    by_value = evaluate_by_value(areas, plan)
-    n_records = plan.profile.n_records + records.n_unmatched
-    percent = 100.0 * (n_records - plan.n_released) / max(n_records, 1)
-    worst = worst_group(by_value, plan.k)
-    with_regions, costs = _costs(form, plan, records, terms)
-    form.info(
-        *([worst.sentence(percent)] if worst and percent else []),
-        *([cost_sentence(with_regions, costs)] if with_regions else []),
-    )
-    return [lost_section(by_value, plan.k, percent), costs_section(costs, with_regions)]
+def say_who_is_lost(form: Form, areas: Areas, plan: Plan, measures: Measures) -> None:
+    """The group that loses most, where anything is suppressed."""
+    worst = worst_group(evaluate_by_value(areas, plan), plan.k) if measures.n_suppressed else None
+    if worst is not None:
+        form.info(worst.sentence(measures.suppression_percent))
+
+
+def lost(form: Form, areas: Areas, plan: Plan, measures: Measures, records: Records, terms: Terms) -> Section:
+    """What a plan of one level loses: the last lines of the log; what each attribute costs, for the report."""
+    say_who_is_lost(form, areas, plan, measures)
+    percent, costs = _costs(form, plan, records, terms)
+    if percent:
+        form.info(cost_sentence(percent, costs))
+    return costs_section(costs, percent)
 
 
 def counts_with_costs(counts: Counts, where: Condition | None = None) -> Counts:

@@ -150,7 +150,8 @@ def unmatched() -> QgsProcessingParameterDefinition:
         UNMATCHED,
         STOP,
         "Records whose area is missing or is not among the areas: “stop” refuses the table and says how many there "
-        "are, “suppress” leaves them out and counts them as suppressed.",
+        "are, “suppress” leaves them out and counts them as suppressed. With “Selected features only” for the areas, "
+        "that is everybody outside the selection: select their records too.",
         advanced=True,
     )
 
@@ -245,8 +246,10 @@ def _refuse_row_numbers(form: Form, source: CheckedSource) -> None:
 
 def records_of(form: Form, areas: Areas, k: int | None) -> Records:
     """The table matched with the areas and counted; k is None for steps that do not suppress."""
-    table = table_of(form)
     unmatched = form.text("UNMATCHED") if form.has("UNMATCHED") else STOP
+    if unmatched == SUPPRESS:
+        _warn_of_selected_areas(form)
+    table = table_of(form)
     field = form.text("RECORD_REGION")
     records = match_records(table, areas, unmatched, SMALLEST_K if k is None else k, field)
     form.info(
@@ -255,6 +258,18 @@ def records_of(form: Form, areas: Areas, k: int | None) -> Records:
     )
     form.warn(*records.warnings)
     return records
+
+
+def _warn_of_selected_areas(form: Form) -> None:
+    """Say before the records are read who will count as suppressed where only some areas are taken."""
+    areas = form.optional_source("REGIONS") if form.has("REGIONS") else None
+    if areas is None or not areas.is_restricted or areas.layer is None:
+        return
+    form.warn(
+        f"Only {areas.featureCount()} of {areas.layer.featureCount()} areas of REGIONS are taken (“Selected features "
+        "only”, or a filter), and UNMATCHED is “suppress”: everybody who lives in the other areas counts as suppressed, "
+        "in every share of suppression. To release the chosen areas alone, select their records in RECORDS too."
+    )
 
 
 def profile_of(form: Form) -> tuple[Profile, np.ndarray, RecordTable]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Sequence
 
 from ...core.areas import Areas
 from ...core.configuration import Configuration, Run, aggregate
+from ...core.convergence import Convergence
 from ...core.errors import InputError
-from ...core.evaluation import Measures, distance_of_labels, evaluate, evaluate_by_value, value_text, worst_group
+from ...core.evaluation import Measures, evaluate
 from ...core.levels import Levels
 from ...core.nesting.losses import MEAN_DISTANCE, NON_UNIFORM_ENTROPY
 from ...core.nesting.making import build_levels
@@ -17,13 +18,16 @@ from ...core.nesting.recount import check_where_shown
 from ...core.plan import Plan, suppress
 from ...core.records.matching import Records
 from ...core.release import Release, smallest_class
-from ...core.report.nested import nested_report
+from ...core.report.nested import NestedAccount, nested_report
 from ...core.report.page import Section
 from ..form import approaches, regions
 from ..form.areas import areas_of
+from ..form.editions import add_release_edition, ground_of
 from ..form.form import Form
+from ..form.lost import say_who_is_lost
 from ..form.records import populated, records_of, required_of, terms_of
 from ..form.release import held_against_margins, release_table, released
+from ..form.running import running_of
 from ..layers.shapes.areas import AreaLayer
 from ..privacy.earlier import held_against_register
 from ..privacy.rule import rule_sentences
@@ -56,7 +60,8 @@ def anonymize_nested(form: Form) -> dict[str, object]:
     plan, release, protection = plan_and_release(form, areas, records, levels, k, form.text("LOSS"))
     seconds["optimum, release and recount"] = form.seconds() - sum(seconds.values())
     form.outputs.add("RELEASED_RECORDS", *release_table(form, release, levels, records, k, True))
-    measures, _ = add_levels(form, layer, areas, records, plan, single, seconds, (release, protection))
+    series = run.convergence if run and finest is not None else ()
+    measures, _ = add_levels(form, layer, areas, records, plan, single, seconds, (release, protection), series)
     if form.outputs.wanted("SITE_POINTS") or form.outputs.wanted("VORONOI"):
         form.warn("Nested levels have no sites: SITE_POINTS and VORONOI are not made.")
     return {**regions.numbers(measures), **numbers(levels, measures)}
@@ -119,8 +124,10 @@ def add_levels(
     single: tuple[str, Measures] | None,
     seconds: dict[str, float],
     made: tuple[Release, Section] | None,
+    convergence: Sequence[Convergence] = (),
 ) -> tuple[Measures, LevelAudit]:
-    """Write what describes the levels and what they show; made : the release, and what protects it, if there is one."""
+    """Write what describes the levels and what they show; made : the release, and what protects it, if there is one;
+    convergence : of what made the finest regions."""
     release, protection = made or (None, None)
     levels = plan.levels
     measures, audit = evaluate_levels(areas, plan, records.n_unmatched)
@@ -130,33 +137,28 @@ def add_levels(
         form.outputs.add("CROSSWALK", outputs.crosswalk_of_levels(layer, levels))
     form.outputs.add("REGION_AUDIT", outputs.audit_of_levels(layer, levels, shapes, audit))
     seconds["measures and drawing"] = form.seconds() - sum(seconds.values())
+    ground = ground_of(layer, shapes)
     smallest = None if release is None else smallest_class(release, len(records.table.quasi_identifiers))
-    by_value = evaluate_by_value(areas, plan)
     form.outputs.add_text(
         "REPORT",
         lambda: nested_report(
-            measures,
-            audit,
-            plan.k,
+            NestedAccount(areas, plan, measures, audit, single, ground),
             smallest,
-            by_value,
-            _classes(areas, plan),
-            single,
-            [layer.to_planar(np.asarray(one), layer.crs) for one in shapes],
-            form.rows(),
+            running_of(form),
             (*records.notes, *rule_sentences(form)),
             seconds,
             protection,
+            convergence,
         ),
     )
+    if release is not None:
+        add_release_edition(form, release, records, levels, layer, ground)
     share = f"{measures.n_suppressed} of {measures.n_records} records ({measures.suppression_percent:.3g} %)"
     form.info(
         f"Suppressed: {share}. Mean distance: {measures.mean_distance:.0f} m."
         + ("" if single is None else f" One level ({single[0]}): {_in_short(single[1])}.")
     )
-    worst = worst_group(by_value, plan.k)
-    if worst and measures.n_suppressed:
-        form.info(worst.sentence(measures.suppression_percent))
+    say_who_is_lost(form, areas, plan, measures)
     return measures, audit
 
 
@@ -183,17 +185,6 @@ def _single_level(
     plan = suppress(records.profile, run.aggregation.crosswalk, k, required_of(form, records))
     measures, _ = evaluate(areas, plan, run.aggregation.sites, records.n_unmatched)
     return run, (form.text("COMBINATION"), measures)
-
-
-def _classes(areas: Areas, plan: Plan) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """The name of each class, its released records, and their mean distance."""
-    profile, n_classes = plan.profile, len(plan.profile.classes)
-    shown = np.where(plan.shown, plan.records, 0)
-    released = np.bincount(plan.class_of, shown, n_classes)
-    metres = np.bincount(plan.class_of, shown * distance_of_labels(areas, plan), n_classes)
-    values = [categories[codes] for categories, codes in zip(profile.categories, profile.classes.T)]
-    names = [" · ".join(map(value_text, row)) for row in zip(*values)]
-    return names, released, metres / np.maximum(released, 1)
 
 
 def _in_short(measures: Measures) -> str:

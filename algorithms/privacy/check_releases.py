@@ -12,6 +12,7 @@ from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, NOT_GIVEN, Counts
 from ..form.form import Form
 from ..form.records import k_parameter
+from ..form.running import running_of
 from ..layers.tables import INTERNAL
 from .releases import pinned_table, register_parameter, release_parameters, releases_of
 
@@ -71,7 +72,7 @@ class CheckReleases(VbasAlgorithm):
         found = examine_all(releases, k, form.progress(stop=80))
         rows = rows_of(found, releases)
         form.outputs.add("PINNED", pinned_table(form, rows, releases))
-        form.outputs.add_text("REPORT", lambda: releases_report(found, rows, releases, k, form.rows()))
+        form.outputs.add_text("REPORT", lambda: releases_report(found, rows, releases, k, running_of(form)))
         (form.warn if rows else form.info)(verdict(found, k))
         undecided = 0 if found.pinned is None else found.pinned.n_undecided
         contradicted = 0 if found.pinned is None else len(found.pinned.contradicted)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ...core.evaluation import evaluate
 from ...core.plan import suppress
-from ...core.report.anonymisation import evaluation_report
+from ...core.report.anonymisation import Account, evaluation_report
 from ..form import parameters as shared
 from ..form import regions
 from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
+from ..form.editions import ground_of
 from ..form.effective import Counts
 from ..form.form import Form
 from ..form.generalising import COUNTS as GENERALISING
@@ -25,6 +24,7 @@ from ..form.records import (
     terms_of,
     unmatched,
 )
+from ..form.running import running_of
 from ..layers.reading.crosswalks import read_numbered_sites
 from ..nested.levels import loss
 from ..nested.release import NUMBERS, evaluate_nested, numbers
@@ -81,17 +81,14 @@ class Evaluate(VbasAlgorithm):
         measures, audit = evaluate(areas, plan, sites, records.n_unmatched)
         shapes = regions.region_shapes(layer, crosswalk, form.progress(30, 90))
         form.outputs.add("REGION_AUDIT", regions.audit_table(layer, crosswalk, shapes, audit))
-        losses = lost(form, areas, plan, records, terms)
+        costs = lost(form, areas, plan, measures, records, terms)
         form.outputs.add_text(
             "REPORT",
             lambda: evaluation_report(
-                measures,
-                audit,
-                k,
-                layer.to_planar(np.asarray(shapes), layer.crs),
-                form.rows(),
+                Account(areas, plan, measures, audit, ground_of(layer, [shapes])),
+                running_of(form),
                 records.notes,
-                losses,
+                costs,
             ),
         )
         return {**regions.numbers(measures), **numbers(plan.levels, measures)}

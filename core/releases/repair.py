@@ -14,9 +14,9 @@ import numpy as np
 from ..areas import Areas
 from ..plan import SUPPRESSED, Plan, area_of_cells, plan_by_levels, suppress
 from ..progress import Progress, silent
+from .counts import REST, Count
 from .examining import Examined, Examiner
 from .overlay import NONE, Overlay
-from .pinned import REST, Count
 from .published import Published, publish
 from .updates import Changes
 

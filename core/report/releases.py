@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from ..releases.examining import AllExamined
 from ..releases.listing import Row
 from ..releases.published import Published
-from .page import Report, Section, how_it_was_done, render
+from .page import Report, Section, render
+from .running import Running, how_it_was_done
 
 MEANING = {
     "overlay cell": "people of one class in the areas that lie in the same regions of all releases",
@@ -24,16 +25,16 @@ def releases_report(
     rows: Sequence[Row],
     releases: Sequence[Published],
     k: int,
-    parameters: Sequence[tuple[str, object]],
+    running: Running,
 ) -> str:
-    """The page as HTML; parameters : label and value of each."""
+    """The page as HTML; running : what the run was."""
     sections = [
         _releases_section(releases),
         _kinds_section(rows, k),
         _together_section(rows),
-        how_it_was_done(_notes(found), parameters),
+        *how_it_was_done(_notes(found), running),
     ]
-    return render(Report("Earlier releases report", verdict(found, k), not rows, True, sections))
+    return render(Report("Earlier releases report", verdict(found, k), not rows, True, sections, running.date, True))
 
 
 def verdict(found: AllExamined, k: int) -> str:

@@ -24,7 +24,7 @@ def test_the_last_lines_say_what_each_attribute_costs(anonymize, tmp_path, rules
     assert f"without “age” {without_age:.3g} %" in costs
     page = report.read_text(encoding="utf-8")
     assert "Which attribute costs what" in page
-    assert "Who is lost" in page
+    assert "Who is suppressed" in page
     assert worst in page
     if rules:
         coarser = suppressed(anonymize(N_SITES=30, HIERARCHY_RULES=rules, GENERALISE=["age", "1"]))

@@ -20,7 +20,7 @@ from vbas.core.plan import suppress
 from vbas.core.privacy.requirement import Requirement, members_of
 from vbas.core.profile import profile_records
 from vbas.core.records.columns import column_from_values
-from vbas.core.report.lost import costs_section, lost_section
+from vbas.core.report.attributes import costs_section
 from vbas.core.site_number import SiteNumberOptions
 from vbas.core.suppression import Terms
 
@@ -131,10 +131,8 @@ def test_the_group_that_loses_most_is_that_of_a_recount(seed, k):
     assert worst.percent == pytest.approx(max(shares.values()))
     assert shares[worst.quasi_identifier, worst.value] == pytest.approx(worst.percent)
     mean = 100.0 * sum(sizes[label] < k for label in shown) / len(shown)
-    section = lost_section(by_value, k, mean)
-    assert len(section.rows) == len(by_value.values)
-    assert [row[4] for row in section.rows] == sorted((row[4] for row in section.rows), reverse=True)
-    assert worst.name in section.paragraphs[0]
+    assert f"{worst.name}: {worst.percent:.3g} % of it" in worst.sentence(mean)
+    assert f"{worst.percent / mean:.2g} times" in worst.sentence(mean)
 
 
 def test_no_group_of_fewer_than_k_is_named():
