@@ -136,12 +136,11 @@ def add_levels(
         form.outputs.add("CROSSWALK", outputs.crosswalk_of_levels(layer, levels))
     form.outputs.add("REGION_AUDIT", outputs.audit_of_levels(layer, levels, shapes, audit))
     seconds["measures and drawing"] = form.seconds() - sum(seconds.values())
-    ground = ground_of(layer, shapes)
     smallest = None if release is None else smallest_class(release, len(records.table.quasi_identifiers))
     form.outputs.add_text(
         "REPORT",
         lambda: nested_report(
-            NestedAccount(areas, plan, measures, audit, single, ground),
+            NestedAccount(areas, plan, measures, audit, single, ground_of(layer, shapes)),
             smallest,
             running_of(form),
             (*records.warnings, *rule_sentences(form)),
@@ -151,7 +150,7 @@ def add_levels(
         ),
     )
     if release is not None:
-        add_release_edition(form, release, records, levels, layer, ground)
+        add_release_edition(form, release, records, levels, layer, shapes)
     share = f"{measures.n_suppressed} of {measures.n_records} records ({measures.suppression_percent:.3g} %)"
     form.info(
         f"Suppressed: {share}. Mean distance: {measures.mean_distance:.0f} m."

@@ -181,8 +181,7 @@ def _maps_section(account: NestedAccount) -> Section:
             continue
         share = 100.0 * (audit.shown + audit.finer)[here] / np.maximum(audit.records[here], 1)
         labels = [
-            f"Level {level + 1}, region {region + 1}: {records} records, {own} shown here, {finer} within, {up} in a "
-            "larger region"
+            f"Region {region + 1}: {records} records, {own} shown here, {finer} within, {up} in a larger region"
             for region, records, own, finer, up in zip(
                 *(column[here].tolist() for column in (audit.region, audit.records, audit.shown, audit.finer)),
                 audit.coarser[here].tolist(),

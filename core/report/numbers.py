@@ -49,7 +49,7 @@ def _fraction(value: float, whole: bool) -> str:
     if abs(value) >= 1e15:
         return f"{value:.3e}"
     if abs(value) >= 1000 or (whole and value == int(value)):
-        return grouped(f"{value:.0f}")
+        return grouped(f"{round(value)}")
     if 0 < abs(value) < 10**-DECIMALS:
         return np.format_float_positional(value, precision=3, fractional=False, trim="-")
     return f"{value:.{DECIMALS}f}"

@@ -120,7 +120,7 @@ def _measures(published: Published) -> Section:
         meaning = "From the middle of the region that a record shows to the areas in it, on average over the records."
         rows.append(("Mean distance, m", _mean(metres, _counts(published.release)), meaning))
     if published.counts_people:
-        rows.append(("Largest risk, at most", 1.0 / published.k, "1 / k: k counts people, not their records."))
+        rows.append(("Largest risk, at most, %", 100.0 / published.k, "1 / k: k counts people, not their records."))
     elif len(sizes):
         rows += risk_rows(risk_of(sizes, sizes), int(sizes.min()))
     return Section("In short", (), HEADER, rows)

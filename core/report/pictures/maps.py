@@ -17,7 +17,7 @@ from .svg import INK, QUIET, SERIES, caption, element, hint, legend, picture, wo
 GREENS = ("#edf8e9", "#bae4b3", "#74c476", "#31a354", "#006d2c")
 REDS = ("#fef0d9", "#fdcc8a", "#fc8d59", "#e34a33", "#b30000")
 BLUES = ("#eff3ff", "#bdd7e7", "#6baed6", "#3182bd", "#08519c")
-MAP_WIDTH, TALLEST = 720.0, 900.0
+MAP_WIDTH, TALLEST = 640.0, 560.0
 GRID = 10.0  # steps of a pixel's width that outlines are drawn in
 SMALLEST_SEEN = 0.4  # pixels
 MOST_POINTS = 25_000  # of all outlines on a map: a page stays below half a megabyte
@@ -39,8 +39,8 @@ def region_map(
     """A map of polygons coloured by class of value; pointing at one shows its label.
 
     shapes : (m,) polygons in planar coordinates, metres; values : (m,) numbers; labels : m texts; text : what the
-    colours say, below the map; unit : of the values, above the key; north : degrees clockwise from the top, None where not known;
-    like : the values of another map, whose classes and colours are taken.
+    colours say, below the map; unit : of the values, above the key; north : degrees clockwise from the top, None for no
+    arrow; like : the values of another map, whose classes and colours are taken.
     """
     bounds = shapely.total_bounds(shapes) if len(shapes) else np.full(4, np.nan)
     if not np.isfinite(bounds).all():
