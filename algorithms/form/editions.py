@@ -71,7 +71,7 @@ def add_release_edition(
                 None if layer is None else ground_of(layer, shapes),
                 bool(records.table.members),
                 [(label, value) for label, value in form.rows(MAY_BE_SAID) if value != ""],
-                [("VBAS", version())],
+                version(),
                 now(),
             )
         ),

@@ -52,7 +52,7 @@ class Published:
     ground: Ground | None = None
     counts_people: bool = False
     parameters: Sequence[tuple[str, object]] = ()
-    versions: Sequence[tuple[str, str]] = ()
+    version: str = ""
     date: str = ""
 
 
@@ -68,6 +68,7 @@ def release_report(published: Published) -> str:
         )
     else:
         verdict = "No record is released."
+    made = [*published.parameters, ("Made with VBAS", published.version)]
     sections = [
         _measures(published),
         _levels(published) if nested else Section(""),
@@ -75,8 +76,7 @@ def release_report(published: Published) -> str:
         _classes(published),
         _values(published),
         Section("What is not said here", NOT_SAID),
-        Section("How it was made", (), ("Parameter", "Value"), [(name, shown(v)) for name, v in published.parameters]),
-        Section("Versions", (), ("Program", "Version"), list(published.versions)),
+        Section("How it was made", (), ("Setting", "Value"), [(name, shown(value)) for name, value in made]),
     ]
     title = "Nested release" if nested else "Release of records"
     return render(Report(title, verdict, release.n_records > 0, False, sections, published.date))

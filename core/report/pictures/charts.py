@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,11 @@ from .svg import DASHES, FONT, INK, LETTER, MARK, QUIET, SERIES, caption, clippe
 
 BINS = 40
 FILL = SERIES[0]
-HALO = {"stroke": "#fff", "stroke_width": 4, "paint_order": "stroke"}  # so that lines behind a text do not cross it
+HALO: dict[str, Any] = {
+    "stroke": "#fff",
+    "stroke_width": 4,
+    "paint_order": "stroke",
+}  # so that lines behind a text do not cross it
 LONGEST_NAME = 42
 ROW = 22.0
 CLIPPED = 3.0  # so many times the upper quarter of the bars one is drawn; see `horizontal_bars`
