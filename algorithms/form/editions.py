@@ -68,7 +68,7 @@ def add_release_edition(
                 levels,
                 form.whole("K"),
                 None if layer is None else layer.areas,
-                None if layer is None else ground_of(layer, shapes),
+                ground_of(layer, shapes) if layer is not None and len(shapes) else None,
                 bool(records.table.members),
                 [(label, value) for label, value in form.rows(MAY_BE_SAID) if value != ""],
                 version(),

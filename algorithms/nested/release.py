@@ -75,6 +75,7 @@ def release_nested(form: Form) -> dict[str, object]:
         records = records_of(form, areas, k)
         areas = populated(layer, records)
     else:
+        layer = None
         areas, levels = regions.levels_of_crosswalk(form)
         records = records_of(form, areas, k)
         if loss == MEAN_DISTANCE:
@@ -83,6 +84,7 @@ def release_nested(form: Form) -> dict[str, object]:
     plan, release, _ = plan_and_release(form, areas, records, levels, k, loss)
     measures, _ = evaluate_levels(areas, plan, records.n_unmatched)
     form.outputs.add("RELEASED_RECORDS", *release_table(form, release, levels, records, k, True))
+    add_release_edition(form, release, records, levels, layer)
     return regions.numbers(measures)
 
 

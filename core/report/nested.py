@@ -173,7 +173,8 @@ def _classes(areas: Areas, plan: Plan) -> tuple[list[str], np.ndarray, np.ndarra
 
 def _maps_section(account: NestedAccount) -> Section:
     """A map per level: the share of each region's records that are shown in it or finer."""
-    audit, pictures = account.audit, []
+    audit = account.audit
+    pictures: list[str] = []
     shares = 100.0 * (audit.shown + audit.finer) / np.maximum(audit.records, 1)
     for level, of_level in enumerate(account.ground.levels):
         here = audit.level == level
