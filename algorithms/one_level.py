@@ -40,11 +40,10 @@ def anonymize_one_level(form: Form) -> dict[str, object]:
     form.outputs.add("RELEASED_RECORDS", *release_table(form, release, plan.levels, records, k))
     shapes = regions.add_regions(form, layer, run.aggregation, audit)
     seconds["drawing and writing"] = form.seconds() - sum(seconds.values())
-    ground = ground_of(layer, [shapes])
     form.outputs.add_text(
         "REPORT",
         lambda: anonymisation_report(
-            Account(areas, plan, measures, audit, ground),
+            Account(areas, plan, measures, audit, ground_of(layer, [shapes])),
             smallest_class(release, len(records.table.quasi_identifiers)),
             running_of(form),
             (*records.notes, *run.notes, *rule_sentences(form)),
@@ -53,5 +52,5 @@ def anonymize_one_level(form: Form) -> dict[str, object]:
             run.convergence,
         ),
     )
-    add_release_edition(form, release, records, plan.levels, layer, ground)
+    add_release_edition(form, release, records, plan.levels, layer, [shapes])
     return {**regions.numbers(measures), **numbers(plan.levels, measures)}

@@ -75,6 +75,7 @@ def release_nested(form: Form) -> dict[str, object]:
         records = records_of(form, areas, k)
         areas = populated(layer, records)
     else:
+        layer = None
         areas, levels = regions.levels_of_crosswalk(form)
         records = records_of(form, areas, k)
         if loss == MEAN_DISTANCE:
@@ -83,6 +84,7 @@ def release_nested(form: Form) -> dict[str, object]:
     plan, release, _ = plan_and_release(form, areas, records, levels, k, loss)
     measures, _ = evaluate_levels(areas, plan, records.n_unmatched)
     form.outputs.add("RELEASED_RECORDS", *release_table(form, release, levels, records, k, True))
+    add_release_edition(form, release, records, levels, layer)
     return regions.numbers(measures)
 
 
@@ -136,12 +138,11 @@ def add_levels(
         form.outputs.add("CROSSWALK", outputs.crosswalk_of_levels(layer, levels))
     form.outputs.add("REGION_AUDIT", outputs.audit_of_levels(layer, levels, shapes, audit))
     seconds["measures and drawing"] = form.seconds() - sum(seconds.values())
-    ground = ground_of(layer, shapes)
     smallest = None if release is None else smallest_class(release, len(records.table.quasi_identifiers))
     form.outputs.add_text(
         "REPORT",
         lambda: nested_report(
-            NestedAccount(areas, plan, measures, audit, single, ground),
+            NestedAccount(areas, plan, measures, audit, single, ground_of(layer, shapes)),
             smallest,
             running_of(form),
             (*records.notes, *rule_sentences(form)),
@@ -151,7 +152,7 @@ def add_levels(
         ),
     )
     if release is not None:
-        add_release_edition(form, release, records, levels, layer, ground)
+        add_release_edition(form, release, records, levels, layer, shapes)
     share = f"{measures.n_suppressed} of {measures.n_records} records ({measures.suppression_percent:.3g} %)"
     form.info(
         f"Suppressed: {share}. Mean distance: {measures.mean_distance:.0f} m."

@@ -8,6 +8,7 @@ from ..form import parameters as shared
 from ..form import regions
 from ..form.areas import area_parameters
 from ..form.base import VbasAlgorithm
+from ..form.editions import add_release_edition, release_edition
 from ..form.effective import Counts
 from ..form.form import Form
 from ..form.generalising import COUNTS as GENERALISING
@@ -45,6 +46,7 @@ class ReleaseRecords(VbasAlgorithm):
             loss(),
             *register_parameters(),
             released_records(),
+            release_edition(),
         )
         self.addNumbers(**{name: regions.NUMBERS[name] for name in NUMBERS})
 
@@ -69,5 +71,6 @@ class ReleaseRecords(VbasAlgorithm):
         # Without the areas' shapes there are no distances: compactness is left to “Evaluate regions”.
         measures, _ = evaluate(areas, plan, crosswalk.mean_centres(areas.points), records.n_unmatched)
         form.outputs.add("RELEASED_RECORDS", *release_table(form, rows, plan.levels, records, k))
+        add_release_edition(form, rows, records, plan.levels)
         found = regions.numbers(measures)
         return {name: found[name] for name in NUMBERS}
