@@ -15,9 +15,9 @@ from .form import approaches, regions
 from .form.areas import areas_of, with_neighbours
 from .form.form import Form
 from .form.records import populated, records_of, required_of
-from .form.release import held_against_margins, release_table, released
+from .form.release import release_table, released
 from .nested.release import numbers
-from .privacy.earlier import held_against_register
+from .privacy.earlier import protected
 from .privacy.rule import rule_sentences
 
 
@@ -32,7 +32,7 @@ def anonymize_one_level(form: Form) -> dict[str, object]:
     form.info(*run.notes, *rule_sentences(form))
     requirement = required_of(form, records)
     plan = suppress(records.profile, run.aggregation.crosswalk, k, requirement)
-    plan = held_against_register(form, held_against_margins(form, plan, records), areas)
+    plan = protected(form, plan, areas, records, requirement)
     release, protection = released(form, plan, records, requirement)
     measures, audit = evaluate(areas, plan, run.aggregation.sites, records.n_unmatched)
     seconds = {"reading": read, **run.seconds}
