@@ -12,10 +12,10 @@ from .form.areas import areas_of, with_neighbours
 from .form.editions import add_release_edition, ground_of
 from .form.form import Form
 from .form.records import populated, records_of, terms_of
-from .form.release import held_against_margins, release_table, released
+from .form.release import release_table, released
 from .form.running import running_of
 from .nested.release import numbers
-from .privacy.earlier import held_against_register
+from .privacy.earlier import protected
 from .privacy.rule import rule_sentences
 
 
@@ -31,7 +31,7 @@ def anonymize_one_level(form: Form) -> dict[str, object]:
     form.info(*run.notes, *rule_sentences(form))
     requirement = terms.requirement
     plan = suppress(records.profile, run.aggregation.crosswalk, k, requirement)
-    plan = held_against_register(form, held_against_margins(form, plan, records), areas)
+    plan = protected(form, plan, areas, records, requirement)
     release, protection = released(form, plan, records, requirement)
     measures, audit = evaluate(areas, plan, run.aggregation.sites, records.n_unmatched)
     form.warn(*approaches.over_budget(configuration, measures.suppression_percent))

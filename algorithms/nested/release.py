@@ -25,10 +25,10 @@ from ..form.areas import areas_of
 from ..form.editions import add_release_edition, ground_of
 from ..form.form import Form
 from ..form.records import populated, records_of, required_of, terms_of
-from ..form.release import held_against_margins, release_table, released
+from ..form.release import release_table, released
 from ..form.running import running_of
 from ..layers.shapes.areas import AreaLayer
-from ..privacy.earlier import held_against_register
+from ..privacy.earlier import protected
 from ..privacy.rule import rule_sentences
 from . import outputs
 from .levels import CONFIGURATION, layer_for_levels, level_options_of, levels_of, sentence
@@ -110,7 +110,7 @@ def plan_and_release(
     """The optimum, the rows that it shows, recounted region by region, and what the report says of their protection."""
     requirement = required_of(form, records)
     plan = nest(areas, records.profile, levels, k, loss, requirement, form.progress(45, 65))
-    plan = held_against_register(form, held_against_margins(form, plan, records), areas)
+    plan = protected(form, plan, areas, records, requirement)
     release, protection = released(form, plan, records, requirement)
     check_where_shown(release, records, levels, whole=not requirement.asks_for_values)
     return plan, release, protection

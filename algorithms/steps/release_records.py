@@ -13,11 +13,11 @@ from ..form.effective import Counts
 from ..form.form import Form
 from ..form.generalising import COUNTS as GENERALISING
 from ..form.records import PROTECTION, k_parameter, record_parameters, records_of, released_fields, required_of
-from ..form.release import held_against_margins, release_table, released, released_records
+from ..form.release import release_table, released, released_records
 from ..nested.levels import loss
 from ..nested.release import release_nested
 from ..privacy.earlier import COUNTS as REGISTERED
-from ..privacy.earlier import held_against_register, register_parameters
+from ..privacy.earlier import protected, register_parameters
 
 NUMBERS = ("N_RECORDS", "N_SUPPRESSED", "SUPPRESSION_PERCENT", "DISCERNIBILITY", "NON_UNIFORM_ENTROPY")
 
@@ -66,7 +66,7 @@ class ReleaseRecords(VbasAlgorithm):
         records = records_of(form, areas, k)
         requirement = required_of(form, records)
         plan = suppress(records.profile, crosswalk, k, requirement)
-        plan = held_against_register(form, held_against_margins(form, plan, records), areas)
+        plan = protected(form, plan, areas, records, requirement)
         rows, _ = released(form, plan, records, requirement)
         # Without the areas' shapes there are no distances: compactness is left to “Evaluate regions”.
         measures, _ = evaluate(areas, plan, crosswalk.mean_centres(areas.points), records.n_unmatched)

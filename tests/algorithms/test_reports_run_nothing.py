@@ -162,14 +162,16 @@ def checkreleases(town):
     layers = {"RELEASES": [], "CROSSWALKS": []}
     for number, (first, counts) in enumerate(((5, (20, 20)), (4, (18, 22)))):
         regions = [1] * first + [2] * (9 - first)
-        columns = {"vbas_region": [1, 2], town.field("sex"): [f"{town.text}0"] * 2, "n": list(counts)}
+        values = {town.field("sex"): [f"{town.text}0"] * 2, town.field("ill"): [f"{town.text}1"] * 2}
+        columns = {"vbas_region": [1, 2], **values, "n": list(counts)}
         layers["RELEASES"].append(named(make_layer(columns), town.field(f"release {number}")))
         crosswalk = make_layer({town.field("code"): town.areas, "vbas_region": regions})
         layers["CROSSWALKS"].append(named(crosswalk, town.field(f"crosswalk {number}")))
     project = QgsProject.instance()
     given = {name: [project.addMapLayer(layer).id() for layer in found] for name, found in layers.items()}
     places = {"REGIONS": town.area_layer(), "REGION_ID": town.field("area"), "REGISTER": None}
-    return {**given, **places, "QUASI_IDENTIFIERS": town.field("sex"), "COUNT_FIELD": "n"}
+    names = {"QUASI_IDENTIFIERS": town.field("sex"), "SENSITIVE": town.field("ill")}
+    return {**given, **places, **names, "COUNT_FIELD": "n"}
 
 
 def donutmask(town):
