@@ -17,11 +17,12 @@ from ...core.records.matching import Records
 from ...core.release import Release, apply
 from ...core.report.page import Section
 from ...core.report.protection import protection_section
+from ...core.ties import CHOICES, FIXED, SECRET, ties_of
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.crosswalks import LEVEL, NUMBER
 from ..layers.tables import FOR_RELEASE, SecondCount, Table, number_fields
 from .form import Form
-from .parameters import sink
+from .parameters import choice, sink
 
 
 def released_records() -> QgsProcessingParameterDefinition:
@@ -37,12 +38,28 @@ def released_records() -> QgsProcessingParameterDefinition:
     )
 
 
+def ties() -> QgsProcessingParameterDefinition:
+    """TIES."""
+    return choice(
+        "TIES",
+        "Choices that cost the same",
+        CHOICES,
+        FIXED,
+        "Nested levels, published totals and a repair often have several ways that cost the same. "
+        f"“{FIXED}”: always the first, so that the same run gives the same release. “{SECRET}”: by chance from the "
+        "computer's own source, kept nowhere, so that nobody who runs the method again can count on its order; every "
+        "run then gives another release, so publish one only. It costs nothing, and hides little: docs/privacy.md "
+        "says how much somebody who knows the method can still guess.",
+        advanced=True,
+    )
+
+
 def held_against_margins(form: Form, plan: Plan, records: Records) -> Plan:
     """The plan, from which nothing below k follows with the totals that others publish."""
     if not form.has("PUBLISHED_MARGINS") or not form.given("PUBLISHED_MARGINS"):
         return plan
     margins = parse_margins(form.text("PUBLISHED_MARGINS"), plan.profile.quasi_identifiers)
-    held, cost = hold_against_margins(plan, margins)
+    held, cost = hold_against_margins(plan, margins, ties=ties_of(form.text("TIES")))
     form.info(f"{cost} further records are suppressed, so that no count below k follows from published totals.")
     return held
 

@@ -103,7 +103,9 @@ def plan_and_release(
 ) -> tuple[Plan, Release, Section]:
     """The optimum, the rows that it shows, recounted region by region, and what the report says of their protection."""
     requirement = required_of(form, records)
-    plan = nest(areas, records.profile, levels, k, loss, requirement, form.progress(45, 65))
+    plan = nest(
+        areas, records.profile, levels, k, loss, requirement, form.progress(45, 65), ties_of(form.text("TIES"))
+    )
     plan = held_against_register(form, held_against_margins(form, plan, records), areas)
     release, protection = released(form, plan, records, requirement)
     check_where_shown(release, records, levels, whole=not requirement.asks_for_values)

@@ -13,6 +13,7 @@ from ...core.plan import Plan
 from ...core.releases.examining import Examined, examine
 from ...core.releases.published import Published, publish
 from ...core.releases.repair import on_earlier_regions, repair
+from ...core.ties import ties_of
 from ..form.effective import GIVEN, Counts
 from ..form.form import Form
 from ..form.parameters import choice
@@ -76,7 +77,7 @@ def _repaired(form: Form, plan: Plan, areas: Areas, earlier: list[Published], ti
             "REGISTER_ACTION “repair” with nested levels would not keep to L_DIVERSITY and MAX_SHARE: choose “stop”, "
             "or one level."
         )
-    done = repair(plan, areas, earlier, title)
+    done = repair(plan, areas, earlier, title, ties=ties_of(form.text("TIES")))
     if done.after.n_counts:
         raise PrivacyError(_stopped(done.after, plan.k))
     form.warn(

@@ -17,6 +17,7 @@ from ..plan import SUPPRESSED, Plan, area_of_cells
 from ..profile import Profile
 from ..progress import Progress, silent
 from ..records.columns import combine_codes
+from ..ties import Ties, ranks
 
 
 def parse_margins(text: str, quasi_identifiers: Sequence[str]) -> list[tuple[str, ...]]:
@@ -35,14 +36,16 @@ def parse_margins(text: str, quasi_identifiers: Sequence[str]) -> list[tuple[str
     return margins
 
 
-def hold_against_margins(plan: Plan, margins: Sequence[Sequence[str]], progress: Progress = silent) -> tuple[Plan, int]:
+def hold_against_margins(
+    plan: Plan, margins: Sequence[Sequence[str]], progress: Progress = silent, ties: Ties = None
+) -> tuple[Plan, int]:
     """The plan, with further classes suppressed until nobody who has the totals by these margins can tell any count
     from 1 to k - 1; and the records that took.
 
     margins : sets of quasi-identifiers whose totals by region are published, the regions those of the coarsest level.
     In every region and margin the suppressed records add up to 0, or to at least k over at least two classes: the
     smallest class that is shown there is suppressed until it is so. What linear programs still bound within 1 to k - 1
-    is mended in the same way. A margin with fewer than k records in all cannot be mended: it is published.
+    is mended in the same way; of equal classes the first, or one by `ties`. A margin with fewer than k records in all cannot be mended: it is published.
     """
     crosswalk, profile, k = plan.levels.crosswalks[-1], plan.profile, plan.k
     area = area_of_cells(profile)
@@ -57,10 +60,13 @@ def hold_against_margins(plan: Plan, margins: Sequence[Sequence[str]], progress:
     before = lost.copy()
     region, class_of = np.divmod(keys, n_classes)
     groups = [_groups(profile, region, class_of, margin) for margin in margins]
+    # Smaller classes come first, equal ones in an order of their own.
+    size = np.empty(len(keys), np.int64)
+    size[np.lexsort((ranks(len(keys), ties), records))] = np.arange(len(keys))
     while True:
-        more = _smallest_to_add(groups, records, lost, k)
+        more = _smallest_to_add(groups, records, size, lost, k)
         if not len(more):
-            more = _still_pinned(groups, region, records, lost, k, progress)
+            more = _still_pinned(groups, region, records, size, lost, k, progress)
         if not len(more):
             break
         lost[more] = True
@@ -86,21 +92,23 @@ def _groups(profile: Profile, region: np.ndarray, class_of: np.ndarray, margin: 
     return combine_codes([region, *codes], [int(region.max(initial=0)) + 1, *sizes])[0]
 
 
-def _smallest_to_add(groups: Sequence[np.ndarray], records: np.ndarray, lost: np.ndarray, k: int) -> np.ndarray:
+def _smallest_to_add(
+    groups: Sequence[np.ndarray], records: np.ndarray, size: np.ndarray, lost: np.ndarray, k: int
+) -> np.ndarray:
     """The smallest shown place of every total whose suppressed records are too few, or of one class only."""
     found = []
     for group in groups:
         n_groups = int(group.max(initial=-1)) + 1
         suppressed = np.bincount(group, records * lost, n_groups)
         short = (suppressed > 0) & ((suppressed < k) | (np.bincount(group, lost, n_groups) < 2))
-        found.append(_first_shown(np.flatnonzero(short), group, records, lost))
+        found.append(_first_shown(np.flatnonzero(short), group, size, lost))
     return np.unique(np.concatenate(found)) if found else np.empty(0, np.int64)
 
 
-def _first_shown(wanted: np.ndarray, group: np.ndarray, records: np.ndarray, lost: np.ndarray) -> np.ndarray:
-    """The smallest place that is shown in each of these groups; none where all are suppressed."""
+def _first_shown(wanted: np.ndarray, group: np.ndarray, size: np.ndarray, lost: np.ndarray) -> np.ndarray:
+    """The smallest place that is shown in each of these groups, by the rank of its size; none where none is shown."""
     shown = np.flatnonzero(~lost & np.isin(group, wanted))
-    order = shown[np.lexsort((shown, records[shown], group[shown]))]
+    order = shown[np.lexsort((size[shown], group[shown]))]
     return order[np.diff(group[order], prepend=-1) != 0]
 
 
@@ -108,6 +116,7 @@ def _still_pinned(
     groups: Sequence[np.ndarray],
     region: np.ndarray,
     records: np.ndarray,
+    size: np.ndarray,
     lost: np.ndarray,
     k: int,
     progress: Progress,
@@ -123,7 +132,7 @@ def _still_pinned(
         sums = rows @ records[unknown]
         for column in pinned_columns(rows, sums, k):
             for group in groups:
-                found.append(_first_shown(group[unknown[column : column + 1]], group, records, lost))
+                found.append(_first_shown(group[unknown[column : column + 1]], group, size, lost))
         progress((done + 1) / len(regions))
     return np.unique(np.concatenate(found)) if found else np.empty(0, np.int64)
 

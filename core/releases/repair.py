@@ -14,6 +14,7 @@ import numpy as np
 from ..areas import Areas
 from ..plan import SUPPRESSED, Plan, area_of_cells, plan_by_levels, suppress
 from ..progress import Progress, silent
+from ..ties import Ties, ranks
 from .examining import Examined, Examiner
 from .overlay import NONE, Overlay
 from .pinned import REST, Count
@@ -43,11 +44,17 @@ class Repaired:
 
 
 def repair(
-    plan: Plan, areas: Areas, earlier: Sequence[Published], title: str = "this release", progress: Progress = silent
+    plan: Plan,
+    areas: Areas,
+    earlier: Sequence[Published],
+    title: str = "this release",
+    progress: Progress = silent,
+    ties: Ties = None,
 ) -> Repaired:
     """Suppress or coarsen labels of a plan, the smallest first, until nothing is given away.
 
-    areas : those of the plan's profile. What the earlier releases give away without this one stays as it is.
+    areas : those of the plan's profile; ties : decides among labels of one size, the first where None.
+    What the earlier releases give away without this one stays as it is.
     Every round suppresses or coarsens at least one label; with none of a class left, this release tells nothing of it.
     """
     examiner = Examiner(earlier)
@@ -56,7 +63,7 @@ def repair(
     new, n_known_by_size = plan, 0
     if before.n_counts:
         for by_size in (True, False):
-            new, told, after = _until_nothing_tells(new, areas, title, examiner, by_size, progress)
+            new, told, after = _until_nothing_tells(new, areas, title, examiner, by_size, progress, ties)
         n_known_by_size = examiner.examine(_told(new, areas, title, True)).n_counts
     coarser = 0
     if plan.level_of is not None and new.level_of is not None:
@@ -66,7 +73,7 @@ def repair(
 
 
 def _until_nothing_tells(
-    plan: Plan, areas: Areas, title: str, examiner: Examiner, by_size: bool, progress: Progress
+    plan: Plan, areas: Areas, title: str, examiner: Examiner, by_size: bool, progress: Progress, ties: Ties
 ) -> tuple[Plan, Published, Examined]:
     """The plan, what it publishes, and what is found of it, once no label that can be taken away tells anything."""
     joint = None
@@ -74,7 +81,7 @@ def _until_nothing_tells(
         progress(turn / MOST_ROUNDS)
         told = _told(plan, areas, title, by_size)
         found = examiner.examine(told, joint)
-        chosen = _labels_that_tell(plan, told, found, by_size)
+        chosen = _labels_that_tell(plan, told, found, by_size, ties)
         if not chosen.any():
             break
         joint = np.concatenate([np.empty(0, np.int64), *(count.joint for count in found.counts)])
@@ -124,7 +131,7 @@ def _told(plan: Plan, areas: Areas, title: str, by_size: bool) -> Published:
     return told if by_size else replace(told, bounded=False, held_back=None)
 
 
-def _labels_that_tell(plan: Plan, told: Published, found: Examined, by_size: bool) -> np.ndarray:
+def _labels_that_tell(plan: Plan, told: Published, found: Examined, by_size: bool, ties: Ties) -> np.ndarray:
     """For each count that is given away the smallest label of the plan that tells of it, (L,) bool.
 
     by_size : only labels that show the very people; else also those around them.
@@ -137,6 +144,8 @@ def _labels_that_tell(plan: Plan, told: Published, found: Examined, by_size: boo
         return chosen
     over, last = found.pinned.overlay, len(found.pinned.overlay.releases) - 1
     by_class = _Labels(over, last)
+    size = np.empty(len(shown), np.int64)
+    size[np.lexsort((ranks(len(shown), ties), plan.records[shown]))] = np.arange(len(shown))
     for count in found.counts:
         labels = by_class.showing(count)
         if not len(labels) and count.kind == REST:
@@ -144,7 +153,7 @@ def _labels_that_tell(plan: Plan, told: Published, found: Examined, by_size: boo
         if not len(labels) and not by_size:
             labels = by_class.around(count)
         if len(labels) and not chosen[shown[labels]].any():
-            chosen[shown[labels[np.argmin(plan.records[shown[labels]])]]] = True
+            chosen[shown[labels[np.argmin(size[labels])]]] = True
     return chosen
 
 
