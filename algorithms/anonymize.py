@@ -10,10 +10,10 @@ from .form import approaches, regions
 from .form import parameters as shared
 from .form.areas import area_parameters
 from .form.base import VbasAlgorithm
-from .form.effective import Counts
+from .form.effective import GIVEN, Counts
 from .form.form import Form
 from .form.records import PROTECTION, k_parameter, record_parameters, released_fields
-from .form.release import released_records
+from .form.release import released_records, ties
 from .layers.given import Given
 from .nested import levels as nested_levels
 from .nested.release import NUMBERS, anonymize_nested
@@ -54,6 +54,7 @@ class Anonymize(VbasAlgorithm):
             nested_levels.loss(),
             shared.seed(),
             *earlier.register_parameters(),
+            ties(),
             released_records(),
             *regions.region_outputs(),
             shared.report("A page with the verdict, the measures, all parameters and maps of the regions."),
@@ -61,7 +62,9 @@ class Anonymize(VbasAlgorithm):
         self.addNumbers(**regions.NUMBERS, **NUMBERS)
 
     def counts(self) -> Counts:
-        return {**approaches.counts_with_combination(), **nested_levels.counts(), **PROTECTION, **earlier.COUNTS}
+        tied = {"RELEASE": [nested_levels.NESTED], "PUBLISHED_MARGINS": GIVEN, "REGISTER_ACTION": [earlier.REPAIR]}
+        own = {**nested_levels.counts(), **PROTECTION, **earlier.COUNTS, "TIES": [tied]}
+        return {**approaches.counts_with_combination(), **own}
 
     def raised(self, given: Given) -> Given:
         return with_rule(given)

@@ -17,6 +17,7 @@ from .form.form import Form
 from .form.records import populated, records_of, required_of
 from .form.release import held_against_margins, release_table, released
 from .nested.release import numbers
+from .privacy.dependence import crosswalk_sentence
 from .privacy.earlier import held_against_register
 from .privacy.rule import rule_sentences
 
@@ -29,11 +30,12 @@ def anonymize_one_level(form: Form) -> dict[str, object]:
     areas, read = populated(layer, records), form.seconds()
     run = aggregate(areas, records.profile, configuration, form.progress(stop=60))
     run = joined_to_least_population(run, areas, form.number("LEAST_POPULATION"))
-    form.info(*run.notes, *rule_sentences(form))
+    notes = (*run.notes, *rule_sentences(form), crosswalk_sentence(form, configuration.looking_at_classes))
+    form.info(*notes)
     requirement = required_of(form, records)
     plan = suppress(records.profile, run.aggregation.crosswalk, k, requirement)
     plan = held_against_register(form, held_against_margins(form, plan, records), areas)
-    release, protection = released(form, plan, records, requirement)
+    release, protection = released(form, plan, records, requirement, areas.population)
     measures, audit = evaluate(areas, plan, run.aggregation.sites, records.n_unmatched)
     seconds = {"reading": read, **run.seconds}
     seconds["suppression and measures"] = form.seconds() - sum(seconds.values())
@@ -48,7 +50,7 @@ def anonymize_one_level(form: Form) -> dict[str, object]:
         smallest_class(release, len(records.table.quasi_identifiers)),
         layer.to_planar(np.asarray(shapes), layer.crs),
         form.rows(),
-        (*records.warnings, *run.notes, *rule_sentences(form)),
+        (*records.warnings, *notes),
         seconds,
         protection,
     )

@@ -279,8 +279,10 @@ def insider(
         people = np.maximum(one.population[near], 1e-9)
         attacked += 1
         base += _likeliest(part_of[near], people)[0] == true
-        guess, probability = _likeliest(part_of[near][fits], (people*weight)[fits]) if fits.any() else _likeliest(
-            part_of[near], people
+        guess, probability = (
+            _likeliest(part_of[near][fits], (people * weight)[fits])
+            if fits.any()
+            else _likeliest(part_of[near], people)
         )
         right_by_method += guess == true
         if probability >= SURE and _likeliest(part_of[near], people)[1] < SURE:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from . import aggregation, levels, site_location, site_number
 from .aggregation import Aggregation, AggregationOptions
-from .approach import Approach, Result, choosing_sites, looking_at
+from .approach import Approach, Result, choosing_sites, depending_on_classes, looking_at
 from .areas import Areas
 from .errors import InputError
 from .profile import Profile
@@ -37,6 +37,16 @@ class Configuration:
     def has_capacities(self) -> bool:
         """Whether the aggregation looks at the capacity factor."""
         return self.aggregation in looking_at(aggregation.APPROACHES, "capacity_factor")
+
+    @property
+    def looking_at_classes(self) -> tuple[str, ...]:
+        """The approaches of this configuration whose results depend on the classes of suppressed records."""
+        rooms = (
+            (self.site_number, site_number.APPROACHES),
+            ("" if self.chooses_sites else self.site_location, site_location.APPROACHES),
+            (self.aggregation, aggregation.APPROACHES),
+        )
+        return tuple(name for name, approaches in rooms if name in depending_on_classes(approaches))
 
     @property
     def title(self) -> str:

@@ -54,7 +54,11 @@ def record_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         "so group them first (age groups, not dates of birth).",
         several=True,
     )
-    yield record_count(numeric=True)
+    yield record_count(
+        True,
+        "A survey weight is none: a class of k by weight may rest on one respondent. Leave it empty then, so that k "
+        "counts respondents. Weights with fractions are refused, and numbers that look like weights are warned of.",
+    )
 
 
 def counted_records(
@@ -87,9 +91,9 @@ def counted_records(
 COUNTED_RECORDS: Counts = {name: [{"RECORDS": GIVEN}] for name in ("RECORD_REGION", "RECORD_COUNT")}
 
 
-def record_count(numeric: bool) -> QgsProcessingParameterDefinition:
-    """RECORD_COUNT."""
-    text = "For a table that is already counted: how many records each row stands for."
+def record_count(numeric: bool, more: str = "") -> QgsProcessingParameterDefinition:
+    """RECORD_COUNT; more : what else its help says."""
+    text = f"For a table that is already counted: how many records each row stands for. {more}".strip()
     return field("RECORD_COUNT", "Records per row", "RECORDS", text, numeric, optional=True, advanced=True)
 
 

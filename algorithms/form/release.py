@@ -12,6 +12,7 @@ from ...core.plan import Plan
 from ...core.privacy.kept_fields import examine_kept_fields
 from ...core.privacy.margins import hold_against_margins, parse_margins
 from ...core.privacy.requirement import Requirement, measure
+from ...core.privacy.weights import warning_of_weights
 from ...core.records.columns import Column
 from ...core.records.matching import Records
 from ...core.release import Release, apply
@@ -64,18 +65,24 @@ def held_against_margins(form: Form, plan: Plan, records: Records) -> Plan:
     return held
 
 
-def released(form: Form, plan: Plan, records: Records, requirement: Requirement) -> tuple[Release, Section]:
-    """The rows that the plan shows, and what the report says of who and what k does not count."""
+def released(
+    form: Form, plan: Plan, records: Records, requirement: Requirement, population: np.ndarray | None = None
+) -> tuple[Release, Section]:
+    """The rows that the plan shows, and what the report says of who and what k does not count.
+
+    population : people of each area, None where it is not known
+    """
     kept = examine_kept_fields(plan, records)
     release = apply(plan, records, kept)
-    form.warn(*(one.warning for one in kept if one.warning))
+    weights = warning_of_weights(plan, records, population)
+    form.warn(*(one.warning for one in kept if one.warning), *([weights] if weights else []))
     found = measure(requirement, plan.label_of, len(plan.records))
     for kind, smallest in found.smallest.items():
         form.info(f"k counts {kind}: the smallest released class holds {smallest} of them.")
     for name, diversity in found.diversity.items():
         alike = int((diversity.distinct[plan.shown] == 1).sum())
         form.info(f"{alike} of {int(plan.shown.sum())} released classes have one value of “{name}” in common.")
-    return release, protection_section(requirement, found, kept, plan)
+    return release, protection_section(requirement, found, kept, plan, weights)
 
 
 def release_table(

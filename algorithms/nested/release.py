@@ -19,12 +19,14 @@ from ...core.records.matching import Records
 from ...core.release import Release, smallest_class
 from ...core.report.nested import nested_report
 from ...core.report.page import Section
+from ...core.ties import ties_of
 from ..form import approaches, regions
 from ..form.areas import areas_of
 from ..form.form import Form
 from ..form.records import populated, records_of, required_of
 from ..form.release import held_against_margins, release_table, released
 from ..layers.shapes.areas import AreaLayer
+from ..privacy.dependence import crosswalk_sentence
 from ..privacy.earlier import held_against_register
 from ..privacy.rule import rule_sentences
 from . import outputs
@@ -51,12 +53,13 @@ def anonymize_nested(form: Form) -> dict[str, object]:
     )
     step = form.progress(30, 45)
     levels = levels_of(form, areas, lambda: build_levels(areas, records.profile, finest, options, step))
-    form.info(sentence(levels), *rule_sentences(form))
+    notes = (*rule_sentences(form), crosswalk_sentence(form, _looking_at_classes(form, configuration)))
+    form.info(sentence(levels), *notes)
     seconds["levels"] = form.seconds() - sum(seconds.values())
-    plan, release, protection = plan_and_release(form, areas, records, levels, k, form.text("LOSS"))
+    plan, release, protection = plan_and_release(form, areas, records, levels, k, form.text("LOSS"), areas.population)
     seconds["optimum, release and recount"] = form.seconds() - sum(seconds.values())
     form.outputs.add("RELEASED_RECORDS", *release_table(form, release, levels, records, k, True))
-    measures, _ = add_levels(form, layer, areas, records, plan, single, seconds, (release, protection))
+    measures, _ = add_levels(form, layer, areas, records, plan, single, seconds, (release, protection), notes)
     if form.outputs.wanted("SITE_POINTS") or form.outputs.wanted("VORONOI"):
         form.warn("Nested levels have no sites: SITE_POINTS and VORONOI are not made.")
     return {**regions.numbers(measures), **numbers(levels, measures)}
@@ -64,19 +67,20 @@ def anonymize_nested(form: Form) -> dict[str, object]:
 
 def release_nested(form: Form) -> dict[str, object]:
     """`vbas:releaserecords` with a crosswalk of several levels."""
-    k, loss = form.whole("K"), form.text("LOSS")
+    k, loss, population = form.whole("K"), form.text("LOSS"), None
     if form.given("REGIONS"):
         layer = areas_of(form)
         areas, levels = regions.levels_of_crosswalk(form, layer.areas)
         records = records_of(form, areas, k)
         areas = populated(layer, records)
+        population = areas.population
     else:
         areas, levels = regions.levels_of_crosswalk(form)
         records = records_of(form, areas, k)
         if loss == MEAN_DISTANCE:
             loss = NON_UNIFORM_ENTROPY
             form.warn(f"Without REGIONS there are no distances: LOSS is “{loss}” in this run.")
-    plan, release, _ = plan_and_release(form, areas, records, levels, k, loss)
+    plan, release, _ = plan_and_release(form, areas, records, levels, k, loss, population)
     measures, _ = evaluate_levels(areas, plan, records.n_unmatched)
     form.outputs.add("RELEASED_RECORDS", *release_table(form, release, levels, records, k, True))
     return regions.numbers(measures)
@@ -99,15 +103,19 @@ def evaluate_nested(form: Form) -> dict[str, object]:
 
 
 def plan_and_release(
-    form: Form, areas: Areas, records: Records, levels: Levels, k: int, loss: str
+    form: Form,
+    areas: Areas,
+    records: Records,
+    levels: Levels,
+    k: int,
+    loss: str,
+    population: np.ndarray | None = None,
 ) -> tuple[Plan, Release, Section]:
     """The optimum, the rows that it shows, recounted region by region, and what the report says of their protection."""
     requirement = required_of(form, records)
-    plan = nest(
-        areas, records.profile, levels, k, loss, requirement, form.progress(45, 65), ties_of(form.text("TIES"))
-    )
+    plan = nest(areas, records.profile, levels, k, loss, requirement, form.progress(45, 65), ties_of(form.text("TIES")))
     plan = held_against_register(form, held_against_margins(form, plan, records), areas)
-    release, protection = released(form, plan, records, requirement)
+    release, protection = released(form, plan, records, requirement, population)
     check_where_shown(release, records, levels, whole=not requirement.asks_for_values)
     return plan, release, protection
 
@@ -121,8 +129,10 @@ def add_levels(
     single: tuple[str, Measures] | None,
     seconds: dict[str, float],
     made: tuple[Release, Section] | None,
+    notes: tuple[str, ...] = (),
 ) -> tuple[Measures, LevelAudit]:
-    """Write what describes the levels and what they show; made : the release, and what protects it, if there is one."""
+    """Write what describes the levels and what they show; made : the release, and what protects it, if there is one;
+    notes : sentences for the report."""
     release, protection = made or (None, None)
     levels = plan.levels
     measures, audit = evaluate_levels(areas, plan, records.n_unmatched)
@@ -145,7 +155,7 @@ def add_levels(
             single,
             [layer.to_planar(np.asarray(one), layer.crs) for one in shapes],
             form.rows(),
-            (*records.warnings, *rule_sentences(form)),
+            (*records.warnings, *notes),
             seconds,
             protection,
         ),
@@ -181,6 +191,16 @@ def _single_level(
     plan = suppress(records.profile, run.aggregation.crosswalk, k, required_of(form, records))
     measures, _ = evaluate(areas, plan, run.aggregation.sites, records.n_unmatched)
     return run, (form.text("COMBINATION"), measures)
+
+
+def _looking_at_classes(form: Form, configuration: Configuration) -> tuple[str, ...]:
+    """The approaches that made the levels and look at the classes of suppressed records."""
+    if form.given("LEVEL_FIELDS"):
+        return ()
+    looking = configuration.looking_at_classes
+    if form.text("FINEST") == CONFIGURATION:
+        return looking
+    return tuple(name for name in looking if name != configuration.site_number)
 
 
 def _classes(areas: Areas, plan: Plan) -> tuple[list[str], np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ from ..form.base import VbasAlgorithm
 from ..form.effective import Counts
 from ..form.form import Form
 from ..form.records import PROTECTION, k_parameter, record_parameters, records_of, released_fields, required_of
-from ..form.release import held_against_margins, release_table, released, released_records
+from ..form.release import held_against_margins, release_table, released, released_records, ties
 from ..nested.levels import loss
 from ..nested.release import release_nested
 from ..privacy.earlier import COUNTS as REGISTERED
@@ -43,6 +43,7 @@ class ReleaseRecords(VbasAlgorithm):
             *(shared.advanced(shared.optional(one)) for one in area_parameters()),
             loss(),
             *register_parameters(),
+            ties(),
             released_records(),
         )
         self.addNumbers(**{name: regions.NUMBERS[name] for name in NUMBERS})

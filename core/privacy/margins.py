@@ -45,7 +45,8 @@ def hold_against_margins(
     margins : sets of quasi-identifiers whose totals by region are published, the regions those of the coarsest level.
     In every region and margin the suppressed records add up to 0, or to at least k over at least two classes: the
     smallest class that is shown there is suppressed until it is so. What linear programs still bound within 1 to k - 1
-    is mended in the same way; of equal classes the first, or one by `ties`. A margin with fewer than k records in all cannot be mended: it is published.
+    is mended in the same way. A margin with fewer than k records in all cannot be mended: it is published.
+    ties : decides among classes of one size, the first where None.
     """
     crosswalk, profile, k = plan.levels.crosswalks[-1], plan.profile, plan.k
     area = area_of_cells(profile)
