@@ -1,20 +1,21 @@
-"""What follows from knowing the method: nested releases made again from every origin that records could have.
+"""What follows from knowing the method: releases made again from every origin that records could have.
 
-A nested release shows each record as finely as k allows. Who knows that asks of a record shown in a region in which of
-the regions within it lives: each possible origin is put through the method, and those that do not give the published
-release are ruled out (downcoding: Cohen, USENIX Security 2022; minimality: Wong and others, VLDB 2007).
+A nested release shows each record as finely as k allows. Who knows that asks of a record shown in a region in which
+part of it (a region of the next finer level) the person lives: each possible origin is put through the method again,
+and those that do not give the published release are ruled out (downcoding: Cohen, USENIX Security 2022; minimality:
+Wong and others, VLDB 2007). Two attackers know the method, all its settings, the crosswalk and the population:
 
-The base that a guess is held against has the release, the crosswalk and the population, and knows that where the
-finest level is the areas, who is shown in a larger region lives in an area that does not show the class itself; it
-guesses the part of the region where most people could be. Two attackers know the method too:
-
-outsider : knows nothing of the records; draws origins, by population, and keeps those that give what is published in
-the region and within it
+outsider : knows nothing else; draws origins, in which areas may differ from their share of people, and keeps those that
+give what is published in the region and within it
 insider : knows where all others of the class live, and looks for one person
+
+Both are held against who guesses the part where most people live, and knows only how a nested release is read: an area
+that shows the class itself shows all of it. (For the attack on crosswalks see `crosswalk_attack.py`.)
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Callable, NamedTuple
 
 import numpy as np
@@ -26,288 +27,200 @@ from vbas.core.plan import Plan, area_of_cells
 
 CELLS_AT_ONCE = 200_000
 SURE = 0.95
-# How cells get their levels: cells, regions of each level, losses, k; may draw at random.
-Method = Callable[[ProfileCells, "list[np.ndarray]", "list[np.ndarray]", int], np.ndarray]
+# How cells get their levels: `best_levels`, or a variant of it that draws at random.
+Method = Callable[[ProfileCells, Sequence[np.ndarray], Sequence[np.ndarray], int], np.ndarray]
 
 
 class Guesses(NamedTuple):
     """What came of an attack, in records.
 
-    attacked : records that were looked for; base, method : guessed right by population alone, and by who knows the
-    method; sure : of whom that attacker is sure (a probability of 0.95 and more), and right : how many of these rightly
+    attacked : who was looked for; base, method : how many were guessed right by population, and by who knows the
+    method; sure : of how many that attacker is sure (with a probability of 0.95 and more) while the population does not
+    say it, and right : how many of these are where they are thought to be
     """
 
-    attacked: int
-    base: float
-    method: float
-    sure: int
-    right: int
+    attacked: int = 0
+    base: int = 0
+    method: int = 0
+    sure: int = 0
+    right: int = 0
 
-    def shares(self) -> tuple[float, float, float, float]:
-        """Per cent of the attacked that are guessed right by base and method, sure of, and of the latter right."""
-        n = max(self.attacked, 1)
-        return 100 * self.base / n, 100 * self.method / n, 100 * self.sure / n, 100 * self.right / max(self.sure, 1)
+    def plus(self, other: Guesses) -> Guesses:
+        """Both together."""
+        return Guesses(*(one + two for one, two in zip(self, other)))
 
-
-class _Release(NamedTuple):
-    """A nested release as the attacker sees it, with the truth beside it."""
-
-    plan: Plan
-    population: np.ndarray
-    regions: list[np.ndarray]
-    losses: list[np.ndarray]
-    area: np.ndarray
-    class_of: np.ndarray
-    records: np.ndarray
-    level_of: np.ndarray
-
-    @property
-    def shown_below(self) -> set[tuple[int, int]]:
-        """Areas and classes that are shown where the finest level is the areas themselves."""
-        first = self.plan.levels.crosswalks[0]
-        if first.n_regions != len(self.population):
-            return set()
-        fine = self.level_of == 0
-        return set(zip(self.area[fine].tolist(), self.class_of[fine].tolist()))
+    def shares(self) -> tuple[float, float, float]:
+        """Per cent of the attacked that are guessed right by population and by method, and that are known for sure."""
+        return tuple(100.0 * one / max(self.attacked, 1) for one in (self.base, self.method, self.right))  # type: ignore[return-value]
 
 
-def _release(areas: Areas, plan: Plan, loss: str) -> _Release:
-    profile = plan.profile
-    losses = [LOSSES[loss](areas, profile, crosswalk) for crosswalk in plan.levels.crosswalks]
-    area, class_of = area_of_cells(profile), profile.counts.indices.astype(np.int64)
-    level_of = np.asarray(plan.level_of)
-    return _Release(
-        plan, areas.population, list(plan.levels.region_of), losses, area, class_of, profile.counts.data, level_of
+def guess(part: np.ndarray, people: np.ndarray) -> tuple[int, float]:
+    """The part with most people, and its share; part, people : of each candidate."""
+    parts, position = np.unique(part, return_inverse=True)
+    sums = np.bincount(position.reshape(-1), people)
+    return int(parts[sums.argmax()]), float(sums.max() / max(sums.sum(), 1e-300))
+
+
+class NestedRelease:
+    """A nested release as an attacker has it, and the truth to judge guesses by."""
+
+    def __init__(self, areas: Areas, plan: Plan, loss: str = "mean distance") -> None:
+        profile, crosswalks = plan.profile, plan.levels.crosswalks
+        self.k, self.people = plan.k, np.maximum(areas.population, 1e-9)
+        self.regions = list(plan.levels.region_of)
+        self.losses = [LOSSES[loss](areas, profile, crosswalk) for crosswalk in crosswalks]
+        self.area, self.class_of = area_of_cells(profile), profile.counts.indices.astype(np.int64)
+        self.records, self.level_of = profile.counts.data, np.asarray(plan.level_of)
+        self.first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in crosswalks)])
+        # A random 64-bit name for each region: sums of names times records tell releases apart.
+        self._names = np.random.default_rng(0).integers(1, 2**63, self.first[-1], dtype=np.uint64)
+        by_itself = (self.level_of == 0) & (crosswalks[0].n_regions == len(areas))
+        shape = (int(self.class_of.max()) + 1, len(areas))
+        self.shows_itself = np.zeros(shape, bool)
+        self.shows_itself[self.class_of[by_itself], self.area[by_itself]] = True
+
+    def place(self, area: np.ndarray, level: np.ndarray) -> np.ndarray:
+        """A number for the region of each area at a level of its own, levels one after the other."""
+        return self.first[level] + np.choose(level, [one[area] for one in self.regions])
+
+    def told(self, group: np.ndarray, places: np.ndarray, records: np.ndarray, n_groups: int) -> np.ndarray:
+        """What each group of labels publishes, in one number, (n_groups,) uint64."""
+        prints = np.zeros(n_groups, np.uint64)
+        with np.errstate(over="ignore"):
+            np.add.at(prints, group, self._names[places] * records.astype(np.uint64))
+        return prints
+
+    def made_again(
+        self, cells: ProfileCells, n_problems: int, method: Method, levels: int | None = None
+    ) -> np.ndarray:
+        """What each problem publishes, (n_problems,); the class of a cell is its problem. levels : made up to there."""
+        prints = np.zeros(n_problems, np.uint64)
+        regions, losses = self.regions[:levels], self.losses[:levels]
+        order = np.argsort(cells.class_of, kind="stable")
+        starts = np.searchsorted(cells.class_of[order], np.arange(n_problems + 1))
+        start = 0
+        while start < n_problems:
+            stop = max(start + 1, int(np.searchsorted(starts, starts[start] + CELLS_AT_ONCE, side="right")) - 1)
+            rows = order[starts[start] : starts[stop]]
+            area, problem, records = cells.area[rows], cells.class_of[rows] - start, cells.records[rows]
+            level = method(ProfileCells(area, problem, records), regions, losses, self.k)
+            shown = level >= 0
+            places = self.place(area[shown], level[shown])
+            prints[start:stop] = self.told(problem[shown], places, records[shown], stop - start)
+            start = stop
+        return prints
+
+
+def insider(
+    release: NestedRelease, method: Method = best_levels, n_targets: int = 1000, most_areas: int = 32, seed: int = 0
+) -> Guesses:
+    """Single persons looked for in the regions of up to most_areas areas that show them."""
+    rng = np.random.default_rng(seed)
+    size = np.concatenate([np.bincount(one[one >= 0]) for one in release.regions])
+    above = np.flatnonzero(release.level_of > 0)
+    above = above[size[release.place(release.area[above], release.level_of[above])] <= most_areas]
+    if not len(above):
+        return Guesses()
+    targets = rng.choice(above, n_targets, p=release.records[above] / release.records[above].sum())
+    candidates = [_near(release, cell) for cell in targets.tolist()]
+    sizes = [len(near) for near in candidates]
+    of_problem = np.repeat(targets, sizes)
+    cells = _moved(release, of_problem, np.concatenate(candidates))
+    shown = release.level_of >= 0
+    published = release.told(
+        release.class_of[shown],
+        release.place(release.area[shown], release.level_of[shown]),
+        release.records[shown],
+        len(release.shows_itself),
     )
+    fits = release.made_again(cells, len(of_problem), method) == published[release.class_of[of_problem]]
+    found = Guesses()
+    for cell, near, fit in zip(targets.tolist(), candidates, np.split(fits, np.cumsum(sizes)[:-1])):
+        part = release.regions[release.level_of[cell] - 1]
+        true = int(part[release.area[cell]])
+        by_people, share = guess(part[near], release.people[near])
+        by_method, probability = guess(part[near[fit]], release.people[near[fit]]) if fit.any() else (by_people, share)
+        sure = probability >= SURE > share
+        right = by_method == true
+        found = found.plus(Guesses(1, int(by_people == true), int(right), int(sure), int(sure and right)))
+    return found
+
+
+def _near(release: NestedRelease, cell: int) -> np.ndarray:
+    """The areas of the region that shows a cell, but those that show the class themselves."""
+    region_of = release.regions[release.level_of[cell]]
+    here = region_of == region_of[release.area[cell]]
+    return np.flatnonzero(here & ~release.shows_itself[release.class_of[cell]])
+
+
+def _moved(release: NestedRelease, target: np.ndarray, to: np.ndarray) -> ProfileCells:
+    """All cells of the class of each target, with one of its records moved to another area; a problem for each."""
+    by_class = np.argsort(release.class_of, kind="stable")
+    starts = np.searchsorted(release.class_of[by_class], np.arange(len(release.shows_itself) + 1))
+    areas, problems, records = [], [], []
+    for problem, (cell, area) in enumerate(zip(target.tolist(), to.tolist())):
+        own = by_class[starts[release.class_of[cell]] : starts[release.class_of[cell] + 1]]
+        counts = np.bincount(release.area[own], release.records[own], len(release.people)).astype(np.int64)
+        counts[release.area[cell]] -= 1
+        counts[area] += 1
+        there = np.flatnonzero(counts)
+        areas.append(there)
+        problems.append(np.full(len(there), problem))
+        records.append(counts[there])
+    return ProfileCells(*(np.concatenate(one) for one in (areas, problems, records)))
 
 
 def outsider(
-    areas: Areas,
-    plan: Plan,
-    loss: str = "mean distance",
+    release: NestedRelease,
     method: Method = best_levels,
     n_labels: int = 300,
     draws: int = 300,
     most_areas: int = 12,
     seed: int = 0,
 ) -> Guesses:
-    """Labels above the finest level attacked by drawing origins: up to n_labels of regions of up to most_areas areas."""
-    rng = np.random.default_rng(seed)
-    one = _release(areas, plan, loss)
-    found = []
-    for level in range(1, len(one.regions)):
-        found.append(_outsider_at(one, level, method, n_labels, draws, most_areas, rng))
-    return Guesses(*(sum(values) for values in zip(*found)))
+    """Labels of regions of up to most_areas areas, n_labels of each level, attacked by drawing origins."""
+    rng, found = np.random.default_rng(seed), Guesses()
+    for level in range(1, len(release.regions)):
+        region_of = release.regions[level]
+        here = np.flatnonzero(release.level_of == level)
+        here = here[np.bincount(region_of[region_of >= 0])[region_of[release.area[here]]] <= most_areas]
+        keys = np.unique(np.column_stack([region_of[release.area[here]], release.class_of[here]]), axis=0)
+        for region, class_of in rng.permutation(keys)[:n_labels].tolist():
+            found = found.plus(_label_attacked(release, level, region, class_of, method, draws, rng))
+    return found
 
 
-def _outsider_at(one, level, method, n_labels, draws, most_areas, rng) -> Guesses:
-    """The same for the labels of one level."""
-    cells_here = np.flatnonzero(one.level_of == level)
-    n_classes = int(one.class_of.max()) + 1
-    place = one.regions[level][one.area] * n_classes + one.class_of
-    small = np.bincount(one.regions[level][one.regions[level] >= 0]) <= most_areas
-    labels = np.unique(place[cells_here])
-    labels = labels[small[labels // n_classes]]
-    labels = rng.permutation(labels)[:n_labels]
-    if not len(labels):
-        return Guesses(0, 0.0, 0.0, 0, 0)
-    below = one.shown_below
-    problems, origins = [], []  # per label: truth; cells of all draws
-    for label in labels.tolist():
-        region, class_of = divmod(label, n_classes)
-        near = np.flatnonzero(one.regions[level] == region)
-        inside = np.flatnonzero((place == label) & (one.level_of >= 0) & (one.level_of <= level))
-        shown = {}  # level, region: records, truth by area
-        for cell in inside.tolist():
-            at = int(one.level_of[cell])
-            key = at, int(one.regions[at][one.area[cell]])
-            shown[key] = shown.get(key, 0) + int(one.records[cell])
-        free = np.array([area for area in near.tolist() if (area, class_of) not in below])
-        drawn = np.zeros((draws, len(near)), np.int64)
-        target = np.zeros((draws, len(near)), np.int64)
-        for (at, where), n in shown.items():
-            if at == 0 and len(below) and one.regions[0][near].tolist().count(where) == 1:
-                drawn[:, one.regions[0][near] == where] += n
-                continue
-            allowed = np.isin(near, free) & (one.regions[at][near] == where)
-            people = np.maximum(one.population[near[allowed]], 1e-9)
-            shares = rng.dirichlet(people / people.mean(), draws)
-            spread = rng.multinomial(n, shares)
-            drawn[:, allowed] += spread
-            if at == level:
-                target[:, allowed] += spread
-        truth = np.zeros(len(near), np.int64)
-        mine = inside[one.level_of[inside] == level]
-        truth[np.searchsorted(near, one.area[mine])] = one.records[mine]
-        problems.append((near, free, shown, truth, target))
-        origins.append(drawn)
-    keep = _reproduce(one, level, problems, origins, method)
-    return _scored(one, level, problems, keep)
-
-
-def _reproduce(one, level, problems, origins, method) -> list[np.ndarray]:
-    """Which draws of each problem give its labels again, (draws,) bool each."""
-    area, problem, records = [], [], []
-    for number, ((near, *_), drawn) in enumerate(zip(problems, origins)):
-        draw, position = np.nonzero(drawn)
-        area.append(near[position])
-        problem.append(number * len(drawn) + draw)
-        records.append(drawn[draw, position])
-    draws = len(origins[0])
-    area, problem, records = (np.concatenate(part) for part in (area, problem, records))
-    prints = fingerprints(one, level, method, area, problem, records, len(problems) * draws)
-    n_regions = [crosswalk.n_regions for crosswalk in one.plan.levels.crosswalks]
-    first, names = np.cumsum([0, *n_regions]), _names(sum(n_regions))
-    keep = []
-    for number, (_, _, shown, _, _) in enumerate(problems):
-        with np.errstate(over="ignore"):
-            wanted = sum((names[first[at] + where] * np.uint64(n) for (at, where), n in shown.items()), np.uint64(0))
-        keep.append(prints[number * draws : (number + 1) * draws] == wanted)
-    return keep
-
-
-def _names(number: int) -> np.ndarray:
-    """A random 64-bit name for each label: sums of names times records tell releases apart."""
-    return np.random.default_rng(0).integers(1, 2**63, number, dtype=np.uint64)
-
-
-def fingerprints(one, level, method, area, problem, records, n_problems) -> np.ndarray:
-    """What each problem publishes when made again up to a level, in one number, (n_problems,) uint64."""
-    k = one.plan.k
-    n_regions = [crosswalk.n_regions for crosswalk in one.plan.levels.crosswalks]
-    first, names = np.cumsum([0, *n_regions]), _names(sum(n_regions))
-    prints = np.zeros(n_problems, np.uint64)
-    order = np.argsort(problem, kind="stable")
-    starts = np.searchsorted(problem[order], np.arange(n_problems + 1))
-    step = 0
-    while step < n_problems:
-        stop = max(step + 1, int(np.searchsorted(starts, starts[step] + CELLS_AT_ONCE)) - 1)
-        stop = min(stop, n_problems)
-        rows = order[starts[step] : starts[stop]]
-        if len(rows):
-            cells = ProfileCells(area[rows], problem[rows] - step, records[rows])
-            at = method(cells, one.regions[: level + 1], one.losses[: level + 1], k)
-            shown = np.flatnonzero(at >= 0)
-            region = np.zeros(len(rows), np.int64)
-            for one_level in range(level + 1):
-                here = at == one_level
-                region[here] = first[one_level] + one.regions[one_level][area[rows][here]]
-            with np.errstate(over="ignore"):
-                np.add.at(prints, problem[rows][shown], names[region[shown]] * records[rows][shown].astype(np.uint64))
-        step = stop
-    return prints
-
-
-def _scored(one, level, problems, keep) -> Guesses:
-    """Guesses of the part (a region of the level below) in which each record of the attacked labels lives."""
-    attacked, base, right_by_method, sure, right = 0, 0.0, 0.0, 0, 0
-    for (near, free, _, truth, target), kept in zip(problems, keep):
-        part = np.unique(one.regions[level - 1][near], return_inverse=True)[1].reshape(-1)
-        n_parts = part.max() + 1
-        true = np.bincount(part, truth, n_parts)
-        people = np.bincount(part, one.population[near] * np.isin(near, free), n_parts)
-        n = int(truth.sum())
-        attacked += n
-        base += true[people.argmax()]
-        if not kept.any():
-            right_by_method += true[people.argmax()]
-            continue
-        mean = np.bincount(part, target[kept].mean(axis=0), n_parts) / n
-        guess = mean.argmax()
-        right_by_method += true[guess]
-        if mean[guess] >= SURE:
-            sure += n
-            right += int(true[guess])
-    return Guesses(attacked, float(base), float(right_by_method), sure, right)
-
-
-def insider(
-    areas: Areas,
-    plan: Plan,
-    loss: str = "mean distance",
-    method: Method = best_levels,
-    n_targets: int = 1000,
-    most_areas: int = 32,
-    repeats: int = 1,
-    seed: int = 0,
+def _label_attacked(
+    release: NestedRelease, level: int, region: int, class_of: int, method: Method, draws: int, rng: np.random.Generator
 ) -> Guesses:
-    """Single persons looked for among the areas of the region that shows them, all others of the class being known."""
-    rng = np.random.default_rng(seed)
-    one = _release(areas, plan, loss)
-    sizes = [np.bincount(region_of[region_of >= 0]) for region_of in one.regions]
-    shown_of = [sizes[level][one.regions[level][area]] for level, area in zip(one.level_of.tolist(), one.area.tolist())]
-    coarse = np.flatnonzero((one.level_of > 0) & (np.array(shown_of) <= most_areas))
-    weights = one.records[coarse] / one.records[coarse].sum()
-    targets = rng.choice(coarse, n_targets, p=weights)
-    below = one.shown_below
-    by_class = np.argsort(one.class_of, kind="stable")
-    starts = np.searchsorted(one.class_of[by_class], np.arange(one.class_of.max() + 2))
-    area, problem, records, candidates, n_problems, own = [], [], [], [], 0, []
-    for target in targets.tolist():
-        class_of, level = int(one.class_of[target]), int(one.level_of[target])
-        cells = by_class[starts[class_of] : starts[class_of + 1]]
-        near = np.flatnonzero(one.regions[level] == one.regions[level][one.area[target]])
-        near = np.array([a for a in near.tolist() if (a, class_of) not in below])
-        candidates.append((target, near, n_problems))
-        for candidate in near.tolist():
-            area += [one.area[cells], np.array([candidate])]
-            moved = one.records[cells].copy()
-            moved[cells == target] -= 1
-            records += [moved, np.array([1])]
-            problem.append(np.full(len(cells) + 1, n_problems))
-            own.append(class_of)
-            n_problems += 1
-    area, problem, records = (np.concatenate(part) for part in (area, problem, records))
-    # The person joins those of the same area: one cell.
-    key, position = np.unique(problem * len(one.population) + area, return_inverse=True)
-    records = np.bincount(position.reshape(-1), records, len(key)).astype(np.int64)
-    there = records > 0
-    problem, area = np.divmod(key[there], len(one.population))
-    top = len(one.regions) - 1
-    published = _published_prints(one)
-    own = np.array(own)
-    share = np.zeros(n_problems)
-    for _ in range(repeats):
-        share += (fingerprints(one, top, method, area, problem, records[there], n_problems) == published[own]) / repeats
-    attacked, base, right_by_method, sure, right = 0, 0.0, 0.0, 0, 0
-    for target, near, start in candidates:
-        level = int(one.level_of[target])
-        part_of = one.regions[level - 1]
-        true = part_of[one.area[target]]
-        weight = share[start : start + len(near)]
-        fits = weight > 0
-        people = np.maximum(one.population[near], 1e-9)
-        attacked += 1
-        base += _likeliest(part_of[near], people)[0] == true
-        guess, probability = (
-            _likeliest(part_of[near][fits], (people * weight)[fits])
-            if fits.any()
-            else _likeliest(part_of[near], people)
-        )
-        right_by_method += guess == true
-        if probability >= SURE and _likeliest(part_of[near], people)[1] < SURE:
-            sure += 1
-            right += int(guess == true)
-    return Guesses(attacked, float(base), float(right_by_method), sure, right)
-
-
-def _likeliest(part: np.ndarray, people: np.ndarray) -> tuple[int, float]:
-    parts, position = np.unique(part, return_inverse=True)
-    sums = np.bincount(position.reshape(-1), people)
-    return int(parts[sums.argmax()]), float(sums.max() / sums.sum())
-
-
-def _published_prints(one: _Release) -> np.ndarray:
-    """The fingerprint of each class of the release, (C,)."""
-    n_regions = [crosswalk.n_regions for crosswalk in one.plan.levels.crosswalks]
-    first, names = np.cumsum([0, *n_regions]), _names(sum(n_regions))
-    prints = np.zeros(int(one.class_of.max()) + 1, np.uint64)
-    for level, region_of in enumerate(one.regions):
-        here = np.flatnonzero(one.level_of == level)
-        with np.errstate(over="ignore"):
-            np.add.at(
-                prints,
-                one.class_of[here],
-                names[first[level] + region_of[one.area[here]]] * one.records[here].astype(np.uint64),
-            )
-    return prints
+    """The records of one label, by origins that give what its region shows of the class."""
+    near = np.flatnonzero(release.regions[level] == region)
+    own = np.flatnonzero((release.class_of == class_of) & np.isin(release.area, near))
+    own = own[(release.level_of[own] >= 0) & (release.level_of[own] <= level)]
+    places = release.place(release.area[own], release.level_of[own])
+    free = ~release.shows_itself[class_of, near]
+    drawn, looked_for = np.zeros((draws, len(near)), np.int64), np.zeros((draws, len(near)), np.int64)
+    for place in np.unique(places).tolist():
+        mine = own[places == place]
+        at = int(release.level_of[mine[0]])
+        n, inside = int(release.records[mine].sum()), release.regions[at][near] == place - release.first[at]
+        allowed = np.flatnonzero(inside & (free | (at == 0)))
+        people = release.people[near[allowed]]
+        spread = rng.multinomial(n, rng.dirichlet(people / people.mean(), draws))
+        drawn[:, allowed] += spread
+        if at == level:
+            looked_for[:, allowed] = spread
+    draw, position = np.nonzero(drawn)
+    cells = ProfileCells(near[position], draw, drawn[draw, position])
+    wanted = release.told(np.zeros(len(own), np.int64), places, release.records[own], 1)[0]
+    fits = release.made_again(cells, draws, method, level + 1) == wanted
+    mine = own[release.level_of[own] == level]
+    part_of = release.regions[level - 1]
+    true = part_of[release.area[mine]]
+    n = int(release.records[mine].sum())
+    by_people, share = guess(part_of[near[free]], release.people[near[free]])
+    by_method, probability = guess(part_of[near], looked_for[fits].mean(axis=0)) if fits.any() else (by_people, share)
+    right = int(release.records[mine][true == by_method].sum())
+    sure = probability >= SURE > share
+    base = int(release.records[mine][true == by_people].sum())
+    return Guesses(n, base, right, n if sure else 0, right if sure else 0)

@@ -125,7 +125,7 @@ def test_ties_are_broken_in_secret_where_asked(run, provider, tmp_path):
 
 @pytest.mark.parametrize("release", ["one level", "nested levels"])
 def test_a_survey_weight_is_warned_of_and_fractions_are_refused(run, clinic, tmp_path, release):  # noqa: F811
-    areas, _, rows = clinic
+    rows = clinic[2]
     rng = np.random.default_rng(0)
     some = [rows[i] for i in rng.choice(len(rows), 300, replace=False)]
     home, sex, age = (list(column) for column in list(zip(*some))[:3])
