@@ -11,11 +11,11 @@ from .form import parameters as shared
 from .form.areas import area_parameters
 from .form.base import VbasAlgorithm
 from .form.editions import release_edition
-from .form.effective import Counts
+from .form.effective import GIVEN, Counts
 from .form.form import Form
 from .form.generalising import COUNTS as GENERALISING
 from .form.records import PROTECTION, k_parameter, record_parameters, released_fields
-from .form.release import released_records
+from .form.release import released_records, ties
 from .layers.given import Given
 from .nested import levels as nested_levels
 from .nested.release import NUMBERS, anonymize_nested
@@ -56,6 +56,7 @@ class Anonymize(VbasAlgorithm):
             nested_levels.loss(),
             shared.seed(),
             *earlier.register_parameters(),
+            ties(),
             released_records(),
             *regions.region_outputs(),
             shared.report(
@@ -67,13 +68,9 @@ class Anonymize(VbasAlgorithm):
         self.addNumbers(**regions.NUMBERS, **NUMBERS)
 
     def counts(self) -> Counts:
-        return {
-            **approaches.counts_with_combination(),
-            **nested_levels.counts(),
-            **PROTECTION,
-            **earlier.COUNTS,
-            **GENERALISING,
-        }
+        tied = {"RELEASE": [nested_levels.NESTED], "PUBLISHED_MARGINS": GIVEN, "REGISTER_ACTION": [earlier.REPAIR]}
+        own = {**nested_levels.counts(), **PROTECTION, **earlier.COUNTS, **GENERALISING, "TIES": [tied]}
+        return {**approaches.counts_with_combination(), **own}
 
     def raised(self, given: Given) -> Given:
         return with_rule(given)

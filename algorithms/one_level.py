@@ -15,6 +15,7 @@ from .form.records import populated, records_of, terms_of
 from .form.release import release_table, released
 from .form.running import running_of
 from .nested.release import numbers
+from .privacy.dependence import crosswalk_sentence
 from .privacy.earlier import protected
 from .privacy.rule import rule_sentences
 
@@ -28,11 +29,12 @@ def anonymize_one_level(form: Form) -> dict[str, object]:
     terms = terms_of(form, records)
     run = aggregate(areas, records.profile, configuration, form.progress(stop=60), terms=terms)
     run = joined_to_least_population(run, areas, form.number("LEAST_POPULATION"))
-    form.info(*run.notes, *rule_sentences(form))
+    notes = (*run.notes, *rule_sentences(form), crosswalk_sentence(form, configuration.looking_at_classes))
+    form.info(*notes)
     requirement = terms.requirement
     plan = suppress(records.profile, run.aggregation.crosswalk, k, requirement)
     plan = protected(form, plan, areas, records, requirement)
-    release, protection = released(form, plan, records, requirement)
+    release, protection = released(form, plan, records, requirement, areas.population)
     measures, audit = evaluate(areas, plan, run.aggregation.sites, records.n_unmatched)
     form.warn(*approaches.over_budget(configuration, measures.suppression_percent))
     seconds = {"reading": read, **run.seconds}
@@ -46,7 +48,7 @@ def anonymize_one_level(form: Form) -> dict[str, object]:
             Account(areas, plan, measures, audit, ground_of(layer, [shapes])),
             smallest_class(release, len(records.table.quasi_identifiers)),
             running_of(form),
-            (*records.notes, *run.notes, *rule_sentences(form)),
+            (*records.notes, *notes),
             seconds,
             protection,
             run.convergence,

@@ -17,6 +17,7 @@ from ...core.releases.examining import Examined, examine
 from ...core.releases.published import publish
 from ...core.releases.repair import Repaired, on_earlier_regions, repair
 from ...core.releases.values import kept_values
+from ...core.ties import ties_of
 from ..form.effective import GIVEN, Counts
 from ..form.form import Form
 from ..form.parameters import choice
@@ -68,7 +69,9 @@ def protected(form: Form, plan: Plan, areas: Areas, records: Records, requiremen
         if found.n_counts and form.text("REGISTER_ACTION") == STOP:
             raise PrivacyError(_stopped(found, plan.k))
         if found.n_counts:
-            done = repair(plan, areas, earlier, title, sensitive, alike, partial(held_against_margins, form))
+            ties = ties_of(form.text("TIES"))
+            again = partial(held_against_margins, form)
+            done = repair(plan, areas, earlier, title, sensitive, alike, again, ties=ties)
             plan, told, found = done.plan, done.published, done.after
             _say_what_it_cost(form, done, on_earlier_regions(plan, areas, earlier, requirement))
         form.info(f"Held against {len(earlier)} earlier releases of the register: nothing is given away.")

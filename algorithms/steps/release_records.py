@@ -13,7 +13,7 @@ from ..form.effective import Counts
 from ..form.form import Form
 from ..form.generalising import COUNTS as GENERALISING
 from ..form.records import PROTECTION, k_parameter, record_parameters, records_of, released_fields, required_of
-from ..form.release import release_table, released, released_records
+from ..form.release import release_table, released, released_records, ties
 from ..nested.levels import loss
 from ..nested.release import release_nested
 from ..privacy.earlier import COUNTS as REGISTERED
@@ -45,6 +45,7 @@ class ReleaseRecords(VbasAlgorithm):
             *(shared.advanced(shared.optional(one)) for one in area_parameters()),
             loss(),
             *register_parameters(),
+            ties(),
             released_records(),
             release_edition(),
         )

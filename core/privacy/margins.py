@@ -18,6 +18,7 @@ from ..plan import SUPPRESSED, Plan, area_of_cells
 from ..profile import Profile
 from ..progress import Progress, silent
 from ..records.columns import combine_codes
+from ..ties import Ties, ranks
 from .margin_programs import Cut, cut_off, fewest_to_add
 
 MOST_ROUNDS = 50
@@ -39,11 +40,14 @@ def parse_margins(text: str, quasi_identifiers: Sequence[str]) -> list[tuple[str
     return margins
 
 
-def hold_against_margins(plan: Plan, margins: Sequence[Sequence[str]], progress: Progress = silent) -> tuple[Plan, int]:
+def hold_against_margins(
+    plan: Plan, margins: Sequence[Sequence[str]], progress: Progress = silent, ties: Ties = None
+) -> tuple[Plan, int]:
     """The plan, with further classes suppressed until nobody who has the totals by these margins can tell any count
     from 1 to k - 1; and the records that took.
 
-    margins : sets of quasi-identifiers whose totals by region are published, the regions those of the coarsest level.
+    margins : sets of quasi-identifiers whose totals by region are published, the regions those of the coarsest level;
+    ties : decides among choices of the same cost, the first where None.
     In every region and margin the suppressed records add up to 0, or to at least k over at least two classes, unless
     all are suppressed; and what linear programs bound within 1 to k - 1, though the totals alone do not, is mended too.
     The fewest records that do it are suppressed, region by region, see `fewest_to_add`; where that takes too long, the
@@ -66,6 +70,7 @@ def hold_against_margins(plan: Plan, margins: Sequence[Sequence[str]], progress:
     concerned = np.unique(region[lost])
     for done, one in enumerate(to_list(concerned)):
         at = np.flatnonzero(region == one)
+        at = at[ranks(len(at), ties)]
         totals = [np.unique(group[at], return_inverse=True)[1].reshape(-1) for group in groups]
         lost[at] = _mended(totals, records[at], lost[at], k)
         progress((done + 1) / len(concerned))

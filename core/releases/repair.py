@@ -16,6 +16,7 @@ from ..areas import Areas
 from ..plan import SUPPRESSED, Plan, area_of_cells, plan_by_levels, suppress
 from ..privacy.requirement import Requirement
 from ..progress import Progress, silent
+from ..ties import Ties, ranks
 from .counts import REST, Count
 from .examining import Examined, Examiner
 from .overlay import NONE, Overlay
@@ -54,18 +55,20 @@ def repair(
     alike: bool = False,
     also: Callable[[Plan], Plan] | None = None,
     progress: Progress = silent,
+    ties: Ties = None,
 ) -> Repaired:
     """Suppress or coarsen labels of a plan, the smallest first, until nothing is given away.
 
     areas : those of the plan's profile; sensitive : the fields that are released too; alike : whether people who are
     shown to have one sensitive value count as given away, however many they are; also : what else must hold, a
-    function that suppresses further labels where it does not
+    function that suppresses further labels where it does not; ties : decides among labels of one size, the first
+    where None
     What the earlier releases give away without this one stays as it is. What is asked of labels beside k records holds
     afterwards as before, as labels are joined whole: more people have no fewer values and persons, and no larger share
     of one value. Every round suppresses or coarsens at least one label; with none of a class left, this release tells
     nothing of it.
     """
-    work = _Work(areas, title, tuple(sensitive), Examiner(earlier, alike=alike), progress)
+    work = _Work(areas, title, tuple(sensitive), Examiner(earlier, alike=alike), progress, ties)
     told = work.told(plan, True)
     before = after = work.examiner.examine(told, progress=progress)
     new, n_known_by_size = plan, 0
@@ -94,6 +97,7 @@ class _Work:
     sensitive: tuple[KeptValues, ...]
     examiner: Examiner
     progress: Progress
+    ties: Ties
 
     def told(self, plan: Plan, by_size: bool) -> Published:
         """What a plan publishes: with what only somebody inside can know of it, or without."""
@@ -107,7 +111,7 @@ class _Work:
             self.progress(turn / MOST_ROUNDS)
             told = self.told(plan, by_size)
             found = self.examiner.examine(told, joint)
-            chosen = _labels_that_tell(plan, told, found, by_size)
+            chosen = _labels_that_tell(plan, told, found, by_size, self.ties)
             if not chosen.any():
                 break
             joint = np.concatenate([np.empty(0, np.int64), *(count.joint for count in found.counts)])
@@ -156,7 +160,7 @@ def without(plan: Plan, labels: np.ndarray) -> Plan:
     return plan_by_levels(plan.profile, plan.levels, plan.k, level_of)
 
 
-def _labels_that_tell(plan: Plan, told: Published, found: Examined, by_size: bool) -> np.ndarray:
+def _labels_that_tell(plan: Plan, told: Published, found: Examined, by_size: bool, ties: Ties) -> np.ndarray:
     """For each count that is given away the smallest label of the plan that tells of it, (L,) bool.
 
     by_size : only labels that show the very people; else also those around them.
@@ -169,6 +173,8 @@ def _labels_that_tell(plan: Plan, told: Published, found: Examined, by_size: boo
         return chosen
     over, last = found.pinned.overlay, len(found.pinned.overlay.releases) - 1
     by_class = _Labels(over, last)
+    size = np.empty(len(shown), np.int64)
+    size[np.lexsort((ranks(len(shown), ties), plan.records[shown]))] = np.arange(len(shown))
     for count in found.counts:
         labels = by_class.showing(count)
         if not len(labels) and count.kind == REST:
@@ -176,7 +182,7 @@ def _labels_that_tell(plan: Plan, told: Published, found: Examined, by_size: boo
         if not len(labels) and not by_size:
             labels = by_class.around(count)
         if len(labels) and not chosen[shown[labels]].any():
-            chosen[shown[labels[np.argmin(plan.records[shown[labels]])]]] = True
+            chosen[shown[labels[np.argmin(size[labels])]]] = True
     return chosen
 
 
