@@ -27,7 +27,7 @@ def anonymize_one_level(form: Form) -> dict[str, object]:
     layer = with_neighbours(form, areas_of(form), [configuration.aggregation])
     records = records_of(form, layer.areas, k)
     areas, read = populated(layer, records), form.seconds()
-    run = aggregate(areas, records.profile, configuration, form.progress(stop=60))
+    run = aggregate(areas, records.profile, configuration, form.progress(stop=40))
     run = joined_to_least_population(run, areas, form.number("LEAST_POPULATION"))
     form.info(*run.notes, *rule_sentences(form))
     requirement = required_of(form, records)
@@ -37,7 +37,8 @@ def anonymize_one_level(form: Form) -> dict[str, object]:
     measures, audit = evaluate(areas, plan, run.aggregation.sites, records.n_unmatched)
     seconds = {"reading": read, **run.seconds}
     seconds["suppression and measures"] = form.seconds() - sum(seconds.values())
-    form.outputs.add("RELEASED_RECORDS", *release_table(form, release, plan.levels, records, k))
+    table = release_table(form, release, plan.levels, records, k)
+    form.outputs.add("RELEASED_RECORDS", *table, progress=form.progress(40, 70))
     shapes = regions.add_regions(form, layer, run.aggregation, audit)
     seconds["drawing and writing"] = form.seconds() - sum(seconds.values())
     page = partial(

@@ -55,7 +55,8 @@ def anonymize_nested(form: Form) -> dict[str, object]:
     seconds["levels"] = form.seconds() - sum(seconds.values())
     plan, release, protection = plan_and_release(form, areas, records, levels, k, form.text("LOSS"))
     seconds["optimum, release and recount"] = form.seconds() - sum(seconds.values())
-    form.outputs.add("RELEASED_RECORDS", *release_table(form, release, levels, records, k, True))
+    table = release_table(form, release, levels, records, k, True)
+    form.outputs.add("RELEASED_RECORDS", *table, progress=form.progress(65, 80))
     measures, _ = add_levels(form, layer, areas, records, plan, single, seconds, (release, protection))
     if form.outputs.wanted("SITE_POINTS") or form.outputs.wanted("VORONOI"):
         form.warn("Nested levels have no sites: SITE_POINTS and VORONOI are not made.")
@@ -78,7 +79,8 @@ def release_nested(form: Form) -> dict[str, object]:
             form.warn(f"Without REGIONS there are no distances: LOSS is “{loss}” in this run.")
     plan, release, _ = plan_and_release(form, areas, records, levels, k, loss)
     measures, _ = evaluate_levels(areas, plan, records.n_unmatched)
-    form.outputs.add("RELEASED_RECORDS", *release_table(form, release, levels, records, k, True))
+    table = release_table(form, release, levels, records, k, True)
+    form.outputs.add("RELEASED_RECORDS", *table, progress=form.progress(65, 95))
     return regions.numbers(measures)
 
 
@@ -124,7 +126,7 @@ def add_levels(
     release, protection = made or (None, None)
     levels = plan.levels
     measures, audit = evaluate_levels(areas, plan, records.n_unmatched)
-    shapes = outputs.level_shapes(layer, levels, form.progress(65, 80))
+    shapes = outputs.level_shapes(layer, levels, form.progress(80, 90))
     if release is not None:
         form.outputs.add("RELEASED_REGIONS", outputs.regions_of_levels(layer, levels, shapes, audit))
         form.outputs.add("CROSSWALK", outputs.crosswalk_of_levels(layer, levels))
