@@ -27,7 +27,7 @@ def anonymize_one_level(form: Form) -> dict[str, object]:
     records = records_of(form, layer.areas, k)
     areas, read = populated(layer, records), form.seconds()
     terms = terms_of(form, records)
-    run = aggregate(areas, records.profile, configuration, form.progress(stop=60), terms=terms)
+    run = aggregate(areas, records.profile, configuration, form.progress(stop=40), terms=terms)
     run = joined_to_least_population(run, areas, form.number("LEAST_POPULATION"))
     notes = (*run.notes, *rule_sentences(form), crosswalk_sentence(form, configuration.looking_at_classes))
     form.info(*notes)
@@ -39,7 +39,8 @@ def anonymize_one_level(form: Form) -> dict[str, object]:
     form.warn(*approaches.over_budget(configuration, measures.suppression_percent))
     seconds = {"reading": read, **run.seconds}
     seconds["suppression and measures"] = form.seconds() - sum(seconds.values())
-    form.outputs.add("RELEASED_RECORDS", *release_table(form, release, plan.levels, records, k))
+    table = release_table(form, release, plan.levels, records, k)
+    form.outputs.add("RELEASED_RECORDS", *table, progress=form.progress(40, 70))
     shapes = regions.add_regions(form, layer, run.aggregation, audit)
     seconds["drawing and writing"] = form.seconds() - sum(seconds.values())
     form.outputs.add_text(

@@ -272,7 +272,7 @@ def _warn_of_selected_areas(form: Form) -> None:
     form.warn(
         f"Only {areas.featureCount()} of {areas.layer.featureCount()} areas of REGIONS are taken (“Selected features "
         "only”, or a filter), and UNMATCHED is “suppress”: everybody who lives in the other areas counts as "
-        "suppressed, in every share of suppression. To release the chosen areas alone, select their records in RECORDS too."
+        "suppressed, in every share of suppression. To release the chosen areas alone, select their records too."
     )
 
 

@@ -63,7 +63,8 @@ def anonymize_nested(form: Form) -> dict[str, object]:
     seconds["levels"] = form.seconds() - sum(seconds.values())
     plan, release, protection = plan_and_release(form, areas, records, levels, k, form.text("LOSS"), areas.population)
     seconds["optimum, release and recount"] = form.seconds() - sum(seconds.values())
-    form.outputs.add("RELEASED_RECORDS", *release_table(form, release, levels, records, k, True))
+    table = release_table(form, release, levels, records, k, True)
+    form.outputs.add("RELEASED_RECORDS", *table, progress=form.progress(65, 80))
     series = run.convergence if run and finest is not None else ()
     made = release, protection
     measures, _ = add_levels(form, layer, areas, records, plan, single, seconds, made, series, notes)
@@ -90,7 +91,8 @@ def release_nested(form: Form) -> dict[str, object]:
             form.warn(f"Without REGIONS there are no distances: LOSS is “{loss}” in this run.")
     plan, release, _ = plan_and_release(form, areas, records, levels, k, loss, population)
     measures, _ = evaluate_levels(areas, plan, records.n_unmatched)
-    form.outputs.add("RELEASED_RECORDS", *release_table(form, release, levels, records, k, True))
+    table = release_table(form, release, levels, records, k, True)
+    form.outputs.add("RELEASED_RECORDS", *table, progress=form.progress(65, 95))
     add_release_edition(form, release, records, levels, layer)
     return regions.numbers(measures)
 
@@ -146,7 +148,7 @@ def add_levels(
     release, protection = made or (None, None)
     levels = plan.levels
     measures, audit = evaluate_levels(areas, plan, records.n_unmatched)
-    shapes = outputs.level_shapes(layer, levels, form.progress(65, 80))
+    shapes = outputs.level_shapes(layer, levels, form.progress(80, 90))
     if release is not None:
         form.outputs.add("RELEASED_REGIONS", outputs.regions_of_levels(layer, levels, shapes, audit))
         form.outputs.add("CROSSWALK", outputs.crosswalk_of_levels(layer, levels))

@@ -71,7 +71,8 @@ class ReleaseRecords(VbasAlgorithm):
         rows, _ = released(form, plan, records, requirement)
         # Without the areas' shapes there are no distances: compactness is left to “Evaluate regions”.
         measures, _ = evaluate(areas, plan, crosswalk.mean_centres(areas.points), records.n_unmatched)
-        form.outputs.add("RELEASED_RECORDS", *release_table(form, rows, plan.levels, records, k))
+        table = release_table(form, rows, plan.levels, records, k)
+        form.outputs.add("RELEASED_RECORDS", *table, progress=form.progress(40, 100))
         add_release_edition(form, rows, records, plan.levels)
         found = regions.numbers(measures)
         return {name: found[name] for name in NUMBERS}
