@@ -14,6 +14,7 @@ from .form.editions import release_edition
 from .form.effective import GIVEN, Counts
 from .form.form import Form
 from .form.generalising import COUNTS as GENERALISING
+from .form.lost import counts_with_costs
 from .form.records import PROTECTION, k_parameter, record_parameters, released_fields
 from .form.release import released_records, ties
 from .layers.given import Given
@@ -70,7 +71,8 @@ class Anonymize(VbasAlgorithm):
     def counts(self) -> Counts:
         tied = {"RELEASE": [nested_levels.NESTED], "PUBLISHED_MARGINS": GIVEN, "REGISTER_ACTION": [earlier.REPAIR]}
         own = {**nested_levels.counts(), **PROTECTION, **earlier.COUNTS, **GENERALISING, "TIES": [tied]}
-        return {**approaches.counts_with_combination(), **own}
+        counts = {**approaches.counts_with_combination(), **own}
+        return counts_with_costs(counts, {"RELEASE": [nested_levels.ONE_LEVEL]})
 
     def raised(self, given: Given) -> Given:
         return with_rule(given)

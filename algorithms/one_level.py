@@ -11,6 +11,7 @@ from .form import approaches, regions
 from .form.areas import areas_of, with_neighbours
 from .form.editions import add_release_edition, ground_of
 from .form.form import Form
+from .form.lost import lost
 from .form.records import populated, records_of, terms_of
 from .form.release import release_table, released
 from .form.running import running_of
@@ -43,6 +44,7 @@ def anonymize_one_level(form: Form) -> dict[str, object]:
     form.outputs.add("RELEASED_RECORDS", *table, progress=form.progress(40, 70))
     shapes = regions.add_regions(form, layer, run.aggregation, audit)
     seconds["drawing and writing"] = form.seconds() - sum(seconds.values())
+    costs = lost(form, areas, plan, measures, records, terms)
     form.outputs.add_text(
         "REPORT",
         lambda: anonymisation_report(
@@ -52,6 +54,7 @@ def anonymize_one_level(form: Form) -> dict[str, object]:
             (*records.notes, *notes),
             seconds,
             protection,
+            costs,
             run.convergence,
         ),
     )

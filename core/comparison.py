@@ -17,7 +17,7 @@ from .baselines.options import DEFAULTS
 from .configuration import RECOMMENDED, Configuration, LocatedSites, aggregate, chosen
 from .crosswalk import Crosswalk
 from .errors import Cancelled, VbasError
-from .evaluation import Measures, evaluate
+from .evaluation import Measures, WorstGroup, evaluate, evaluate_by_value, worst_group
 from .nesting.measures import evaluate_levels
 from .nesting.planning import nest
 from .nesting.recipes import RECIPES
@@ -40,7 +40,7 @@ class Outcome:
 
     family : what the pictures put side by side, the site number of a configuration; title : the rest in a few words;
     seconds : of components 1 to 3; configuration : None for the others; combination : number in Croft 2018, Table 4, or
-    None; pareto : whether no other outcome is better in every measure but time
+    None; pareto : whether no other outcome is better in every measure but time; worst : the group that loses most
     """
 
     family: str
@@ -53,6 +53,7 @@ class Outcome:
     combination: int | None = None
     pareto: bool = False
     crosswalk: Crosswalk | None = None
+    worst: WorstGroup | None = None
 
     @property
     def name(self) -> str:
@@ -118,7 +119,8 @@ def compare(
             if family == NESTED:
                 levels = chosen(RECIPES, title, "NESTED")(areas, profile, settings, step)
                 found = Outcome(family, title, None, time.perf_counter() - started, crosswalk=levels.crosswalks[0])
-                measures, _ = evaluate_levels(areas, nest(areas, profile, levels, k), n_unmatched)
+                plan = nest(areas, profile, levels, k)
+                measures, _ = evaluate_levels(areas, plan, n_unmatched)
             else:
                 if configuration is None:
                     result = chosen(BASELINES, title, "BASELINES")(areas, profile, options, step)
@@ -129,14 +131,16 @@ def compare(
                     number = _combination(configuration)
                 crosswalk = result.crosswalk
                 found = Outcome(family, title, None, seconds, notes, "", configuration, number, False, crosswalk)
-                measures, _ = evaluate(areas, suppress(profile, crosswalk, k), result.sites, n_unmatched)
+                plan = suppress(profile, crosswalk, k)
+                measures, _ = evaluate(areas, plan, result.sites, n_unmatched)
+            worst = worst_group(evaluate_by_value(areas, plan), k)
         except Cancelled:
             break
         except (VbasError, ArithmeticError, ValueError, MemoryError) as error:
             seconds, problem = time.perf_counter() - started, str(error) or repr(error)
             outcomes.append(Outcome(family, title, None, seconds, (), problem, configuration))
         else:
-            outcomes.append(replace(found, measures=measures))
+            outcomes.append(replace(found, measures=measures, worst=worst))
     return with_pareto(outcomes)
 
 

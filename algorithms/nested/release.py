@@ -27,6 +27,7 @@ from ..form import approaches, regions
 from ..form.areas import areas_of
 from ..form.editions import add_release_edition, ground_of
 from ..form.form import Form
+from ..form.lost import say_who_is_lost
 from ..form.records import populated, records_of, required_of, terms_of
 from ..form.release import release_table, released
 from ..form.running import running_of
@@ -174,6 +175,7 @@ def add_levels(
         f"Suppressed: {share}. Mean distance: {measures.mean_distance:.0f} m."
         + ("" if single is None else f" One level ({single[0]}): {_in_short(single[1])}.")
     )
+    say_who_is_lost(form, areas, plan, measures)
     return measures, audit
 
 

@@ -93,6 +93,8 @@ _HEADER = (
     "Discernibility",
     "Entropy, bits",
     "Mean distance, m",
+    "Group that loses most",
+    "of it suppressed, %",
     "Seconds",
     "Unbeaten",
 )
@@ -112,6 +114,8 @@ def _configuration_row(number: int, outcome: Outcome) -> tuple[object, ...]:
         m.discernibility,
         m.non_uniform_entropy,
         m.mean_distance,
+        outcome.worst.name if outcome.worst else None,
+        outcome.worst.percent if outcome.worst else None,
         outcome.seconds,
         "yes" if outcome.pareto else "",
     )

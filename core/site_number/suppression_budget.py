@@ -67,9 +67,11 @@ def most_within(tried: dict[int, float], budget: float) -> int:
 
 
 def numbers_tried(
-    suppression: Suppression, largest: int, budget: float, progress: Progress = silent
+    suppression: Suppression, largest: int, budget: float, progress: Progress = silent, at_least: int = 1
 ) -> dict[int, float]:
     """The suppression of the numbers tried, at most MOST_EVALUATIONS of 1 to `largest`, in the order tried.
+
+    at_least : a number that is known to be within the budget, to begin at.
 
     Suppression grows with the number of sites, but not strictly. A grid of numbers brackets the budget, the bracket is
     narrowed to two neighbouring numbers, and numbers above these are tried, thinner the farther up.
@@ -82,7 +84,7 @@ def numbers_tried(
             tried[number] = suppression(number, lambda part: progress(done + part / MOST_EVALUATIONS))
         return tried[number] <= budget
 
-    below, above = _bracket(within, largest)
+    below, above = _bracket(within, largest, at_least if within(at_least) else 1)
     if not below or above is None:
         return tried
     while above - below > 1 and len(tried) < MOST_EVALUATIONS:
@@ -95,9 +97,9 @@ def numbers_tried(
     return tried
 
 
-def _bracket(within: Callable[[int], bool], largest: int) -> tuple[int, int | None]:
+def _bracket(within: Callable[[int], bool], largest: int, first: int) -> tuple[int, int | None]:
     """A number within the budget (0 where the grid has none), and the next of the grid, which is not (None: none)."""
-    below, number = 0, 1
+    below, number = 0, first
     while True:
         if within(number):
             below = number
