@@ -11,12 +11,12 @@ from .form import parameters as shared
 from .form.areas import area_parameters
 from .form.base import VbasAlgorithm
 from .form.editions import release_edition
-from .form.effective import Counts
+from .form.effective import GIVEN, Counts
 from .form.form import Form
 from .form.generalising import COUNTS as GENERALISING
 from .form.lost import counts_with_costs
 from .form.records import PROTECTION, k_parameter, record_parameters, released_fields
-from .form.release import released_records
+from .form.release import released_records, ties
 from .layers.given import Given
 from .nested import levels as nested_levels
 from .nested.release import NUMBERS, anonymize_nested
@@ -57,6 +57,7 @@ class Anonymize(VbasAlgorithm):
             nested_levels.loss(),
             shared.seed(),
             *earlier.register_parameters(),
+            ties(),
             released_records(),
             *regions.region_outputs(),
             shared.report(
@@ -68,13 +69,9 @@ class Anonymize(VbasAlgorithm):
         self.addNumbers(**regions.NUMBERS, **NUMBERS)
 
     def counts(self) -> Counts:
-        counts = {
-            **approaches.counts_with_combination(),
-            **nested_levels.counts(),
-            **PROTECTION,
-            **earlier.COUNTS,
-            **GENERALISING,
-        }
+        tied = {"RELEASE": [nested_levels.NESTED], "PUBLISHED_MARGINS": GIVEN, "REGISTER_ACTION": [earlier.REPAIR]}
+        own = {**nested_levels.counts(), **PROTECTION, **earlier.COUNTS, **GENERALISING, "TIES": [tied]}
+        counts = {**approaches.counts_with_combination(), **own}
         return counts_with_costs(counts, {"RELEASE": [nested_levels.ONE_LEVEL]})
 
     def raised(self, given: Given) -> Given:

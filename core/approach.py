@@ -60,6 +60,11 @@ def looking_at(approaches: Mapping[str, Approach[Result]], setting: str) -> tupl
     return tuple(name for name, approach in approaches.items() if setting in approach.settings)
 
 
+def depending_on_classes(approaches: Mapping[str, Approach[Result]]) -> tuple[str, ...]:
+    """The names of the approaches whose results depend on the classes of suppressed records."""
+    return tuple(name for name, approach in approaches.items() if approach.looks_at_classes)
+
+
 def choosing_sites(approaches: Mapping[str, Approach[Result]]) -> tuple[str, ...]:
     """The names of the approaches that choose their own sites."""
     return tuple(name for name, approach in approaches.items() if approach.own_sites)

@@ -67,8 +67,8 @@ def site_number() -> Iterable[QgsProcessingParameterDefinition]:
         GAPS_REGIONS,
         "from the identifiers",
         "For max combinations and entropy: the part of Canada that the cut-off model was estimated for. "
-        "“from the identifiers” reads the province of Canadian dissemination areas and blocks (8 or 11 digits, or their "
-        "DGUID). For any other areas it takes the middle one of the three models, and the log says so: choose the part "
+        "“from the identifiers” reads the province of Canadian dissemination areas and blocks (8 or 11 digits, DGUID). "
+        "For any other areas it takes the middle one of the three models, and the log says so: choose the part "
         "most like your areas, or “custom”.",
         advanced=True,
     )

@@ -21,36 +21,11 @@ from .running import now, version
 
 # Settings that follow from no record. Left out are those from which suppressed records, or draws, could be found again
 # (the seed, a budget of suppression, earlier releases), and the names of tables that are not published.
-MAY_BE_SAID = frozenset(
-    [
-        "REGIONS",
-        "REGION_ID",
-        "POPULATION",
-        "AREA_POINT",
-        "QUASI_IDENTIFIERS",
-        "KEEP_FIELDS",
-        "K",
-        "RULE",
-        "RELEASE",
-        "COMBINATION",
-        "SITE_NUMBER",
-        "SITE_LOCATION",
-        "AGGREGATION",
-        "CAPACITY_FACTOR",
-        "FLOOR",
-        "FINEST",
-        "COARSEST",
-        "RATIO",
-        "LEVEL_FIELDS",
-        "LEAST_POPULATION",
-        "LOSS",
-        "PERSON_ID",
-        "HOUSEHOLD_ID",
-        "SENSITIVE",
-        "L_DIVERSITY",
-        "MAX_SHARE",
-        "PUBLISHED_MARGINS",
-    ]
+MAY_BE_SAID = (
+    *("REGIONS", "REGION_ID", "POPULATION", "AREA_POINT", "QUASI_IDENTIFIERS", "KEEP_FIELDS", "K", "RULE", "RELEASE"),
+    *("COMBINATION", "SITE_NUMBER", "SITE_LOCATION", "AGGREGATION", "CAPACITY_FACTOR", "FLOOR"),
+    *("FINEST", "COARSEST", "RATIO", "LEVEL_FIELDS", "LEAST_POPULATION", "LOSS"),
+    *("PERSON_ID", "HOUSEHOLD_ID", "SENSITIVE", "L_DIVERSITY", "MAX_SHARE", "PUBLISHED_MARGINS"),
 )
 
 
@@ -61,9 +36,9 @@ def release_edition() -> QgsProcessingParameterDefinition:
     )
     return described(
         page,
-        "A page to publish beside the release: k, the regions, what is released and how finely it is placed. It is made "
-        "from the released records and the areas alone, so that nothing in it depends on a suppressed record. For "
-        "release.",
+        "A page to publish beside the release: k, the regions, what is released and how finely it is placed. It is "
+        "made from the released records and the areas alone: nothing in it depends on a suppressed record. "
+        "For release.",
     )
 
 
@@ -79,9 +54,10 @@ def add_release_edition(
     records: Records,
     levels: Levels,
     layer: AreaLayer | None = None,
-    ground: Ground | None = None,
+    shapes: Sequence[np.ndarray] = (),
 ) -> None:
-    """Write RELEASE_REPORT. layer : the areas as they were given, without people counted from records."""
+    """Write RELEASE_REPORT. layer : the areas as they were given, without people counted from records, None where
+    there are none; shapes : of each level those of its regions, in the CRS of the layer."""
     n_quasi = len(records.table.quasi_identifiers)
     form.outputs.add_text(
         "RELEASE_REPORT",
@@ -92,10 +68,10 @@ def add_release_edition(
                 levels,
                 form.whole("K"),
                 None if layer is None else layer.areas,
-                ground,
+                ground_of(layer, shapes) if layer is not None and len(shapes) else None,
                 bool(records.table.members),
-                form.rows(MAY_BE_SAID),
-                [("VBAS", version())],
+                [(label, value) for label, value in form.rows(MAY_BE_SAID) if value != ""],
+                version(),
                 now(),
             )
         ),

@@ -57,7 +57,11 @@ def record_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         "so group them first (age groups, not dates of birth), or say under “Show coarser” how.",
         several=True,
     )
-    yield record_count(numeric=True)
+    yield record_count(
+        True,
+        "A survey weight is none: a class of k by weight may rest on one respondent. Leave it empty then, so that k "
+        "counts respondents. Weights with fractions are refused, and numbers that look like weights are warned of.",
+    )
     yield from generalising_parameters()
 
 
@@ -94,9 +98,9 @@ def counted_records(
 COUNTED_RECORDS: Counts = {name: [{"RECORDS": GIVEN}] for name in ("RECORD_REGION", "RECORD_COUNT")}
 
 
-def record_count(numeric: bool) -> QgsProcessingParameterDefinition:
-    """RECORD_COUNT."""
-    text = "For a table that is already counted: how many records each row stands for."
+def record_count(numeric: bool, more: str = "") -> QgsProcessingParameterDefinition:
+    """RECORD_COUNT; more : what else its help says."""
+    text = f"For a table that is already counted: how many records each row stands for. {more}".strip()
     return field("RECORD_COUNT", "Records per row", "RECORDS", text, numeric, optional=True, advanced=True)
 
 
@@ -267,8 +271,8 @@ def _warn_of_selected_areas(form: Form) -> None:
         return
     form.warn(
         f"Only {areas.featureCount()} of {areas.layer.featureCount()} areas of REGIONS are taken (“Selected features "
-        "only”, or a filter), and UNMATCHED is “suppress”: everybody who lives in the other areas counts as suppressed, "
-        "in every share of suppression. To release the chosen areas alone, select their records in RECORDS too."
+        "only”, or a filter), and UNMATCHED is “suppress”: everybody who lives in the other areas counts as "
+        "suppressed, in every share of suppression. To release the chosen areas alone, select their records too."
     )
 
 

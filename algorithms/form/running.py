@@ -29,7 +29,8 @@ BESIDE = (".dbf", ".shx", ".cpg", ".csvt")  # files that hold a part of the same
 def running_of(form: Form) -> Running:
     """One run, for its internal report: all that counted."""
     command, caveats = command_of(form, form.given_inputs())
-    return Running(form.rows(), now(), versions(), list(_inputs(form)), command, caveats)
+    parameters = [(label, value) for label, value in form.rows() if value != ""]
+    return Running(parameters, now(), versions(), list(_inputs(form)), command, caveats)
 
 
 def now() -> str:

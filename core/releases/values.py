@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..areas import identifier_text
-from ..privacy.requirement import Shares
+from ..privacy.requirement import Requirement, Shares
+from ..records.matching import Records
 
 MISSING = ""
 """How a missing value is written; text that is empty is told apart by its type."""
@@ -35,6 +36,11 @@ class Values:
     label: np.ndarray
     value: np.ndarray
     records: np.ndarray
+
+
+def kept_values(records: Records, requirement: Requirement) -> tuple[KeptValues, ...]:
+    """The sensitive fields of records, all of which are released; requirement : what is asked of these records."""
+    return tuple(KeptValues(one, records.table.kept[one.field].categories) for one in requirement.shares)
 
 
 def values_of_cells(kept: KeptValues, label_of: np.ndarray) -> Values:

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..privacy.checking import ReleaseCheck
+from ..privacy.risk import Risk
 from ..records.columns import Column
+from .cost import risk_rows
 from .page import Report, Section, render
 from .protection import HEADER, LIMITS, kept_rows
 from .running import Running, how_it_was_done
@@ -26,9 +28,7 @@ def check_report(found: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
     else:
         verdict = f"Every class has at least {k} people; the smallest of {n_classes} classes has {found.k_found}."
     risk: list[tuple[object, ...]] = [
-        ("Smallest class, people", found.k_found, "k"),
-        ("Largest risk", found.largest_risk, "1 / people of the smallest class: that a record is recognised in it."),
-        ("Mean risk", found.mean_risk, "The same, on average over all records."),
+        *risk_rows(Risk(found.largest_risk, found.mean_risk), found.k_found),
         ("Classes", n_classes, "Combinations of quasi-identifiers that occur."),
         ("Classes that fall short", found.classes_below, ""),
     ]

@@ -67,7 +67,7 @@ def person_section(measures: Measures, plan: Plan, n_areas: int) -> Section:
             measures.discernibility / released,
             "How many released records share their region and quasi-identifiers with a record, itself included.",
         ),
-        *risk_rows(risk, int(people.min(initial=0))),
+        *risk_rows(risk, int(people.min()) if len(people) else 0),
     ]
     return Section("What it means for a person", (), HEADER, rows)
 
@@ -77,11 +77,11 @@ def risk_rows(risk: Risk, smallest: int) -> list[tuple[object, ...]]:
     return [
         ("Smallest class, people", smallest, "The fewest people who share a region and all quasi-identifiers."),
         (
-            "Largest risk",
-            risk.largest,
+            "Largest risk, %",
+            100.0 * risk.largest,
             "1 / people of the smallest class: that who knows a person's quasi-identifiers picks the right record.",
         ),
-        ("Mean risk", risk.mean, "The same, on average over all released records."),
+        ("Mean risk, %", 100.0 * risk.mean, "The same, on average over all records of the release."),
     ]
 
 
@@ -118,7 +118,7 @@ def classes_section(plan: Plan) -> Section:
                     int(plan.records[kept].sum()),
                 )
             )
-    header = ("People in the class", "Classes", "released", "Records", "released")
+    header = ("People in the class", "Classes", "Classes released", "Records", "Records released")
     text = "A class is what shares a region and all quasi-identifiers."
     if len(plan.levels) > 1:
         text += " Records that are suppressed at every level are in no class here."

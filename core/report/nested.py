@@ -26,7 +26,8 @@ from .page import Report, Section, render
 from .pictures import horizontal_bars, region_map
 from .running import Running, how_it_was_done
 
-MOST_DRAWN = 2_500  # regions on one map; of finer levels nothing could be told apart
+MOST_DRAWN = 2_500  # regions on one map
+NEARLY_ALL = 99.0  # per cent of the records: further levels look alike
 FARTHEST_CLASSES = 12
 MOST_VALUES = 40
 
@@ -148,15 +149,14 @@ def _geography_section(account: NestedAccount) -> Section:
             "m).",
             mean,
         ),
-        horizontal_bars(
-            [names[i] for i in farthest.tolist()],
-            distance[farthest].tolist(),
-            "The classes with the largest mean distance, in metres.",
-            mean,
-        ),
     ]
-    text = "Rare values are shown in larger regions. Compare each with the others before you publish."
-    return Section("Who loses geography", (text,), pictures=pictures)
+    texts = (
+        "Rare values are shown in larger regions. Compare each with the others before you publish.",
+        f"The {len(farthest)} classes with the largest mean distance:",
+    )
+    header = ("Class", "Records released", "Mean distance, m")
+    farthest_rows = [(names[i], int(released[i]), float(distance[i])) for i in farthest.tolist()]
+    return Section("Who loses geography", texts, header, farthest_rows, pictures)
 
 
 def _classes(areas: Areas, plan: Plan) -> tuple[list[str], np.ndarray, np.ndarray]:
@@ -172,32 +172,40 @@ def _classes(areas: Areas, plan: Plan) -> tuple[list[str], np.ndarray, np.ndarra
 
 def _maps_section(account: NestedAccount) -> Section:
     """A map per level: the share of each region's records that are shown in it or finer."""
-    audit, pictures = account.audit, []
+    audit = account.audit
+    pictures: list[str] = []
+    shares = 100.0 * (audit.shown + audit.finer) / np.maximum(audit.records, 1)
     for level, of_level in enumerate(account.ground.levels):
         here = audit.level == level
         there = drawn(of_level)
-        if not 0 < there.sum() <= MOST_DRAWN:
+        whole = 100.0 * (audit.shown + audit.finer)[here].sum() / max(audit.records[here].sum(), 1)
+        if not 0 < there.sum() <= MOST_DRAWN or (whole > NEARLY_ALL and pictures):
             continue
-        share = 100.0 * (audit.shown + audit.finer)[here] / np.maximum(audit.records[here], 1)
         labels = [
-            f"Level {level + 1}, region {region + 1}: {records} records, {own} shown here, {finer} within, {up} in a "
-            "larger region"
+            f"Region {region + 1}: {records} records, {own} shown here, {finer} within, {up} in larger ones"
             for region, records, own, finer, up in zip(
                 *(column[here].tolist() for column in (audit.region, audit.records, audit.shown, audit.finer)),
                 audit.coarser[here].tolist(),
             )
         ]
-        whole = 100.0 * (audit.shown + audit.finer)[here].sum() / max(audit.records[here].sum(), 1)
         caption = (
             f"Level {level + 1}, {shown(int(here.sum()))} regions: the share of their records that is shown at this "
             f"level or a finer one (of all records {shown(whole)} %)."
         )
-        texts = [label for label, one in zip(labels, there) if one]
-        unit = "% of the region's records"
-        north = account.ground.north
-        pictures.append(region_map(of_level[there], share[there], texts, caption, unit=unit, north=north))
+        pictures.append(
+            region_map(
+                of_level[there],
+                shares[here][there],
+                [label for label, one in zip(labels, there) if one],
+                caption,
+                unit="% of the region's records",
+                north=account.ground.north,
+                like=shares,
+            )
+        )
     text = (
-        f"A map per level, from fine to coarse. Levels of more than {MOST_DRAWN} regions are left out: on a page they "
-        "could not be told apart."
+        f"A map per level, from fine to coarse, all in the same colours. Levels of more than {shown(MOST_DRAWN)} "
+        f"regions are left out, since they could not be told apart, and those that show more than {NEARLY_ALL:g} % of "
+        "the records."
     )
     return Section("The levels", (text,), pictures=pictures)

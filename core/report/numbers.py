@@ -9,6 +9,7 @@ import numpy as np
 THIN = "\u202f"
 GROUPED = 10_000  # from here on digits stand in groups of three
 DECIMALS = 2
+NOTHING = 1e-9  # less is rounding
 
 
 def shown(value: object, whole: bool = True) -> str:
@@ -46,10 +47,12 @@ def _is_whole(value: object) -> bool:
 def _fraction(value: float, whole: bool) -> str:
     if not np.isfinite(value):
         return "∞" if value > 0 else "−∞" if value < 0 else ""
+    if abs(value) < NOTHING:
+        value = 0.0
     if abs(value) >= 1e15:
         return f"{value:.3e}"
     if abs(value) >= 1000 or (whole and value == int(value)):
-        return grouped(f"{value:.0f}")
+        return grouped(f"{round(value)}")
     if 0 < abs(value) < 10**-DECIMALS:
         return np.format_float_positional(value, precision=3, fractional=False, trim="-")
     return f"{value:.{DECIMALS}f}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import VbasError
-from .numbers import shown, shown_rows
+from .numbers import shown_rows
 
 NUMBERS = (int, float, np.integer, np.floating)
 
@@ -43,7 +44,7 @@ class Report:
 
 def time_taken(step: str, seconds: Mapping[str, float]) -> Section:
     """Seconds by step; step : what a step is called."""
-    return Section("Time", (), (step, "Seconds"), [(name, float(value)) for name, value in seconds.items()])
+    return Section("Time", (), (step, "Seconds"), [(name, round(float(value), 2)) for name, value in seconds.items()])
 
 
 def render(report: Report) -> str:
@@ -55,7 +56,17 @@ def render(report: Report) -> str:
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string((Path(__file__).parent / "page.html.j2").read_text(encoding="utf-8"))
     sections = [section for section in report.sections if _has_content(section)]
-    return template.render(report=report, sections=sections, cells_of=_cells_of, shown=shown)
+    return template.render(report=report, sections=sections, cells_of=_cells_of, are_maps=_are_maps, together=together)
+
+
+def together(sentence: str) -> str:
+    """A sentence in which a per cent sign stays in the line of its number."""
+    return re.sub(r"(\d) %", "\\1\u00a0%", sentence)
+
+
+def _are_maps(section: Section) -> bool:
+    """Whether all pictures of a section are maps, which stand side by side."""
+    return all(picture.startswith('<svg role="img" class="map"') for picture in section.pictures)
 
 
 def _has_content(section: Section) -> bool:

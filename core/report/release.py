@@ -52,7 +52,7 @@ class Published:
     ground: Ground | None = None
     counts_people: bool = False
     parameters: Sequence[tuple[str, object]] = ()
-    versions: Sequence[tuple[str, str]] = ()
+    version: str = ""
     date: str = ""
 
 
@@ -68,6 +68,7 @@ def release_report(published: Published) -> str:
         )
     else:
         verdict = "No record is released."
+    made = [*published.parameters, ("Made with VBAS", published.version)]
     sections = [
         _measures(published),
         _levels(published) if nested else Section(""),
@@ -75,8 +76,7 @@ def release_report(published: Published) -> str:
         _classes(published),
         _values(published),
         Section("What is not said here", NOT_SAID),
-        Section("How it was made", (), ("Parameter", "Value"), [(name, shown(v)) for name, v in published.parameters]),
-        Section("Versions", (), ("Program", "Version"), list(published.versions)),
+        Section("How it was made", (), ("Setting", "Value"), [(name, shown(value)) for name, value in made]),
     ]
     title = "Nested release" if nested else "Release of records"
     return render(Report(title, verdict, release.n_records > 0, False, sections, published.date))
@@ -120,7 +120,7 @@ def _measures(published: Published) -> Section:
         meaning = "From the middle of the region that a record shows to the areas in it, on average over the records."
         rows.append(("Mean distance, m", _mean(metres, _counts(published.release)), meaning))
     if published.counts_people:
-        rows.append(("Largest risk, at most", 1.0 / published.k, "1 / k: k counts people, not their records."))
+        rows.append(("Largest risk, at most, %", 100.0 / published.k, "1 / k: k counts people, not their records."))
     elif len(sizes):
         rows += risk_rows(risk_of(sizes, sizes), int(sizes.min()))
     return Section("In short", (), HEADER, rows)

@@ -11,19 +11,21 @@ from ..numbers import shown
 from .svg import FONT, GRID, INK, LETTER, QUIET, element, words
 
 WIDTH, HEIGHT = 660.0, 340.0
-LEFT, RIGHT, TOP, BOTTOM = 74.0, 16.0, 14.0, 56.0
+LEFT, RIGHT, TOP, BOTTOM = 74.0, 30.0, 14.0, 56.0
 WIDE = 20.0  # so many times the median the largest value is an outlier, and the axis logarithmic
 
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis from low to high. logarithmic : low is above 0 then; names : of categories at 0, 1, 2, …"""
+    """An axis from low to high. logarithmic : low is above 0 then; names : of categories at 0, 1,
+    2, …; whole : whether all values are whole numbers, as the marks are then"""
 
     title: str
     low: float
     high: float
     logarithmic: bool = False
     names: tuple[str, ...] = ()
+    whole: bool = False
 
     def places(self, values: np.ndarray) -> np.ndarray:
         """Where values are, 0 at the low end and 1 at the high one."""
@@ -43,7 +45,7 @@ class Axis:
             steps = (1, 2, 5) if len(powers) <= 4 else (1,)
             values = [step * 10.0**power for power in powers for step in steps]
         else:
-            apart = round_step(self.high - self.low)
+            apart = max(round_step(self.high - self.low), 1.0 if self.whole else 0.0)
             first, last = np.ceil(self.low / apart - 1e-9), np.floor(self.high / apart + 1e-9)
             values = to_list(np.arange(first, last + 1) * apart)
         inside = [value for value in values if self.low * (1 - 1e-9) <= value <= self.high * (1 + 1e-9) or value == 0]
@@ -59,7 +61,9 @@ def linear(title: str, values: np.ndarray, from_zero: bool = True) -> Axis:
     if high <= low:
         high = low + max(abs(low), 1.0)
     step = round_step(high - low)
-    return Axis(title, float(np.floor(low / step + 1e-9) * step), float(np.ceil(high / step - 1e-9) * step))
+    whole = bool((known == np.rint(known)).all())
+    low, high = float(np.floor(low / step + 1e-9) * step), float(np.ceil(high / step - 1e-9) * step)
+    return Axis(title, low, high, whole=whole)
 
 
 def logarithmic(title: str, values: np.ndarray) -> Axis:
@@ -132,6 +136,7 @@ class Frame:
 
 def _mark(value: float) -> str:
     """A mark in few letters."""
+    value += 0.0  # no -0
     if abs(value) >= 1e6:
         power = int(np.floor(np.log10(abs(value)) / 3) * 3)
         names = {6: "million", 9: "billion"}

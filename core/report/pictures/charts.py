@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...arrays import to_list
 from ..numbers import shown
-from .axes import BOTTOM, TOP, WIDTH, Axis, Frame, linear, logarithmic, with_outliers
+from .axes import BOTTOM, RIGHT, TOP, WIDE, WIDTH, Axis, Frame, linear, logarithmic, with_outliers
 from .svg import DASHES, FONT, INK, LETTER, MARK, QUIET, SERIES, caption, clipped, element, hint, legend, picture, words
 
 BINS = 40
 FILL = SERIES[0]
+HALO: dict[str, Any] = {
+    "stroke": "#fff",
+    "stroke_width": 4,
+    "paint_order": "stroke",
+}  # so that lines behind a text do not cross it
 LONGEST_NAME = 42
 ROW = 22.0
 CLIPPED = 3.0  # so many times the upper quarter of the bars one is drawn; see `horizontal_bars`
@@ -38,14 +43,21 @@ def histogram(values: np.ndarray, title: str, x_title: str, y_title: str, mark: 
         return caption(f"{title}: nothing to draw.")
     wholes = bool((known == np.rint(known)).all())
     low, high = float(known.min()), float(known.max())
-    if wholes:
+    frequent = np.median(known)
+    if wholes and low > 0 and high > WIDE * frequent:
+        edges = np.unique(np.rint(np.geomspace(low, high + 1, BINS // 2 + 1))) - 0.5
+    elif wholes:
         step = max(1.0, np.ceil((high - low + 1) / BINS))
         edges = np.arange(low - 0.5, high + 0.5 + step, step)
     else:
         edges = np.linspace(low, high if high > low else low + 1, BINS + 1)
     heights = np.histogram(known, edges)[0]
     around = edges if mark is None else np.append(edges, mark)
-    frame = Frame(linear(x_title, around, from_zero=low < 0.3 * high), linear(y_title, heights))
+    if wholes and low > 0 and high > WIDE * frequent:
+        across = logarithmic(f"{x_title} (logarithmic)", around)
+    else:
+        across = linear(x_title, around, from_zero=low < 0.3 * high)
+    frame = Frame(across, linear(y_title, heights))
     content = frame.drawn() + _columns(frame, edges, heights)
     text = title
     if mark is not None:
@@ -95,8 +107,8 @@ def horizontal_bars(
         parts.append(_bar(name, length, column, y, scale, limit))
         y += ROW
     if mark is not None:
-        x = column + mark * scale
-        parts.append(element("path", d=f"M{x:.1f} 0V{y:.1f}", stroke=MARK, stroke_width=1.5, stroke_dasharray="5 4"))
+        path = f"M{column + mark * scale:.1f} 0V{y:.1f}"
+        parts.insert(0, element("path", d=path, stroke=MARK, stroke_width=1.5, stroke_dasharray="5 4"))
     if (values > limit).any():
         text = f"{text} Bars with a gap are cut off: the number is their length."
     described = "; ".join(f"{name}: {shown(length)}" for name, length in list(zip(names, to_list(values)))[:60])
@@ -119,7 +131,7 @@ def _bar(name: str, length: float, column: float, y: float, scale: float, limit:
     return (
         words(column - 7, y + 15, clipped(name, LONGEST_NAME), text_anchor="end", fill=INK)
         + drawn
-        + words(column + wide + 5, y + 15, shown(length), fill=QUIET)
+        + words(column + wide + 5, y + 15, shown(length), fill=QUIET, **HALO)
     )
 
 
@@ -270,7 +282,7 @@ def _across(frame: Frame, x: float | None = None, y: float | None = None) -> str
         path = f"M{a:.1f} {TOP:.1f}V{frame.height - BOTTOM:.1f}"
     else:
         b = float(frame.at(np.array([frame.x.low]), np.array([y]))[1][0])
-        path = f"M{frame.at(np.array([frame.x.low]), np.array([y]))[0][0]:.1f} {b:.1f}H{WIDTH - 16:.1f}"
+        path = f"M{frame.at(np.array([frame.x.low]), np.array([y]))[0][0]:.1f} {b:.1f}H{WIDTH - RIGHT:.1f}"
     return element("path", d=path, stroke=MARK, stroke_width=1.5, stroke_dasharray="5 4")
 
 

@@ -17,12 +17,13 @@ from .svg import INK, QUIET, SERIES, caption, element, hint, legend, picture, wo
 GREENS = ("#edf8e9", "#bae4b3", "#74c476", "#31a354", "#006d2c")
 REDS = ("#fef0d9", "#fdcc8a", "#fc8d59", "#e34a33", "#b30000")
 BLUES = ("#eff3ff", "#bdd7e7", "#6baed6", "#3182bd", "#08519c")
-MAP_WIDTH, TALLEST = 720.0, 900.0
-GRID = 10.0  # steps of a pixel's width that outlines are drawn in
-SMALLEST_SEEN = 0.4  # pixels
-MOST_POINTS = 25_000  # of all outlines on a map: a page stays below half a megabyte
+MAP_WIDTH, TALLEST = 640.0, 560.0
+GRID = 4.0  # steps of a pixel's width that outlines are drawn in
+SMALLEST_SEEN = 0.6  # pixels
+MOST_POINTS = 8_000  # of all outlines on a map: a page stays below half a megabyte
 MOST_SHAPES = 2_500  # more cannot be told apart, or pointed at
-FOOT = 46.0  # room for scale and north
+FONT = 18.0  # maps are drawn small on a page or a phone
+FOOT = 50.0  # room for scale and north
 EXAMPLE_WIDTH = 200.0
 
 
@@ -39,8 +40,8 @@ def region_map(
     """A map of polygons coloured by class of value; pointing at one shows its label.
 
     shapes : (m,) polygons in planar coordinates, metres; values : (m,) numbers; labels : m texts; text : what the
-    colours say, below the map; unit : of the values, above the key; north : degrees clockwise from the top, None where not known;
-    like : the values of another map, whose classes and colours are taken.
+    colours say, below the map; unit : of the values, above the key; north : degrees clockwise from the top, None for no
+    arrow; like : the values of another map, whose classes and colours are taken.
     """
     bounds = shapely.total_bounds(shapes) if len(shapes) else np.full(4, np.nan)
     if not np.isfinite(bounds).all():
@@ -55,11 +56,12 @@ def region_map(
         used = np.unique(place)
         local = np.array([_united(local[place == one]) for one in to_list(used)], dtype=object)
         place, labels = used, [names[one] for one in to_list(used)]
-    drawn = "".join(
-        element("path", hint(label), d=path, fill=tones[tone])
-        for path, tone, label in zip(paths(local, SMALLEST_SEEN * GRID, MOST_POINTS), to_list(place), labels)
-        if path
-    )
+    outlines = paths(local, SMALLEST_SEEN * GRID, MOST_POINTS)
+    by_tone: dict[int, list[str]] = {}
+    for path, tone, label in zip(outlines, to_list(place), labels):
+        if path:
+            by_tone.setdefault(tone, []).append(element("path", hint(label), d=path))
+    drawn = "".join(element("g", "".join(own), fill=tones[tone]) for tone, own in sorted(by_tone.items()))
     # Outlines must not cover what they surround: thousands of regions on one map are a pixel each.
     line = min(0.5 * GRID, 0.08 * float(np.sqrt(np.median(shapely.area(local)))))
     frame = f'<g transform="translate(1 1) scale({1 / GRID:g})" stroke="{QUIET}" stroke-width="{line:.2f}"'
@@ -82,9 +84,17 @@ def in_hull(shape: shapely.Geometry, text: str) -> str:
     )
     width, height = (east - west) * scale / GRID, (north - south) * scale / GRID
     hull, own = (paths(both[i : i + 1], SMALLEST_SEEN * GRID, MOST_POINTS)[0] for i in range(2))
+    dashes = f"{4 * GRID:g} {3 * GRID:g}"
     content = (
         f'<g transform="translate(2 2) scale({1 / GRID:g})" fill-rule="evenodd">'
-        + element("path", d=hull, fill=BLUES[0], stroke=SERIES[1], stroke_width=12, stroke_dasharray="40 30")
+        + element(
+            "path",
+            d=hull,
+            fill=BLUES[0],
+            stroke=SERIES[1],
+            stroke_width=1.2 * GRID,
+            stroke_dasharray=dashes,
+        )
         + element("path", d=own, fill=BLUES[4])
         + "</g>"
     )
@@ -99,13 +109,13 @@ def scale_bar(x: float, y: float, scale: float, room: float) -> str:
     end = x + metres * scale
     label = f"{shown(metres / 1000)} km" if metres >= 1000 else f"{metres:g} m"
     bar = element("path", d=f"M{x:.1f} {y:.1f}v8H{end:.1f}v-8", fill="none", stroke=INK, stroke_width=1.5)
-    return bar + words(x, y + 24, label, fill=INK)
+    return bar + words(x, y + 28, label, FONT, fill=INK)
 
 
 def north_arrow(x: float, y: float, degrees: float) -> str:
     """An arrow to the north, so many degrees clockwise from the top."""
     arrow = element("path", d="M0-13L5 9L0 5L-5 9z", fill=INK, transform=f"rotate({degrees:.1f})")
-    return f'<g transform="translate({x:.1f} {y:.1f})">{arrow}{words(-19, 6, "N", fill=INK)}</g>'
+    return f'<g transform="translate({x:.1f} {y:.1f})">{arrow}{words(-24, 7, "N", FONT, fill=INK)}</g>'
 
 
 def _tones(ramp: Sequence[str], n_classes: int) -> list[str]:
