@@ -101,6 +101,6 @@ def _recommended(form: Form, records: Records, outcomes: list[Outcome], reason: 
     worst = [] if best.worst is None or not percent else [best.worst.sentence(percent)]
     form.info(*worst, *([cost_sentence(percent, costs)] if percent else []), "It is run by:", command, *caveats)
     return [
-        Section("What to choose", (reason, *worst, "It is run by:", command, *caveats)),
+        Section("What to choose", (reason, *worst, *caveats, "This command runs it (bash):"), code=command),
         replace(costs_section(costs, percent), heading="Which attribute costs what in it"),
     ]
