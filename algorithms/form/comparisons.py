@@ -54,6 +54,7 @@ FIELDS = {
     "k": "integer",
     "budget": "real",
     "generalised": "text",
+    "given_up": "real",
     "recommended": "integer",
 }
 
@@ -118,10 +119,10 @@ def comparison_output() -> QgsProcessingParameterDefinition:
         "mean_distance is how far the people of a record's region live from its middle, in metres; worst_group is the "
         "value of a quasi-identifier that loses the largest share of its records, worst_group_percent that share; "
         "combination is the number in Croft et al. (2018, Table 4); pareto is 1 where no other row of the same k is at "
-        "least as good in suppression, mean distance and what each attribute gives up, and better in one; problem "
+        "least as good in suppression, mean distance and what the attributes give up, and better in one; problem "
         "says why a configuration failed. Rows that were searched have their budget, the levels of the attributes "
-        "(generalised), and in lost_… the share of the entropy of each attribute that is given up, per cent. "
-        "recommended is 1 in the row to choose.",
+        "(generalised), in given_up the share of the attributes' entropy that is given up, and in lost_… that of each "
+        "attribute, per cent. recommended is 1 in the row to choose.",
     )
 
 
@@ -166,5 +167,6 @@ def _row(outcome: Outcome) -> tuple[object, ...]:
         outcome.k,
         outcome.budget,
         levels_in_words(outcome.generalised) if outcome.budget is not None else None,
+        100.0 * outcome.given_up,
         int(bool(outcome.recommended)),
     )
