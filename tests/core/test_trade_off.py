@@ -81,7 +81,7 @@ def test_of_a_large_lattice_the_best_of_each_step_are_followed():
 def test_each_choice_is_what_a_search_of_that_node_alone_gives(town, location):
     areas, profile, hierarchies = town
     # Clustering looks at classes: its regions are those of the node.
-    ks, budgets = ((5, 9), (0.0, 6.0)) if location == "balanced density" else ((5,), (0.0, 6.0))
+    ks, budgets = ((5, 60), (1.0, 6.0)) if location == "balanced density" else ((60,), (1.0, 6.0))
     choices = list(search_of(town, ks, budgets, site_location=location).choices())
     assert len(choices) == 18 * len(ks) * len(budgets)
     for choice in choices:
