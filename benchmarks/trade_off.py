@@ -149,12 +149,13 @@ def some_of_all(name: str) -> None:
         / row.measures.mean_distance
         for some in rows[1:]
         for row in rows[0]
-        if row.pareto and row.measures.mean_distance > 0
+        if row.pareto and row.measures.mean_distance > 1  # metres: below it regions are single areas
     ]
     print(
         f"\n{name}: of {n_nodes(search.top)} nodes {SOME} looked at: {len(fronts[0] & fronts[1])} of the "
         f"{len(fronts[0])} unbeaten are found; for what each gives up the distance is {np.median(distances):.2f} times "
-        f"as large (median; at most {max(distances):.2f}); the balance of the best is {best[1]:.3f} against {best[0]:.3f}"
+        f"as large (median; at most {max(distances):.2f}); the balance of the best is {best[1]:.3f} against "
+        f"{best[0]:.3f}"
     )
 
 
