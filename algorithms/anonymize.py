@@ -66,8 +66,8 @@ class Anonymize(VbasAlgorithm):
             **approaches.counts_with_combination(),
             **nested_levels.counts(),
             **PROTECTION,
-            **earlier.COUNTS,
             **GENERALISING,
+            **earlier.COUNTS,
         }
 
     def raised(self, given: Given) -> Given:

@@ -63,6 +63,17 @@ def generalising_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     )
 
 
+def relating_parameters() -> Iterable[QgsProcessingParameterDefinition]:
+    """HIERARCHIES and HIERARCHY_RULES, for releases that show a quasi-identifier at different levels."""
+    for one in generalising_parameters():
+        if one.name() != "GENERALISE":
+            one.setHelp(
+                f"Only where releases show a quasi-identifier at different levels: what its coarser values are, as the "
+                f"releases were made with. Without it they cannot be related. {one.help()}"
+            )
+            yield one
+
+
 def generalised(form: Form, table: RecordTable) -> RecordTable:
     """The table with its quasi-identifiers as GENERALISE asks for them; the log says what that gives up.
 

@@ -104,7 +104,7 @@ def plan_and_release(
     """The optimum, the rows that it shows, recounted region by region, and what the report says of their protection."""
     requirement = required_of(form, records)
     plan = nest(areas, records.profile, levels, k, loss, requirement, form.progress(45, 65))
-    plan = held_against_register(form, held_against_margins(form, plan, records), areas)
+    plan = held_against_register(form, held_against_margins(form, plan, records), areas, records.table)
     release, protection = released(form, plan, records, requirement)
     check_where_shown(release, records, levels, whole=not requirement.asks_for_values)
     return plan, release, protection

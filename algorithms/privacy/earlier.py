@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from qgis.core import QgsProcessingParameterDefinition
@@ -10,17 +11,22 @@ from qgis.core import QgsProcessingParameterDefinition
 from ...core.areas import Areas
 from ...core.errors import InputError, PrivacyError
 from ...core.plan import Plan
+from ...core.records.table import RecordTable
 from ...core.releases.examining import Examined, examine
 from ...core.releases.published import Published, publish
-from ...core.releases.repair import on_earlier_regions, repair
+from ...core.releases.repair import Relate, on_earlier_regions, repair
 from ..form.effective import GIVEN, Counts
 from ..form.form import Form
 from ..form.parameters import choice
 from .register import new_entry, read_register
+from .relating import refuse_data_dependent_groups, relating
 from .releases import register_parameter
 
 STOP, REPAIR = "stop", "repair"
-COUNTS: Counts = {"REGISTER_ACTION": [{"REGISTER": GIVEN}]}
+COUNTS: Counts = {
+    "REGISTER_ACTION": [{"REGISTER": GIVEN}],
+    **{name: [{"GENERALISE": GIVEN, "REGISTER": GIVEN}] for name in ("HIERARCHIES", "HIERARCHY_RULES")},
+}
 
 
 def register_parameters() -> Iterable[QgsProcessingParameterDefinition]:
@@ -28,7 +34,8 @@ def register_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     yield register_parameter(
         "A GeoPackage that keeps what earlier releases of these people published, and nothing else; a new name starts "
         "one. Before anything is written, this release is held against all of them: together they must give away no "
-        "count of fewer than k people. Afterwards this release is added.",
+        "count of fewer than k people. Afterwards this release is added. Where a quasi-identifier is shown coarser now "
+        "or was then, give its coarser values as they were: they say which counts are sums of which.",
         advanced=True,
     )
     yield choice(
@@ -43,24 +50,29 @@ def register_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     )
 
 
-def held_against_register(form: Form, plan: Plan, areas: Areas) -> Plan:
+def held_against_register(form: Form, plan: Plan, areas: Areas, table: RecordTable) -> Plan:
     """The plan, repaired if need be; its release is added to the register once all outputs are in their place.
 
-    Without a register, the plan. Raises PrivacyError where counts are given away and may not be, or cannot, be mended.
+    table : the records of the plan, which say what is shown coarser. Without a register, the plan.
+    Raises PrivacyError where counts are given away and may not be, or cannot, be mended.
     """
     if not (form.has("REGISTER") and form.given("REGISTER")):
         return plan
+    refuse_data_dependent_groups(form, table)
     path = Path(form.text("REGISTER"))
     earlier = read_register(path)
     title = f"release {len(earlier) + 1}"
-    told = publish(plan, areas, title)
+    coarsened = {name: one.level for name, one in table.coarsened.items()}
+    told = publish(plan, areas, title, coarsened)
     if earlier:
-        found = examine(told, earlier)
+        relate = relating(form, [*earlier, told], table)
+        held_against, comparable = [relate(one) for one in earlier], relate(told)
+        found = examine(comparable, held_against)
         _refuse_contradictions(found)
         if found.n_counts and form.text("REGISTER_ACTION") == STOP:
             raise PrivacyError(_stopped(found, plan.k))
         if found.n_counts:
-            plan, told = _repaired(form, plan, areas, earlier, title)
+            plan, told = _repaired(form, plan, areas, held_against, told, relate)
         form.info(f"Held against {len(earlier)} earlier releases of the register: nothing is given away.")
         if found.n_undecided:
             form.warn(f"{found.n_undecided} counts were too many or too hard to decide.")
@@ -69,14 +81,16 @@ def held_against_register(form: Form, plan: Plan, areas: Areas) -> Plan:
     return plan
 
 
-def _repaired(form: Form, plan: Plan, areas: Areas, earlier: list[Published], title: str) -> tuple[Plan, Published]:
+def _repaired(
+    form: Form, plan: Plan, areas: Areas, earlier: list[Published], told: Published, relate: Relate
+) -> tuple[Plan, Published]:
     """The plan that gives nothing away, and what it publishes, with what it cost in the log."""
     if plan.level_of is not None and (form.whole("L_DIVERSITY") > 1 or form.number("MAX_SHARE") < 100):
         raise InputError(
             "REGISTER_ACTION “repair” with nested levels would not keep to L_DIVERSITY and MAX_SHARE: choose “stop”, "
             "or one level."
         )
-    done = repair(plan, areas, earlier, title)
+    done = repair(plan, areas, earlier, told.title, relate=lambda one: relate(replace(one, coarsened=told.coarsened)))
     if done.after.n_counts:
         raise PrivacyError(_stopped(done.after, plan.k))
     form.warn(
@@ -91,7 +105,7 @@ def _repaired(form: Form, plan: Plan, areas: Areas, earlier: list[Published], ti
             f"With the regions of an earlier release {other.n_released} records could be shown, here "
             f"{done.plan.n_released}: release by its crosswalk (“Release records”, with this register)."
         )
-    return done.plan, done.published
+    return done.plan, replace(done.published, coarsened=told.coarsened)
 
 
 def _refuse_contradictions(found: Examined) -> None:

@@ -49,7 +49,7 @@ class ReleaseRecords(VbasAlgorithm):
         self.addNumbers(**{name: regions.NUMBERS[name] for name in NUMBERS})
 
     def counts(self) -> Counts:
-        return {**PROTECTION, **REGISTERED, **GENERALISING}
+        return {**PROTECTION, **GENERALISING, **REGISTERED}
 
     def work(self, form: Form) -> dict[str, object]:
         if regions.has_levels_in_crosswalk(form):
@@ -64,7 +64,7 @@ class ReleaseRecords(VbasAlgorithm):
         records = records_of(form, areas, k)
         requirement = required_of(form, records)
         plan = suppress(records.profile, crosswalk, k, requirement)
-        plan = held_against_register(form, held_against_margins(form, plan, records), areas)
+        plan = held_against_register(form, held_against_margins(form, plan, records), areas, records.table)
         rows, _ = released(form, plan, records, requirement)
         # Without the areas' shapes there are no distances: compactness is left to “Evaluate regions”.
         measures, _ = evaluate(areas, plan, crosswalk.mean_centres(areas.points), records.n_unmatched)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from ..records.columns import Column, combine_codes
 
 MISSING = ""
 """How a missing value of a quasi-identifier is written; text that is empty is told apart by its type."""
+
+
+AS_THEY_ARE: Mapping[str, int] = {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +35,7 @@ class Published:
     its records
     held_back : (H, 2) int64 regions of the coarsest level and classes that are not shown although they have k records.
     Known to nobody outside and never stored: for a check of what those would learn who know the rest
+    coarsened : the level at which quasi-identifiers are shown, by name; those at level 0, as they are, are not named
     """
 
     title: str
@@ -48,6 +52,7 @@ class Published:
     bounded: bool = True
     whole: bool = True
     held_back: np.ndarray | None = None
+    coarsened: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def nested(self) -> bool:
@@ -60,8 +65,10 @@ class Published:
         return list(zip(*columns))
 
 
-def publish(plan: Plan, areas: Areas, title: str = "this release") -> Published:
-    """What the release of a plan publishes; areas : those of its profile.
+def publish(
+    plan: Plan, areas: Areas, title: str = "this release", coarsened: Mapping[str, int] = AS_THEY_ARE
+) -> Published:
+    """What the release of a plan publishes; areas : those of its profile; coarsened : as in Published.
 
     What is suppressed enters only as `bounded`, `whole` and `held_back`.
     """
@@ -85,6 +92,7 @@ def publish(plan: Plan, areas: Areas, title: str = "this release") -> Published:
         bounded,
         whole,
         held_back,
+        coarsened,
     )
 
 
@@ -131,12 +139,12 @@ def _shown_categories(
     found, codes = [], np.empty_like(classes)
     for position, values in enumerate(categories):
         used, at = np.unique(classes[:, position], return_inverse=True)
-        found.append(np.array(_as_text([values[code] for code in used.tolist()]), dtype=object))
+        found.append(np.array(text_of_values([values[code] for code in used.tolist()]), dtype=object))
         codes[:, position] = at.reshape(-1)
     return tuple(found), codes
 
 
-def _as_text(values: Sequence[object]) -> list[str]:
+def text_of_values(values: Sequence[object]) -> list[str]:
     """Values as text by which releases are compared; values that only their type tells apart are told apart."""
     texts = [MISSING if value is None else (identifier_text(value) or "''") for value in values]
     twice = {text for text in texts if texts.count(text) > 1}

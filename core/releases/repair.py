@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Callable
 
 import numpy as np
 
@@ -21,6 +22,12 @@ from .published import Published, publish
 from .updates import Changes
 
 MOST_ROUNDS = 200
+Relate = Callable[[Published], Published]
+
+
+def as_it_is(release: Published) -> Published:
+    """The release: all show their quasi-identifiers at the same levels."""
+    return release
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,21 +50,30 @@ class Repaired:
 
 
 def repair(
-    plan: Plan, areas: Areas, earlier: Sequence[Published], title: str = "this release", progress: Progress = silent
+    plan: Plan,
+    areas: Areas,
+    earlier: Sequence[Published],
+    title: str = "this release",
+    progress: Progress = silent,
+    relate: Relate = as_it_is,
 ) -> Repaired:
     """Suppress or coarsen labels of a plan, the smallest first, until nothing is given away.
 
-    areas : those of the plan's profile. What the earlier releases give away without this one stays as it is.
+    areas : those of the plan's profile; relate : makes what the plan publishes comparable with the earlier releases,
+    which are comparable already; it keeps the labels in their order.
+    What the earlier releases give away without this one stays as it is.
     Every round suppresses or coarsens at least one label; with none of a class left, this release tells nothing of it.
     """
     examiner = Examiner(earlier)
     told = publish(plan, areas, title)
-    before = after = examiner.examine(told, progress=progress)
+    before = after = examiner.examine(relate(told), progress=progress)
     new, n_known_by_size = plan, 0
     if before.n_counts:
         for by_size in (True, False):
-            new, told, after = _until_nothing_tells(new, areas, title, examiner, by_size, progress)
-        n_known_by_size = examiner.examine(_told(new, areas, title, True)).n_counts
+            telling = _Telling(areas, title, by_size, relate)
+            new, after = _until_nothing_tells(new, telling, examiner, progress)
+        told = _told(new, areas, title, False)
+        n_known_by_size = examiner.examine(relate(_told(new, areas, title, True))).n_counts
     coarser = 0
     if plan.level_of is not None and new.level_of is not None:
         moved = (new.level_of > plan.level_of) & (plan.level_of >= 0)
@@ -65,21 +81,34 @@ def repair(
     return Repaired(new, told, before, after, plan.n_released - new.n_released, coarser, n_known_by_size)
 
 
+@dataclass(frozen=True, eq=False)
+class _Telling:
+    """What a plan tells, comparable with earlier releases; by_size : with what only somebody inside can know of it."""
+
+    areas: Areas
+    title: str
+    by_size: bool
+    relate: Relate
+
+    def of(self, plan: Plan) -> Published:
+        return self.relate(_told(plan, self.areas, self.title, self.by_size))
+
+
 def _until_nothing_tells(
-    plan: Plan, areas: Areas, title: str, examiner: Examiner, by_size: bool, progress: Progress
-) -> tuple[Plan, Published, Examined]:
-    """The plan, what it publishes, and what is found of it, once no label that can be taken away tells anything."""
+    plan: Plan, telling: _Telling, examiner: Examiner, progress: Progress
+) -> tuple[Plan, Examined]:
+    """The plan, and what is found of it, once no label that can be taken away tells anything."""
     joint = None
     for turn in range(MOST_ROUNDS):
         progress(turn / MOST_ROUNDS)
-        told = _told(plan, areas, title, by_size)
+        told = telling.of(plan)
         found = examiner.examine(told, joint)
-        chosen = _labels_that_tell(plan, told, found, by_size)
+        chosen = _labels_that_tell(plan, told, found, telling.by_size)
         if not chosen.any():
             break
         joint = np.concatenate([np.empty(0, np.int64), *(count.joint for count in found.counts)])
         plan = without(plan, chosen)
-    return plan, told, examiner.examine(told)
+    return plan, examiner.examine(told)
 
 
 def on_earlier_regions(plan: Plan, areas: Areas, earlier: Sequence[Published]) -> Plan | None:
