@@ -9,7 +9,7 @@ from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterMa
 
 from ...core.errors import InputError, first_values
 from ...core.generalising.collapsing import generalise_table
-from ...core.generalising.hierarchy import Hierarchy
+from ...core.generalising.hierarchies import Hierarchy
 from ...core.generalising.loss import records_by_category
 from ...core.generalising.rules import HierarchyRule, hierarchy_rule
 from ...core.generalising.table import HierarchyTable, hierarchy_tables

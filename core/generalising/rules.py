@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import InputError
 from .bands import bands, check_widths
-from .hierarchy import SUPPRESSED_VALUE, Hierarchy, make_hierarchy, text_of
+from .hierarchies import SUPPRESSED_VALUE, Hierarchy, make_hierarchy, text_of
 
 BANDS, LEADING, OTHER_BELOW = "bands", "leading characters", "other below"
 OTHER = "other"

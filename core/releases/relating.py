@@ -14,7 +14,7 @@ from typing import Union
 import numpy as np
 
 from ..errors import InputError, first_values
-from ..generalising.hierarchy import SUPPRESSED_VALUE, Hierarchy, make_hierarchy
+from ..generalising.hierarchies import SUPPRESSED_VALUE, Hierarchy, make_hierarchy
 from ..generalising.rules import HierarchyRule
 from ..generalising.table import HierarchyTable
 from .published import MISSING, Published, text_of_values
