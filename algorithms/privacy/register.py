@@ -38,6 +38,7 @@ TABLES = {
         "levels": ogr.OFTInteger,
         "bounded": ogr.OFTInteger,
         "whole": ogr.OFTInteger,
+        "coarsened": ogr.OFTString,
     },
     CROSSWALKS: {
         "release": ogr.OFTInteger,
@@ -63,20 +64,25 @@ TABLES = {
     },
 }
 READ = {
-    RELEASES: "SELECT release, title, k, quasi_identifiers, levels, bounded, whole FROM vbas_releases ORDER BY release",
+    RELEASES: "SELECT release, title, k, quasi_identifiers, levels, bounded, whole, coarsened FROM vbas_releases "
+    "ORDER BY release",
     CROSSWALKS: "SELECT vbas_level, area, vbas_region FROM vbas_crosswalks WHERE release = ? ORDER BY fid",
     COUNTS: "SELECT vbas_level, vbas_region, class, records FROM vbas_counts WHERE release = ? ORDER BY fid",
     VALUES: "SELECT vbas_level, vbas_region, class, field, value, records FROM vbas_values WHERE release = ? "
     "ORDER BY fid",
 }
 ADD = {
-    RELEASES: "INSERT INTO vbas_releases (release, title, time, k, quasi_identifiers, levels, bounded, whole) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    RELEASES: "INSERT INTO vbas_releases (release, title, time, k, quasi_identifiers, levels, bounded, whole, "
+    "coarsened) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
     CROSSWALKS: "INSERT INTO vbas_crosswalks (release, vbas_level, area, vbas_region) VALUES (?, ?, ?, ?)",
     COUNTS: "INSERT INTO vbas_counts (release, vbas_level, vbas_region, class, records) VALUES (?, ?, ?, ?, ?)",
     VALUES: "INSERT INTO vbas_values (release, vbas_level, vbas_region, class, field, value, records) "
     "VALUES (?, ?, ?, ?, ?, ?, ?)",
 }
+# Registers made before quasi-identifiers could be shown coarser do not have the column: all are shown as they are.
+READ_BEFORE_LEVELS = (
+    "SELECT release, title, k, quasi_identifiers, levels, bounded, whole, NULL FROM vbas_releases ORDER BY release"
+)
 SECONDS_TO_WAIT = 5.0
 
 
@@ -89,7 +95,8 @@ def read_register(path: Path) -> list[Published]:
         return []
     with reading(path, "REGISTER") as connection:
         _check(connection, path)
-        found = [_release(connection, row, path) for row in connection.execute(READ[RELEASES]).fetchall()]
+        read = READ[RELEASES] if _has_levels(connection) else READ_BEFORE_LEVELS
+        found = [_release(connection, row, path) for row in connection.execute(read).fetchall()]
     return found
 
 
@@ -157,7 +164,11 @@ def _add(connection: sqlite3.Connection, release: Published) -> None:
     time = datetime.now(timezone.utc).isoformat(timespec="seconds")
     names = json.dumps(list(release.quasi_identifiers), ensure_ascii=False)
     flags = (int(release.bounded), int(release.whole))
-    connection.execute(ADD[RELEASES], (number, release.title, time, release.k, names, len(release.levels), *flags))
+    coarsened = json.dumps(dict(release.coarsened), ensure_ascii=False)
+    if not _has_levels(connection):
+        connection.execute("ALTER TABLE vbas_releases ADD COLUMN coarsened TEXT")
+    row = (number, release.title, time, release.k, names, len(release.levels), *flags, coarsened)
+    connection.execute(ADD[RELEASES], row)
     for level, crosswalk in enumerate(release.levels.crosswalks):
         numbers = [*crosswalk.numbers.tolist(), None]  # the last one is for areas that are left out
         regions = (numbers[region] for region in crosswalk.region_of.tolist())
@@ -203,23 +214,30 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse a database that is not a register. Raises InputError."""
     for name, fields in TABLES.items():
         found = {row[0] for row in connection.execute("SELECT name FROM pragma_table_info(?)", (name,))}
-        if not set(fields) <= found:
+        if not set(fields) - {"coarsened"} <= found:
             raise InputError(
                 f"REGISTER: {path} is not a register of releases: it lacks the table “{name}” as the register has it. "
                 "Name a register, or a new file."
             )
 
 
+def _has_levels(connection: sqlite3.Connection) -> bool:
+    """Whether a register says at which levels quasi-identifiers are shown."""
+    columns = connection.execute("SELECT name FROM pragma_table_info('vbas_releases')")
+    return ("coarsened",) in columns.fetchall()
+
+
 def _release(connection: sqlite3.Connection, row: tuple[object, ...], path: Path) -> Published:
     """One release of a register."""
-    number, title, k, names, n_levels, bounded, whole = row
+    number, title, k, names, n_levels, bounded, whole, coarsened = row
     regions = connection.execute(READ[CROSSWALKS], (number,)).fetchall()
     counts = connection.execute(READ[COUNTS], (number,)).fetchall()
     values = connection.execute(READ[VALUES], (number,)).fetchall()
     try:
+        levels = {str(name): int(level) for name, level in json.loads(coarsened or "{}").items()}
         release = _published(str(title), int(k), json.loads(names), int(n_levels), regions, counts, (bounded, whole))
-        return replace(release, sensitive=_sensitive(counts, values))
-    except (ValueError, KeyError, TypeError, IndexError) as error:
+        return replace(release, sensitive=_sensitive(counts, values), coarsened=levels)
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise InputError(
             f"REGISTER: release {number} (“{title}”) in {path} is damaged ({error}): restore the file from a copy."
         ) from error
