@@ -14,7 +14,8 @@ from .form.base import VbasAlgorithm
 from .form.effective import Counts
 from .form.form import Form
 from .form.generalising import COUNTS as GENERALISING
-from .form.records import k_parameter, populated, record_parameters, records_of, unmatched
+from .form.records import k_parameter, populated, record_parameters, records_of, terms_of, unmatched
+from .form.running import running_of
 
 
 class Compare(VbasAlgorithm):
@@ -42,6 +43,7 @@ class Compare(VbasAlgorithm):
             unmatched(),
             *(p for p in approaches.site_number() if p.name() != "SITE_NUMBER"),
             approaches.n_sites(optional=True),
+            approaches.fair(),
             approaches.floor(),
             shared.seed(),
             comparisons.comparison_output(),
@@ -73,6 +75,7 @@ class Compare(VbasAlgorithm):
             settings.compared_options_of(form),
             nested,
             comparisons.settings_of(form),
+            terms_of(form, records),
         )
         if not outcomes:
             form.check_cancelled()
@@ -80,6 +83,8 @@ class Compare(VbasAlgorithm):
         form.outputs.keep_after_cancel()
         form.outputs.add("COMPARISON", comparisons.comparison_table(outcomes))
         n_wanted = len(configurations) + len(nested) + len(baselines)
-        form.outputs.add_text("REPORT", lambda: comparison_report(outcomes, k, n_wanted, form.rows(), records.notes))
+        form.outputs.add_text(
+            "REPORT", lambda: comparison_report(outcomes, k, n_wanted, running_of(form), records.notes)
+        )
         failed = sum(bool(outcome.problem) for outcome in outcomes)
         return {"N_CONFIGURATIONS": len(outcomes) - failed, "N_FAILED": failed}

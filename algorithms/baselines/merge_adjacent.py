@@ -16,6 +16,7 @@ from ..form.form import Form
 from ..form.generalising import counts_where
 from ..form.records import counted_records, k_parameter, populated, records_of, unmatched
 from ..layers.feedback import READ
+from ..privacy.dependence import crosswalk_sentence
 from . import settings
 
 CUTOFF, ANONYMOUS = "the population reaches the cut-off", "the records are k-anonymous"
@@ -81,4 +82,5 @@ class MergeAdjacent(VbasAlgorithm):
             records = records_of(form, layer.areas, k)
             areas = populated(layer, records)
             aggregation = merging_until_anonymous(areas, records.profile, replace(options, k=k), progress)
+            form.info(crosswalk_sentence(form, ["merging until k-anonymous"]))
         return regions.add_aggregation(form, layer, aggregation)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterMatrix
 
@@ -110,6 +111,18 @@ def hierarchies_of(form: Form, table: RecordTable, names: Iterable[str]) -> dict
         elif name in rules:
             found[name] = rules[name].hierarchy(column.categories, records_by_category(column, table.counts))
     return found
+
+
+def coarser_of(form: Form, table: RecordTable) -> dict[str, Hierarchy]:
+    """The hierarchies of the values that the table shows, coarsened or not: what could still be shown coarser.
+
+    Raises InputError for hierarchies that do not fit the values.
+    """
+    originals = {name: one.original for name, one in table.coarsened.items()}
+    read = replace(table, quasi_identifiers={**table.quasi_identifiers, **originals})
+    found = hierarchies_of(form, read, table.quasi_identifiers)
+    levels = {name: one.level for name, one in table.coarsened.items()}
+    return {name: hierarchy.above(levels.get(name, 0)) for name, hierarchy in found.items()}
 
 
 def sources_of(

@@ -22,6 +22,7 @@ from ...core.records.matching import (
     requirement_of,
 )
 from ...core.records.table import MEMBER_FIELDS, RecordTable, check_table
+from ...core.suppression import Terms
 from ..compat import field as make_field
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.records import read_area_counts, read_records
@@ -56,7 +57,11 @@ def record_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         "so group them first (age groups, not dates of birth), or say under “Show coarser” how.",
         several=True,
     )
-    yield record_count(numeric=True)
+    yield record_count(
+        True,
+        "A survey weight is none: a class of k by weight may rest on one respondent. Leave it empty then, so that k "
+        "counts respondents. Weights with fractions are refused, and numbers that look like weights are warned of.",
+    )
     yield from generalising_parameters()
 
 
@@ -93,9 +98,9 @@ def counted_records(
 COUNTED_RECORDS: Counts = {name: [{"RECORDS": GIVEN}] for name in ("RECORD_REGION", "RECORD_COUNT")}
 
 
-def record_count(numeric: bool) -> QgsProcessingParameterDefinition:
-    """RECORD_COUNT."""
-    text = "For a table that is already counted: how many records each row stands for."
+def record_count(numeric: bool, more: str = "") -> QgsProcessingParameterDefinition:
+    """RECORD_COUNT; more : what else its help says."""
+    text = f"For a table that is already counted: how many records each row stands for. {more}".strip()
     return field("RECORD_COUNT", "Records per row", "RECORDS", text, numeric, optional=True, advanced=True)
 
 
@@ -149,7 +154,8 @@ def unmatched() -> QgsProcessingParameterDefinition:
         UNMATCHED,
         STOP,
         "Records whose area is missing or is not among the areas: “stop” refuses the table and says how many there "
-        "are, “suppress” leaves them out and counts them as suppressed.",
+        "are, “suppress” leaves them out and counts them as suppressed. With “Selected features only” for the areas, "
+        "that is everybody outside the selection: select their records too.",
         advanced=True,
     )
 
@@ -198,6 +204,12 @@ def required_of(form: Form, records: Records) -> Requirement:
     return requirement_of(records, form.whole("K"), form.whole("L_DIVERSITY"), form.number("MAX_SHARE"))
 
 
+def terms_of(form: Form, records: Records) -> Terms:
+    """What the form asks of a release of these records, for searches that count what one would suppress."""
+    requirement = required_of(form, records) if form.has("PERSON_ID") else None
+    return Terms(form.whole("K"), requirement, records.n_unmatched)
+
+
 def table_of(form: Form) -> RecordTable:
     """RECORDS and its fields, read, and shown as coarse as is asked; KEEP_FIELDS where the algorithm has it."""
     source = form.source("RECORDS")
@@ -238,8 +250,10 @@ def _refuse_row_numbers(form: Form, source: CheckedSource) -> None:
 
 def records_of(form: Form, areas: Areas, k: int | None) -> Records:
     """The table matched with the areas and counted; k is None for steps that do not suppress."""
-    table = table_of(form)
     unmatched = form.text("UNMATCHED") if form.has("UNMATCHED") else STOP
+    if unmatched == SUPPRESS:
+        _warn_of_selected_areas(form)
+    table = table_of(form)
     field = form.text("RECORD_REGION")
     records = match_records(table, areas, unmatched, SMALLEST_K if k is None else k, field)
     form.info(
@@ -248,6 +262,18 @@ def records_of(form: Form, areas: Areas, k: int | None) -> Records:
     )
     form.warn(*records.warnings)
     return records
+
+
+def _warn_of_selected_areas(form: Form) -> None:
+    """Say before the records are read who will count as suppressed where only some areas are taken."""
+    areas = form.optional_source("REGIONS") if form.has("REGIONS") else None
+    if areas is None or not areas.is_restricted or areas.layer is None:
+        return
+    form.warn(
+        f"Only {areas.featureCount()} of {areas.layer.featureCount()} areas of REGIONS are taken (“Selected features "
+        "only”, or a filter), and UNMATCHED is “suppress”: everybody who lives in the other areas counts as "
+        "suppressed, in every share of suppression. To release the chosen areas alone, select their records too."
+    )
 
 
 def profile_of(form: Form) -> tuple[Profile, np.ndarray, RecordTable]:

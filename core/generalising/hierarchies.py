@@ -40,6 +40,19 @@ class Hierarchy:
         """The values themselves, (n,) object."""
         return self.categories[0]
 
+    def above(self, level: int) -> Hierarchy:
+        """The hierarchy of the values shown at a level, from there on. Raises InputError for a level there is not."""
+        if not 0 <= level < len(self):
+            raise InputError(
+                f"“{self.attribute}” has the levels 0 to {len(self) - 1}, but none {level}: choose one of these."
+            )
+        shown = np.zeros(len(self.categories[level]), np.int64)
+        codes = []
+        for coarser in self.codes[level:]:
+            shown[self.codes[level]] = coarser
+            codes.append(shown.copy())
+        return Hierarchy(self.attribute, tuple(codes), self.categories[level:])
+
 
 def make_hierarchy(attribute: str, values: np.ndarray, levels: Sequence[Sequence[str | None]]) -> Hierarchy:
     """The hierarchy of these values and their coarser ones.

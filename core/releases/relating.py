@@ -17,7 +17,8 @@ from ..errors import InputError, first_values
 from ..generalising.hierarchies import SUPPRESSED_VALUE, Hierarchy, make_hierarchy
 from ..generalising.rules import HierarchyRule
 from ..generalising.table import HierarchyTable
-from .published import MISSING, Published, text_of_values
+from .published import Published
+from .values import MISSING, as_text
 
 Source = Union[HierarchyTable, HierarchyRule]
 Label = Mapping[str, str]
@@ -26,7 +27,8 @@ Label = Mapping[str, str]
 class Relating:
     """Makes releases comparable whose levels differ; called with a release, it gives that with all coarser values.
 
-    releases : all that are to be compared; sources : what says how the values of an attribute become coarser
+    releases : all that are to be compared, a new one last; sources : what says how the values of an attribute become
+    coarser
     own : values that the sources know beside those of the releases, by attribute: those of the present records
     Where all releases show an attribute at the same level, nothing is done. Raises InputError where levels differ and
     no source relates them, or one that depends on how many records have a value.
@@ -38,6 +40,7 @@ class Relating:
         sources: Mapping[str, Source],
         own: Mapping[str, Sequence[object]] | None = None,
     ) -> None:
+        self.levels_of_last: Mapping[str, int] = releases[-1].coarsened
         self._used: dict[str, list[int]] = {}
         self._hierarchies: dict[str, Hierarchy] = {}
         for name in dict.fromkeys(name for release in releases for name in release.quasi_identifiers):
@@ -82,7 +85,7 @@ def with_levels(release: Published, tables: Mapping[str, HierarchyTable]) -> Pub
         if name in tables:
             texts = set(shown.tolist()) - {MISSING}
             hierarchy = tables[name].hierarchy(np.array(list(tables[name].rows), dtype=object))
-            levels = (text_of_values(one.tolist()) for one in hierarchy.categories)
+            levels = (as_text(one.tolist()) for one in hierarchy.categories)
             found[name] = next((level for level, values in enumerate(levels) if texts <= set(values)), 0)
     return replace(release, coarsened={name: level for name, level in found.items() if level})
 
@@ -92,7 +95,7 @@ def level_of(release: Published, hierarchy: Hierarchy) -> int:
     name = hierarchy.attribute
     shown = set(release.categories[release.quasi_identifiers.index(name)].tolist()) - {MISSING}
     recorded = release.coarsened.get(name, 0)
-    if recorded < len(hierarchy) and shown <= set(text_of_values(hierarchy.categories[recorded].tolist())):
+    if recorded < len(hierarchy) and shown <= set(as_text(hierarchy.categories[recorded].tolist())):
         return recorded
     raise InputError(
         f"{release.title.capitalize()} shows “{name}” at level {recorded}, with values that HIERARCHIES and "
@@ -128,7 +131,7 @@ def _by_rule(rule: HierarchyRule, releases: Sequence[Published], own: Sequence[o
     A rule makes of its own coarser values just what it makes of the values in them. Below the level at which a release
     shows a value, that stays what it is.
     """
-    made_at: dict[str, int] = {text: 0 for text in text_of_values(own) if text != MISSING}
+    made_at: dict[str, int] = {text: 0 for text in as_text(own) if text != MISSING}
     for release in sorted(releases, key=lambda one: one.coarsened.get(rule.attribute, 0)):
         level = release.coarsened.get(rule.attribute, 0)
         for text in _shown(release, rule.attribute):
@@ -150,6 +153,6 @@ def _shown(release: Published, name: str) -> list[str]:
 
 def _labels(hierarchy: Hierarchy, level: int, above: int) -> Label:
     """The value at a higher level of each value at a level, as releases write them."""
-    fine, coarse = (text_of_values(hierarchy.categories[one].tolist()) for one in (level, above))
+    fine, coarse = (as_text(hierarchy.categories[one].tolist()) for one in (level, above))
     pairs = zip(hierarchy.codes[level].tolist(), hierarchy.codes[above].tolist())
     return {fine[one]: coarse[other] for one, other in pairs}

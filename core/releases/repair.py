@@ -6,7 +6,7 @@ check finds nothing. The other way out, the regions of an earlier release, is wo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Callable
 
@@ -14,20 +14,18 @@ import numpy as np
 
 from ..areas import Areas
 from ..plan import SUPPRESSED, Plan, area_of_cells, plan_by_levels, suppress
+from ..privacy.requirement import Requirement
 from ..progress import Progress, silent
+from ..ties import Ties, ranks
+from .counts import REST, Count
 from .examining import Examined, Examiner
 from .overlay import NONE, Overlay
-from .pinned import REST, Count
 from .published import Published, publish
+from .relating import Relating
 from .updates import Changes
+from .values import KeptValues
 
 MOST_ROUNDS = 200
-Relate = Callable[[Published], Published]
-
-
-def as_it_is(release: Published) -> Published:
-    """The release: all show their quasi-identifiers at the same levels."""
-    return release
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,65 +52,91 @@ def repair(
     areas: Areas,
     earlier: Sequence[Published],
     title: str = "this release",
+    sensitive: Sequence[KeptValues] = (),
+    alike: bool = False,
+    also: Callable[[Plan], Plan] | None = None,
     progress: Progress = silent,
-    relate: Relate = as_it_is,
+    ties: Ties = None,
+    relating: Relating | None = None,
 ) -> Repaired:
     """Suppress or coarsen labels of a plan, the smallest first, until nothing is given away.
 
-    areas : those of the plan's profile; relate : makes what the plan publishes comparable with the earlier releases,
-    which are comparable already; it keeps the labels in their order.
-    What the earlier releases give away without this one stays as it is.
-    Every round suppresses or coarsens at least one label; with none of a class left, this release tells nothing of it.
+    areas : those of the plan's profile; sensitive : the fields that are released too; alike : whether people who are
+    shown to have one sensitive value count as given away, however many they are; also : what else must hold, a
+    function that suppresses further labels where it does not; ties : decides among labels of one size, the first
+    where None; relating : makes what the plan publishes comparable with the earlier releases, which are so already
+    What the earlier releases give away without this one stays as it is. What is asked of labels beside k records holds
+    afterwards as before, as labels are joined whole: more people have no fewer values and persons, and no larger share
+    of one value. Every round suppresses or coarsens at least one label; with none of a class left, this release tells
+    nothing of it.
     """
-    examiner = Examiner(earlier)
-    told = publish(plan, areas, title)
-    before = after = examiner.examine(relate(told), progress=progress)
-    new, n_known_by_size = plan, 0
+    levels = {} if relating is None else relating.levels_of_last
+    examiner = Examiner(earlier, alike=alike)
+    work = _Work(areas, title, tuple(sensitive), examiner, progress, ties, relating, levels)
+    before = after = examiner.examine(work.told(plan, True), progress=progress)
+    new, n_known_by_size, published = plan, 0, work.published(plan, True)
     if before.n_counts:
-        for by_size in (True, False):
-            telling = _Telling(areas, title, by_size, relate)
-            new, after = _until_nothing_tells(new, telling, examiner, progress)
-        told = _told(new, areas, title, False)
-        n_known_by_size = examiner.examine(relate(_told(new, areas, title, True))).n_counts
+        new = work.until_nothing_tells(plan, True)[0]
+        new, after = work.until_nothing_tells(new, False)
+        while also is not None:
+            settled = also(new)
+            if settled.n_released == new.n_released:
+                break
+            new, after = work.until_nothing_tells(settled, False)
+        published = work.published(new, False)
+        n_known_by_size = work.examiner.examine(work.told(new, True)).n_counts
     coarser = 0
     if plan.level_of is not None and new.level_of is not None:
         moved = (new.level_of > plan.level_of) & (plan.level_of >= 0)
         coarser = int(plan.profile.counts.data[moved].sum())
-    return Repaired(new, told, before, after, plan.n_released - new.n_released, coarser, n_known_by_size)
+    return Repaired(new, published, before, after, plan.n_released - new.n_released, coarser, n_known_by_size)
 
 
 @dataclass(frozen=True, eq=False)
-class _Telling:
-    """What a plan tells, comparable with earlier releases; by_size : with what only somebody inside can know of it."""
+class _Work:
+    """What a repair is done with."""
 
     areas: Areas
     title: str
-    by_size: bool
-    relate: Relate
+    sensitive: tuple[KeptValues, ...]
+    examiner: Examiner
+    progress: Progress
+    ties: Ties
+    relating: Relating | None
+    coarsened: Mapping[str, int]
 
-    def of(self, plan: Plan) -> Published:
-        return self.relate(_told(plan, self.areas, self.title, self.by_size))
+    def published(self, plan: Plan, by_size: bool) -> Published:
+        """What a plan publishes: with what only somebody inside can know of it, or without."""
+        told = publish(plan, self.areas, self.title, self.sensitive, self.coarsened)
+        return told if by_size else replace(told, bounded=False, held_back=None)
+
+    def told(self, plan: Plan, by_size: bool) -> Published:
+        """The same, comparable with the earlier releases; its labels are the same."""
+        told = self.published(plan, by_size)
+        return told if self.relating is None else self.relating(told)
+
+    def until_nothing_tells(self, plan: Plan, by_size: bool) -> tuple[Plan, Examined]:
+        """The plan, and what is found of it, once no label that can be taken away tells anything."""
+        joint = None
+        for turn in range(MOST_ROUNDS):
+            self.progress(turn / MOST_ROUNDS)
+            told = self.told(plan, by_size)
+            found = self.examiner.examine(told, joint)
+            chosen = _labels_that_tell(plan, told, found, by_size, self.ties)
+            if not chosen.any():
+                break
+            joint = np.concatenate([np.empty(0, np.int64), *(count.joint for count in found.counts)])
+            plan = without(plan, chosen)
+        return plan, self.examiner.examine(told)
 
 
-def _until_nothing_tells(
-    plan: Plan, telling: _Telling, examiner: Examiner, progress: Progress
-) -> tuple[Plan, Examined]:
-    """The plan, and what is found of it, once no label that can be taken away tells anything."""
-    joint = None
-    for turn in range(MOST_ROUNDS):
-        progress(turn / MOST_ROUNDS)
-        told = telling.of(plan)
-        found = examiner.examine(told, joint)
-        chosen = _labels_that_tell(plan, told, found, telling.by_size)
-        if not chosen.any():
-            break
-        joint = np.concatenate([np.empty(0, np.int64), *(count.joint for count in found.counts)])
-        plan = without(plan, chosen)
-    return plan, examiner.examine(told)
+def on_earlier_regions(
+    plan: Plan, areas: Areas, earlier: Sequence[Published], requirement: Requirement | None = None
+) -> Plan | None:
+    """The plan on the regions of the last earlier release of one level; None where its areas are not the same.
 
-
-def on_earlier_regions(plan: Plan, areas: Areas, earlier: Sequence[Published]) -> Plan | None:
-    """The plan on the regions of the last earlier release of one level; None where its areas are not the same."""
+    requirement : what is asked of a class beside k records
+    """
     position = {identifier: i for i, identifier in enumerate(areas.identifiers.tolist())}
     for old in reversed(earlier):
         if old.nested or set(old.areas.tolist()) != set(position):
@@ -120,7 +144,7 @@ def on_earlier_regions(plan: Plan, areas: Areas, earlier: Sequence[Published]) -
         crosswalk = old.levels.crosswalks[0]
         region_of = np.empty(len(areas), np.int64)
         region_of[[position[identifier] for identifier in old.areas.tolist()]] = crosswalk.region_of
-        return suppress(plan.profile, replace(crosswalk, region_of=region_of), plan.k)
+        return suppress(plan.profile, replace(crosswalk, region_of=region_of), plan.k, requirement)
     return None
 
 
@@ -147,13 +171,7 @@ def without(plan: Plan, labels: np.ndarray) -> Plan:
     return plan_by_levels(plan.profile, plan.levels, plan.k, level_of)
 
 
-def _told(plan: Plan, areas: Areas, title: str, by_size: bool) -> Published:
-    """What the repaired release publishes: with what only somebody inside can know of it, or without."""
-    told = publish(plan, areas, title)
-    return told if by_size else replace(told, bounded=False, held_back=None)
-
-
-def _labels_that_tell(plan: Plan, told: Published, found: Examined, by_size: bool) -> np.ndarray:
+def _labels_that_tell(plan: Plan, told: Published, found: Examined, by_size: bool, ties: Ties) -> np.ndarray:
     """For each count that is given away the smallest label of the plan that tells of it, (L,) bool.
 
     by_size : only labels that show the very people; else also those around them.
@@ -166,6 +184,8 @@ def _labels_that_tell(plan: Plan, told: Published, found: Examined, by_size: boo
         return chosen
     over, last = found.pinned.overlay, len(found.pinned.overlay.releases) - 1
     by_class = _Labels(over, last)
+    size = np.empty(len(shown), np.int64)
+    size[np.lexsort((ranks(len(shown), ties), plan.records[shown]))] = np.arange(len(shown))
     for count in found.counts:
         labels = by_class.showing(count)
         if not len(labels) and count.kind == REST:
@@ -173,7 +193,7 @@ def _labels_that_tell(plan: Plan, told: Published, found: Examined, by_size: boo
         if not len(labels) and not by_size:
             labels = by_class.around(count)
         if len(labels) and not chosen[shown[labels]].any():
-            chosen[shown[labels[np.argmin(plan.records[shown[labels]])]]] = True
+            chosen[shown[labels[np.argmin(size[labels])]]] = True
     return chosen
 
 
