@@ -23,7 +23,7 @@ from ..form.form import Form
 from ..form.parameters import choice
 from ..form.release import held_against_margins
 from .register import new_entry, read_register
-from .relating import refuse_data_dependent_groups, relating_to
+from .relating import refuse_data_dependent_groups, relating
 from .releases import register_parameter
 
 STOP, REPAIR = "stop", "repair"
@@ -67,20 +67,22 @@ def protected(form: Form, plan: Plan, areas: Areas, records: Records, requiremen
     path = Path(form.text("REGISTER"))
     earlier = read_register(path)
     title = f"release {len(earlier) + 1}"
-    sensitive, alike = kept_values(records, requirement), requirement.asks_for_values
-    coarsened = {name: one.level for name, one in records.table.coarsened.items()}
+    table, alike = records.table, requirement.asks_for_values
+    sensitive = kept_values(records, requirement)
+    coarsened = {name: one.level for name, one in table.coarsened.items()}
     told = publish(plan, areas, title, sensitive, coarsened)
     if earlier:
-        relating = relating_to(form, [*earlier, told], records.table)
-        earlier = [relating(one) for one in earlier]
-        found = examine(relating(told), earlier, alike=alike)
+        relate = relating(form, [*earlier, told], table)
+        held_against, comparable = [relate(one) for one in earlier], relate(told)
+        found = examine(comparable, held_against, alike=alike)
         _refuse_contradictions(found)
         if found.n_counts and form.text("REGISTER_ACTION") == STOP:
             raise PrivacyError(_stopped(found, plan.k))
         if found.n_counts:
-            ties = ties_of(form.text("TIES"))
-            again = partial(held_against_margins, form)
-            done = repair(plan, areas, earlier, title, sensitive, alike, again, ties=ties, relating=relating)
+            ties, again = ties_of(form.text("TIES")), partial(held_against_margins, form)
+            done = repair(
+                plan, areas, held_against, title, sensitive, alike, again, ties=ties, relate=relate, coarsened=coarsened
+            )
             plan, told, found = done.plan, done.published, done.after
             _say_what_it_cost(form, done, on_earlier_regions(plan, areas, earlier, requirement))
         form.info(f"Held against {len(earlier)} earlier releases of the register: nothing is given away.")

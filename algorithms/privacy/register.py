@@ -234,9 +234,9 @@ def _release(connection: sqlite3.Connection, row: tuple[object, ...], path: Path
     counts = connection.execute(READ[COUNTS], (number,)).fetchall()
     values = connection.execute(READ[VALUES], (number,)).fetchall()
     try:
-        coarse = {str(name): int(level) for name, level in json.loads(coarsened or "{}").items()}
+        levels = {str(name): int(level) for name, level in json.loads(coarsened or "{}").items()}
         release = _published(str(title), int(k), json.loads(names), int(n_levels), regions, counts, (bounded, whole))
-        return replace(release, sensitive=_sensitive(counts, values), coarsened=coarse)
+        return replace(release, sensitive=_sensitive(counts, values), coarsened=levels)
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise InputError(
             f"REGISTER: release {number} (“{title}”) in {path} is damaged ({error}): restore the file from a copy."

@@ -13,8 +13,8 @@ from ..form.form import Form
 from ..form.generalising import sources_of
 
 
-def relating_to(form: Form, releases: Sequence[Published], table: RecordTable) -> Relating:
-    """What makes these releases comparable, the new one last; table : its records, whose values are known too."""
+def relating(form: Form, releases: Sequence[Published], table: RecordTable) -> Relating:
+    """What makes these releases comparable; table : the present records, whose values the hierarchies know too."""
     tables, rules = sources_of(form, tuple(table.quasi_identifiers))
     columns = {**table.quasi_identifiers, **{name: one.original for name, one in table.coarsened.items()}}
     own = {name: column.categories.tolist() for name, column in columns.items()}

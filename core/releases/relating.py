@@ -27,8 +27,7 @@ Label = Mapping[str, str]
 class Relating:
     """Makes releases comparable whose levels differ; called with a release, it gives that with all coarser values.
 
-    releases : all that are to be compared, a new one last; sources : what says how the values of an attribute become
-    coarser
+    releases : all that are to be compared; sources : what says how the values of an attribute become coarser
     own : values that the sources know beside those of the releases, by attribute: those of the present records
     Where all releases show an attribute at the same level, nothing is done. Raises InputError where levels differ and
     no source relates them, or one that depends on how many records have a value.
@@ -40,7 +39,6 @@ class Relating:
         sources: Mapping[str, Source],
         own: Mapping[str, Sequence[object]] | None = None,
     ) -> None:
-        self.levels_of_last: Mapping[str, int] = releases[-1].coarsened
         self._used: dict[str, list[int]] = {}
         self._hierarchies: dict[str, Hierarchy] = {}
         for name in dict.fromkeys(name for release in releases for name in release.quasi_identifiers):

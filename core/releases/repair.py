@@ -20,12 +20,17 @@ from ..ties import Ties, ranks
 from .counts import REST, Count
 from .examining import Examined, Examiner
 from .overlay import NONE, Overlay
-from .published import Published, publish
-from .relating import Relating
+from .published import AS_THEY_ARE, Published, publish
 from .updates import Changes
 from .values import KeptValues
 
 MOST_ROUNDS = 200
+Relate = Callable[[Published], Published]
+
+
+def as_it_is(release: Published) -> Published:
+    """The release: all show their quasi-identifiers at the same levels."""
+    return release
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,39 +62,39 @@ def repair(
     also: Callable[[Plan], Plan] | None = None,
     progress: Progress = silent,
     ties: Ties = None,
-    relating: Relating | None = None,
+    relate: Relate = as_it_is,
+    coarsened: Mapping[str, int] = AS_THEY_ARE,
 ) -> Repaired:
     """Suppress or coarsen labels of a plan, the smallest first, until nothing is given away.
 
     areas : those of the plan's profile; sensitive : the fields that are released too; alike : whether people who are
     shown to have one sensitive value count as given away, however many they are; also : what else must hold, a
     function that suppresses further labels where it does not; ties : decides among labels of one size, the first
-    where None; relating : makes what the plan publishes comparable with the earlier releases, which are so already
+    where None; relate : makes what the plan publishes comparable with the earlier releases, which are comparable
+    already, and keeps the labels in their order; coarsened : as in Published
     What the earlier releases give away without this one stays as it is. What is asked of labels beside k records holds
     afterwards as before, as labels are joined whole: more people have no fewer values and persons, and no larger share
     of one value. Every round suppresses or coarsens at least one label; with none of a class left, this release tells
     nothing of it.
     """
-    levels = {} if relating is None else relating.levels_of_last
-    examiner = Examiner(earlier, alike=alike)
-    work = _Work(areas, title, tuple(sensitive), examiner, progress, ties, relating, levels)
-    before = after = examiner.examine(work.told(plan, True), progress=progress)
-    new, n_known_by_size, published = plan, 0, work.published(plan, True)
+    work = _Work(areas, title, tuple(sensitive), coarsened, relate, Examiner(earlier, alike=alike), progress, ties)
+    told = work.told(plan, True)
+    before = after = work.examiner.examine(relate(told), progress=progress)
+    new, n_known_by_size = plan, 0
     if before.n_counts:
         new = work.until_nothing_tells(plan, True)[0]
-        new, after = work.until_nothing_tells(new, False)
+        new, told, after = work.until_nothing_tells(new, False)
         while also is not None:
             settled = also(new)
             if settled.n_released == new.n_released:
                 break
-            new, after = work.until_nothing_tells(settled, False)
-        published = work.published(new, False)
-        n_known_by_size = work.examiner.examine(work.told(new, True)).n_counts
+            new, told, after = work.until_nothing_tells(settled, False)
+        n_known_by_size = work.examiner.examine(relate(work.told(new, True))).n_counts
     coarser = 0
     if plan.level_of is not None and new.level_of is not None:
         moved = (new.level_of > plan.level_of) & (plan.level_of >= 0)
         coarser = int(plan.profile.counts.data[moved].sum())
-    return Repaired(new, published, before, after, plan.n_released - new.n_released, coarser, n_known_by_size)
+    return Repaired(new, told, before, after, plan.n_released - new.n_released, coarser, n_known_by_size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,35 +104,31 @@ class _Work:
     areas: Areas
     title: str
     sensitive: tuple[KeptValues, ...]
+    coarsened: Mapping[str, int]
+    relate: Relate
     examiner: Examiner
     progress: Progress
     ties: Ties
-    relating: Relating | None
-    coarsened: Mapping[str, int]
 
-    def published(self, plan: Plan, by_size: bool) -> Published:
+    def told(self, plan: Plan, by_size: bool) -> Published:
         """What a plan publishes: with what only somebody inside can know of it, or without."""
         told = publish(plan, self.areas, self.title, self.sensitive, self.coarsened)
         return told if by_size else replace(told, bounded=False, held_back=None)
 
-    def told(self, plan: Plan, by_size: bool) -> Published:
-        """The same, comparable with the earlier releases; its labels are the same."""
-        told = self.published(plan, by_size)
-        return told if self.relating is None else self.relating(told)
-
-    def until_nothing_tells(self, plan: Plan, by_size: bool) -> tuple[Plan, Examined]:
-        """The plan, and what is found of it, once no label that can be taken away tells anything."""
+    def until_nothing_tells(self, plan: Plan, by_size: bool) -> tuple[Plan, Published, Examined]:
+        """The plan, what it publishes, and what is found of it, once no label that can be taken away tells anything."""
         joint = None
         for turn in range(MOST_ROUNDS):
             self.progress(turn / MOST_ROUNDS)
             told = self.told(plan, by_size)
-            found = self.examiner.examine(told, joint)
-            chosen = _labels_that_tell(plan, told, found, by_size, self.ties)
+            comparable = self.relate(told)
+            found = self.examiner.examine(comparable, joint)
+            chosen = _labels_that_tell(plan, comparable, found, by_size, self.ties)
             if not chosen.any():
                 break
             joint = np.concatenate([np.empty(0, np.int64), *(count.joint for count in found.counts)])
             plan = without(plan, chosen)
-        return plan, self.examiner.examine(told)
+        return plan, told, self.examiner.examine(self.relate(told))
 
 
 def on_earlier_regions(

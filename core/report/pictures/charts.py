@@ -21,6 +21,7 @@ HALO: dict[str, Any] = {
 }  # so that lines behind a text do not cross it
 LONGEST_NAME = 42
 ROW = 22.0
+GAP = 20.0
 CLIPPED = 3.0  # so many times the upper quarter of the bars one is drawn; see `horizontal_bars`
 
 
@@ -124,10 +125,13 @@ def _limit(values: np.ndarray, mark: float | None) -> float:
 
 def _bar(name: str, length: float, column: float, y: float, scale: float, limit: float) -> str:
     wide = max(min(length, limit) * scale, 0.5)
-    drawn = element("rect", hint(f"{name}: {shown(length)}"), x=column, y=y + 3, width=wide, height=ROW - 7, fill=FILL)
-    if length > limit:
-        x = column + wide - 22
-        drawn += element("path", d=f"M{x:.1f} {y + ROW - 2:.1f}l6-{ROW - 3:.0f}h5l-6 {ROW - 3:.0f}z", fill="#fff")
+    top, tall = y + 3, ROW - 7
+    shape = f"M{column:.1f} {top:.1f}h{wide:.1f}v{tall:.1f}h-{wide:.1f}z"
+    if length > limit:  # two pieces, a slanted gap between them
+        rest = wide - GAP
+        shape = f"M{column:.1f} {top:.1f}h{rest:.1f}l-5 {tall:.1f}H{column:.1f}z"
+        shape += f"M{column + rest + 5:.1f} {top:.1f}H{column + wide:.1f}v{tall:.1f}h-{GAP:.1f}z"
+    drawn = element("path", hint(f"{name}: {shown(length)}"), d=shape, fill=FILL)
     return (
         words(column - 7, y + 15, clipped(name, LONGEST_NAME), text_anchor="end", fill=INK)
         + drawn
