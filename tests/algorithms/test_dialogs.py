@@ -88,6 +88,7 @@ def town():
             }
         ),
         "crosswalk": make_layer({"area": areas["area"], "vbas_region": [1 + i % 4 for i in range(len(city))]}),
+        "coarser": make_layer({"attribute": ["sex"] * 2, "value": ["female", "male"], "level_1": ["*"] * 2}),
         "sites": make_layer(
             {"vbas_region": [1, 2, 3, 4]},
             [shapely.centroid(city.polygons[i]).wkt for i in inhabited[:40:10]],
@@ -171,7 +172,17 @@ FORMS = {
 }
 NESTED = {"RELEASE": "nested levels"}
 # The same forms with other choices made.
+COARSER = {
+    "GENERALISE": ["age_group", "1", "sex", "1"],
+    "HIERARCHIES": "@coarser",
+    "HIERARCHY_RULES": ["age_group", "other below 200"],
+}
 OTHERS = {
+    "anonymize, shown coarser": {**REGIONS, **PEOPLE, **COARSER},
+    "anonymize, nested and shown coarser": {**REGIONS, **PEOPLE, **NESTED, **COARSER},
+    "releaserecords, shown coarser": {**PEOPLE, **COARSER, "CROSSWALK": "@crosswalk"},
+    "profilerecords, shown coarser": {**PEOPLE, **COARSER},
+    "nestedstepbystep, shown coarser": {**REGIONS, **PEOPLE, **COARSER},
     "anonymize, nested": {**REGIONS, **PEOPLE, **NESTED},
     "anonymize, nested from fields": {**REGIONS, **PEOPLE, **NESTED, "LEVEL_FIELDS": ["area", "district"]},
     "anonymize, nested from a configuration": {
