@@ -90,9 +90,7 @@ class NestedRelease:
             np.add.at(prints, group, self._names[places] * records.astype(np.uint64))
         return prints
 
-    def made_again(
-        self, cells: ProfileCells, n_problems: int, method: Method, levels: int | None = None
-    ) -> np.ndarray:
+    def made_again(self, cells: ProfileCells, n_problems: int, method: Method, levels: int | None = None) -> np.ndarray:
         """What each problem publishes, (n_problems,); the class of a cell is its problem. levels : made up to there."""
         prints = np.zeros(n_problems, np.uint64)
         regions, losses = self.regions[:levels], self.losses[:levels]
@@ -112,9 +110,17 @@ class NestedRelease:
 
 
 def insider(
-    release: NestedRelease, method: Method = best_levels, n_targets: int = 1000, most_areas: int = 32, seed: int = 0
+    release: NestedRelease,
+    method: Method = best_levels,
+    n_targets: int = 1000,
+    most_areas: int = 32,
+    reruns: int = 1,
+    seed: int = 0,
 ) -> Guesses:
-    """Single persons looked for in the regions of up to most_areas areas that show them."""
+    """Single persons looked for in the regions of up to most_areas areas that show them.
+
+    reruns : how often each origin is tried, where the method draws at random
+    """
     rng = np.random.default_rng(seed)
     size = np.concatenate([np.bincount(one[one >= 0]) for one in release.regions])
     above = np.flatnonzero(release.level_of > 0)
@@ -133,13 +139,15 @@ def insider(
         release.records[shown],
         len(release.shows_itself),
     )
-    fits = release.made_again(cells, len(of_problem), method) == published[release.class_of[of_problem]]
+    wanted = published[release.class_of[of_problem]]
+    fits = sum((release.made_again(cells, len(of_problem), method) == wanted).astype(float) for _ in range(reruns))
     found = Guesses()
     for cell, near, fit in zip(targets.tolist(), candidates, np.split(fits, np.cumsum(sizes)[:-1])):
         part = release.regions[release.level_of[cell] - 1]
         true = int(part[release.area[cell]])
         by_people, share = guess(part[near], release.people[near])
-        by_method, probability = guess(part[near[fit]], release.people[near[fit]]) if fit.any() else (by_people, share)
+        likely = release.people[near] * fit
+        by_method, probability = guess(part[near], likely) if fit.any() else (by_people, share)
         sure = probability >= SURE > share
         right = by_method == true
         found = found.plus(Guesses(1, int(by_people == true), int(right), int(sure), int(sure and right)))
