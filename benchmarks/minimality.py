@@ -75,7 +75,7 @@ class NestedRelease:
         # A random 64-bit name for each region: sums of names times records tell releases apart.
         self._names = np.random.default_rng(0).integers(1, 2**63, self.first[-1], dtype=np.uint64)
         by_itself = (self.level_of == 0) & (crosswalks[0].n_regions == len(areas))
-        shape = (int(self.class_of.max()) + 1, len(areas))
+        shape = (profile.counts.shape[1], len(areas))
         self.shows_itself = np.zeros(shape, bool)
         self.shows_itself[self.class_of[by_itself], self.area[by_itself]] = True
 

@@ -41,12 +41,13 @@ class Configuration:
     @property
     def looking_at_classes(self) -> tuple[str, ...]:
         """The approaches of this configuration whose results depend on the classes of suppressed records."""
-        rooms = (
-            (self.site_number, site_number.APPROACHES),
-            ("" if self.chooses_sites else self.site_location, site_location.APPROACHES),
-            (self.aggregation, aggregation.APPROACHES),
-        )
-        return tuple(name for name, approaches in rooms if name in depending_on_classes(approaches))
+        looking = {
+            *depending_on_classes(site_number.APPROACHES),
+            *depending_on_classes(site_location.APPROACHES),
+            *depending_on_classes(aggregation.APPROACHES),
+        }
+        parts = (self.site_number, "" if self.chooses_sites else self.site_location, self.aggregation)
+        return tuple(name for name in parts if name in looking)
 
     @property
     def title(self) -> str:
