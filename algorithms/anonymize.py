@@ -10,8 +10,11 @@ from .form import approaches, regions
 from .form import parameters as shared
 from .form.areas import area_parameters
 from .form.base import VbasAlgorithm
+from .form.editions import release_edition
 from .form.effective import GIVEN, Counts
 from .form.form import Form
+from .form.generalising import COUNTS as GENERALISING
+from .form.lost import counts_with_costs
 from .form.records import PROTECTION, k_parameter, record_parameters, released_fields
 from .form.release import released_records, ties
 from .layers.given import Given
@@ -57,14 +60,19 @@ class Anonymize(VbasAlgorithm):
             ties(),
             released_records(),
             *regions.region_outputs(),
-            shared.report("A page with the verdict, the measures, all parameters and maps of the regions."),
+            shared.report(
+                "A page for a privacy officer: the verdict, what it means for a person, who is suppressed, maps before "
+                "and after, what was read, and the command that does it again."
+            ),
+            release_edition(),
         )
         self.addNumbers(**regions.NUMBERS, **NUMBERS)
 
     def counts(self) -> Counts:
         tied = {"RELEASE": [nested_levels.NESTED], "PUBLISHED_MARGINS": GIVEN, "REGISTER_ACTION": [earlier.REPAIR]}
-        own = {**nested_levels.counts(), **PROTECTION, **earlier.COUNTS, "TIES": [tied]}
-        return {**approaches.counts_with_combination(), **own}
+        own = {**nested_levels.counts(), **PROTECTION, **earlier.COUNTS, **GENERALISING, "TIES": [tied]}
+        counts = {**approaches.counts_with_combination(), **own}
+        return counts_with_costs(counts, {"RELEASE": [nested_levels.ONE_LEVEL]})
 
     def raised(self, given: Given) -> Given:
         return with_rule(given)

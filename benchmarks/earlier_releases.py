@@ -28,8 +28,8 @@ from vbas.core.aggregation import APPROACHES as AGGREGATIONS
 from vbas.core.aggregation import AggregationOptions
 from vbas.core.plan import suppress
 from vbas.core.progress import silent
+from vbas.core.releases.counts import KINDS
 from vbas.core.releases.examining import examine
-from vbas.core.releases.pinned import KINDS
 from vbas.core.releases.published import publish
 from vbas.core.releases.repair import repair
 from vbas.core.site_location import APPROACHES as LOCATIONS

@@ -20,7 +20,8 @@ class Approach(Generic[Result]):
     settings : the fields of the room's options that it looks at; own_sites : an aggregation that chooses its own sites
     and is given their number in place of the sites; neighbours : it needs areas with their neighbours; weighs_groups :
     in the end, the groups of cells that make the loss worse are left out; looks_at_classes : what it gives depends on
-    the classes of records that are suppressed in the end, so that it may give some of them away
+    the classes of records that are suppressed in the end, so that it may give some of them away; tries : a site number
+    that is called with what any number of sites suppresses, and with progress
     """
 
     function: Callable[..., Result]
@@ -29,6 +30,7 @@ class Approach(Generic[Result]):
     neighbours: bool = False
     weighs_groups: bool = False
     looks_at_classes: bool = False
+    tries: bool = False
 
     def __call__(self, *arguments: object, **named: object) -> Result:
         """What the function gives."""

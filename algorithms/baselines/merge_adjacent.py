@@ -13,6 +13,7 @@ from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
 from ..form.effective import NOT_GIVEN, Counts
 from ..form.form import Form
+from ..form.generalising import counts_where
 from ..form.records import counted_records, k_parameter, populated, records_of, unmatched
 from ..layers.feedback import READ
 from ..privacy.dependence import crosswalk_sentence
@@ -63,7 +64,8 @@ class MergeAdjacent(VbasAlgorithm):
             name: [{"UNTIL": [ANONYMOUS]}] for name in ("K", "BUDGET", "QUASI_IDENTIFIERS", "UNMATCHED")
         }
         records: Counts = {"RECORDS": [{"UNTIL": [ANONYMOUS], "POPULATION": NOT_GIVEN}]}
-        return {**shared_counts, **until_cutoff, **until_anonymous, **records}
+        classes = counts_where({"UNTIL": [ANONYMOUS]})
+        return {**shared_counts, **until_cutoff, **until_anonymous, **records, **classes}
 
     def work(self, form: Form) -> dict[str, object]:
         options = settings.merging_options_of(form)

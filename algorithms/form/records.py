@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import numpy as np
-from qgis.core import QgsProcessingParameterDefinition
+from qgis.core import QgsField, QgsProcessingParameterDefinition
 
 from ...core.anonymity import DEFAULT_K, SMALLEST_K
 from ...core.areas import Areas
@@ -22,16 +22,19 @@ from ...core.records.matching import (
     requirement_of,
 )
 from ...core.records.table import MEMBER_FIELDS, RecordTable, check_table
+from ...core.suppression import Terms
+from ..compat import field as make_field
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.records import read_area_counts, read_records
 from ..layers.shapes.areas import AreaLayer
 from .effective import GIVEN, Counts
 from .form import Form
+from .generalising import generalised, generalising_parameters
 from .parameters import choice, field, number, source, text, whole
 
 
 def record_parameters() -> Iterable[QgsProcessingParameterDefinition]:
-    """RECORDS, RECORD_REGION, QUASI_IDENTIFIERS, RECORD_COUNT."""
+    """RECORDS, RECORD_REGION, QUASI_IDENTIFIERS, RECORD_COUNT, and how quasi-identifiers are shown coarser."""
     yield source(
         "RECORDS",
         "Records",
@@ -51,7 +54,7 @@ def record_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         "RECORDS",
         "What an outsider could know about a person: age group, sex, ethnicity, … People who share all of these in one "
         "region hide each other. A missing value counts as a value of its own. The values are released as they are, "
-        "so group them first (age groups, not dates of birth).",
+        "so group them first (age groups, not dates of birth), or say under “Show coarser” how.",
         several=True,
     )
     yield record_count(
@@ -59,12 +62,14 @@ def record_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         "A survey weight is none: a class of k by weight may rest on one respondent. Leave it empty then, so that k "
         "counts respondents. Weights with fractions are refused, and numbers that look like weights are warned of.",
     )
+    yield from generalising_parameters()
 
 
 def counted_records(
     text: str, quasi_identifiers: bool = False, advanced: bool = True
 ) -> Iterable[QgsProcessingParameterDefinition]:
-    """RECORDS, RECORD_REGION and RECORD_COUNT, all optional; with QUASI_IDENTIFIERS where classes matter."""
+    """RECORDS, RECORD_REGION and RECORD_COUNT, all optional; with QUASI_IDENTIFIERS, and how these are shown coarser,
+    where classes matter."""
     yield source("RECORDS", "Records", text, optional=True, advanced=advanced)
     yield field(
         "RECORD_REGION",
@@ -85,6 +90,8 @@ def counted_records(
             advanced=advanced,
         )
     yield record_count(numeric=False)
+    if quasi_identifiers:
+        yield from generalising_parameters()
 
 
 # Where the fields of optional records count.
@@ -147,7 +154,8 @@ def unmatched() -> QgsProcessingParameterDefinition:
         UNMATCHED,
         STOP,
         "Records whose area is missing or is not among the areas: “stop” refuses the table and says how many there "
-        "are, “suppress” leaves them out and counts them as suppressed.",
+        "are, “suppress” leaves them out and counts them as suppressed. With “Selected features only” for the areas, "
+        "that is everybody outside the selection: select their records too.",
         advanced=True,
     )
 
@@ -196,8 +204,14 @@ def required_of(form: Form, records: Records) -> Requirement:
     return requirement_of(records, form.whole("K"), form.whole("L_DIVERSITY"), form.number("MAX_SHARE"))
 
 
+def terms_of(form: Form, records: Records) -> Terms:
+    """What the form asks of a release of these records, for searches that count what one would suppress."""
+    requirement = required_of(form, records) if form.has("PERSON_ID") else None
+    return Terms(form.whole("K"), requirement, records.n_unmatched)
+
+
 def table_of(form: Form) -> RecordTable:
-    """RECORDS and its fields, read; KEEP_FIELDS where the algorithm has it."""
+    """RECORDS and its fields, read, and shown as coarse as is asked; KEEP_FIELDS where the algorithm has it."""
     source = form.source("RECORDS")
     _refuse_row_numbers(form, source)
     names = {
@@ -205,7 +219,7 @@ def table_of(form: Form) -> RecordTable:
         for name in ("QUASI_IDENTIFIERS", "KEEP_FIELDS", "SENSITIVE")
     }
     members = {kind: form.text(name) for kind, name in MEMBER_FIELDS.items() if form.has(name) and form.given(name)}
-    return read_records(
+    table = read_records(
         source,
         form.text("RECORD_REGION"),
         names["QUASI_IDENTIFIERS"],
@@ -216,6 +230,7 @@ def table_of(form: Form) -> RecordTable:
         names["SENSITIVE"],
         members,
     )
+    return generalised(form, table)
 
 
 def _refuse_row_numbers(form: Form, source: CheckedSource) -> None:
@@ -235,8 +250,10 @@ def _refuse_row_numbers(form: Form, source: CheckedSource) -> None:
 
 def records_of(form: Form, areas: Areas, k: int | None) -> Records:
     """The table matched with the areas and counted; k is None for steps that do not suppress."""
-    table = table_of(form)
     unmatched = form.text("UNMATCHED") if form.has("UNMATCHED") else STOP
+    if unmatched == SUPPRESS:
+        _warn_of_selected_areas(form)
+    table = table_of(form)
     field = form.text("RECORD_REGION")
     records = match_records(table, areas, unmatched, SMALLEST_K if k is None else k, field)
     form.info(
@@ -247,12 +264,31 @@ def records_of(form: Form, areas: Areas, k: int | None) -> Records:
     return records
 
 
-def profile_of(form: Form) -> tuple[Profile, np.ndarray]:
-    """The table counted by the areas that occur in it, and their identifiers."""
+def _warn_of_selected_areas(form: Form) -> None:
+    """Say before the records are read who will count as suppressed where only some areas are taken."""
+    areas = form.optional_source("REGIONS") if form.has("REGIONS") else None
+    if areas is None or not areas.is_restricted or areas.layer is None:
+        return
+    form.warn(
+        f"Only {areas.featureCount()} of {areas.layer.featureCount()} areas of REGIONS are taken (“Selected features "
+        "only”, or a filter), and UNMATCHED is “suppress”: everybody who lives in the other areas counts as "
+        "suppressed, in every share of suppression. To release the chosen areas alone, select their records too."
+    )
+
+
+def profile_of(form: Form) -> tuple[Profile, np.ndarray, RecordTable]:
+    """The table counted by the areas that occur in it, their identifiers, and the table."""
     table = table_of(form)
     check_table(table, SMALLEST_K)
     identifiers = table.area.categories
-    return profile_records(table.area.codes, table.quasi_identifiers, len(identifiers), table.counts)[0], identifiers
+    profile, _ = profile_records(table.area.codes, table.quasi_identifiers, len(identifiers), table.counts)
+    return profile, identifiers, table
+
+
+def shown_fields(source: CheckedSource, names: Iterable[str], coarsened: Collection[str]) -> list[QgsField]:
+    """Fields of RECORDS for an output; those of coarser values hold text."""
+    there = source.fields()
+    return [make_field(name, "text") if name in coarsened else there.field(name) for name in names]
 
 
 def populated(layer: AreaLayer, records: Records) -> Areas:

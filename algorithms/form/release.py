@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 from qgis.core import QgsProcessingParameterDefinition
@@ -24,6 +24,7 @@ from ..layers.reading.crosswalks import LEVEL, NUMBER
 from ..layers.tables import FOR_RELEASE, SecondCount, Table, number_fields
 from .form import Form
 from .parameters import choice, sink
+from .records import shown_fields
 
 
 def released_records() -> QgsProcessingParameterDefinition:
@@ -55,7 +56,7 @@ def ties() -> QgsProcessingParameterDefinition:
     )
 
 
-def held_against_margins(form: Form, plan: Plan, records: Records) -> Plan:
+def held_against_margins(form: Form, plan: Plan) -> Plan:
     """The plan, from which nothing below k follows with the totals that others publish."""
     if not form.has("PUBLISHED_MARGINS") or not form.given("PUBLISHED_MARGINS"):
         return plan
@@ -95,7 +96,9 @@ def release_table(
         numbers[here] = crosswalk.numbers[release.region[here]]
     front = {LEVEL: release.level + 1} if with_level else {}
     n_quasi = len(records.table.quasi_identifiers)
-    return rows_table(form.source("RECORDS"), {**front, NUMBER: numbers}, release.fields, release.counts, k, n_quasi)
+    places = {**front, NUMBER: numbers}
+    coarsened = records.table.coarsened
+    return rows_table(form.source("RECORDS"), places, release.fields, release.counts, k, n_quasi, coarsened)
 
 
 def rows_table(
@@ -105,10 +108,14 @@ def rows_table(
     counts: np.ndarray | None,
     k: int,
     n_quasi_identifiers: int,
+    coarsened: Collection[str] = (),
 ) -> tuple[Table, SecondCount]:
-    """Rows with where they are shown in front, then fields of the source, the quasi-identifiers first."""
+    """Rows with where they are shown in front, then fields of the source, the quasi-identifiers first.
+
+    coarsened : names of those that show coarser values, which are text
+    """
     fields = number_fields(**dict.fromkeys(places, "long"))
-    fields += [source.fields().field(name) for name in shown]
+    fields += shown_fields(source, shown, coarsened)
     columns = [*places.values(), *shown.values()]
     if counts is not None:
         fields += number_fields(records="long")

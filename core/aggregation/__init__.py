@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from ..approach import Approach
 from .alternating_location_allocation import alternating_location_allocation
+from .anonymity_exchange import anonymity_exchange
 from .basic_voronoi import basic_voronoi
 from .iterative_voronoi import iterative_voronoi
 from .options import Aggregation, AggregationOptions
@@ -25,4 +26,7 @@ APPROACHES: dict[str, Approach[Aggregation]] = {
     "alternating location-allocation": Approach(alternating_location_allocation, ("capacity_factor",), own_sites=True),
     "transportation-location": Approach(transportation_location, ("capacity_factor",), own_sites=True),
     "population floor": Approach(population_floor, ("floor",), own_sites=True, neighbours=True),
+    "anonymity exchange": Approach(
+        anonymity_exchange, ("k", "seed", "budget", "class_weights"), neighbours=True, looks_at_classes=True
+    ),
 }

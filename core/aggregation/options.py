@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..anonymity import DEFAULT_K
+from ..convergence import Convergence
 from ..crosswalk import Crosswalk, number_compactly
 
 
@@ -34,14 +35,18 @@ DEFAULTS = AggregationOptions()
 
 @dataclass(frozen=True, eq=False)
 class Aggregation:
-    """A crosswalk, the site of each aggregated region, (crosswalk.n_regions, 2), and sentences for the report."""
+    """A crosswalk, the site of each aggregated region, (crosswalk.n_regions, 2); sentences, and how the method came to
+    rest, for the report."""
 
     crosswalk: Crosswalk
     sites: np.ndarray
     notes: tuple[str, ...] = ()
+    convergence: tuple[Convergence, ...] = ()
 
 
-def aggregation_by_site(site_of: np.ndarray, sites: np.ndarray, notes: tuple[str, ...] = ()) -> Aggregation:
+def aggregation_by_site(
+    site_of: np.ndarray, sites: np.ndarray, notes: tuple[str, ...] = (), convergence: tuple[Convergence, ...] = ()
+) -> Aggregation:
     """The aggregation in which area i belongs to site site_of[i]; sites without members are dropped."""
     crosswalk, labels = number_compactly(site_of)
-    return Aggregation(crosswalk, sites[labels], notes)
+    return Aggregation(crosswalk, sites[labels], notes, convergence)

@@ -11,7 +11,7 @@ import numpy as np
 import processing
 import pytest
 import shapely
-from qgis.core import QgsExpression, QgsProcessingFeedback, QgsProject, QgsVectorLayer
+from qgis.core import QgsExpression, QgsProject, QgsVectorLayer
 from qgis.PyQt.QtGui import QColor
 
 from vbas.algorithms.compat import python_value
@@ -84,7 +84,7 @@ def test_the_style_in_the_file_draws_every_value(qgis_app, tmp_path, name, kind)
     shapes = shapely.from_wkt([feature.geometry().asWkt() for feature in features])
     file = tmp_path / f"map.{kind}"
     table = Table(number_fields(**kinds), columns, "polygons", shapes, layer.crs())
-    write_file(file, table, "Map (for release)", QgsProcessingFeedback())
+    write_file(file, table, "Map (for release)")
 
     store_style(file, name, "Map (for release)")
 

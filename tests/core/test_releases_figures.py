@@ -10,8 +10,9 @@ from vbas.core.aggregation import AggregationOptions
 from vbas.core.areas import make_areas
 from vbas.core.plan import suppress
 from vbas.core.progress import silent
+from vbas.core.releases.counts import CELL, REST
 from vbas.core.releases.examining import examine, examine_all
-from vbas.core.releases.pinned import CELL, REST, find_pinned
+from vbas.core.releases.pinned import find_pinned
 from vbas.core.releases.published import publish
 from vbas.core.releases.repair import on_earlier_regions, repair
 from vbas.core.site_location import APPROACHES as LOCATIONS

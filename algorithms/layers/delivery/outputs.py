@@ -25,6 +25,7 @@ from qgis.core import (
 from qgis.PyQt import sip
 
 from ....core.errors import InputError, VbasError
+from ....core.progress import Progress, part
 from ..feedback import check_cancelled
 from ..given import Given
 from ..tables import FOR_RELEASE, INTERNAL, TEST_DATA, SecondCount, Table, kind_of_output
@@ -40,6 +41,8 @@ from .second_count import check_file, check_layer
 from .styles import describe, store_style, style
 from .writing import fill_sink, in_one_sentence, write_file, write_text
 
+# Where writing ends and the second count begins, of the stretch of an output on the bar.
+WRITTEN = 0.4
 SAID = {FOR_RELEASE: "For release", INTERNAL: "Internal, not to be published", TEST_DATA: "Test data"}
 NOTE = (
     "{name} is internal: do not publish it.\n\n"
@@ -87,19 +90,28 @@ class Outputs:
         """Write what there is even if the user has cancelled: for results that are of use unfinished."""
         self._feedback = QgsProcessingFeedback()
 
-    def add(self, name: str, table: Table, check: SecondCount | None = None, title: str = "") -> None:
+    def add(
+        self,
+        name: str,
+        table: Table,
+        check: SecondCount | None = None,
+        title: str = "",
+        progress: Progress | None = None,
+    ) -> None:
         """Write a table of rows. With a check it is a release: what was written is recounted, from the file or layer
-        itself; a class below k raises PrivacyError. title : of the layer, where it says more than the form can.
+        itself; a class below k raises PrivacyError. title : of the layer, where it says more than the form can;
+        progress : by rows, on the stretch of the bar that this output takes.
         """
         if not self.wanted(name):
             return
         destination = self._destinations[name]
         title = self._titles[name] = title or self._given.definition(name).description()
         check_writable(name, table)
+        progress = progress or (lambda _: check_cancelled(self._feedback))
         if isinstance(destination, Path):
             with in_one_sentence(name), without_journals():
                 file = self._stage(name, destination)
-                write_file(file, table, title, self._feedback)
+                write_file(file, table, title, part(progress, 0.0, WRITTEN))
                 if not file.exists():  # a Shapefile without shapes is a .dbf alone
                     file, destination = file.with_suffix(".dbf"), destination.with_suffix(".dbf")
                     self._files[name] = (file, destination)
@@ -111,7 +123,7 @@ class Outputs:
                 self._counts[name] = partial(_count_again, name, table, check)
         else:
             with in_one_sentence(name):
-                self._to_sink(name, table, title, check)
+                self._to_sink(name, table, title, check, progress)
 
     def add_text(self, name: str, text: Callable[[], str]) -> None:
         """Write a text file, such as a report."""
@@ -233,14 +245,14 @@ class Outputs:
             words = NOTE.format(name=destination.name, title=title)
             write_text(file.with_name(file.stem + note_on(destination)[len(destination.stem) :]), words)
 
-    def _to_sink(self, name: str, table: Table, title: str, check: SecondCount | None) -> None:
-        sink, identifier = fill_sink(self._given, name, table, self._feedback)
+    def _to_sink(self, name: str, table: Table, title: str, check: SecondCount | None, progress: Progress) -> None:
+        sink, identifier = fill_sink(self._given, name, table, part(progress, 0.0, WRITTEN))
         if sink is None:
             raise VbasError(f"{name} could not be created: check where it is to be written.")
         del sink
         layer = QgsProcessingUtils.mapLayerFromString(identifier, self._given.context)
         try:
-            check_layer(name, layer, table, check)
+            check_layer(name, layer, table, check, part(progress, WRITTEN, 1.0))
         except VbasError:
             if layer is not None:
                 layer.dataProvider().truncate()
