@@ -112,7 +112,7 @@ def _configuration_row(number: int, outcome: Outcome) -> tuple[object, ...]:
         m.discernibility,
         m.non_uniform_entropy,
         m.mean_distance,
-        outcome.seconds,
+        round(outcome.seconds, 2),
         "yes" if outcome.pareto else "",
     )
 
@@ -126,6 +126,6 @@ def _measure_pictures(rated: Sequence[Outcome]) -> tuple[str, ...]:
             names, heights = groups.setdefault(outcome.family, ([], []))
             names.append(outcome.title)
             source = outcome if measure == "seconds" else outcome.measures
-            heights.append(float(getattr(source, measure)))
+            heights.append(round(float(getattr(source, measure)), 2))
         pictures.append(bars(groups, label, label))
     return tuple(pictures)
