@@ -13,7 +13,9 @@ from .form.areas import area_parameters, areas_of, with_neighbours
 from .form.base import VbasAlgorithm
 from .form.effective import Counts
 from .form.form import Form
-from .form.records import k_parameter, populated, record_parameters, records_of, unmatched
+from .form.generalising import COUNTS as GENERALISING
+from .form.records import k_parameter, populated, record_parameters, records_of, terms_of, unmatched
+from .form.running import running_of
 
 
 class Compare(VbasAlgorithm):
@@ -41,6 +43,7 @@ class Compare(VbasAlgorithm):
             unmatched(),
             *(p for p in approaches.site_number() if p.name() != "SITE_NUMBER"),
             approaches.n_sites(optional=True),
+            approaches.fair(),
             approaches.floor(),
             shared.seed(),
             comparisons.comparison_output(),
@@ -52,7 +55,7 @@ class Compare(VbasAlgorithm):
         single = dict(approaches.counts(*comparisons.CHOICES))
         cutoff = [{**single["CUTOFF"][0], "BASELINES": looking_at(BASELINES, "cutoff")}]
         factors = single.pop("CAPACITY_FACTOR")
-        return {**single, **settings.compared_counts(), "CUTOFF": cutoff, "CAPACITY_FACTORS": factors}
+        return {**single, **settings.compared_counts(), "CUTOFF": cutoff, "CAPACITY_FACTORS": factors, **GENERALISING}
 
     def work(self, form: Form) -> dict[str, object]:
         k = form.whole("K")
@@ -72,6 +75,7 @@ class Compare(VbasAlgorithm):
             settings.compared_options_of(form),
             nested,
             comparisons.settings_of(form),
+            terms_of(form, records),
         )
         if not outcomes:
             form.check_cancelled()
@@ -79,6 +83,8 @@ class Compare(VbasAlgorithm):
         form.outputs.keep_after_cancel()
         form.outputs.add("COMPARISON", comparisons.comparison_table(outcomes))
         n_wanted = len(configurations) + len(nested) + len(baselines)
-        form.outputs.add_text("REPORT", lambda: comparison_report(outcomes, k, n_wanted, form.rows(), records.warnings))
+        form.outputs.add_text(
+            "REPORT", lambda: comparison_report(outcomes, k, n_wanted, running_of(form), records.notes)
+        )
         failed = sum(bool(outcome.problem) for outcome in outcomes)
         return {"N_CONFIGURATIONS": len(outcomes) - failed, "N_FAILED": failed}

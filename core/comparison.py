@@ -17,13 +17,14 @@ from .baselines.options import DEFAULTS
 from .configuration import RECOMMENDED, Configuration, LocatedSites, aggregate, chosen
 from .crosswalk import Crosswalk
 from .errors import Cancelled, VbasError
-from .evaluation import Measures, evaluate
+from .evaluation import Measures, WorstGroup, evaluate, evaluate_by_value, worst_group
 from .nesting.measures import evaluate_levels
 from .nesting.planning import nest
 from .nesting.recipes import RECIPES
 from .plan import suppress
 from .profile import Profile
 from .progress import Progress, part, silent
+from .suppression import Terms
 
 # Less is better in all of them.
 MEASURES = ("suppression_percent", "compactness", "discernibility", "non_uniform_entropy")
@@ -39,7 +40,7 @@ class Outcome:
 
     family : what the pictures put side by side, the site number of a configuration; title : the rest in a few words;
     seconds : of components 1 to 3; configuration : None for the others; combination : number in Croft 2018, Table 4, or
-    None; pareto : whether no other outcome is better in every measure but time
+    None; pareto : whether no other outcome is better in every measure but time; worst : the group that loses most
     """
 
     family: str
@@ -52,6 +53,7 @@ class Outcome:
     combination: int | None = None
     pareto: bool = False
     crosswalk: Crosswalk | None = None
+    worst: WorstGroup | None = None
 
     @property
     def name(self) -> str:
@@ -91,17 +93,19 @@ def compare(
     baseline_options: BaselineOptions = DEFAULTS,
     nested: Sequence[str] = (),
     settings: Configuration = SETTINGS,
+    terms: Terms | None = None,
 ) -> list[Outcome]:
     """Run and rate configurations, nested releases and baselines; a failure is recorded in its outcome and the others
     go on.
 
     baselines : names in BASELINES, run with these options at this k; nested : names in RECIPES, run with these
-    settings. The sites of a location are found once and shared
-    by the aggregations that start from them (their time counts for each). Cancelling ends the comparison with the
-    outcomes so far.
+    settings; terms : what numbers of sites that are found by trying go by, k alone where None. The sites of a location
+    are found once and shared by the aggregations that start from them (their time counts for each). Cancelling ends the
+    comparison with the outcomes so far.
     """
     outcomes: list[Outcome] = []
     located: LocatedSites = {}
+    terms = Terms(k, n_unmatched=n_unmatched) if terms is None else terms
     options = replace(baseline_options, k=k)
     wanted: list[tuple[str, str, Configuration | None]] = [
         *((c.site_number, c.title, c) for c in configurations),
@@ -115,25 +119,28 @@ def compare(
             if family == NESTED:
                 levels = chosen(RECIPES, title, "NESTED")(areas, profile, settings, step)
                 found = Outcome(family, title, None, time.perf_counter() - started, crosswalk=levels.crosswalks[0])
-                measures, _ = evaluate_levels(areas, nest(areas, profile, levels, k), n_unmatched)
+                plan = nest(areas, profile, levels, k)
+                measures, _ = evaluate_levels(areas, plan, n_unmatched)
             else:
                 if configuration is None:
                     result = chosen(BASELINES, title, "BASELINES")(areas, profile, options, step)
                     notes, seconds, number = result.notes, time.perf_counter() - started, None
                 else:
-                    run = aggregate(areas, profile, configuration, step, located)
+                    run = aggregate(areas, profile, configuration, step, located, terms)
                     result, notes, seconds = run.aggregation, run.notes, sum(run.seconds.values())
                     number = _combination(configuration)
                 crosswalk = result.crosswalk
                 found = Outcome(family, title, None, seconds, notes, "", configuration, number, False, crosswalk)
-                measures, _ = evaluate(areas, suppress(profile, crosswalk, k), result.sites, n_unmatched)
+                plan = suppress(profile, crosswalk, k)
+                measures, _ = evaluate(areas, plan, result.sites, n_unmatched)
+            worst = worst_group(evaluate_by_value(areas, plan), k)
         except Cancelled:
             break
         except (VbasError, ArithmeticError, ValueError, MemoryError) as error:
             seconds, problem = time.perf_counter() - started, str(error) or repr(error)
             outcomes.append(Outcome(family, title, None, seconds, (), problem, configuration))
         else:
-            outcomes.append(replace(found, measures=measures))
+            outcomes.append(replace(found, measures=measures, worst=worst))
     return with_pareto(outcomes)
 
 

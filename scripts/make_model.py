@@ -31,9 +31,10 @@ FOLDER = Path(__file__).resolve().parent.parent / "models"
 # The oldest QGIS that the plugin runs in: what it writes, all of them read.
 WRITTEN_BY = "3.22"
 REGIONS = ("REGIONS", "REGION_ID", "POPULATION", "AREA_POINT")
-RECORDS = ("RECORDS", "RECORD_REGION", "QUASI_IDENTIFIERS", "RECORD_COUNT")
+COARSER = ("GENERALISE", "HIERARCHIES", "HIERARCHY_RULES")
+RECORDS = ("RECORDS", "RECORD_REGION", "QUASI_IDENTIFIERS", "RECORD_COUNT", *COARSER)
 PROTECTION = ("PERSON_ID", "HOUSEHOLD_ID", "SENSITIVE", "L_DIVERSITY", "MAX_SHARE")
-NUMBER = ("GAPS_REGION", "GAPS_COEFFICIENT", "GAPS_EXPONENT", "LOG_BASE", "CUTOFF", "N_SITES")
+NUMBER = ("GAPS_REGION", "GAPS_COEFFICIENT", "GAPS_EXPONENT", "LOG_BASE", "CUTOFF", "N_SITES", "BUDGET", "FAIR")
 LEVELS = ("COARSEST", "RATIO", "LEVEL_FIELDS", "LEAST_POPULATION")
 APPROACHES = ("SITE_LOCATION", "AGGREGATION", "CAPACITY_FACTOR")
 
@@ -84,9 +85,9 @@ ONE_LEVEL = Chain(
         Step(
             "sitenumber",
             "1 How many sites",
-            ("REGIONS", "REGION_ID", *RECORDS, "K", "UNMATCHED", *NUMBER),
+            (*REGIONS, *RECORDS, "K", *PROTECTION, "UNMATCHED", *NUMBER, "FLOOR", "SEED"),
             {},
-            ("SITE_NUMBER",),
+            ("SITE_NUMBER", *APPROACHES),
         ),
         Step(
             "sitelocation",

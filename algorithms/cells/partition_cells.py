@@ -13,6 +13,7 @@ from ..form.base import VbasAlgorithm
 from ..form.effective import Counts
 from ..form.form import Form
 from ..form.regions import crosswalk_table
+from ..form.running import running_of
 from . import groups
 from .cells import cells as cell_parameters
 from .cells import cells_of, search, search_counts, search_options_of
@@ -82,7 +83,7 @@ class PartitionCells(VbasAlgorithm):
                 partition,
                 described,
                 np.asarray(drawn) if planar is shapes else dissolve(planar, crosswalk),
-                form.rows(),
+                running_of(form),
                 (note,),
                 seconds,
                 official,

@@ -18,10 +18,11 @@ from ...core.site_number import SiteNumberOptions
 from ...core.site_number.cutoff import CUSTOM as CUSTOM_MODEL
 from ...core.site_number.cutoff import GAPS_REGIONS
 from ...core.site_number.population_cutoff import PUBLISHED_CUTOFFS
+from ...core.suppression import FAIR_FACTOR
 from ..layers.given import Given
 from .effective import Counts
 from .form import Form
-from .parameters import choice, number, whole
+from .parameters import choice, field, number, whole
 
 
 def sentences(approaches: Mapping[str, Approach[object]]) -> str:
@@ -56,7 +57,8 @@ def site_number() -> Iterable[QgsProcessingParameterDefinition]:
         "max combinations",
         f"How many regions to aim for. {sentences(SITE_NUMBERS)} The published model is by El Emam et al. (2009), as "
         "described by Croft et al. (2018, 2.1). K plays no part in the papers' number of regions: with a larger K more "
-        "records are suppressed, unless you choose fewer regions. There is at most one region per area.",
+        "records are suppressed, unless you choose fewer regions, or “suppression budget”. There is at most one region "
+        "per area.",
         advanced=True,
     )
     yield choice(
@@ -83,6 +85,17 @@ def site_number() -> Iterable[QgsProcessingParameterDefinition]:
         ),
     ):
         yield number(name, label, default, text, advanced=True)
+    yield number(
+        "BUDGET",
+        "Suppression budget, %",
+        1.0,
+        "For suppression budget: the records that may be suppressed, per cent of all. As many regions as keep within "
+        "it are made; where not even a single region does, nothing is. What is done to the regions afterwards (a least "
+        "population, published totals, earlier releases) may suppress more, and the log says so.",
+        0.0,
+        100.0,
+        advanced=True,
+    )
 
 
 def n_sites(optional: bool) -> QgsProcessingParameterDefinition:
@@ -123,9 +136,20 @@ def floor() -> QgsProcessingParameterDefinition:
     return number("FLOOR", "Population floor only: people per region", 0.0, text, 0.0, advanced=True)
 
 
+def fair() -> QgsProcessingParameterDefinition:
+    """FAIR."""
+    text = (
+        "For suppression budget: quasi-identifiers of which no group may be lost much more than others, such as "
+        f"ethnicity. Of no value of at least k records is more than {FAIR_FACTOR:g} times the budget suppressed."
+    )
+    label = "Fields whose groups are kept intact"
+    return field("FAIR", label, "RECORDS", text, several=True, optional=True, advanced=True)
+
+
 def single_choices() -> Iterable[QgsProcessingParameterDefinition]:
     """SITE_NUMBER, SITE_LOCATION and AGGREGATION with what their approaches need."""
     yield from site_number()
+    yield fair()
     yield n_sites(optional=True)
     yield site_location()
     yield aggregation()
@@ -135,7 +159,7 @@ def single_choices() -> Iterable[QgsProcessingParameterDefinition]:
 
 def counts(number: str = "SITE_NUMBER", location: str = "SITE_LOCATION", how: str = "AGGREGATION") -> Counts:
     """For which approaches the settings above count; number, location, how : the parameters that choose them."""
-    of_number = ("gaps_region", "log_base", "cutoff", "n_sites")
+    of_number = ("gaps_region", "log_base", "cutoff", "n_sites", "budget", "fair")
     return {
         **{setting.upper(): [{number: looking_at(SITE_NUMBERS, setting)}] for setting in of_number},
         "GAPS_COEFFICIENT": [{"GAPS_REGION": [CUSTOM_MODEL]}],
@@ -181,9 +205,13 @@ def location_options_of(form: Form) -> LocationOptions:
 
 def number_options_of(form: Form) -> SiteNumberOptions:
     """The settings of the site number, read."""
-    numbers = {name: form.number(name.upper()) for name in ("gaps_coefficient", "gaps_exponent", "log_base", "cutoff")}
+    numbers = {
+        name: form.number(name.upper())
+        for name in ("gaps_coefficient", "gaps_exponent", "log_base", "cutoff", "budget")
+    }
     wholes = {name: form.whole(name.upper()) for name in ("n_sites", "k")}
-    return SiteNumberOptions(gaps_region=form.text("GAPS_REGION"), **numbers, **wholes)
+    fair = tuple(form.field_names("FAIR"))
+    return SiteNumberOptions(gaps_region=form.text("GAPS_REGION"), fair=fair, **numbers, **wholes)
 
 
 def configuration_of(form: Form) -> Configuration:
@@ -197,6 +225,18 @@ def configuration_of(form: Form) -> Configuration:
         names = [chosen.site_number, chosen.site_location, chosen.aggregation]
         aggregation_options = AggregationOptions()
     return Configuration(*names, number_options_of(form), location_options_of(form), aggregation_options)
+
+
+def over_budget(configuration: Configuration, percent: float) -> list[str]:
+    """A sentence where more per cent of the records are suppressed than the number of regions was chosen for."""
+    budget = configuration.number_options.budget
+    if configuration.site_number not in looking_at(SITE_NUMBERS, "budget") or percent <= budget:
+        return []
+    return [
+        f"{percent:.3g} % of the records are suppressed, more than the BUDGET of {budget:g} %: what was asked after "
+        "the regions were made (a least population, published totals, earlier releases) suppresses the rest. Choose a "
+        "smaller BUDGET to make room for it."
+    ]
 
 
 def numbers_in(text: str, parameter: str) -> list[float]:

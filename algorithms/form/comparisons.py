@@ -42,6 +42,8 @@ FIELDS = {
     "discernibility": "real",
     "non_uniform_entropy": "real",
     "mean_distance": "real",
+    "worst_group": "text",
+    "worst_group_percent": "real",
     "seconds": "real",
     "combination": "integer",
     "pareto": "integer",
@@ -106,8 +108,10 @@ def comparison_output() -> QgsProcessingParameterDefinition:
         "Comparison",
         INTERNAL,
         "A row per configuration with its measures (nested releases and baselines stand under their names); "
-        "mean_distance is how far the people of a record's region live from its middle, in metres; combination is the "
-        "number in Croft et al. (2018, Table 4), pareto is 1 where no other row is better in every measure but time, "
+        "mean_distance is how far the people of a record's region live from its middle, in metres; worst_group is the "
+        "value of a quasi-identifier that loses the largest share of its records, worst_group_percent that share; "
+        "combination is the number in Croft et al. (2018, Table 4), pareto is 1 where no other row is better in every "
+        "measure but time, "
         "problem says why a configuration failed.",
     )
 
@@ -126,6 +130,8 @@ def _row(outcome: Outcome) -> tuple[object, ...]:
         c.aggregation if c else outcome.title,
         c.aggregation_options.capacity_factor if c and c.has_capacities else None,
         *(None if m is None else getattr(m, name) for name in MEASURES),
+        outcome.worst.name if outcome.worst else None,
+        outcome.worst.percent if outcome.worst else None,
         outcome.seconds,
         outcome.combination,
         None if m is None else int(outcome.pareto),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import numpy as np
-from qgis.core import QgsProcessingParameterDefinition
+from qgis.core import QgsField, QgsProcessingParameterDefinition
 
 from ...core.anonymity import DEFAULT_K, SMALLEST_K
 from ...core.areas import Areas
@@ -22,16 +22,19 @@ from ...core.records.matching import (
     requirement_of,
 )
 from ...core.records.table import MEMBER_FIELDS, RecordTable, check_table
+from ...core.suppression import Terms
+from ..compat import field as make_field
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.records import read_area_counts, read_records
 from ..layers.shapes.areas import AreaLayer
 from .effective import GIVEN, Counts
 from .form import Form
+from .generalising import generalised, generalising_parameters
 from .parameters import choice, field, number, source, text, whole
 
 
 def record_parameters() -> Iterable[QgsProcessingParameterDefinition]:
-    """RECORDS, RECORD_REGION, QUASI_IDENTIFIERS, RECORD_COUNT."""
+    """RECORDS, RECORD_REGION, QUASI_IDENTIFIERS, RECORD_COUNT, and how quasi-identifiers are shown coarser."""
     yield source(
         "RECORDS",
         "Records",
@@ -51,16 +54,22 @@ def record_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         "RECORDS",
         "What an outsider could know about a person: age group, sex, ethnicity, … People who share all of these in one "
         "region hide each other. A missing value counts as a value of its own. The values are released as they are, "
-        "so group them first (age groups, not dates of birth).",
+        "so group them first (age groups, not dates of birth), or say under “Show coarser” how.",
         several=True,
     )
-    yield record_count(numeric=True)
+    yield record_count(
+        True,
+        "A survey weight is none: a class of k by weight may rest on one respondent. Leave it empty then, so that k "
+        "counts respondents. Weights with fractions are refused, and numbers that look like weights are warned of.",
+    )
+    yield from generalising_parameters()
 
 
 def counted_records(
     text: str, quasi_identifiers: bool = False, advanced: bool = True
 ) -> Iterable[QgsProcessingParameterDefinition]:
-    """RECORDS, RECORD_REGION and RECORD_COUNT, all optional; with QUASI_IDENTIFIERS where classes matter."""
+    """RECORDS, RECORD_REGION and RECORD_COUNT, all optional; with QUASI_IDENTIFIERS, and how these are shown coarser,
+    where classes matter."""
     yield source("RECORDS", "Records", text, optional=True, advanced=advanced)
     yield field(
         "RECORD_REGION",
@@ -81,18 +90,19 @@ def counted_records(
             advanced=advanced,
         )
     yield record_count(numeric=False)
+    if quasi_identifiers:
+        yield from generalising_parameters()
 
 
 # Where the fields of optional records count.
 COUNTED_RECORDS: Counts = {name: [{"RECORDS": GIVEN}] for name in ("RECORD_REGION", "RECORD_COUNT")}
 
 
-def record_count(numeric: bool) -> QgsProcessingParameterDefinition:
-    """RECORD_COUNT."""
-    text = "For a table that is already counted: how many records each row stands for."
-    return field(
-        "RECORD_COUNT", "Counted tables only: records per row", "RECORDS", text, numeric, optional=True, advanced=True
-    )
+def record_count(numeric: bool, more: str = "") -> QgsProcessingParameterDefinition:
+    """RECORD_COUNT; more : what else its help says."""
+    text = f"For a table that is already counted: how many records each row stands for. {more}".strip()
+    label = "Counted tables only: records per row"
+    return field("RECORD_COUNT", label, "RECORDS", text, numeric, optional=True, advanced=True)
 
 
 def k_parameter() -> QgsProcessingParameterDefinition:
@@ -197,8 +207,14 @@ def required_of(form: Form, records: Records) -> Requirement:
     return requirement_of(records, form.whole("K"), form.whole("L_DIVERSITY"), form.number("MAX_SHARE"))
 
 
+def terms_of(form: Form, records: Records) -> Terms:
+    """What the form asks of a release of these records, for searches that count what one would suppress."""
+    requirement = required_of(form, records) if form.has("PERSON_ID") else None
+    return Terms(form.whole("K"), requirement, records.n_unmatched)
+
+
 def table_of(form: Form) -> RecordTable:
-    """RECORDS and its fields, read; KEEP_FIELDS where the algorithm has it."""
+    """RECORDS and its fields, read, and shown as coarse as is asked; KEEP_FIELDS where the algorithm has it."""
     source = form.source("RECORDS")
     _refuse_row_numbers(form, source)
     names = {
@@ -206,7 +222,7 @@ def table_of(form: Form) -> RecordTable:
         for name in ("QUASI_IDENTIFIERS", "KEEP_FIELDS", "SENSITIVE")
     }
     members = {kind: form.text(name) for kind, name in MEMBER_FIELDS.items() if form.has(name) and form.given(name)}
-    return read_records(
+    table = read_records(
         source,
         form.text("RECORD_REGION"),
         names["QUASI_IDENTIFIERS"],
@@ -217,6 +233,7 @@ def table_of(form: Form) -> RecordTable:
         names["SENSITIVE"],
         members,
     )
+    return generalised(form, table)
 
 
 def _refuse_row_numbers(form: Form, source: CheckedSource) -> None:
@@ -262,12 +279,19 @@ def _warn_of_selected_areas(form: Form) -> None:
     )
 
 
-def profile_of(form: Form) -> tuple[Profile, np.ndarray]:
-    """The table counted by the areas that occur in it, and their identifiers."""
+def profile_of(form: Form) -> tuple[Profile, np.ndarray, RecordTable]:
+    """The table counted by the areas that occur in it, their identifiers, and the table."""
     table = table_of(form)
     check_table(table, SMALLEST_K)
     identifiers = table.area.categories
-    return profile_records(table.area.codes, table.quasi_identifiers, len(identifiers), table.counts)[0], identifiers
+    profile, _ = profile_records(table.area.codes, table.quasi_identifiers, len(identifiers), table.counts)
+    return profile, identifiers, table
+
+
+def shown_fields(source: CheckedSource, names: Iterable[str], coarsened: Collection[str]) -> list[QgsField]:
+    """Fields of RECORDS for an output; those of coarser values hold text."""
+    there = source.fields()
+    return [make_field(name, "text") if name in coarsened else there.field(name) for name in names]
 
 
 def populated(layer: AreaLayer, records: Records) -> Areas:

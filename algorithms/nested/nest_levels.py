@@ -10,6 +10,7 @@ from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, NOT_GIVEN, Counts
 from ..form.form import Form
+from ..form.generalising import counts_where
 from ..form.records import counted_records, k_parameter, unmatched
 from . import levels as nested
 from . import outputs
@@ -62,6 +63,7 @@ class NestLevels(VbasAlgorithm):
         return {
             **{name: [{"LEVEL_FIELDS": NOT_GIVEN}, *single.get(name, ())] for name in made},
             **{name: [{"RECORDS": GIVEN}] for name in of_records},
+            **counts_where({"RECORDS": GIVEN}),
             "CROSSWALKS": [{"LEVEL_FIELDS": NOT_GIVEN}],
             "K": [{"SITE_LOCATION": looking_at(SITE_LOCATIONS, "k")}],
         }

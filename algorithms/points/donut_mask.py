@@ -7,6 +7,7 @@ from ...core.masking.donut import donut_mask, generator, kept_warnings, unmasked
 from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, NOT_GIVEN, Counts
 from ..form.form import Form
+from ..form.running import running_of
 from . import hidden, inputs, masked
 
 
@@ -80,5 +81,7 @@ class DonutMask(VbasAlgorithm):
         form.warn(*kept_warnings(case.kept))
         form.outputs.add("MASKED", masked.masked_table(form, case, masking), title=masked.title(found))
         form.outputs.add("AUDIT", masked.masking_audit_table(case, masking, found))
-        form.outputs.add_text("REPORT", lambda: masked.page(case, masking, found, k_inner, not_masked, form.rows()))
+        form.outputs.add_text(
+            "REPORT", lambda: masked.page(case, masking, found, k_inner, not_masked, running_of(form))
+        )
         return masked.masking_numbers(case, masking, found, k_inner)

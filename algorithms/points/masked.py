@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,7 @@ from ...core.masking.utility import Utility, utility
 from ...core.progress import Progress
 from ...core.records.columns import Column
 from ...core.report.donut import Anonymity, masking_report
+from ...core.report.running import Running
 from ..form.form import Form
 from ..form.parameters import POINTS, described, field, report, sink, whole
 from ..layers.shapes.points import moved_coordinates
@@ -236,7 +237,7 @@ def page(
     found: MaskingMeasures,
     k_inner: int,
     not_masked: str,
-    parameters: Sequence[tuple[str, object]],
+    running: Running,
 ) -> str:
     """REPORT."""
     candidates = None if found.hiding is None else found.hiding.left[case.homes.home_of]
@@ -247,7 +248,7 @@ def page(
         found.pattern,
         not_masked,
         [*notes, *kept_warnings(case.kept)],
-        parameters,
+        running,
     )
 
 

@@ -1,7 +1,8 @@
 """The register: a GeoPackage of what was published, and of nothing else.
 
-It holds a row per release, the region of each area at each level, and the counts that are shown: no record, and no
-count that is suppressed. So it is no more sensitive than the releases themselves.
+It holds a row per release, the region of each area at each level, the counts that are shown, and of sensitive fields
+that are released how many people of each count have which value: no record, and no count that is suppressed. So it is
+no more sensitive than the releases themselves.
 """
 
 from __future__ import annotations
@@ -11,20 +12,22 @@ import secrets
 import sqlite3
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 
 import numpy as np
 from osgeo import gdal, ogr
 
+from ...core.arrays import to_list
 from ...core.crosswalk import LEFT_OUT, Crosswalk
 from ...core.errors import InputError, VbasError
 from ...core.levels import Levels
 from ...core.records.sqlite_file import reading
 from ...core.releases.published import Published
+from ...core.releases.values import Values
 
-RELEASES, CROSSWALKS, COUNTS = "vbas_releases", "vbas_crosswalks", "vbas_counts"
+RELEASES, CROSSWALKS, COUNTS, VALUES = "vbas_releases", "vbas_crosswalks", "vbas_counts", "vbas_values"
 TABLES = {
     RELEASES: {
         "release": ogr.OFTInteger,
@@ -49,17 +52,30 @@ TABLES = {
         "class": ogr.OFTString,
         "records": ogr.OFTInteger64,
     },
+    VALUES: {
+        "release": ogr.OFTInteger,
+        "vbas_level": ogr.OFTInteger,
+        "vbas_region": ogr.OFTInteger64,
+        "class": ogr.OFTString,
+        "field": ogr.OFTString,
+        "value": ogr.OFTString,
+        "records": ogr.OFTInteger64,
+    },
 }
 READ = {
     RELEASES: "SELECT release, title, k, quasi_identifiers, levels, bounded, whole FROM vbas_releases ORDER BY release",
     CROSSWALKS: "SELECT vbas_level, area, vbas_region FROM vbas_crosswalks WHERE release = ? ORDER BY fid",
     COUNTS: "SELECT vbas_level, vbas_region, class, records FROM vbas_counts WHERE release = ? ORDER BY fid",
+    VALUES: "SELECT vbas_level, vbas_region, class, field, value, records FROM vbas_values WHERE release = ? "
+    "ORDER BY fid",
 }
 ADD = {
     RELEASES: "INSERT INTO vbas_releases (release, title, time, k, quasi_identifiers, levels, bounded, whole) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     CROSSWALKS: "INSERT INTO vbas_crosswalks (release, vbas_level, area, vbas_region) VALUES (?, ?, ?, ?)",
     COUNTS: "INSERT INTO vbas_counts (release, vbas_level, vbas_region, class, records) VALUES (?, ?, ?, ?, ?)",
+    VALUES: "INSERT INTO vbas_values (release, vbas_level, vbas_region, class, field, value, records) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?)",
 }
 SECONDS_TO_WAIT = 5.0
 
@@ -149,7 +165,16 @@ def _add(connection: sqlite3.Connection, release: Published) -> None:
         connection.executemany(
             ADD[CROSSWALKS], ((number, level + 1, area, region) for area, region in zip(areas, regions))
         )
-    connection.executemany(ADD[COUNTS], _count_rows(number, release))
+    rows = list(_count_rows(number, release))
+    connection.executemany(ADD[COUNTS], rows)
+    for values in release.sensitive:
+        connection.executemany(
+            ADD[VALUES],
+            (
+                (*rows[label][:-1], values.field, values.categories[value], records)
+                for label, value, records in zip(*map(to_list, (values.label, values.value, values.records)))
+            ),
+        )
     last = connection.execute("SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now')").fetchone()[0]
     connection.execute("UPDATE gpkg_contents SET last_change = ?", (last,))
 
@@ -190,12 +215,30 @@ def _release(connection: sqlite3.Connection, row: tuple[object, ...], path: Path
     number, title, k, names, n_levels, bounded, whole = row
     regions = connection.execute(READ[CROSSWALKS], (number,)).fetchall()
     counts = connection.execute(READ[COUNTS], (number,)).fetchall()
+    values = connection.execute(READ[VALUES], (number,)).fetchall()
     try:
-        return _published(str(title), int(k), json.loads(names), int(n_levels), regions, counts, (bounded, whole))
+        release = _published(str(title), int(k), json.loads(names), int(n_levels), regions, counts, (bounded, whole))
+        return replace(release, sensitive=_sensitive(counts, values))
     except (ValueError, KeyError, TypeError, IndexError) as error:
         raise InputError(
             f"REGISTER: release {number} (“{title}”) in {path} is damaged ({error}): restore the file from a copy."
         ) from error
+
+
+def _sensitive(counts: list[tuple[int, int, str, int]], rows: list[tuple[object, ...]]) -> tuple[Values, ...]:
+    """The values of each count: with all its records, or none of a field."""
+    label_of: dict[tuple[object, ...], int] = {row[:3]: label for label, row in enumerate(counts)}
+    records = np.array([row[3] for row in counts], np.int64)
+    found = []
+    for name in dict.fromkeys(str(row[3]) for row in rows):
+        own = [row for row in rows if row[3] == name]
+        label = np.array([label_of[row[:3]] for row in own], np.int64)
+        values, value = np.unique(np.array([row[4] for row in own], dtype=str), return_inverse=True)
+        shown = np.array([row[5] for row in own], np.int64)
+        if (np.bincount(label, shown, len(records)) != records).any():
+            raise ValueError(f"the values of “{name}” do not add up to its counts")
+        found.append(Values(name, values.astype(object), label, value.reshape(-1), shown))
+    return tuple(found)
 
 
 def _published(

@@ -62,5 +62,5 @@ class Aggregate(VbasAlgorithm):
             found = read_sites(form.source("SITES"), layer, form.feedback)
             sites = len(found) if approach.own_sites else found
         layer = with_neighbours(form, layer, [name])
-        aggregation = approach(populated_by_records(form, layer), sites, options, form.progress(stop=70))
+        aggregation = approach(populated_by_records(form, layer), None, sites, options, form.progress(stop=70))
         return regions.add_aggregation(form, layer, aggregation)

@@ -11,6 +11,7 @@ from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
 from ..form.effective import Counts
 from ..form.form import Form
+from ..form.generalising import COUNTS as GENERALISING
 from ..form.records import k_parameter, populated, record_parameters, records_of, unmatched
 
 
@@ -40,7 +41,7 @@ class SiteLocation(VbasAlgorithm):
         self.addNumbers(N_SITES="Sites")
 
     def counts(self) -> Counts:
-        return {"SEED": approaches.counts()["SEED"]}
+        return {"SEED": approaches.counts()["SEED"], **GENERALISING}
 
     def work(self, form: Form) -> dict[str, object]:
         n_sites = form.whole("N_SITES")

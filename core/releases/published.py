@@ -7,14 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..areas import Areas, identifier_text
+from ..areas import Areas
 from ..errors import InputError, first_values
 from ..levels import Levels
 from ..plan import SUPPRESSED, Plan, area_of_cells
 from ..records.columns import Column, combine_codes
-
-MISSING = ""
-"""How a missing value of a quasi-identifier is written; text that is empty is told apart by its type."""
+from .values import KeptValues, Values, as_text, values_of_cells, values_of_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +30,7 @@ class Published:
     its records
     held_back : (H, 2) int64 regions of the coarsest level and classes that are not shown although they have k records.
     Known to nobody outside and never stored: for a check of what those would learn who know the rest
+    sensitive : the sensitive fields that are released, with their values in each label
     """
 
     title: str
@@ -48,6 +47,7 @@ class Published:
     bounded: bool = True
     whole: bool = True
     held_back: np.ndarray | None = None
+    sensitive: tuple[Values, ...] = ()
 
     @property
     def nested(self) -> bool:
@@ -60,8 +60,8 @@ class Published:
         return list(zip(*columns))
 
 
-def publish(plan: Plan, areas: Areas, title: str = "this release") -> Published:
-    """What the release of a plan publishes; areas : those of its profile.
+def publish(plan: Plan, areas: Areas, title: str = "this release", sensitive: Sequence[KeptValues] = ()) -> Published:
+    """What the release of a plan publishes; areas : those of its profile; sensitive : fields that are released.
 
     What is suppressed enters only as `bounded`, `whole` and `held_back`.
     """
@@ -70,6 +70,7 @@ def publish(plan: Plan, areas: Areas, title: str = "this release") -> Published:
     used = np.union1d(plan.class_of[shown], held_back[:, 1])
     held_back[:, 1] = np.searchsorted(used, held_back[:, 1])
     categories, codes = _shown_categories(profile.categories, profile.classes[used])
+    position = np.append(np.where(shown, np.cumsum(shown) - 1, SUPPRESSED), SUPPRESSED)  # the last for SUPPRESSED
     return Published(
         title,
         plan.k,
@@ -85,6 +86,7 @@ def publish(plan: Plan, areas: Areas, title: str = "this release") -> Published:
         bounded,
         whole,
         held_back,
+        tuple(values_of_cells(one, position[plan.label_of]) for one in sensitive),
     )
 
 
@@ -98,11 +100,13 @@ def publish_rows(
     fields: Mapping[str, Column],
     counts: np.ndarray | None = None,
     bounded: bool = True,
+    sensitive: Mapping[str, Column] | None = None,
 ) -> Published:
     """What rows of a release publish, counted.
 
     level, region : (R,) positions of what each row shows; fields : its quasi-identifiers; counts : (R,) records that
-    each row stands for, ones where None. Raises InputError where a class has fewer than k records.
+    each row stands for, ones where None; sensitive : the sensitive fields that it shows.
+    Raises InputError where a class has fewer than k records.
     """
     columns = list(fields.values())
     class_of, classes = combine_codes([one.codes for one in columns], [len(one.categories) for one in columns])
@@ -118,9 +122,24 @@ def publish_rows(
         )
     categories, codes = _shown_categories([one.categories for one in columns], classes)
     at_level, at_region, of_class = labels.T
-    names = tuple(fields)
+    values = tuple(
+        values_of_rows(name, column.categories, label_of, column.codes, counts)
+        for name, column in (sensitive or {}).items()
+    )
     return Published(
-        title, k, areas.identifiers, levels, names, categories, codes, at_level, at_region, of_class, records, bounded
+        title,
+        k,
+        areas.identifiers,
+        levels,
+        tuple(fields),
+        categories,
+        codes,
+        at_level,
+        at_region,
+        of_class,
+        records,
+        bounded,
+        sensitive=values,
     )
 
 
@@ -131,16 +150,9 @@ def _shown_categories(
     found, codes = [], np.empty_like(classes)
     for position, values in enumerate(categories):
         used, at = np.unique(classes[:, position], return_inverse=True)
-        found.append(np.array(_as_text([values[code] for code in used.tolist()]), dtype=object))
+        found.append(np.array(as_text([values[code] for code in used.tolist()]), dtype=object))
         codes[:, position] = at.reshape(-1)
     return tuple(found), codes
-
-
-def _as_text(values: Sequence[object]) -> list[str]:
-    """Values as text by which releases are compared; values that only their type tells apart are told apart."""
-    texts = [MISSING if value is None else (identifier_text(value) or "''") for value in values]
-    twice = {text for text in texts if texts.count(text) > 1}
-    return [f"{text} ({type(value).__name__})" if text in twice else text for text, value in zip(texts, values)]
 
 
 def _held_back(plan: Plan) -> tuple[np.ndarray, bool, bool]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..comparison import Outcome
-from .page import Report, Section, how_it_was_done, render
-from .pictures import bars, scatter
+from .page import Report, Section, render
+from .pictures import Point, bars, scatter
+from .running import Running, how_it_was_done
 
 # Measure and label of each picture.
 PICTURED = (
@@ -20,9 +21,20 @@ PICTURED = (
 
 
 def comparison_report(
-    outcomes: Sequence[Outcome], k: int, wanted: int, parameters: Sequence[tuple[str, object]], notes: Sequence[str]
+    outcomes: Sequence[Outcome],
+    k: int,
+    wanted: int,
+    running: Running,
+    notes: Sequence[str],
+    recommended: int | None = None,
+    series: Sequence[str] = (),
 ) -> str:
-    """The page as HTML. wanted : how many configurations were asked for; after a cancel there are fewer."""
+    """The page as HTML.
+
+    wanted : how many configurations were asked for; after a cancel there are fewer; recommended : the position of the
+    outcome to put first, None for none; series : the series that each outcome is drawn in, such as its k; one for all
+    where empty
+    """
     rated = [outcome for outcome in outcomes if outcome.measures is not None]
     failed = [outcome for outcome in outcomes if outcome.measures is None]
     best = [outcome.name for outcome in rated if outcome.pareto]
@@ -30,34 +42,38 @@ def comparison_report(
         f"{len(rated)} of {wanted} configurations were run at k = {k}; {len(best)} of them are not beaten in every "
         "measure by another."
     )
+    order = sorted(range(len(outcomes)), key=lambda i: i != recommended)
     sections = [
         Section(
             "The configurations",
-            (),
+            () if recommended is None else ("The first row is the recommended one.",),
             _HEADER,
-            [_configuration_row(i, o) for i, o in enumerate(outcomes, 1) if o.measures is not None],
+            [_configuration_row(i + 1, outcomes[i]) for i in order if outcomes[i].measures is not None],
         ),
-        trade_off_section(outcomes),
+        Section("Failed", (), ("Configuration", "Why"), [(outcome.name, outcome.problem) for outcome in failed]),
+        trade_off_section(outcomes, series),
         Section("Measure by measure", ("Less is better in every picture.",), pictures=_measure_pictures(rated)),
-        how_it_was_done(notes, parameters),
+        *how_it_was_done(notes, running),
     ]
-    if failed:
-        sections.insert(
-            1,
-            Section("Failed", (), ("Configuration", "Why"), [(outcome.name, outcome.problem) for outcome in failed]),
-        )
-    return render(Report("Comparison of configurations", verdict, bool(rated), True, sections))
+    return render(Report("Comparison of configurations", verdict, bool(rated), True, sections, running.date))
 
 
-def trade_off_section(outcomes: Sequence[Outcome]) -> Section:
-    """Suppression against compactness; those that no other beats in both are numbered and named."""
-    rated = [(i, o, o.measures) for i, o in enumerate(outcomes, 1) if o.measures is not None]
+def trade_off_section(outcomes: Sequence[Outcome], series: Sequence[str] = ()) -> Section:
+    """Suppression against compactness; those that no other of their series beats in both are numbered and named."""
+    series = series or [""] * len(outcomes)
+    rated = [(i, o, o.measures, one) for i, (o, one) in enumerate(zip(outcomes, series), 1) if o.measures is not None]
     if not rated:
         return Section("What is traded for what")
-    both = [(m.suppression_percent, m.compactness) for _, _, m in rated]
-    unbeaten = [not any(x <= own[0] and y <= own[1] and (x, y) != own for x, y in both) for own in both]
-    points = [(str(i), outcome.name, *pair, best) for (i, outcome, _), pair, best in zip(rated, both, unbeaten)]
-    named = [(i, outcome.name, *pair) for (i, outcome, _), pair, best in zip(rated, both, unbeaten) if best]
+    both = [(m.suppression_percent, m.compactness, one) for _, _, m, one in rated]
+    unbeaten = [
+        not any(x <= own[0] and y <= own[1] and one == own[2] and (x, y, one) != own for x, y, one in both)
+        for own in both
+    ]
+    points = [
+        Point(str(i), outcome.name, pair[0], pair[1], best, one)
+        for (i, outcome, _, one), pair, best in zip(rated, both, unbeaten)
+    ]
+    named = [(i, outcome.name, *pair[:2]) for (i, outcome, _, _), pair, best in zip(rated, both, unbeaten) if best]
     return Section(
         "What is traded for what",
         ("Nearer to the lower left is better. The numbered diamonds are not beaten in both by any other:",),
@@ -77,6 +93,8 @@ _HEADER = (
     "Discernibility",
     "Entropy, bits",
     "Mean distance, m",
+    "Group that loses most",
+    "of it suppressed, %",
     "Seconds",
     "Unbeaten",
 )
@@ -96,6 +114,8 @@ def _configuration_row(number: int, outcome: Outcome) -> tuple[object, ...]:
         m.discernibility,
         m.non_uniform_entropy,
         m.mean_distance,
+        outcome.worst.name if outcome.worst else None,
+        outcome.worst.percent if outcome.worst else None,
         outcome.seconds,
         "yes" if outcome.pareto else "",
     )

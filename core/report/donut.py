@@ -13,8 +13,9 @@ from ..masking.candidates import Shortfall
 from ..masking.donut import MASKED, REASONS, Masking
 from ..masking.populations import Heterogeneity, rank_correlation
 from ..masking.utility import Utility
-from .page import Report, Section, how_it_was_done, render
+from .page import Report, Section, render
 from .pictures import GREENS, REDS, histogram, lines, region_map
+from .running import Running, how_it_was_done
 
 TRIPLE = 3.0  # the paper's advice
 
@@ -27,12 +28,12 @@ def audit_report(
     shapes: np.ndarray,
     names: Sequence[str],
     notes: Sequence[str],
-    parameters: Sequence[tuple[str, object]],
+    running: Running,
 ) -> str:
     """The page as HTML.
 
     smallest : one per K_MIN of the grid; uneven : None where no finer layer was given; shapes : (m,) planar polygons;
-    names : m identifiers; notes : sentences; parameters : label and value of each.
+    names : m identifiers; notes : sentences; running : what the run was.
     """
     triple = all(one.k_inner is not None and one.k_inner <= TRIPLE * one.k_min for one in smallest)
     verdict = (
@@ -48,9 +49,9 @@ def audit_report(
         _where_section(grid, shapes, names),
         *([_uneven_section(grid, uneven, shapes, names)] if uneven is not None else []),
         _not_masked_section(grid),
-        how_it_was_done(notes, parameters),
+        *how_it_was_done(notes, running),
     ]
-    return render(Report("Donut audit report", verdict, triple, True, sections))
+    return render(Report("Donut audit report", verdict, triple, True, sections, running.date))
 
 
 def _sentence(one: SmallestKInner) -> str:
@@ -202,12 +203,12 @@ def masking_report(
     pattern: Utility | None,
     not_masked: str,
     notes: Sequence[str],
-    parameters: Sequence[tuple[str, object]],
+    running: Running,
 ) -> str:
     """The page as HTML.
 
     pattern : None for too few points; not_masked : a sentence on the points not masked, or empty; notes : sentences;
-    parameters : label and value.
+    running : what the run was.
     """
     n_masked = int(masking.masked.sum())
     counts = [(reason, n) for reason, n in masking.counts().items()]
@@ -215,7 +216,7 @@ def masking_report(
         Section("What became of the points", (), ("Outcome", "Points"), counts),
         *([_anonymity(masking, hidden)] if masking.drawn.any() else []),
         *([_pattern(pattern)] if pattern is not None else []),
-        how_it_was_done(notes, parameters),
+        *how_it_was_done(notes, running),
         Section(
             "What masking does not do",
             (
@@ -226,7 +227,9 @@ def masking_report(
         ),
     ]
     good = n_masked == len(masking.reason) and not (hidden.shortfall is not None and hidden.shortfall.points_below)
-    return render(Report("Donut masking report", _verdict(masking, hidden, not_masked), good, True, sections))
+    return render(
+        Report("Donut masking report", _verdict(masking, hidden, not_masked), good, True, sections, running.date, True)
+    )
 
 
 def _verdict(masking: Masking, hidden: Anonymity, not_masked: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from contextlib import closing
 
 import pytest
@@ -19,13 +20,21 @@ def tables_of(register):
     return {name for (name,) in rows}, releases, counts
 
 
+def values_of(register):
+    """Records by release, region, class, field and value."""
+    with closing(sqlite3.connect(register)) as connection:
+        columns = "release, vbas_region, class, field, value, records"
+        return connection.execute(f"SELECT {columns} FROM vbas_values").fetchall()
+
+
 def test_a_register_stops_repairs_and_holds_only_what_was_published(anonymize, run, tmp_path):
     register = str(tmp_path / "register.gpkg")
     anonymize(N_SITES=9, REGISTER=register)
     names, n, least = tables_of(register)
     assert n == 1 and least >= 5
     ours = {name for name in names if not name.startswith(("gpkg_", "sqlite_", "rtree_"))}
-    assert ours == {"vbas_releases", "vbas_crosswalks", "vbas_counts"}
+    assert ours == {"vbas_releases", "vbas_crosswalks", "vbas_counts", "vbas_values"}
+    assert not values_of(register)  # nothing of a diagnosis was published
     anonymize(N_SITES=9, REGISTER=register)  # the same again
     before = (tmp_path / "register.gpkg").read_bytes()
     out = tmp_path / "released.csv"
@@ -91,3 +100,22 @@ def test_an_update_by_the_old_crosswalk(anonymize, run, grid, tmp_path):
     assert 5 <= lost < 60
     with pytest.raises(QgsProcessingException, match="fit no people"):
         anonymize(RECORDS=given["RECORDS"], REGISTER=register, N_SITES=9)
+
+
+def test_a_register_holds_the_values_that_were_published(anonymize, run, tmp_path):
+    register = str(tmp_path / "register.gpkg")
+    first = anonymize(N_SITES=9, REGISTER=register, SENSITIVE=["diagnosis"])
+    shown = Counter()
+    for row in first.rows("RELEASED_RECORDS"):
+        shown[row["vbas_region"], f'["{row["sex"]}", "{row["age"]}"]', row["diagnosis"] or ""] += 1
+    assert {(region, one, value): n for _, region, one, _, value, n in values_of(register)} == shown
+    done = anonymize(N_SITES=10, REGISTER=register, REGISTER_ACTION="repair", SENSITIVE=["diagnosis"], L_DIVERSITY=2)
+    assert any("more records are suppressed" in line for line in done.log)
+    found = run("checkreleases", REGISTER=register, PINNED="memory:")
+    names = ("N_PINNED", "N_VALUES", "N_ALIKE", "N_UNDECIDED")
+    assert [found.results[name] for name in names] == [0, 0, 0, 0]
+    with closing(sqlite3.connect(register)) as connection:
+        connection.execute("UPDATE vbas_values SET records = records + 1 WHERE fid = 1")
+        connection.commit()
+    with pytest.raises(QgsProcessingException, match="the values of “diagnosis” do not add up"):
+        run("checkreleases", REGISTER=register, PINNED="memory:")

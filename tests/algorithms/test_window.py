@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import locale
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -175,3 +176,37 @@ def test_scripts_and_models_get_no_default_field(provider):
     for name in ("anonymize", "anonymizestepbystep"):
         for field in FIELDS:
             assert algorithm(name).parameterDefinition(field).defaultValue() is None
+
+
+@pytest.mark.parametrize("kind", ["one level", "nested levels"])
+def test_the_log_ends_with_verdict_cost_and_next_step(anonymize, tmp_path, kind):
+    done = anonymize(N_SITES=30, RELEASE=kind, REPORT=str(tmp_path / "report.html"))
+    verdict, cost, step = done.log[-3:]
+    rows = done.rows("RELEASED_RECORDS")
+    classes = Counter(tuple(row[name] for name in row if name != "diagnosis") for row in rows)
+    assert verdict == f"5-anonymous, recounted: the smallest released class holds {min(classes.values())} records."
+    lost, share = done.results["N_SUPPRESSED"], done.results["SUPPRESSION_PERCENT"]
+    assert cost.startswith(
+        f"It costs {lost} of 1440 records, suppressed ({share:.3g} %), in {done.results['N_SITES']} "
+    )
+    assert f" {done.results['MEAN_DISTANCE']:.0f} m from its middle" in cost
+    if kind == "one level":
+        assert lost and step.startswith(f"With these regions {share:.3g} %")
+        assert "without “" in step and step.endswith("leave one out or show it coarser.")
+    else:
+        assert "Look at the report" in step
+
+
+def test_steps_end_with_the_same_three_lines(run, grid, anonymize):
+    areas, records = grid
+    whole = anonymize(N_SITES=30)
+    given = {"RECORDS": records, "RECORD_REGION": "home", "QUASI_IDENTIFIERS": ["sex", "age"]}
+    crosswalk = whole.layer("CROSSWALK")
+    rated = run("evaluate", **given, REGIONS=areas, REGION_ID="da", CROSSWALK=crosswalk)
+    assert rated.log[-3] == "Nothing is released here: this is what a release at k = 5 would be."
+    assert rated.log[-1] == whole.log[-1]
+    step = run("releaserecords", **given, CROSSWALK=crosswalk, RELEASED_RECORDS="memory:")
+    assert step.log[-3] == whole.log[-3]
+    assert step.log[-2] == whole.log[-2].partition(";")[0] + "."
+    nobody = run("releaserecords", **given, CROSSWALK=crosswalk, RELEASED_RECORDS="memory:", K=1000)
+    assert nobody.log[-3] == "Nothing can be released at k = 1000: no class has as many records."

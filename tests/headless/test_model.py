@@ -30,6 +30,15 @@ MODELS = [ROOT / "models" / f"vbas_{name}.model3" for name in ("step_by_step", "
             "AGGREGATION=site optimisation",
             "SEED=5",
         ],
+        [
+            "COMBINATION=custom",
+            "SITE_NUMBER=suppression budget",
+            "BUDGET=2",
+            "FAIR=education",
+            "SENSITIVE=diagnosis",
+            "L_DIVERSITY=2",
+            "AGGREGATION=site optimisation",
+        ],
     ],
 )
 def test_model_equals_the_main_algorithm(qgis_process, city, tmp_path, choices):

@@ -11,6 +11,7 @@ from qgis.core import (
     QgsCoordinateTransform,
     QgsCsException,
     QgsGeometry,
+    QgsPointXY,
     QgsProcessingContext,
     QgsProcessingFeedback,
     QgsUnitTypes,
@@ -72,6 +73,19 @@ def planar_crs(
             "parts one by one."
         )
     return planar
+
+
+def north_of(planar: QgsCoordinateReferenceSystem, point: np.ndarray, context: QgsProcessingContext) -> float:
+    """Where north is at a point of a plane, in degrees clockwise from its top; 0 where that cannot be told."""
+    globe, transforms = QgsCoordinateReferenceSystem("EPSG:4326"), context.transformContext()
+    try:
+        here = QgsCoordinateTransform(planar, globe, transforms).transform(QgsPointXY(*map(float, point)))
+        step = 0.01 if here.y() < 89 else -0.01
+        other = QgsCoordinateTransform(globe, planar, transforms).transform(QgsPointXY(here.x(), here.y() + step))
+    except QgsCsException:
+        return 0.0
+    east, north = (np.array([other.x(), other.y()]) - point) * np.sign(step)
+    return float(np.degrees(np.arctan2(east, north)))
 
 
 def equal_area_crs(
