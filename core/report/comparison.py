@@ -176,7 +176,7 @@ def _configuration_row(number: int, outcome: Outcome) -> tuple[object, ...]:
         m.mean_distance,
         outcome.worst.name if outcome.worst else None,
         outcome.worst.percent if outcome.worst else None,
-        outcome.seconds,
+        round(outcome.seconds, 2),
         "yes" if outcome.pareto else "",
     )
 
@@ -190,6 +190,6 @@ def _measure_pictures(rated: Sequence[Outcome]) -> tuple[str, ...]:
             names, heights = groups.setdefault(outcome.family, ([], []))
             names.append(outcome.title)
             source = outcome if measure == "seconds" else outcome.measures
-            heights.append(float(getattr(source, measure)))
+            heights.append(round(float(getattr(source, measure)), 2))
         pictures.append(bars(groups, label, label))
     return tuple(pictures)

@@ -86,9 +86,18 @@ class Town:
         )
         return named(make_layer(columns, [square(i, 250.0, 8) for i in range(n)]), self.field("cells"))
 
+    def hierarchies(self):
+        """Coarser values of the group, whose names hold the text too."""
+        rows = [(self.field("group"), f"{self.text}{i}", f"{self.text}{i}", "*") for i in range(3)]
+        names = ("attribute", "value", "level_1", "level_2")
+        return named(make_layer(dict(zip(names, map(list, zip(*rows))))), self.field("hierarchies"))
+
     def areas_and_records(self):
         f = self.field
         return {
+            "GENERALISE": [f("group"), 1],
+            "HIERARCHIES": self.hierarchies(),
+            "HIERARCHY_RULES": [f("sex"), "other below 1"],
             "REGIONS": self.area_layer(),
             "REGION_ID": f("area"),
             "POPULATION": f("people"),
@@ -121,6 +130,7 @@ def anonymize(town):
         **town.coarser(),
         **town.protection(),
         "KEEP_FIELDS": [town.field("kept")],
+        "FAIR": town.field("sex"),
         "REGISTER": None,  # a file, which `checkreleases` reads as layers
         "PUBLISHED_MARGINS": None,  # only names of quasi-identifiers are taken, which are tried
         "COMBINATION": "custom",
@@ -137,7 +147,8 @@ def nested(town):
 
 def checkrelease(town):
     given = {**town.areas_and_records(), **town.protection(), "STOP": False}
-    return {name: value for name, value in given.items() if name not in ("POPULATION", "RECORD_REGION")}
+    lacking = ("POPULATION", "RECORD_REGION", "GENERALISE", "HIERARCHIES", "HIERARCHY_RULES")
+    return {name: value for name, value in given.items() if name not in lacking}
 
 
 def compare(town):
@@ -148,6 +159,7 @@ def compare(town):
         **town.coarser(),
         "BUDGETS": "5, 50",
         "HIERARCHY": town.field("more"),
+        "FAIR": town.field("sex"),
         "BOUNDARY": town.field("more"),
         "BASELINES": list(range(len(BASELINES))),
     }
@@ -189,7 +201,8 @@ def checkreleases(town):
     given = {name: [project.addMapLayer(layer).id() for layer in found] for name, found in layers.items()}
     places = {"REGIONS": town.area_layer(), "REGION_ID": town.field("area"), "REGISTER": None}
     names = {"QUASI_IDENTIFIERS": town.field("sex"), "SENSITIVE": town.field("ill")}
-    return {**given, **places, **names, "COUNT_FIELD": "n"}
+    rules = {"HIERARCHIES": town.hierarchies(), "HIERARCHY_RULES": None}  # rules count only with a register
+    return {**given, **places, **names, **rules, "COUNT_FIELD": "n"}
 
 
 def donutmask(town):

@@ -236,7 +236,7 @@ def test_comparison_rates_every_configuration(run, anonymize, layers, tmp_path):
     assert [row["pareto"] for row in rows] == [int(not b) for b in beaten]
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "Suppression against compactness" in text
-    assert text.count("<figure>") == 7
+    assert text.count("<figure><svg") == 7
 
 
 @pytest.mark.parametrize("told", [["random", "balanced density"], "random,balanced density", "{},{}", ["{}", "{}"]])
