@@ -111,6 +111,14 @@ def test_everything_is_run_at_every_k(compare, anonymize):
     assert [row["n_sites"] for row in budgeted] == [row["n_sites"] for row in searched[2:]]
 
 
+def test_locations_that_look_at_k_look_at_each(compare, anonymize):
+    clustering = "anonymity-driven clustering"
+    rows = compare(K_VALUES="9", N_SITES=16, K=3, SITE_LOCATIONS=clustering).rows("COMPARISON")
+    alone = [anonymize(SITE_LOCATION=clustering, N_SITES=16, K=k).results for k in (3, 9)]
+    assert [row["compactness"] for row in rows] == pytest.approx([one["COMPACTNESS"] for one in alone])
+    assert rows[0]["compactness"] != pytest.approx(rows[1]["compactness"])
+
+
 def test_levels_go_on_from_those_that_are_shown(compare):
     done = compare(BUDGETS="2", HIERARCHY_RULES=["age", "bands 2, 4, *"], GENERALISE=["age", "1"], K=12)
     rows = [row for row in done.rows("COMPARISON") if row["budget"] is not None]
