@@ -7,6 +7,9 @@ import shlex
 import pytest
 from qgis.core import QgsProcessingException
 
+from vbas.algorithms import compared
+from vbas.core.comparison import compare as core_compare
+
 RULES = ["age", "bands 2, 4, *", "sex", "*"]
 ONE = {"SITE_NUMBERS": "given number", "AGGREGATIONS": "iterative Voronoi", "N_SITES": 4}
 
@@ -111,12 +114,19 @@ def test_everything_is_run_at_every_k(compare, anonymize):
     assert [row["n_sites"] for row in budgeted] == [row["n_sites"] for row in searched[2:]]
 
 
-def test_locations_that_look_at_k_look_at_each(compare, anonymize):
-    clustering = "anonymity-driven clustering"
-    rows = compare(K_VALUES="9", N_SITES=16, K=3, SITE_LOCATIONS=clustering).rows("COMPARISON")
-    alone = [anonymize(SITE_LOCATION=clustering, N_SITES=16, K=k).results for k in (3, 9)]
-    assert [row["compactness"] for row in rows] == pytest.approx([one["COMPACTNESS"] for one in alone])
-    assert rows[0]["compactness"] != pytest.approx(rows[1]["compactness"])
+def test_every_component_is_run_at_the_k_of_its_row(compare, monkeypatch):
+    run_at = []
+
+    def spy(areas, profile, configurations, k, *others):
+        run_at.extend(
+            (k, one.number_options.k, one.location_options.k, one.aggregation_options.k) for one in configurations
+        )
+        run_at.append((k, others[-1].number_options.k))
+        return core_compare(areas, profile, configurations, k, *others)
+
+    monkeypatch.setattr(compared, "compare", spy)
+    compare(K_VALUES="9", K=3)
+    assert run_at == [(3, 3, 3, 3), (3, 3), (9, 9, 9, 9), (9, 9)]
 
 
 def test_levels_go_on_from_those_that_are_shown(compare):
