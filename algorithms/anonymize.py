@@ -48,16 +48,15 @@ class Anonymize(VbasAlgorithm):
             *area_parameters(),
             *record_parameters(),
             k_parameter(),
-            rule_parameter(),
-            nested_levels.release_kind(),
             approaches.combination(),
+            nested_levels.release_kind(),
+            rule_parameter(),
             *released_fields(),
-            *approaches.single_choices(),
-            *nested_levels.level_parameters(),
-            nested_levels.loss(),
+            *shared.for_whom("Custom only", approaches.single_choices()),
+            *shared.for_whom("Nested levels only", [*nested_levels.level_parameters(), nested_levels.loss()]),
             shared.seed(),
-            *earlier.register_parameters(),
-            ties(),
+            *shared.for_whom("Earlier releases", earlier.register_parameters()),
+            *shared.for_whom("Where chance plays a part", [ties()]),
             released_records(),
             *regions.region_outputs(),
             shared.report(
@@ -70,7 +69,7 @@ class Anonymize(VbasAlgorithm):
 
     def counts(self) -> Counts:
         tied = {"RELEASE": [nested_levels.NESTED], "PUBLISHED_MARGINS": GIVEN, "REGISTER_ACTION": [earlier.REPAIR]}
-        own = {**nested_levels.counts(), **PROTECTION, **earlier.COUNTS, **GENERALISING, "TIES": [tied]}
+        own = {**nested_levels.counts(), **PROTECTION, **GENERALISING, **earlier.COUNTS, "TIES": [tied]}
         counts = {**approaches.counts_with_combination(), **own}
         return counts_with_costs(counts, {"RELEASE": [nested_levels.ONE_LEVEL]})
 
