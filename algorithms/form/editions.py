@@ -15,9 +15,10 @@ from ...core.report.ground import Ground
 from ...core.report.release import Published, release_report
 from ..layers.shapes.areas import AreaLayer
 from ..layers.tables import FOR_RELEASE
+from ..named import version
 from .form import Form
 from .parameters import described
-from .running import now, version
+from .running import now
 
 # Settings that follow from no record. Left out are those from which suppressed records, or draws, could be found again
 # (the seed, a budget of suppression, earlier releases), and the names of tables that are not published.
