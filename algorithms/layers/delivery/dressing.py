@@ -26,14 +26,12 @@ from .styles import describe, legend_title, style
 class Dress:
     """How one output is to be shown.
 
-    name : of the output; title : of the layer; group : of its run; labelled : whether its regions are numbered;
-    history : a sentence on what made it
+    name : of the output; title : of the layer; group : of its run; history : a sentence on what made it
     """
 
     name: str
     title: str
     group: LayerGroup
-    labelled: bool
     history: str
 
 
@@ -54,7 +52,7 @@ class Dressing(QgsProcessingLayerPostProcessorInterface):
             return
         dress = self._dress
         if not _chosen_by_user(self._algorithm, dress.name):
-            style(layer, dress.name, dress.labelled)
+            style(layer, dress.name, not dress.group.numbers_regions_below(dress.name))
             layer.triggerRepaint()
         # QGIS names layers by the output's label, or its name in a model, unless its user chose another.
         known_as = None if layer.name() in (dress.name, self._label) else layer.name()

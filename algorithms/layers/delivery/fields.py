@@ -5,6 +5,7 @@ The fields' own names are a promise to scripts and stay as they are; this is wha
 
 from __future__ import annotations
 
+import re
 from html import escape
 
 from qgis.core import QgsVectorLayer
@@ -78,6 +79,8 @@ ALIASES = {
     "combination": "Combination of Croft et al. (2018)",
     "pareto": "1 where no other is better in all but time",
     "problem": "Why it failed",
+    "worst_group": "Group that loses most",
+    "worst_group_percent": "Of that group suppressed, %",
     "kind": "What gives it away",
     "releases": "Releases that give it away together",
     "n_areas": "Number of areas",
@@ -90,12 +93,20 @@ ALIASES = {
     "attribute": "Attribute",
     "share": "Share",
 }
+# The same of fields with a number in their name.
+NUMBERED = (
+    (re.compile(r"vbas_region_(\d+)"), "Region, level {}"),
+    (re.compile(r"vbas_values_(\d+)"), "Different values of sensitive field {}"),
+    (re.compile(r"vbas_share_(\d+)"), "Largest share of a value of sensitive field {}"),
+    (re.compile(r"least_(\d+)"), "Fewest of population {} in any year"),
+    (re.compile(r"below_(\d+(?:_\d+)?)"), "Below the wanted anonymity with inner radius {}, %"),
+)
 # Outputs that hold fields of the user's own beside these: one of these names there is the user's.
 OWN = {
     "RELEASED_RECORDS": ("vbas_level", "vbas_region", "records"),
     "FLATTENED": ("vbas_level", "vbas_region", "records"),
     "PROFILE": ("records",),
-    "CROSSWALK": (),
+    "CROSSWALK": ("vbas_region",),
     "RECORDS": (),
     "MASKED": (),
     "CHECK": ("vbas_records", "vbas_people"),
@@ -118,10 +129,11 @@ NAMED_BY = ("vbas_region", "area", "cell", "point", "DAUID", "id")
 
 def alias_of(output: str, field: str) -> str:
     """What a computed field is called for a reader; empty for a field of the user's own."""
-    if output in OWN and field not in OWN[output]:
-        numbered = field.rpartition("_")
-        return f"Region, level {numbered[2]}" if numbered[0] == "vbas_region" and numbered[2].isdigit() else ""
-    return ALIASES.get(field, "")
+    for pattern, words in NUMBERED:
+        match = pattern.fullmatch(field)
+        if match is not None and (output not in OWN or field.startswith("vbas_")):
+            return words.format(match[1].replace("_", "."))
+    return "" if output in OWN and field not in OWN[output] else ALIASES.get(field, "")
 
 
 def name_fields(layer: QgsVectorLayer, output: str) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from qgis.core import QgsLayerTree, QgsLayerTreeGroup, QgsLayerTreeNode, QgsMapLayer, QgsProject
+from qgis.core import QgsLayerTree, QgsLayerTreeGroup, QgsLayerTreeNode, QgsProject, QgsVectorLayer
 from qgis.PyQt import sip
 
 # From the top: points over lines over surfaces, what tells the cost over what is released, and tables at the end.
@@ -26,14 +26,18 @@ class LayerGroup:
     def __init__(self, title: str) -> None:
         self.title = title
         self._expected: set[str] = set()
-        self._ranks: dict[str, int] = {}
+        self._ranks: dict[str, tuple[bool, int]] = {}
         self._group: QgsLayerTreeGroup | None = None
 
     def expect(self, name: str) -> None:
         """Say before that the output of this name will be loaded."""
         self._expected.add(name)
 
-    def take(self, layer: QgsMapLayer, name: str, project: QgsProject) -> None:
+    def numbers_regions_below(self, name: str) -> bool:
+        """Whether the regions of this output are numbered by another layer of the run: both would overlap."""
+        return name == "REGION_AUDIT" and "RELEASED_REGIONS" in self._expected
+
+    def take(self, layer: QgsVectorLayer, name: str, project: QgsProject) -> None:
         """Move a loaded layer to its place in the group."""
         node = project.layerTreeRoot().findLayer(layer.id())
         if node is None or node.parent() is None or len(self._expected) < 2:
@@ -41,8 +45,8 @@ class LayerGroup:
         if self._group is None or sip.isdeleted(self._group):
             above = node.parent()
             self._group, self._ranks = above.insertGroup(above.children().index(node), self.title), {}
-        rank = ORDER.index(name) if name in ORDER else len(ORDER)
-        before = [one for one in self._group.children() if self._ranks.get(_id_of(one), -1) <= rank]
+        rank = (not layer.isSpatial(), ORDER.index(name) if name in ORDER else len(ORDER))
+        before = [one for one in self._group.children() if self._ranks.get(_id_of(one), rank) <= rank]
         self._ranks[layer.id()] = rank
         _move(node, self._group, len(before))
 

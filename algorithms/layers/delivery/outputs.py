@@ -197,7 +197,7 @@ class Outputs:
         return place.final(identifier)
 
     def _dress(self, name: str, identifier: str) -> None:
-        dress = Dress(name, self._titles[name], self._group, self._labelled(name), self._history)
+        dress = Dress(name, self._titles[name], self._group, self._history)
         dress_when_loaded(self._given, identifier, dress)
 
     def _labelled(self, name: str) -> bool:
