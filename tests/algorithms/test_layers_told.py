@@ -85,12 +85,22 @@ def test_field_names_stay_and_fields_of_the_user_get_no_alias(anonymize):
 
 def test_layers_stand_in_one_group_whatever_order_they_come_in(project):
     layers = {name: regions() for name in ("RELEASED_REGIONS", "SITE_POINTS", "REGION_AUDIT", "VORONOI")}
-    tables = {name: make_layer({"vbas_region": [1]}) for name in ("CROSSWALK", "RELEASED_RECORDS", "NEW")}
+    tables = {name: make_layer({"vbas_region": [1]}) for name in ("CROSSWALK", "RELEASED_RECORDS", "NEW", "AUDIT")}
+    order = (
+        "CROSSWALK",
+        "RELEASED_REGIONS",
+        "NEW",
+        "REGION_AUDIT",
+        "AUDIT",
+        "VORONOI",
+        "RELEASED_RECORDS",
+        "SITE_POINTS",
+    )
     group = LayerGroup("Regions, k = 5")
     there = project.addMapLayer(regions())
-    for name in ("CROSSWALK", "RELEASED_REGIONS", "NEW", "REGION_AUDIT", "VORONOI", "RELEASED_RECORDS", "SITE_POINTS"):
+    for name in order:
         group.expect(name)
-    for name in ("CROSSWALK", "RELEASED_REGIONS", "NEW", "REGION_AUDIT", "VORONOI", "RELEASED_RECORDS", "SITE_POINTS"):
+    for name in order:
         layer = {**layers, **tables}[name]
         layer.setName(name)
         project.addMapLayer(layer)
@@ -99,9 +109,10 @@ def test_layers_stand_in_one_group_whatever_order_they_come_in(project):
     assert made.name() == "Regions, k = 5"
     assert [node.layer().name() for node in made.children()] == [
         *("SITE_POINTS", "VORONOI", "REGION_AUDIT", "RELEASED_REGIONS"),
-        *("RELEASED_RECORDS", "CROSSWALK", "NEW"),
+        *("AUDIT", "RELEASED_RECORDS", "CROSSWALK", "NEW"),
     ]
-    assert len(project.mapLayers()) == 8
+    assert len(project.mapLayers()) == 9
+    assert len(project.layerTreeRoot().findLayers()) == 9
     assert project.layerTreeRoot().findLayer(there.id()).parent() is project.layerTreeRoot()
 
 

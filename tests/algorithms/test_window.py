@@ -94,6 +94,7 @@ def test_a_row_number_is_never_proposed(fields):
         found = usual_field(fields, names)
         assert found == "" or found in fields
         assert found.lower() not in ROW_NUMBERS
+    assert usual_field(fields, ROW_NUMBERS) == ""  # as where it identifies the areas in the other table
     ids = usual_field(fields, USUAL_FIELDS["REGION_ID"])
     known = [one for one in ("DBUID", "DAUID", "id") if one in fields]
     assert ids == (known[0] if known else "")
