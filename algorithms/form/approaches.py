@@ -79,7 +79,7 @@ def site_number() -> Iterable[QgsProcessingParameterDefinition]:
         ("LOG_BASE", "Entropy only: base of its logarithm", 0.0, "0 is the natural logarithm, which fits the papers."),
         (
             "CUTOFF",
-            "Population cut-off only: people per region",
+            "Cut-offs only: people per region",
             70_000.0,
             f"For population cut-off. Published: {published}.",
         ),

@@ -86,7 +86,7 @@ def compared_approaches() -> Iterable[QgsProcessingParameterDefinition]:
         "Baselines",
         BASELINES,
         [],
-        f"What to hold them against. {approaches.sentences(BASELINES)} Their cut-off is “People per region”. "
+        f"What to hold them against. {approaches.sentences(BASELINES)} Their cut-off is CUTOFF, people per region. "
         "One that lacks something, such as the field of the larger unit, says so in its row.",
     )
 
