@@ -12,7 +12,7 @@ from .regions import Regions
 # The borders are listed again after so many batches; what is no border any more by then is not drawn.
 LISTED_EVERY = 8
 # Moves that pass, per region, that a batch is meant to have: of more, most would share a region.
-PASSING = 0.25
+PASSING = 0.5
 FEWEST, MOST = 8, 1024
 LEARNING = 0.02
 
