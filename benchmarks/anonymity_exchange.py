@@ -2,7 +2,7 @@
 regions, and the time it takes.
 
     PYTHONPATH=build/package .venv/bin/python benchmarks/anonymity_exchange.py [Winnipeg] [East] [California] [city]
-        [--budgets 0.5 1 2 5 10] [--ratio 1.3]
+        [--budgets 0.5 1 2 5 10] [--ratio 1.3] [--points FOLDER]
 
 runs every configuration with every number of regions of a geometric grid (a number, and the next `ratio` times as
 large); the front is what none of them beats in both suppression and compactness, with powers between its points. Then,
@@ -10,16 +10,19 @@ for each budget, the start (balanced density and iterative Voronoi with the numb
 finds) and the exchange from there with that budget. Compactness is the sum of the distances from the areas to the site
 of their region; for the exchange sites are mean centres. The mean distance of a person to the middle of the region is
 held against that of the front's configurations too, at equal suppression. Areas: open statistics, and the demonstration
-city; records: made up. k = 5. Times are CPU seconds of the exchange alone.
+city; records: made up. k = 5. Times are CPU seconds of the exchange alone. What the configurations gave is kept in a folder if one is given, and
+read from there the next time.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -77,6 +80,16 @@ def papers_points(areas: Areas, profile: Profile, ratio: float, most: float) -> 
     return found
 
 
+def kept_points(file: Path | None, areas: Areas, profile: Profile, ratio: float, most: float) -> list[Point]:
+    """The same, read from a file, or written to it where it is not there."""
+    if file is not None and file.is_file():
+        return [Point(**one) for one in json.loads(file.read_text(encoding="utf-8"))]
+    found = papers_points(areas, profile, ratio, most)
+    if file is not None:
+        file.write_text(json.dumps([asdict(one) for one in found]), encoding="utf-8")
+    return found
+
+
 def grid_size(n_areas: int, ratio: float) -> int:
     return 1 + int(np.ceil(np.log(n_areas / FEWEST) / np.log(ratio)))
 
@@ -92,6 +105,8 @@ class Front:
         return float(np.exp(np.interp(np.log(length), self.length, self.percent)))
 
     def length_at(self, percent: float) -> float:
+        if not len(self.percent):
+            return float("nan")
         return float(np.exp(np.interp(-np.log(percent), -self.percent, self.length)))
 
 
@@ -100,14 +115,15 @@ def front_of(found: Sequence[Point], measure: str) -> Front:
     for one in sorted(found, key=lambda one: (getattr(one, measure), one.percent)):
         if one.percent > 0 and getattr(one, measure) > 0 and (not kept or one.percent < kept[-1][1]):
             kept.append((getattr(one, measure), one.percent))
-    return Front(*np.log(np.array(kept)).T)
+    return Front(*np.log(np.array(kept).reshape(-1, 2)).T)
 
 
-def rows(name: str, budgets: Sequence[float], ratio: float) -> list[tuple[float, float]]:
+def rows(name: str, budgets: Sequence[float], ratio: float, folder: Path | None) -> list[tuple[float, float]]:
     """Print the table of a data set; per cent less suppressed, and CPU seconds, by budget."""
     areas, profile = city(CITY) if name == "city" else place(DATA_SETS[name])
     areas = replace(areas, neighbours=neighbours_of(areas))
-    found = papers_points(areas, profile, ratio, max(budgets))
+    file = None if folder is None else folder / f"{name}.json"
+    found = kept_points(file, areas, profile, ratio, max(budgets))
     compact, distant = front_of(found, "compactness"), front_of(found, "mean_distance")
     print(
         f"\n{name}: {len(areas)} areas, {profile.n_records} records, {profile.counts.shape[1]} classes; the papers' "
@@ -132,8 +148,8 @@ def rows(name: str, budgets: Sequence[float], ratio: float) -> list[tuple[float,
         reached.append((less, seconds))
         print(
             f"| {budget:g} % | {begun.n_regions}, {begun.percent:.3f} % | {one.n_regions}, {one.percent:.3f} % | "
-            f"{one.compactness / 1000:.0f} | {there:.3f} % | {less:.1f} % | {shorter:.1f} % | {one.mean_distance:.0f} | "
-            f"{share:.0f} % | {seconds:.1f} |",
+            f"{one.compactness / 1000:.0f} | {there:.3f} % | {less:.1f} % | {shorter:.1f} % | "
+            f"{one.mean_distance:.0f} | {share:.0f} % | {seconds:.1f} |",
             flush=True,
         )
     return reached
@@ -144,11 +160,12 @@ def main() -> None:
     parser.add_argument("names", nargs="*", choices=[[], *DATA_SETS], default=[])
     parser.add_argument("--budgets", type=float, nargs="+", default=BUDGETS)
     parser.add_argument("--ratio", type=float, default=RATIO)
+    parser.add_argument("--points", type=Path)
     given = parser.parse_args()
     names = given.names or list(DATA_SETS)
     if not real_data.available() and names != ["city"]:
         sys.exit(f"The folder of real data is not at {real_data.DATA}: set VBAS_DATA to where it is.")
-    reached = {name: rows(name, given.budgets, given.ratio) for name in names}
+    reached = {name: rows(name, given.budgets, given.ratio, given.points) for name in names}
     less = [one for of_name in reached.values() for one, _ in of_name]
     print("\n| | target | measured | reached |\n|---|---|---|---|")
     median, least = float(np.median(less)), min(less)
