@@ -34,6 +34,7 @@ from .exact_values import check_writable
 from .folders import clear_dead, own_folder
 from .formats import no_temporary_folder, note_on, says_itself, stale_beside
 from .journals import settle, without_journals
+from .leftovers import tidy_up
 from .locks import one_run_on
 from .places import FilePlace, deliver
 from .second_count import check_file, check_layer
@@ -204,9 +205,11 @@ class Outputs:
             target = file.parent.resolve() / file.name
             stem = (str(target.parent), target.stem.casefold())
             if stem not in held:
-                stack.enter_context(one_run_on(target, name))
+                sure = stack.enter_context(one_run_on(target, name))
                 held.add(stem)
                 clear_dead(target.parent)
+                if sure:
+                    tidy_up(target)
 
     def _settled(self, name: str, destination: Path | str | DatabaseTable, stack: ExitStack) -> Path | str:
         if not isinstance(destination, DatabaseTable):
