@@ -84,6 +84,11 @@ class Outputs:
         """Whether the user asked for this output."""
         return name in self._destinations
 
+    def target(self, name: str) -> Path | None:
+        """The file that an output goes to, None where it goes elsewhere."""
+        destination = self._destinations.get(name)
+        return destination if isinstance(destination, Path) else None
+
     def keep_after_cancel(self) -> None:
         """Write what there is even if the user has cancelled: for results that are of use unfinished."""
         self._feedback = QgsProcessingFeedback()
