@@ -90,9 +90,9 @@ def site_number() -> Iterable[QgsProcessingParameterDefinition]:
         "Suppression budget, %",
         1.0,
         "For suppression budget: the records that may be suppressed, per cent of all. As many regions as keep within "
-        "it are made; where not even a single region does, nothing is. “anonymity exchange” then makes the most compact "
-        "regions within it that it finds. What is done to the regions afterwards (a least "
-        "population, published totals, earlier releases) may suppress more, and the log says so.",
+        "it are made; where not even a single region does, nothing is. “anonymity exchange” then makes the most "
+        "compact regions within it that it finds. What is done to the regions afterwards (a least population, "
+        "published totals, earlier releases) may suppress more, and the log says so.",
         0.0,
         100.0,
         advanced=True,
