@@ -6,22 +6,42 @@ from pathlib import Path
 from typing import ClassVar
 
 from qgis.core import QgsProcessingAlgorithm
+from qgis.PyQt.QtCore import QUrl
 from qgis.PyQt.QtGui import QIcon
 
 ICONS = Path(__file__).resolve().parent.parent / "icons"
+DOCS = ICONS.parent / "docs"
+# In the order of the work. QGIS sorts groups by their names, in every version: so the order is in the names.
 GROUPS = {
-    "anonymise": "Anonymise",
-    "steps": "Steps",
-    "compare": "Compare",
-    "points": "Points",
-    "cells": "Cells over time",
-    "baselines": "Baselines",
-    "testdata": "Test data",
+    "prepare": "1. Prepare",
+    "anonymise": "2. Anonymise",
+    "steps": "3. Steps",
+    "compare": "4. Compare and check",
+    "points": "5. Points",
+    "cells": "6. Cells over time",
+    "baselines": "7. Baselines",
+    "testdata": "8. Test data",
+}
+# The page of docs/ that tells more, by group; and of algorithms that have a page of their own.
+PAGES = {
+    "prepare": "methods",
+    "anonymise": "privacy",
+    "steps": "methods",
+    "compare": "approaches",
+    "points": "donut",
+    "cells": "cells",
+    "baselines": "baselines",
+    "testdata": "README",
+    "nestlevels": "nested",
+    "flattenrelease": "nested",
+    "nestedstepbystep": "nested",
+    "checkrelease": "privacy",
+    "checkreleases": "privacy",
 }
 # By id: title and group.
 TOOLBOX = {
     "anonymize": ("Anonymise records", "anonymise"),
-    "profilerecords": ("Profile records", "steps"),
+    "profilerecords": ("Profile records", "prepare"),
     "sitenumber": ("Number of sites", "steps"),
     "sitelocation": ("Locate sites", "steps"),
     "aggregate": ("Aggregate areas", "steps"),
@@ -33,6 +53,7 @@ TOOLBOX = {
     "compare": ("Compare configurations", "compare"),
     "checkrelease": ("Check a release", "compare"),
     "checkreleases": ("Check several releases", "compare"),
+    "editregister": ("Look at a register of releases", "compare"),
     "staticcutoff": ("Static cut-off", "baselines"),
     "cropidentifiers": ("Crop identifiers", "baselines"),
     "mergeadjacent": ("Merge adjacent areas", "baselines"),
@@ -43,6 +64,12 @@ TOOLBOX = {
     "donutaudit": ("Donut audit", "points"),
     "partitioncells": ("Partition cells over time", "cells"),
 }
+
+
+def help_page(name: str, group: str) -> str:
+    """The address of the page on an algorithm, as it came with the plugin; empty where it came without its docs."""
+    page = DOCS / f"{PAGES.get(name, PAGES[group])}.md"
+    return QUrl.fromLocalFile(str(page)).toString() if page.is_file() else ""
 
 
 class NamedAlgorithm(QgsProcessingAlgorithm):
@@ -61,6 +88,9 @@ class NamedAlgorithm(QgsProcessingAlgorithm):
 
     def group(self) -> str:
         return GROUPS[self.groupId()]
+
+    def helpUrl(self) -> str:
+        return help_page(self.ID, self.groupId())
 
     def icon(self) -> QIcon:
         return QIcon(str(ICONS / f"{self.ID}.svg"))

@@ -9,6 +9,7 @@ from ..core.release import smallest_class
 from ..core.report.anonymisation import Account, anonymisation_report
 from .form import approaches, regions
 from .form.areas import areas_of, with_neighbours
+from .form.conclusion import conclude
 from .form.editions import add_release_edition, ground_of
 from .form.form import Form
 from .form.lost import lost
@@ -44,7 +45,7 @@ def anonymize_one_level(form: Form) -> dict[str, object]:
     form.outputs.add("RELEASED_RECORDS", *table, progress=form.progress(40, 70))
     shapes = regions.add_regions(form, layer, run.aggregation, audit)
     seconds["drawing and writing"] = form.seconds() - sum(seconds.values())
-    costs = lost(form, areas, plan, measures, records, terms)
+    costs, step = lost(form, areas, plan, measures, records, terms)
     form.outputs.add_text(
         "REPORT",
         lambda: anonymisation_report(
@@ -58,5 +59,6 @@ def anonymize_one_level(form: Form) -> dict[str, object]:
             run.convergence,
         ),
     )
+    conclude(form, measures, release, step)
     add_release_edition(form, release, records, plan.levels, layer, [shapes])
     return {**regions.numbers(measures), **numbers(plan.levels, measures)}

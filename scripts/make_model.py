@@ -24,6 +24,7 @@ from qgis.core import (
 )
 from qgis.PyQt.QtCore import QPointF, QSizeF
 
+from vbas.algorithms.named import GROUPS
 from vbas.core.configuration import CUSTOM, RECOMMENDED
 
 FOLDER = Path(__file__).resolve().parent.parent / "models"
@@ -105,14 +106,14 @@ ONE_LEVEL = Chain(
         ),
         Step(
             "releaserecords",
-            "Suppress and release",
+            "4 Suppress and release",
             (*RECORDS, "K", "KEEP_FIELDS", *PROTECTION, "PUBLISHED_MARGINS", "UNMATCHED"),
             {"CROSSWALK": ("aggregate", "CROSSWALK")},
             outputs=("RELEASED_RECORDS",),
         ),
         Step(
             "evaluate",
-            "4 What it cost",
+            "5 What it cost",
             (*REGIONS, *RECORDS, "K", *PROTECTION, "UNMATCHED"),
             {"CROSSWALK": ("aggregate", "CROSSWALK"), "SITES": ("aggregate", "SITE_POINTS")},
             outputs=("REGION_AUDIT", "REPORT"),
@@ -152,6 +153,8 @@ NESTED = Chain(
     ),
 )
 CHAINS = (ONE_LEVEL, NESTED)
+# What is asked first; all else is advanced, as in “Anonymise records”, whose order the inputs are in.
+FIRST = ("REGIONS", "REGION_ID", "POPULATION", "RECORDS", "RECORD_REGION", "QUASI_IDENTIFIERS", "K", "COMBINATION")
 # Inputs are drawn in two columns on the left, the steps down the middle.
 LEFT, SECOND, MIDDLE, RIGHT = 140, 400, 760, 1080
 
@@ -170,25 +173,51 @@ def by_combination(name: str) -> str:
 
 
 def inputs_of(chain: Chain) -> list[QgsProcessingParameterDefinition]:
-    """The inputs of a model, as the algorithms declare them."""
+    """The inputs of a model as the algorithms declare them, in the order of the work."""
     found: dict[str, QgsProcessingParameterDefinition] = {}
     for name in chain.declared_by:
-        for one in QgsApplication.processingRegistry().algorithmById(f"vbas:{name}").parameterDefinitions():
+        for one in definitions_of(name):
             if one.name() in chain.inputs:
                 found.setdefault(one.name(), one)
-    return list(found.values())
+    order = [one.name() for one in definitions_of("anonymize")]
+    return sorted((input_of_model(one) for one in found.values()), key=lambda one: order.index(one.name()))
+
+
+def definitions_of(algorithm: str) -> list[QgsProcessingParameterDefinition]:
+    """The parameters of an algorithm of the provider."""
+    return QgsApplication.processingRegistry().algorithmById(f"vbas:{algorithm}").parameterDefinitions()
+
+
+def input_of_model(one: QgsProcessingParameterDefinition) -> QgsProcessingParameterDefinition:
+    """A parameter as an input of a model, which keeps none of the widgets of the form."""
+    copy = one.clone()
+    copy.setMetadata({})
+    advanced = QgsProcessingParameterDefinition.Flag.FlagAdvanced
+    copy.setFlags(one.flags() & ~advanced if one.name() in FIRST else one.flags() | advanced)
+    return copy
+
+
+def help_of(chain: Chain, inputs: list[QgsProcessingParameterDefinition]) -> dict[str, str]:
+    """The text of a model and of each of its inputs and outputs, by the names that QGIS 3.22 knows them by."""
+    found = {one.name(): one.help() for one in inputs}
+    for step in chain.steps:
+        texts = {one.name(): one.help() for one in definitions_of(step.algorithm)}
+        found |= {f"{step.algorithm}:{output}": texts[output] for output in step.outputs}
+    return {**found, "ALG_DESC": chain.help, "ALG_CREATOR": "The VBAS for QGIS developers"}
 
 
 def make_model(chain: Chain) -> QgsProcessingModelAlgorithm:
     """The model as QGIS's object; the provider vbas must be registered."""
     registry = QgsApplication.processingRegistry()
-    model = QgsProcessingModelAlgorithm(chain.title, "Anonymise", "VBAS")
+    model = QgsProcessingModelAlgorithm(chain.title, GROUPS["anonymise"], "VBAS")
     model.setName(chain.name)
-    for i, definition in enumerate(inputs_of(chain)):
+    inputs = inputs_of(chain)
+    for i, definition in enumerate(inputs):
         component = QgsProcessingModelParameter(definition.name())
         component.setPosition(QPointF(SECOND if i % 2 else LEFT, 60 + 75 * (i // 2)))
         component.setSize(QSizeF(230, 34))
         model.addModelParameter(definition.clone(), component)
+    model.setParameterOrder([one.name() for one in inputs])
     source = QgsProcessingModelChildParameterSource
     for i, step in enumerate(chain.steps):
         algorithm = registry.algorithmById(f"vbas:{step.algorithm}")
@@ -215,7 +244,7 @@ def make_model(chain: Chain) -> QgsProcessingModelAlgorithm:
         model.addChildAlgorithm(child)
         if not step.outputs:  # what the next step needs, and the user does not
             child.setModelOutputs({})
-    model.setHelpContent({"ALG_DESC": chain.help, "ALG_CREATOR": "The VBAS for QGIS developers"})
+    model.setHelpContent(help_of(chain, inputs))
     return model
 
 

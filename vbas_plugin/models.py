@@ -15,8 +15,9 @@ from qgis.PyQt.QtGui import QIcon
 from ..algorithms.form import approaches
 from ..algorithms.form.effective import Effective
 from ..algorithms.form.understanding import understood, with_labels
+from ..algorithms.form.usual_fields import propose_usual_field
 from ..algorithms.layers.given import Given
-from ..algorithms.named import GROUPS, ICONS
+from ..algorithms.named import GROUPS, ICONS, help_page
 
 FOLDER = Path(__file__).resolve().parent.parent / "models"
 TITLES = {
@@ -36,6 +37,11 @@ class TitledModel(QgsProcessingModelAlgorithm):
         self._file = file
         self.readable = self.fromFile(str(file))
         self.setSourceFilePath(str(file))
+        for definition in self.parameterDefinitions():
+            # QGIS 3.22 keeps the texts of inputs with the model, not with them.
+            definition.setHelp(self.helpContent().get(definition.name(), definition.help()))
+            if definition.type() == "field" and not definition.allowMultiple():
+                propose_usual_field(definition)
 
     def createInstance(self) -> TitledModel:
         return type(self)(self._file)
@@ -48,6 +54,9 @@ class TitledModel(QgsProcessingModelAlgorithm):
 
     def group(self) -> str:
         return GROUPS["anonymise"]
+
+    def helpUrl(self) -> str:
+        return help_page(self.name(), self.groupId())
 
     def icon(self) -> QIcon:
         return QIcon(str(ICONS / "vbas.svg"))

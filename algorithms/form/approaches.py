@@ -63,7 +63,7 @@ def site_number() -> Iterable[QgsProcessingParameterDefinition]:
     )
     yield choice(
         "GAPS_REGION",
-        "Cut-off model",
+        "Max combinations and entropy: cut-off model",
         GAPS_REGIONS,
         "from the identifiers",
         "For max combinations and entropy: the part of Canada that the cut-off model was estimated for. "
@@ -74,10 +74,15 @@ def site_number() -> Iterable[QgsProcessingParameterDefinition]:
     )
     model = "People per region = coefficient · X ^ exponent."
     for name, label, default, text in (
-        ("GAPS_COEFFICIENT", "Custom model: coefficient", 1588.0, model),
-        ("GAPS_EXPONENT", "Custom model: exponent", 0.42, model),
-        ("LOG_BASE", "Base of the entropy's logarithm", 0.0, "0 is the natural logarithm, which fits the papers."),
-        ("CUTOFF", "People per region", 70_000.0, f"For population cut-off. Published: {published}."),
+        ("GAPS_COEFFICIENT", "Custom cut-off model only: coefficient", 1588.0, model),
+        ("GAPS_EXPONENT", "Custom cut-off model only: exponent", 0.42, model),
+        ("LOG_BASE", "Entropy only: base of its logarithm", 0.0, "0 is the natural logarithm, which fits the papers."),
+        (
+            "CUTOFF",
+            "Population cut-off only: people per region",
+            70_000.0,
+            f"For population cut-off. Published: {published}.",
+        ),
     ):
         yield number(name, label, default, text, advanced=True)
     yield number(
@@ -97,7 +102,7 @@ def n_sites(optional: bool) -> QgsProcessingParameterDefinition:
     """N_SITES: among the advanced ones where only `given number` needs it."""
     label, text = "Number of sites", "From 1 to the number of areas."
     if optional:
-        label, text = "Given number of regions", f"{text} For “given number”."
+        label, text = "Given number only: number of regions", text
     return whole("N_SITES", label, 10, text, advanced=optional)
 
 
@@ -119,7 +124,7 @@ def capacity_factor(advanced: bool = True) -> QgsProcessingParameterDefinition:
         "For the transport heuristics: how far a region may exceed an even share of areas; 1 is an even share, 0 sets "
         "no limit."
     )
-    return number("CAPACITY_FACTOR", "Capacity factor", 0.0, text, 0.0, advanced=advanced)
+    return number("CAPACITY_FACTOR", "Transport only: capacity factor", 0.0, text, 0.0, advanced=advanced)
 
 
 def floor() -> QgsProcessingParameterDefinition:
@@ -128,7 +133,7 @@ def floor() -> QgsProcessingParameterDefinition:
         "For the aggregation “population floor”: the people every region needs. 0 takes the whole population divided "
         "by the number of regions."
     )
-    return number("FLOOR", "Population floor", 0.0, text, 0.0, advanced=True)
+    return number("FLOOR", "Population floor only: people per region", 0.0, text, 0.0, advanced=True)
 
 
 def fair() -> QgsProcessingParameterDefinition:

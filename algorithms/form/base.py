@@ -133,6 +133,7 @@ class VbasAlgorithm(NamedAlgorithm):
                 form = Form(given, feedback, effective, outputs)
                 numbers = self.work(form)
                 results = outputs.deliver()
+            form.info(*form.conclusion)
             feedback.setProgress(100)
             if self.outputDefinition("RUNNING_TIME") is not None:
                 numbers["RUNNING_TIME"] = form.seconds()

@@ -35,7 +35,9 @@ def counts_where(condition: Condition) -> Counts:
 def generalising_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     """GENERALISE, HIERARCHIES, HIERARCHY_RULES."""
     yield described(
-        QgsProcessingParameterMatrix("GENERALISE", "Show coarser", headers=["Quasi-identifier", "Level"]),
+        QgsProcessingParameterMatrix(
+            "GENERALISE", "Coarser values: what to show coarser", headers=["Quasi-identifier", "Level"]
+        ),
         "Quasi-identifiers to show coarser, each with a level: 0 is the value as it is, 1 the first coarser one. k is "
         "counted on what is shown, so fewer records are suppressed, or more regions can be had; the log says how much "
         "of the attribute's entropy is given up. On the command line as a list, field and level in turn.",
@@ -44,7 +46,7 @@ def generalising_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     )
     yield source(
         "HIERARCHIES",
-        "Coarser values, as a table",
+        "Coarser values: as a table",
         "A table with the fields attribute, value, level_1, level_2, …: a row for each value of a quasi-identifier, "
         "with its coarser value at each level. Every level joins whole values of the level before; “*” says nothing. "
         "A missing value stays missing unless the table has a row for it. Values are compared as text.",
@@ -53,7 +55,7 @@ def generalising_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     )
     yield described(
         QgsProcessingParameterMatrix(
-            "HIERARCHY_RULES", "Coarser values, by rule", headers=["Quasi-identifier", "Rule"]
+            "HIERARCHY_RULES", "Coarser values: by rule", headers=["Quasi-identifier", "Rule"]
         ),
         "In place of a table. “bands 5 10 20”: numbers, and groups such as 15-19 or 65+, in bands of these widths, a "
         "level each. “leading characters 3 2 1”: the beginning of a text. “other below 100 1000”: values that fewer "

@@ -1,4 +1,4 @@
-"""Who is lost, and which attribute costs what: the last lines of the log, and a section of the report."""
+"""Who is lost, and which attribute costs what: in the log, and a section of the report."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from .effective import Condition, Counts
 from .form import Form
 from .generalising import coarser_of
 
+TO_LOSE_LESS = " To suppress less, leave one out or show it coarser."
+
 
 def say_who_is_lost(form: Form, areas: Areas, plan: Plan, measures: Measures) -> None:
     """The group that loses most, where anything is suppressed."""
@@ -24,13 +26,16 @@ def say_who_is_lost(form: Form, areas: Areas, plan: Plan, measures: Measures) ->
         form.info(worst.sentence(measures.suppression_percent))
 
 
-def lost(form: Form, areas: Areas, plan: Plan, measures: Measures, records: Records, terms: Terms) -> Section:
-    """What a plan of one level loses: the last lines of the log; what each attribute costs, for the report."""
+def lost(
+    form: Form, areas: Areas, plan: Plan, measures: Measures, records: Records, terms: Terms
+) -> tuple[Section, str]:
+    """What a plan of one level loses: who, in the log; what each attribute costs, for the report and as the next step,
+    which is empty where nothing is suppressed."""
     say_who_is_lost(form, areas, plan, measures)
     percent, costs = _costs(form, plan, records, terms)
-    if percent:
-        form.info(cost_sentence(percent, costs))
-    return costs_section(costs, percent)
+    cheaper = any(cost.without < percent for cost in costs)
+    step = f"{cost_sentence(percent, costs)}{TO_LOSE_LESS if cheaper else ''}" if percent else ""
+    return costs_section(costs, percent), step
 
 
 def counts_with_costs(counts: Counts, where: Condition | None = None) -> Counts:

@@ -40,7 +40,7 @@ def record_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         "Records",
         "The person records, one per row: a table, or a layer whose geometry is not used. A plain GeoPackage or CSV is "
         "read fastest. A table already counted by area and class, such as “Profile records” makes, will do as well: "
-        "give its count under “Records per row”.",
+        "give its count under “records per row”.",
     )
     yield field(
         "RECORD_REGION",
@@ -101,7 +101,8 @@ COUNTED_RECORDS: Counts = {name: [{"RECORDS": GIVEN}] for name in ("RECORD_REGIO
 def record_count(numeric: bool, more: str = "") -> QgsProcessingParameterDefinition:
     """RECORD_COUNT; more : what else its help says."""
     text = f"For a table that is already counted: how many records each row stands for. {more}".strip()
-    return field("RECORD_COUNT", "Records per row", "RECORDS", text, numeric, optional=True, advanced=True)
+    label = "Counted tables only: records per row"
+    return field("RECORD_COUNT", label, "RECORDS", text, numeric, optional=True, advanced=True)
 
 
 def k_parameter() -> QgsProcessingParameterDefinition:
@@ -120,12 +121,13 @@ def keep_fields() -> QgsProcessingParameterDefinition:
     """KEEP_FIELDS."""
     return field(
         "KEEP_FIELDS",
-        "Further fields to release",
+        "For researchers: further fields to release",
         "RECORDS",
         "Columns that researchers need and that identify nobody, such as a diagnosis. They are released unchanged and "
         "are not protected by k: leave out names, numbers, dates and anything finer than the region.",
         several=True,
         optional=True,
+        advanced=True,
     )
 
 
@@ -135,7 +137,7 @@ def released_fields() -> Iterable[QgsProcessingParameterDefinition]:
     yield from protection_parameters()
     yield text(
         "PUBLISHED_MARGINS",
-        "Totals that others publish",
+        "Full counts only: totals that others publish",
         "",
         "Where the records are a full count, totals that anyone has give suppressed classes away by subtraction. Write "
         "the sets of quasi-identifiers whose totals by region are published, such as age;sex, ethnicity: further "
@@ -150,7 +152,7 @@ def unmatched() -> QgsProcessingParameterDefinition:
     """UNMATCHED."""
     return choice(
         "UNMATCHED",
-        "Records of an unknown area",
+        "Incomplete areas: records of an unknown area",
         UNMATCHED,
         STOP,
         "Records whose area is missing or is not among the areas: “stop” refuses the table and says how many there "
@@ -164,14 +166,15 @@ def protection_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     """PERSON_ID, HOUSEHOLD_ID, SENSITIVE, L_DIVERSITY, MAX_SHARE."""
     yield field(
         "PERSON_ID",
-        "Identifier of the person",
+        "Several rows per person: identifier of the person",
         "RECORDS",
         "Where a person has several rows, such as visits: k counts persons then, not rows. It is never released.",
         optional=True,
+        advanced=True,
     )
     yield field(
         "HOUSEHOLD_ID",
-        "Identifier of the household",
+        "Households known as one: identifier of the household",
         "RECORDS",
         "Where a whole household would be recognised as one: k counts households too. It is never released.",
         optional=True,
@@ -179,7 +182,7 @@ def protection_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     )
     yield field(
         "SENSITIVE",
-        "Sensitive fields",
+        "Sensitive data: fields that no class may have in common",
         "RECORDS",
         "Fields such as a diagnosis that a class must not have in common. They are released like further fields; the "
         "report says how many classes have one value, and the two settings below can ask for more.",
@@ -190,9 +193,9 @@ def protection_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     distinct = (
         "The different values of every sensitive field that each class must have; 1 asks for nothing (l-diversity)."
     )
-    yield whole("L_DIVERSITY", "Least number of sensitive values", 1, distinct, 1, advanced=True)
+    yield whole("L_DIVERSITY", "Sensitive data: least number of different values", 1, distinct, 1, advanced=True)
     share = "The largest share of a class that may have the same sensitive value, per cent; 100 asks for nothing."
-    yield number("MAX_SHARE", "Largest share of a sensitive value, %", 100.0, share, 0.0, 100.0, advanced=True)
+    yield number("MAX_SHARE", "Sensitive data: largest share of one value, %", 100.0, share, 0.0, 100.0, advanced=True)
 
 
 # Where the settings of sensitive fields count.

@@ -86,7 +86,7 @@ def level_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     )
     yield number(
         "LEAST_POPULATION",
-        "Least population of a region",
+        "Bound by a rule: least population of a region",
         0.0,
         "Some rules ask for it, such as 20 000. Regions that have fewer are joined until each has as many people; with "
         "nested levels those of the finest level, and units of LEVEL_FIELDS with the nearest one in the same unit of "

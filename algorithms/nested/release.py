@@ -25,6 +25,7 @@ from ...core.report.page import Section
 from ...core.ties import ties_of
 from ..form import approaches, regions
 from ..form.areas import areas_of
+from ..form.conclusion import conclude
 from ..form.editions import add_release_edition, ground_of
 from ..form.form import Form
 from ..form.lost import say_who_is_lost
@@ -95,6 +96,7 @@ def release_nested(form: Form) -> dict[str, object]:
     table = release_table(form, release, levels, records, k, True)
     form.outputs.add("RELEASED_RECORDS", *table, progress=form.progress(65, 95))
     add_release_edition(form, release, records, levels, layer)
+    conclude(form, measures, release)
     return regions.numbers(measures)
 
 
@@ -170,11 +172,9 @@ def add_levels(
     )
     if release is not None:
         add_release_edition(form, release, records, levels, layer, shapes)
-    share = f"{measures.n_suppressed} of {measures.n_records} records ({measures.suppression_percent:.3g} %)"
-    form.info(
-        f"Suppressed: {share}. Mean distance: {measures.mean_distance:.0f} m."
-        + ("" if single is None else f" One level ({single[0]}): {_in_short(single[1])}.")
-    )
+    conclude(form, measures, release)
+    if single is not None:
+        form.info(f"One level ({single[0]}) would give: {_in_short(single[1])}.")
     say_who_is_lost(form, areas, plan, measures)
     return measures, audit
 

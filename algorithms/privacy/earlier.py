@@ -44,7 +44,7 @@ def register_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     )
     yield choice(
         "REGISTER_ACTION",
-        "If earlier releases and this one give counts away",
+        "Earlier releases: if they and this one give counts away",
         (STOP, REPAIR),
         STOP,
         f"“{STOP}”: nothing is written. “{REPAIR}”: the smallest classes that tell are suppressed, or shown in larger "

@@ -94,7 +94,7 @@ def read_register(path: Path) -> list[Published]:
     if not path.exists():
         return []
     with reading(path, "REGISTER") as connection:
-        _check(connection, path)
+        check_register(connection, path)
         read = READ[RELEASES] if _has_levels(connection) else READ_BEFORE_LEVELS
         found = [_release(connection, row, path) for row in connection.execute(read).fetchall()]
     return found
@@ -102,14 +102,18 @@ def read_register(path: Path) -> list[Published]:
 
 @dataclass(eq=False)
 class Entry:
-    """A release that is written to a register, but stands there only once `finish` is called."""
+    """A change of a register, such as one more release, that is made only once `finish` is called.
+
+    problem : what to say where it cannot be made, before the name of the file
+    """
 
     path: Path
     staged: Path
     connection: sqlite3.Connection
+    problem: str = "The release was written, but could not be added to"
 
     def finish(self) -> None:
-        """Put the release in its place. Raises VbasError."""
+        """Make the change. Raises VbasError."""
         try:
             self.connection.execute("COMMIT")
             self.connection.close()
@@ -118,7 +122,7 @@ class Entry:
                     raise VbasError(f"REGISTER: another run has made {self.path} meanwhile: add this release again.")
                 self.staged.rename(self.path)
         except (sqlite3.Error, OSError) as error:
-            raise VbasError(f"The release was written, but could not be added to {self.path}: {error}.") from error
+            raise VbasError(f"{self.problem} {self.path}: {error}.") from error
 
     def close(self) -> None:
         """Take back what was not finished."""
@@ -145,7 +149,7 @@ def new_entry(path: Path, release: Published, n_earlier: int) -> Entry:
     entry = Entry(path, staged, connection)
     try:
         connection.execute("BEGIN IMMEDIATE")
-        _check(connection, path)
+        check_register(connection, path)
         if connection.execute("SELECT count(*) FROM vbas_releases").fetchone()[0] != n_earlier:
             raise InputError(f"REGISTER: another run has added a release to {path} meanwhile: run again.")
         _add(connection, release)
@@ -167,7 +171,7 @@ def _add(connection: sqlite3.Connection, release: Published) -> None:
     coarsened = json.dumps(dict(release.coarsened), ensure_ascii=False)
     if not _has_levels(connection):
         connection.execute("ALTER TABLE vbas_releases ADD COLUMN coarsened TEXT")
-    row = (number, release.title, time, release.k, names, len(release.levels), *flags, coarsened)
+    row = (number, f"release {number}", time, release.k, names, len(release.levels), *flags, coarsened)
     connection.execute(ADD[RELEASES], row)
     for level, crosswalk in enumerate(release.levels.crosswalks):
         numbers = [*crosswalk.numbers.tolist(), None]  # the last one is for areas that are left out
@@ -186,6 +190,11 @@ def _add(connection: sqlite3.Connection, release: Published) -> None:
                 for label, value, records in zip(*map(to_list, (values.label, values.value, values.records)))
             ),
         )
+    mark_changed(connection)
+
+
+def mark_changed(connection: sqlite3.Connection) -> None:
+    """Tell readers of the GeoPackage that it has changed."""
     last = connection.execute("SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now')").fetchone()[0]
     connection.execute("UPDATE gpkg_contents SET last_change = ?", (last,))
 
@@ -210,7 +219,7 @@ def _make(path: Path) -> None:
     layer = dataset = None  # GDAL writes the file as it lets go
 
 
-def _check(connection: sqlite3.Connection, path: Path) -> None:
+def check_register(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse a database that is not a register. Raises InputError."""
     for name, fields in TABLES.items():
         found = {row[0] for row in connection.execute("SELECT name FROM pragma_table_info(?)", (name,))}

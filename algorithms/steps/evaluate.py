@@ -9,6 +9,7 @@ from ..form import parameters as shared
 from ..form import regions
 from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
+from ..form.conclusion import conclude
 from ..form.editions import ground_of
 from ..form.effective import Counts
 from ..form.form import Form
@@ -81,7 +82,7 @@ class Evaluate(VbasAlgorithm):
         measures, audit = evaluate(areas, plan, sites, records.n_unmatched)
         shapes = regions.region_shapes(layer, crosswalk, form.progress(30, 90))
         form.outputs.add("REGION_AUDIT", regions.audit_table(layer, crosswalk, shapes, audit))
-        costs = lost(form, areas, plan, measures, records, terms)
+        costs, step = lost(form, areas, plan, measures, records, terms)
         form.outputs.add_text(
             "REPORT",
             lambda: evaluation_report(
@@ -91,4 +92,5 @@ class Evaluate(VbasAlgorithm):
                 costs,
             ),
         )
+        conclude(form, measures, None, step)
         return {**regions.numbers(measures), **numbers(plan.levels, measures)}

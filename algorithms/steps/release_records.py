@@ -8,6 +8,7 @@ from ..form import parameters as shared
 from ..form import regions
 from ..form.areas import area_parameters
 from ..form.base import VbasAlgorithm
+from ..form.conclusion import conclude
 from ..form.editions import add_release_edition, release_edition
 from ..form.effective import Counts
 from ..form.form import Form
@@ -73,6 +74,7 @@ class ReleaseRecords(VbasAlgorithm):
         measures, _ = evaluate(areas, plan, crosswalk.mean_centres(areas.points), records.n_unmatched)
         table = release_table(form, rows, plan.levels, records, k)
         form.outputs.add("RELEASED_RECORDS", *table, progress=form.progress(40, 100))
+        conclude(form, measures, rows)
         add_release_edition(form, rows, records, plan.levels)
         found = regions.numbers(measures)
         return {name: found[name] for name in NUMBERS}

@@ -135,8 +135,8 @@ def model_note(name: str, where: str) -> str:
         return f"Cut-off from {where} of {name}."
     return (
         f"Cut-off from {where}: they were estimated in Canada, and the areas' identifiers are not those of "
-        f"Canadian dissemination areas, so {MIDDLE} is taken. If you know how many regions you want, choose "
-        "SITE_NUMBER “given number”; GAPS_REGION chooses another model."
+        f"Canadian dissemination areas, so {MIDDLE} is taken. "
+        "SITE_NUMBER can take a number of your own, GAPS_REGION another model."
     )
 
 

@@ -8,9 +8,16 @@ import numpy as np
 import pytest
 import shapely
 from qgis.core import QgsApplication, QgsProject, QgsSettings, QgsVectorLayer
+from scipy.sparse import csr_matrix
 
 import vbas.core.synthetic.city
+from vbas.algorithms.privacy.register import new_entry
 from vbas.core.aggregation import APPROACHES as AGGREGATIONS
+from vbas.core.areas import make_areas
+from vbas.core.crosswalk import Crosswalk
+from vbas.core.plan import suppress
+from vbas.core.profile import Profile
+from vbas.core.releases.published import publish
 from vbas.core.synthetic.city import CRS, demonstration_city
 
 from .conftest import make_layer
@@ -105,7 +112,7 @@ def town():
 
 
 @pytest.fixture
-def by_hand(provider, town, qgis_iface, monkeypatch):
+def by_hand(provider, town, qgis_iface, monkeypatch, tmp_path_factory):
     """click(id, fields, files, choices): the form of an algorithm, its layers chosen from the project."""
     # The stub of the main window that pytest-qgis gives lacks a browser; QGIS takes none for none.
     monkeypatch.setattr(qgis_iface, "browserModel", lambda: None, raising=False)
@@ -119,6 +126,8 @@ def by_hand(provider, town, qgis_iface, monkeypatch):
         def given(value):
             if isinstance(value, list):
                 return [given(one) for one in value]
+            if value == "#register":
+                return str(make_register(tmp_path_factory.mktemp("register") / "register.gpkg"))
             return named[value[1:]].id() if _is_layer(value) else value
 
         filled = {name: given(value) for name, value in fields.items()}
@@ -126,6 +135,16 @@ def by_hand(provider, town, qgis_iface, monkeypatch):
 
     yield click
     project.removeAllMapLayers()
+
+
+def make_register(path):
+    """A register with one release."""
+    counts = np.full((4, 1), 9)
+    areas = make_areas([f"a{i}" for i in range(4)], np.arange(8.0).reshape(4, 2))
+    profile = Profile(csr_matrix(counts), np.zeros((1, 1), np.int64), (np.array(["F"], dtype=object),), ("sex",))
+    entry = new_entry(path, publish(suppress(profile, Crosswalk(np.arange(4) // 2, 2), 5), areas), 0)
+    entry.finish()
+    return path
 
 
 def _is_layer(value):
@@ -160,6 +179,7 @@ FORMS = {
         "QUASI_IDENTIFIERS": "sex",
         "COUNT_FIELD": "records",
     },
+    "editregister": {"REGISTER": "#register"},
     "staticcutoff": {**REGIONS, "POPULATION": "population", "CUTOFF": 550.0},
     "cropidentifiers": {**REGIONS, "CHARACTERS": 7},
     "mergeadjacent": {**REGIONS, "POPULATION": "population", "CUTOFF": 3_000.0},

@@ -42,7 +42,7 @@ def release(profile, areas, region_of, level, k, title):
     hierarchy = TABLE["age"].hierarchy(profile.categories[0])
     own, _ = generalise_profile(profile, {"age": hierarchy}, (level, 0))
     plan = suppress(own, number_compactly(np.asarray(region_of))[0], k)
-    return plan, publish(plan, areas, title, {"age": level} if level else {})
+    return plan, publish(plan, areas, title, coarsened={"age": level} if level else {})
 
 
 def test_an_age_that_the_coarser_count_tells_is_found():
@@ -116,7 +116,7 @@ def test_a_repaired_release_gives_nothing_away_at_any_level(case):
     relate = Relating(releases, TABLE)
     plan, told = made[-1]
     earlier = [relate(one) for one in releases[:-1]]
-    done = repair(plan, areas, earlier, relate=lambda one: relate(replace(one, coarsened=told.coarsened)))
+    done = repair(plan, areas, earlier, relate=relate, coarsened=told.coarsened)
     assert done.after.n_counts == 0
     assert done.published.quasi_identifiers == NAMES
     again = relate(replace(done.published, coarsened=told.coarsened))
@@ -151,7 +151,7 @@ def test_a_rule_relates_its_own_groups():
     rule = hierarchy_rule("age", "bands 5 10 *")
     hierarchy = rule.hierarchy(profile.categories[0], np.ones(4))
     coarse, _ = generalise_profile(profile, {"age": hierarchy}, (2, 0))
-    told = publish(suppress(coarse, number_compactly(np.array([0, 0]))[0], 5), areas, "coarse", {"age": 2})
+    told = publish(suppress(coarse, number_compactly(np.array([0, 0]))[0], 5), areas, "coarse", coarsened={"age": 2})
     relate = Relating([fine, told], {"age": rule}, {"age": [17, None]})
     assert relate(fine).quasi_identifiers == ("age", "age (level 2)", "sex")
     values = dict(zip(relate(fine).categories[0].tolist(), relate(fine).categories[1].tolist()))
@@ -185,7 +185,7 @@ def test_a_rule_relates_coarser_groups_without_the_values_in_them():
     made = []
     for level in (2, 3):
         own, _ = generalise_profile(profile, {"age": hierarchy}, (level, 0))
-        made.append(publish(suppress(own, one_region, 5), areas, f"r{level}", {"age": level}))
+        made.append(publish(suppress(own, one_region, 5), areas, f"r{level}", coarsened={"age": level}))
     relate = Relating(made, {"age": rule})
     assert relate(made[0]).quasi_identifiers == ("age (level 2)", "age (level 3)", "sex")
     pairs = {row[:2] for row in relate(made[0]).values_of_classes()}
@@ -199,7 +199,7 @@ def test_another_rule_than_it_was_made_with_is_refused(words):
     hierarchy = hierarchy_rule("age", "bands 5 10 20").hierarchy(profile.categories[0], np.ones(4))
     own, _ = generalise_profile(profile, {"age": hierarchy}, (2, 0))
     one_region = number_compactly(np.array([0, 0]))[0]
-    old = publish(suppress(own, one_region, 5), areas, "old", {"age": 2})
+    old = publish(suppress(own, one_region, 5), areas, "old", coarsened={"age": 2})
     new = publish(suppress(profile, one_region, 5), areas, "new")
     Relating([old, new], {"age": hierarchy_rule("age", "bands 5 10 20 40")})
     with pytest.raises(InputError, match=r"Old shows “age” at level 2, with values that|cut through groups"):

@@ -93,7 +93,7 @@ def test_other_areas_get_the_middle_model_and_a_sentence(identifiers):
     for approach in ("max combinations", "max combinations (2018)", "entropy"):
         (note, _) = APPROACHES[approach](people(), [*identifiers, "x"]).notes
         assert "not those of Canadian dissemination areas" in note
-        assert "given number" in note
+        assert "a number of your own" in note
         (note, _) = APPROACHES[approach](people(), WEST).notes
         assert note.endswith("of Western Canada.")
 

@@ -53,7 +53,8 @@ def histogram(values: np.ndarray, title: str, x_title: str, y_title: str, mark: 
     else:
         edges = np.linspace(low, high if high > low else low + 1, BINS + 1)
     heights = np.histogram(known, edges)[0]
-    around = edges if mark is None else np.append(edges, mark)
+    ends = [np.floor(edges[0]), np.ceil(edges[-1])] if wholes else [edges[0], edges[-1]]
+    around = np.array([*ends, *([] if mark is None else [mark])])
     if wholes and low > 0 and high > WIDE * frequent:
         across = logarithmic(f"{x_title} (logarithmic)", around)
     else:
@@ -95,7 +96,7 @@ def horizontal_bars(
         return caption(f"{text}: nothing to draw.")
     heads = heads or {}
     column = min(max(LETTER * FONT * max(min(len(name), LONGEST_NAME) for name in names) + 10, 60.0), 310.0)
-    room = WIDTH - column - 76
+    room = WIDTH - column - LETTER * FONT * max(len(shown(float(length))) for length in lengths) - 14
     values = np.asarray(lengths, dtype=float)
     limit = _limit(values, mark)
     scale = room / limit
@@ -205,7 +206,8 @@ def scatter(
                 content += words(a + 8, b - 6, every[j].label, fill=INK)
             else:
                 content += element("circle", told, cx=across[j], cy=upwards[j], r=4, fill=colour, fill_opacity=0.55)
-        key.append((colour, "point", series or "others"))
+        if series or len(best) < len(own):
+            key.append((colour, "point", series or "others"))
     if any(point.marked for point in every):
         key.append((SERIES[0] if len(names) == 1 else QUIET, "diamond", "not beaten in both by any other"))
     marked = "; ".join(f"{p.label}: {p.name}, {shown(p.x)} and {shown(p.y)}" for p in every if p.marked)
