@@ -69,7 +69,7 @@ class Anonymize(VbasAlgorithm):
 
     def counts(self) -> Counts:
         tied = {"RELEASE": [nested_levels.NESTED], "PUBLISHED_MARGINS": GIVEN, "REGISTER_ACTION": [earlier.REPAIR]}
-        own = {**nested_levels.counts(), **PROTECTION, **earlier.COUNTS, **GENERALISING, "TIES": [tied]}
+        own = {**nested_levels.counts(), **PROTECTION, **GENERALISING, **earlier.COUNTS, "TIES": [tied]}
         counts = {**approaches.counts_with_combination(), **own}
         return counts_with_costs(counts, {"RELEASE": [nested_levels.ONE_LEVEL]})
 

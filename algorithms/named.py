@@ -56,6 +56,7 @@ TOOLBOX = {
     "compare": ("Compare configurations", "compare"),
     "checkrelease": ("Check a release", "compare"),
     "checkreleases": ("Check several releases", "compare"),
+    "editregister": ("Look at a register of releases", "compare"),
     "staticcutoff": ("Static cut-off", "baselines"),
     "cropidentifiers": ("Crop identifiers", "baselines"),
     "mergeadjacent": ("Merge adjacent areas", "baselines"),

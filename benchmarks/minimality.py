@@ -75,7 +75,7 @@ class NestedRelease:
         # A random 64-bit name for each region: sums of names times records tell releases apart.
         self._names = np.random.default_rng(0).integers(1, 2**63, self.first[-1], dtype=np.uint64)
         by_itself = (self.level_of == 0) & (crosswalks[0].n_regions == len(areas))
-        shape = (int(self.class_of.max()) + 1, len(areas))
+        shape = (profile.counts.shape[1], len(areas))
         self.shows_itself = np.zeros(shape, bool)
         self.shows_itself[self.class_of[by_itself], self.area[by_itself]] = True
 
@@ -110,9 +110,17 @@ class NestedRelease:
 
 
 def insider(
-    release: NestedRelease, method: Method = best_levels, n_targets: int = 1000, most_areas: int = 32, seed: int = 0
+    release: NestedRelease,
+    method: Method = best_levels,
+    n_targets: int = 1000,
+    most_areas: int = 32,
+    reruns: int = 1,
+    seed: int = 0,
 ) -> Guesses:
-    """Single persons looked for in the regions of up to most_areas areas that show them."""
+    """Single persons looked for in the regions of up to most_areas areas that show them.
+
+    reruns : how often each origin is tried, where the method draws at random
+    """
     rng = np.random.default_rng(seed)
     size = np.concatenate([np.bincount(one[one >= 0]) for one in release.regions])
     above = np.flatnonzero(release.level_of > 0)
@@ -131,13 +139,15 @@ def insider(
         release.records[shown],
         len(release.shows_itself),
     )
-    fits = release.made_again(cells, len(of_problem), method) == published[release.class_of[of_problem]]
+    wanted = published[release.class_of[of_problem]]
+    fits = sum((release.made_again(cells, len(of_problem), method) == wanted).astype(float) for _ in range(reruns))
     found = Guesses()
     for cell, near, fit in zip(targets.tolist(), candidates, np.split(fits, np.cumsum(sizes)[:-1])):
         part = release.regions[release.level_of[cell] - 1]
         true = int(part[release.area[cell]])
         by_people, share = guess(part[near], release.people[near])
-        by_method, probability = guess(part[near[fit]], release.people[near[fit]]) if fit.any() else (by_people, share)
+        likely = release.people[near] * fit
+        by_method, probability = guess(part[near], likely) if fit.any() else (by_people, share)
         sure = probability >= SURE > share
         right = by_method == true
         found = found.plus(Guesses(1, int(by_people == true), int(right), int(sure), int(sure and right)))

@@ -4,61 +4,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
-
-import numpy as np
 
 from .aggregation import AggregationOptions
 from .areas import Areas
-from .arrays import to_list
 from .baselines import BASELINES, BaselineOptions
 from .baselines.options import DEFAULTS
 from .configuration import RECOMMENDED, Configuration, LocatedSites, aggregate, chosen
-from .crosswalk import Crosswalk
 from .errors import Cancelled, VbasError
-from .evaluation import Measures, WorstGroup, evaluate, evaluate_by_value, worst_group
+from .evaluation import evaluate, evaluate_by_value, worst_group
 from .nesting.measures import evaluate_levels
 from .nesting.planning import nest
 from .nesting.recipes import RECIPES
+from .outcome import BASELINE, NESTED, Outcome, with_pareto
 from .plan import suppress
 from .profile import Profile
 from .progress import Progress, part, silent
 from .suppression import Terms
 
-# Less is better in all of them.
-MEASURES = ("suppression_percent", "compactness", "discernibility", "non_uniform_entropy")
-BASELINE, NESTED = "baseline", "nested"
 SETTINGS = Configuration()
 PUBLISHED = "max combinations (2018)"
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """What a configuration, a nested release or a baseline gave; where it failed, `measures` is None and `problem` a
-    sentence.
-
-    family : what the pictures put side by side, the site number of a configuration; title : the rest in a few words;
-    seconds : of components 1 to 3; configuration : None for the others; combination : number in Croft 2018, Table 4, or
-    None; pareto : whether no other outcome is better in every measure but time; worst : the group that loses most
-    """
-
-    family: str
-    title: str
-    measures: Measures | None
-    seconds: float
-    notes: tuple[str, ...] = ()
-    problem: str = ""
-    configuration: Configuration | None = None
-    combination: int | None = None
-    pareto: bool = False
-    crosswalk: Crosswalk | None = None
-    worst: WorstGroup | None = None
-
-    @property
-    def name(self) -> str:
-        """Which one it is, in a few words."""
-        return f"{self.family} · {self.title}"
 
 
 def configurations_of(
@@ -138,20 +104,10 @@ def compare(
             break
         except (VbasError, ArithmeticError, ValueError, MemoryError) as error:
             seconds, problem = time.perf_counter() - started, str(error) or repr(error)
-            outcomes.append(Outcome(family, title, None, seconds, (), problem, configuration))
+            outcomes.append(Outcome(family, title, None, seconds, (), problem, configuration, k=k))
         else:
-            outcomes.append(replace(found, measures=measures, worst=worst))
+            outcomes.append(replace(found, measures=measures, worst=worst, k=k))
     return with_pareto(outcomes)
-
-
-def with_pareto(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """The same outcomes, marked where no other is better in every measure but time."""
-    rated = [outcome for outcome in outcomes if outcome.measures is not None]
-    table = np.array([[getattr(outcome.measures, name) for name in MEASURES] for outcome in rated], dtype=float)
-    lower: np.ndarray = table[None, :, :] < table[:, None, :] if rated else np.empty((0, 0, 0), bool)
-    beaten = np.any(np.all(lower, axis=2), axis=1)
-    best = {id(outcome) for outcome, worse in zip(rated, to_list(beaten)) if not worse}
-    return [replace(outcome, pareto=id(outcome) in best) for outcome in outcomes]
 
 
 def _combination(configuration: Configuration) -> int | None:

@@ -10,7 +10,7 @@ from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterMa
 
 from ...core.errors import InputError, first_values
 from ...core.generalising.collapsing import generalise_table
-from ...core.generalising.hierarchy import Hierarchy
+from ...core.generalising.hierarchies import Hierarchy
 from ...core.generalising.loss import records_by_category
 from ...core.generalising.rules import HierarchyRule, hierarchy_rule
 from ...core.generalising.table import HierarchyTable, hierarchy_tables
@@ -64,6 +64,17 @@ def generalising_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         advanced=True,
         optional=True,
     )
+
+
+def relating_parameters() -> Iterable[QgsProcessingParameterDefinition]:
+    """HIERARCHIES and HIERARCHY_RULES, for releases that show a quasi-identifier at different levels."""
+    for one in generalising_parameters():
+        if one.name() != "GENERALISE":
+            one.setHelp(
+                f"Only where releases show a quasi-identifier at different levels: what its coarser values are, as the "
+                f"releases were made with. Without it they cannot be related. {one.help()}"
+            )
+            yield one
 
 
 def generalised(form: Form, table: RecordTable) -> RecordTable:

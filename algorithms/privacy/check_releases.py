@@ -11,9 +11,11 @@ from ..form.areas import area_parameters
 from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, NOT_GIVEN, Counts
 from ..form.form import Form
+from ..form.generalising import relating_parameters
 from ..form.records import k_parameter
 from ..form.running import running_of
 from ..layers.tables import INTERNAL
+from .relating import comparable
 from .releases import pinned_table, register_parameter, release_parameters, releases_of
 
 
@@ -42,6 +44,7 @@ class CheckReleases(VbasAlgorithm):
         self.addParameters(
             register_parameter("A register of releases, as “Anonymise records” keeps it. Or give the releases below."),
             *release_parameters(),
+            *relating_parameters(),
             k_parameter(),
             *(shared.optional(shared.advanced(one)) for one in area_parameters(with_population=False)),
             shared.sink(
@@ -68,6 +71,7 @@ class CheckReleases(VbasAlgorithm):
         layers = ("RELEASES", "CROSSWALKS", "QUASI_IDENTIFIERS", "SENSITIVE", "COUNT_FIELD", "EACH_K", "BY_SIZE_ALONE")
         return {
             **{name: [{"REGISTER": NOT_GIVEN}] for name in layers},
+            "HIERARCHY_RULES": [{"REGISTER": GIVEN}],
             **{name: [{"REGIONS": GIVEN}] for name in ("REGION_ID", "AREA_POINT")},
         }
 
@@ -75,6 +79,7 @@ class CheckReleases(VbasAlgorithm):
         releases, k = releases_of(form), form.whole("K")
         if len(releases) < 2:
             raise InputError(f"There are {len(releases)} releases: give at least two of the same people.")
+        releases = comparable(form, releases)
         found = examine_all(releases, k, form.progress(stop=80))
         rows = rows_of(found, releases)
         form.outputs.add("PINNED", pinned_table(form, rows, releases))

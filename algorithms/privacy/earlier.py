@@ -23,10 +23,14 @@ from ..form.form import Form
 from ..form.parameters import choice
 from ..form.release import held_against_margins
 from .register import new_entry, read_register
+from .relating import refuse_data_dependent_groups, relating
 from .releases import register_parameter
 
 STOP, REPAIR = "stop", "repair"
-COUNTS: Counts = {"REGISTER_ACTION": [{"REGISTER": GIVEN}]}
+COUNTS: Counts = {
+    "REGISTER_ACTION": [{"REGISTER": GIVEN}],
+    **{name: [{"GENERALISE": GIVEN, "REGISTER": GIVEN}] for name in ("HIERARCHIES", "HIERARCHY_RULES")},
+}
 
 
 def register_parameters() -> Iterable[QgsProcessingParameterDefinition]:
@@ -34,7 +38,8 @@ def register_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     yield register_parameter(
         "A GeoPackage that keeps what earlier releases of these people published, and nothing else; a new name starts "
         "one. Before anything is written, this release is held against all of them: together they must give away no "
-        "count of fewer than k people. Afterwards this release is added.",
+        "count of fewer than k people. Afterwards this release is added. Where a quasi-identifier is shown coarser now "
+        "or was then, give its coarser values as they were: they say which counts are sums of which.",
         advanced=True,
     )
     yield choice(
@@ -58,20 +63,26 @@ def protected(form: Form, plan: Plan, areas: Areas, records: Records, requiremen
     plan = held_against_margins(form, plan)
     if not (form.has("REGISTER") and form.given("REGISTER")):
         return plan
+    refuse_data_dependent_groups(form, records.table)
     path = Path(form.text("REGISTER"))
     earlier = read_register(path)
     title = f"release {len(earlier) + 1}"
-    sensitive, alike = kept_values(records, requirement), requirement.asks_for_values
-    told = publish(plan, areas, title, sensitive)
+    table, alike = records.table, requirement.asks_for_values
+    sensitive = kept_values(records, requirement)
+    coarsened = {name: one.level for name, one in table.coarsened.items()}
+    told = publish(plan, areas, title, sensitive, coarsened)
     if earlier:
-        found = examine(told, earlier, alike=alike)
+        relate = relating(form, [*earlier, told], table)
+        held_against, comparable = [relate(one) for one in earlier], relate(told)
+        found = examine(comparable, held_against, alike=alike)
         _refuse_contradictions(found)
         if found.n_counts and form.text("REGISTER_ACTION") == STOP:
             raise PrivacyError(_stopped(found, plan.k))
         if found.n_counts:
-            ties = ties_of(form.text("TIES"))
-            again = partial(held_against_margins, form)
-            done = repair(plan, areas, earlier, title, sensitive, alike, again, ties=ties)
+            ties, again = ties_of(form.text("TIES")), partial(held_against_margins, form)
+            done = repair(
+                plan, areas, held_against, title, sensitive, alike, again, ties=ties, relate=relate, coarsened=coarsened
+            )
             plan, told, found = done.plan, done.published, done.after
             _say_what_it_cost(form, done, on_earlier_regions(plan, areas, earlier, requirement))
         form.info(f"Held against {len(earlier)} earlier releases of the register: nothing is given away.")

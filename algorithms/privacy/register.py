@@ -38,6 +38,7 @@ TABLES = {
         "levels": ogr.OFTInteger,
         "bounded": ogr.OFTInteger,
         "whole": ogr.OFTInteger,
+        "coarsened": ogr.OFTString,
     },
     CROSSWALKS: {
         "release": ogr.OFTInteger,
@@ -63,20 +64,25 @@ TABLES = {
     },
 }
 READ = {
-    RELEASES: "SELECT release, title, k, quasi_identifiers, levels, bounded, whole FROM vbas_releases ORDER BY release",
+    RELEASES: "SELECT release, title, k, quasi_identifiers, levels, bounded, whole, coarsened FROM vbas_releases "
+    "ORDER BY release",
     CROSSWALKS: "SELECT vbas_level, area, vbas_region FROM vbas_crosswalks WHERE release = ? ORDER BY fid",
     COUNTS: "SELECT vbas_level, vbas_region, class, records FROM vbas_counts WHERE release = ? ORDER BY fid",
     VALUES: "SELECT vbas_level, vbas_region, class, field, value, records FROM vbas_values WHERE release = ? "
     "ORDER BY fid",
 }
 ADD = {
-    RELEASES: "INSERT INTO vbas_releases (release, title, time, k, quasi_identifiers, levels, bounded, whole) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    RELEASES: "INSERT INTO vbas_releases (release, title, time, k, quasi_identifiers, levels, bounded, whole, "
+    "coarsened) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
     CROSSWALKS: "INSERT INTO vbas_crosswalks (release, vbas_level, area, vbas_region) VALUES (?, ?, ?, ?)",
     COUNTS: "INSERT INTO vbas_counts (release, vbas_level, vbas_region, class, records) VALUES (?, ?, ?, ?, ?)",
     VALUES: "INSERT INTO vbas_values (release, vbas_level, vbas_region, class, field, value, records) "
     "VALUES (?, ?, ?, ?, ?, ?, ?)",
 }
+# Registers made before quasi-identifiers could be shown coarser do not have the column: all are shown as they are.
+READ_BEFORE_LEVELS = (
+    "SELECT release, title, k, quasi_identifiers, levels, bounded, whole, NULL FROM vbas_releases ORDER BY release"
+)
 SECONDS_TO_WAIT = 5.0
 
 
@@ -88,21 +94,26 @@ def read_register(path: Path) -> list[Published]:
     if not path.exists():
         return []
     with reading(path, "REGISTER") as connection:
-        _check(connection, path)
-        found = [_release(connection, row, path) for row in connection.execute(READ[RELEASES]).fetchall()]
+        check_register(connection, path)
+        read = READ[RELEASES] if _has_levels(connection) else READ_BEFORE_LEVELS
+        found = [_release(connection, row, path) for row in connection.execute(read).fetchall()]
     return found
 
 
 @dataclass(eq=False)
 class Entry:
-    """A release that is written to a register, but stands there only once `finish` is called."""
+    """A change of a register, such as one more release, that is made only once `finish` is called.
+
+    problem : what to say where it cannot be made, before the name of the file
+    """
 
     path: Path
     staged: Path
     connection: sqlite3.Connection
+    problem: str = "The release was written, but could not be added to"
 
     def finish(self) -> None:
-        """Put the release in its place. Raises VbasError."""
+        """Make the change. Raises VbasError."""
         try:
             self.connection.execute("COMMIT")
             self.connection.close()
@@ -111,7 +122,7 @@ class Entry:
                     raise VbasError(f"REGISTER: another run has made {self.path} meanwhile: add this release again.")
                 self.staged.rename(self.path)
         except (sqlite3.Error, OSError) as error:
-            raise VbasError(f"The release was written, but could not be added to {self.path}: {error}.") from error
+            raise VbasError(f"{self.problem} {self.path}: {error}.") from error
 
     def close(self) -> None:
         """Take back what was not finished."""
@@ -138,7 +149,7 @@ def new_entry(path: Path, release: Published, n_earlier: int) -> Entry:
     entry = Entry(path, staged, connection)
     try:
         connection.execute("BEGIN IMMEDIATE")
-        _check(connection, path)
+        check_register(connection, path)
         if connection.execute("SELECT count(*) FROM vbas_releases").fetchone()[0] != n_earlier:
             raise InputError(f"REGISTER: another run has added a release to {path} meanwhile: run again.")
         _add(connection, release)
@@ -157,7 +168,11 @@ def _add(connection: sqlite3.Connection, release: Published) -> None:
     time = datetime.now(timezone.utc).isoformat(timespec="seconds")
     names = json.dumps(list(release.quasi_identifiers), ensure_ascii=False)
     flags = (int(release.bounded), int(release.whole))
-    connection.execute(ADD[RELEASES], (number, release.title, time, release.k, names, len(release.levels), *flags))
+    coarsened = json.dumps(dict(release.coarsened), ensure_ascii=False)
+    if not _has_levels(connection):
+        connection.execute("ALTER TABLE vbas_releases ADD COLUMN coarsened TEXT")
+    row = (number, f"release {number}", time, release.k, names, len(release.levels), *flags, coarsened)
+    connection.execute(ADD[RELEASES], row)
     for level, crosswalk in enumerate(release.levels.crosswalks):
         numbers = [*crosswalk.numbers.tolist(), None]  # the last one is for areas that are left out
         regions = (numbers[region] for region in crosswalk.region_of.tolist())
@@ -175,6 +190,11 @@ def _add(connection: sqlite3.Connection, release: Published) -> None:
                 for label, value, records in zip(*map(to_list, (values.label, values.value, values.records)))
             ),
         )
+    mark_changed(connection)
+
+
+def mark_changed(connection: sqlite3.Connection) -> None:
+    """Tell readers of the GeoPackage that it has changed."""
     last = connection.execute("SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now')").fetchone()[0]
     connection.execute("UPDATE gpkg_contents SET last_change = ?", (last,))
 
@@ -199,27 +219,34 @@ def _make(path: Path) -> None:
     layer = dataset = None  # GDAL writes the file as it lets go
 
 
-def _check(connection: sqlite3.Connection, path: Path) -> None:
+def check_register(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse a database that is not a register. Raises InputError."""
     for name, fields in TABLES.items():
         found = {row[0] for row in connection.execute("SELECT name FROM pragma_table_info(?)", (name,))}
-        if not set(fields) <= found:
+        if not set(fields) - {"coarsened"} <= found:
             raise InputError(
                 f"REGISTER: {path} is not a register of releases: it lacks the table “{name}” as the register has it. "
                 "Name a register, or a new file."
             )
 
 
+def _has_levels(connection: sqlite3.Connection) -> bool:
+    """Whether a register says at which levels quasi-identifiers are shown."""
+    columns = connection.execute("SELECT name FROM pragma_table_info('vbas_releases')")
+    return ("coarsened",) in columns.fetchall()
+
+
 def _release(connection: sqlite3.Connection, row: tuple[object, ...], path: Path) -> Published:
     """One release of a register."""
-    number, title, k, names, n_levels, bounded, whole = row
+    number, title, k, names, n_levels, bounded, whole, coarsened = row
     regions = connection.execute(READ[CROSSWALKS], (number,)).fetchall()
     counts = connection.execute(READ[COUNTS], (number,)).fetchall()
     values = connection.execute(READ[VALUES], (number,)).fetchall()
     try:
+        levels = {str(name): int(level) for name, level in json.loads(coarsened or "{}").items()}
         release = _published(str(title), int(k), json.loads(names), int(n_levels), regions, counts, (bounded, whole))
-        return replace(release, sensitive=_sensitive(counts, values))
-    except (ValueError, KeyError, TypeError, IndexError) as error:
+        return replace(release, sensitive=_sensitive(counts, values), coarsened=levels)
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise InputError(
             f"REGISTER: release {number} (“{title}”) in {path} is damaged ({error}): restore the file from a copy."
         ) from error

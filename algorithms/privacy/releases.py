@@ -50,7 +50,7 @@ def release_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         "Quasi-identifiers",
         "",
         "Their names, such as age;sex. A release that lacks some is taken by those it has. Values must be written "
-        "alike.",
+        "alike; where one release shows coarser values than another, say below which belong together.",
         optional=True,
     )
     yield text(

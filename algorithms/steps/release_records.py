@@ -53,7 +53,7 @@ class ReleaseRecords(VbasAlgorithm):
         self.addNumbers(**{name: regions.NUMBERS[name] for name in NUMBERS})
 
     def counts(self) -> Counts:
-        return {**PROTECTION, **REGISTERED, **GENERALISING}
+        return {**PROTECTION, **GENERALISING, **REGISTERED}
 
     def work(self, form: Form) -> dict[str, object]:
         if regions.has_levels_in_crosswalk(form):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ..errors import InputError
 from .groups import Group, group_of
-from .hierarchy import shown_values
+from .hierarchies import shown_values
 
 NO_BAND = None
 

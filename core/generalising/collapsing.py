@@ -18,7 +18,7 @@ from ..records.coarsened import Coarsened
 from ..records.columns import Column, combine_codes, smallest_integers
 from ..records.matching import Records, check_no_area_copy
 from ..records.table import RecordTable
-from .hierarchy import Hierarchy, checked_node
+from .hierarchies import Hierarchy, checked_node
 from .loss import entropy, records_by_category
 
 LARGEST_LOOKUP = 1 << 22

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..profile import Profile
 from ..records.columns import Column
-from .hierarchy import Hierarchy
+from .hierarchies import Hierarchy
 
 
 def entropy(records: np.ndarray) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import InputError
 from .bands import bands, check_widths
-from .hierarchy import SUPPRESSED_VALUE, Hierarchy, make_hierarchy, text_of
+from .hierarchies import SUPPRESSED_VALUE, Hierarchy, make_hierarchy, text_of
 
 BANDS, LEADING, OTHER_BELOW = "bands", "leading characters", "other below"
 OTHER = "other"
@@ -47,12 +47,19 @@ class HierarchyRule:
         A missing value stays missing, save where all are suppressed. Raises InputError where the rule does not fit.
         """
         texts = [text_of(value) for value in values]
-        levels = [self._level(texts, records, number) for number in self.numbers]
-        if self.suppressed:
-            levels.append([SUPPRESSED_VALUE] * len(values))
+        levels = [self.at_level(texts, records, level) for level in range(1, self.n_levels + 1)]
         return make_hierarchy(self.attribute, values, levels)
 
-    def _level(self, texts: Sequence[str | None], records: np.ndarray, number: int) -> list[str | None]:
+    @property
+    def n_levels(self) -> int:
+        """Levels above the values themselves."""
+        return len(self.numbers) + self.suppressed
+
+    def at_level(self, texts: Sequence[str | None], records: np.ndarray, level: int) -> list[str | None]:
+        """What each value, as text, becomes at a level, from 1; records as for `hierarchy`."""
+        if level > len(self.numbers):
+            return [SUPPRESSED_VALUE] * len(texts)
+        number = self.numbers[level - 1]
         if self.kind == BANDS:
             return bands(self.attribute, texts, number)
         if self.kind == LEADING:

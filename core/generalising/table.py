@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InputError
-from .hierarchy import SUPPRESSED_VALUE, Hierarchy, make_hierarchy, shown_values, text_of
+from .hierarchies import SUPPRESSED_VALUE, Hierarchy, make_hierarchy, shown_values, text_of
 
 Row = tuple["str | None", ...]
 

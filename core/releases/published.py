@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from ..levels import Levels
 from ..plan import SUPPRESSED, Plan, area_of_cells
 from ..records.columns import Column, combine_codes
 from .values import KeptValues, Values, as_text, values_of_cells, values_of_rows
+
+AS_THEY_ARE: Mapping[str, int] = {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +33,7 @@ class Published:
     held_back : (H, 2) int64 regions of the coarsest level and classes that are not shown although they have k records.
     Known to nobody outside and never stored: for a check of what those would learn who know the rest
     sensitive : the sensitive fields that are released, with their values in each label
+    coarsened : the level at which quasi-identifiers are shown, by name; those at level 0, as they are, are not named
     """
 
     title: str
@@ -48,6 +51,7 @@ class Published:
     whole: bool = True
     held_back: np.ndarray | None = None
     sensitive: tuple[Values, ...] = ()
+    coarsened: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def nested(self) -> bool:
@@ -60,8 +64,15 @@ class Published:
         return list(zip(*columns))
 
 
-def publish(plan: Plan, areas: Areas, title: str = "this release", sensitive: Sequence[KeptValues] = ()) -> Published:
-    """What the release of a plan publishes; areas : those of its profile; sensitive : fields that are released.
+def publish(
+    plan: Plan,
+    areas: Areas,
+    title: str = "this release",
+    sensitive: Sequence[KeptValues] = (),
+    coarsened: Mapping[str, int] = AS_THEY_ARE,
+) -> Published:
+    """What the release of a plan publishes; areas : those of its profile; sensitive : fields that are released;
+    coarsened : as in Published.
 
     What is suppressed enters only as `bounded`, `whole` and `held_back`.
     """
@@ -87,6 +98,7 @@ def publish(plan: Plan, areas: Areas, title: str = "this release", sensitive: Se
         whole,
         held_back,
         tuple(values_of_cells(one, position[plan.label_of]) for one in sensitive),
+        coarsened,
     )
 
 

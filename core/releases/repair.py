@@ -6,7 +6,7 @@ check finds nothing. The other way out, the regions of an earlier release, is wo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Callable
 
@@ -20,11 +20,17 @@ from ..ties import Ties, ranks
 from .counts import REST, Count
 from .examining import Examined, Examiner
 from .overlay import NONE, Overlay
-from .published import Published, publish
+from .published import AS_THEY_ARE, Published, publish
 from .updates import Changes
 from .values import KeptValues
 
 MOST_ROUNDS = 200
+Relate = Callable[[Published], Published]
+
+
+def as_it_is(release: Published) -> Published:
+    """The release: all show their quasi-identifiers at the same levels."""
+    return release
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,21 +62,24 @@ def repair(
     also: Callable[[Plan], Plan] | None = None,
     progress: Progress = silent,
     ties: Ties = None,
+    relate: Relate = as_it_is,
+    coarsened: Mapping[str, int] = AS_THEY_ARE,
 ) -> Repaired:
     """Suppress or coarsen labels of a plan, the smallest first, until nothing is given away.
 
     areas : those of the plan's profile; sensitive : the fields that are released too; alike : whether people who are
     shown to have one sensitive value count as given away, however many they are; also : what else must hold, a
     function that suppresses further labels where it does not; ties : decides among labels of one size, the first
-    where None
+    where None; relate : makes what the plan publishes comparable with the earlier releases, which are comparable
+    already, and keeps the labels in their order; coarsened : as in Published
     What the earlier releases give away without this one stays as it is. What is asked of labels beside k records holds
     afterwards as before, as labels are joined whole: more people have no fewer values and persons, and no larger share
     of one value. Every round suppresses or coarsens at least one label; with none of a class left, this release tells
     nothing of it.
     """
-    work = _Work(areas, title, tuple(sensitive), Examiner(earlier, alike=alike), progress, ties)
+    work = _Work(areas, title, tuple(sensitive), coarsened, relate, Examiner(earlier, alike=alike), progress, ties)
     told = work.told(plan, True)
-    before = after = work.examiner.examine(told, progress=progress)
+    before = after = work.examiner.examine(relate(told), progress=progress)
     new, n_known_by_size = plan, 0
     if before.n_counts:
         new = work.until_nothing_tells(plan, True)[0]
@@ -80,7 +89,7 @@ def repair(
             if settled.n_released == new.n_released:
                 break
             new, told, after = work.until_nothing_tells(settled, False)
-        n_known_by_size = work.examiner.examine(work.told(new, True)).n_counts
+        n_known_by_size = work.examiner.examine(relate(work.told(new, True))).n_counts
     coarser = 0
     if plan.level_of is not None and new.level_of is not None:
         moved = (new.level_of > plan.level_of) & (plan.level_of >= 0)
@@ -95,13 +104,15 @@ class _Work:
     areas: Areas
     title: str
     sensitive: tuple[KeptValues, ...]
+    coarsened: Mapping[str, int]
+    relate: Relate
     examiner: Examiner
     progress: Progress
     ties: Ties
 
     def told(self, plan: Plan, by_size: bool) -> Published:
         """What a plan publishes: with what only somebody inside can know of it, or without."""
-        told = publish(plan, self.areas, self.title, self.sensitive)
+        told = publish(plan, self.areas, self.title, self.sensitive, self.coarsened)
         return told if by_size else replace(told, bounded=False, held_back=None)
 
     def until_nothing_tells(self, plan: Plan, by_size: bool) -> tuple[Plan, Published, Examined]:
@@ -110,13 +121,14 @@ class _Work:
         for turn in range(MOST_ROUNDS):
             self.progress(turn / MOST_ROUNDS)
             told = self.told(plan, by_size)
-            found = self.examiner.examine(told, joint)
-            chosen = _labels_that_tell(plan, told, found, by_size, self.ties)
+            comparable = self.relate(told)
+            found = self.examiner.examine(comparable, joint)
+            chosen = _labels_that_tell(plan, comparable, found, by_size, self.ties)
             if not chosen.any():
                 break
             joint = np.concatenate([np.empty(0, np.int64), *(count.joint for count in found.counts)])
             plan = without(plan, chosen)
-        return plan, told, self.examiner.examine(told)
+        return plan, told, self.examiner.examine(self.relate(told))
 
 
 def on_earlier_regions(

@@ -10,6 +10,7 @@ from ..privacy.checking import ReleaseCheck
 from ..privacy.risk import Risk
 from ..records.columns import Column
 from .cost import risk_rows
+from .numbers import shown
 from .page import Report, Section, render
 from .protection import HEADER, LIMITS, kept_rows
 from .running import Running, how_it_was_done
@@ -22,11 +23,13 @@ def check_report(found: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
     n_records, n_classes = int(found.records.sum()), len(found.records)
     if found.classes_below:
         verdict = (
-            f"{found.records_below} of {n_records} records are in {found.classes_below} classes that fall short of "
-            f"what is asked; the smallest class has {found.k_found} people (k = {k})."
+            f"{shown(found.records_below)} of {shown(n_records)} records are in {shown(found.classes_below)} classes "
+            f"that fall short of what is asked; the smallest class has {found.k_found} people (k = {k})."
         )
     else:
-        verdict = f"Every class has at least {k} people; the smallest of {n_classes} classes has {found.k_found}."
+        verdict = (
+            f"Every class has at least {k} people; the smallest of {shown(n_classes)} classes has {found.k_found}."
+        )
     risk: list[tuple[object, ...]] = [
         *risk_rows(Risk(found.largest_risk, found.mean_risk), found.k_found),
         ("Classes", n_classes, "Combinations of quasi-identifiers that occur."),

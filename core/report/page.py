@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -56,12 +55,7 @@ def render(report: Report) -> str:
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string((Path(__file__).parent / "page.html.j2").read_text(encoding="utf-8"))
     sections = [section for section in report.sections if _has_content(section)]
-    return template.render(report=report, sections=sections, cells_of=_cells_of, are_maps=_are_maps, together=together)
-
-
-def together(sentence: str) -> str:
-    """A sentence in which a per cent sign stays in the line of its number."""
-    return re.sub(r"(\d) %", "\\1\u00a0%", sentence)
+    return template.render(report=report, sections=sections, cells_of=_cells_of, are_maps=_are_maps)
 
 
 def _are_maps(section: Section) -> bool:

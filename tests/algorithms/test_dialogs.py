@@ -8,9 +8,16 @@ import numpy as np
 import pytest
 import shapely
 from qgis.core import QgsApplication, QgsProject, QgsSettings, QgsVectorLayer
+from scipy.sparse import csr_matrix
 
 import vbas.core.synthetic.city
+from vbas.algorithms.privacy.register import new_entry
 from vbas.core.aggregation import APPROACHES as AGGREGATIONS
+from vbas.core.areas import make_areas
+from vbas.core.crosswalk import Crosswalk
+from vbas.core.plan import suppress
+from vbas.core.profile import Profile
+from vbas.core.releases.published import publish
 from vbas.core.synthetic.city import CRS, demonstration_city
 
 from .conftest import make_layer
@@ -88,6 +95,7 @@ def town():
             }
         ),
         "crosswalk": make_layer({"area": areas["area"], "vbas_region": [1 + i % 4 for i in range(len(city))]}),
+        "coarser": make_layer({"attribute": ["sex"] * 2, "value": ["female", "male"], "level_1": ["*"] * 2}),
         "sites": make_layer(
             {"vbas_region": [1, 2, 3, 4]},
             [shapely.centroid(city.polygons[i]).wkt for i in inhabited[:40:10]],
@@ -104,7 +112,7 @@ def town():
 
 
 @pytest.fixture
-def by_hand(provider, town, qgis_iface, monkeypatch):
+def by_hand(provider, town, qgis_iface, monkeypatch, tmp_path_factory):
     """click(id, fields, files, choices): the form of an algorithm, its layers chosen from the project."""
     # The stub of the main window that pytest-qgis gives lacks a browser; QGIS takes none for none.
     monkeypatch.setattr(qgis_iface, "browserModel", lambda: None, raising=False)
@@ -118,6 +126,8 @@ def by_hand(provider, town, qgis_iface, monkeypatch):
         def given(value):
             if isinstance(value, list):
                 return [given(one) for one in value]
+            if value == "#register":
+                return str(make_register(tmp_path_factory.mktemp("register") / "register.gpkg"))
             return named[value[1:]].id() if _is_layer(value) else value
 
         filled = {name: given(value) for name, value in fields.items()}
@@ -165,6 +175,16 @@ def assert_told(layer, given):
         assert "[%" in layer.mapTipTemplate() or layer.metadata().title().startswith(("Masked", "Pinned"))
 
 
+def make_register(path):
+    """A register with one release."""
+    counts = np.full((4, 1), 9)
+    areas = make_areas([f"a{i}" for i in range(4)], np.arange(8.0).reshape(4, 2))
+    profile = Profile(csr_matrix(counts), np.zeros((1, 1), np.int64), (np.array(["F"], dtype=object),), ("sex",))
+    entry = new_entry(path, publish(suppress(profile, Crosswalk(np.arange(4) // 2, 2), 5), areas), 0)
+    entry.finish()
+    return path
+
+
 def _is_layer(value):
     return isinstance(value, str) and value.startswith("@")
 
@@ -197,6 +217,7 @@ FORMS = {
         "QUASI_IDENTIFIERS": "sex",
         "COUNT_FIELD": "records",
     },
+    "editregister": {"REGISTER": "#register"},
     "staticcutoff": {**REGIONS, "POPULATION": "population", "CUTOFF": 550.0},
     "cropidentifiers": {**REGIONS, "CHARACTERS": 7},
     "mergeadjacent": {**REGIONS, "POPULATION": "population", "CUTOFF": 3_000.0},
@@ -209,7 +230,17 @@ FORMS = {
 }
 NESTED = {"RELEASE": "nested levels"}
 # The same forms with other choices made.
+COARSER = {
+    "GENERALISE": ["age_group", "1", "sex", "1"],
+    "HIERARCHIES": "@coarser",
+    "HIERARCHY_RULES": ["age_group", "other below 200"],
+}
 OTHERS = {
+    "anonymize, shown coarser": {**REGIONS, **PEOPLE, **COARSER},
+    "anonymize, nested and shown coarser": {**REGIONS, **PEOPLE, **NESTED, **COARSER},
+    "releaserecords, shown coarser": {**PEOPLE, **COARSER, "CROSSWALK": "@crosswalk"},
+    "profilerecords, shown coarser": {**PEOPLE, **COARSER},
+    "nestedstepbystep, shown coarser": {**REGIONS, **PEOPLE, **COARSER},
     "anonymize, nested": {**REGIONS, **PEOPLE, **NESTED},
     "anonymize, nested from fields": {**REGIONS, **PEOPLE, **NESTED, "LEVEL_FIELDS": ["area", "district"]},
     "anonymize, nested from a configuration": {

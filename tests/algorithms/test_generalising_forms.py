@@ -113,11 +113,10 @@ def test_the_steps_give_what_the_whole_gives(anonymize, run, grid):
     rated = run("evaluate", **people, **regions, CROSSWALK=crosswalk, K=12, REGION_AUDIT="memory:")
     assert rated.results["N_SUPPRESSED"] == whole.results["N_SUPPRESSED"]
     # A profile at coarser values goes wherever records go.
-    counted = run("profilerecords", **people, PROFILE="memory:")  # kept: its layer lives as long
-    profile = counted.layer("PROFILE")
+    profile = run("profilerecords", **people, PROFILE="memory:")  # kept: its layer lives as long
     again = run(
         "releaserecords",
-        RECORDS=profile,
+        RECORDS=profile.layer("PROFILE"),
         **PEOPLE,
         RECORD_COUNT="records",
         CROSSWALK=crosswalk,

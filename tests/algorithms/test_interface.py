@@ -9,7 +9,7 @@ from vbas.algorithms.named import ICONS
 from vbas.vbas_plugin.models import TITLES
 
 REGIONS = "REGIONS REGION_ID POPULATION"
-RECORDS = "RECORDS RECORD_REGION QUASI_IDENTIFIERS RECORD_COUNT"
+RECORDS = "RECORDS RECORD_REGION QUASI_IDENTIFIERS RECORD_COUNT GENERALISE HIERARCHIES HIERARCHY_RULES"
 NUMBER = "SITE_NUMBER GAPS_REGION GAPS_COEFFICIENT GAPS_EXPONENT LOG_BASE CUTOFF N_SITES BUDGET FAIR"
 LEVELS = "COARSEST RATIO LEVEL_FIELDS LEAST_POPULATION"
 MEASURES = (
@@ -18,7 +18,7 @@ MEASURES = (
 PROMISED = {
     "anonymize": (
         f"{REGIONS} {RECORDS} K KEEP_FIELDS UNMATCHED COMBINATION {NUMBER} SITE_LOCATION AGGREGATION CAPACITY_FACTOR "
-        f"SEED RELEASE FINEST {LEVELS} LOSS",
+        f"SEED RELEASE FINEST {LEVELS} LOSS TIES",
         f"RELEASED_RECORDS RELEASED_REGIONS CROSSWALK REGION_AUDIT SITE_POINTS VORONOI REPORT {MEASURES} N_LEVELS "
         "MEAN_DISTANCE",
     ),
@@ -39,13 +39,18 @@ PROMISED = {
         "FLATTENED N_RECORDS N_LEFT_OUT",
     ),
     "releaserecords": (
-        f"{RECORDS} CROSSWALK K KEEP_FIELDS UNMATCHED REGIONS REGION_ID POPULATION LOSS",
+        f"{RECORDS} CROSSWALK K KEEP_FIELDS UNMATCHED REGIONS REGION_ID POPULATION LOSS TIES",
         "RELEASED_RECORDS N_RECORDS N_SUPPRESSED SUPPRESSION_PERCENT",
     ),
     "evaluate": (
         f"{REGIONS} {RECORDS} CROSSWALK SITES K LOSS",
         f"REGION_AUDIT REPORT {MEASURES} N_LEVELS MEAN_DISTANCE",
     ),
+    "checkreleases": (
+        "REGISTER RELEASES CROSSWALKS QUASI_IDENTIFIERS SENSITIVE K",
+        "PINNED REPORT N_PINNED N_PERSONS N_VALUES N_ALIKE",
+    ),
+    "editregister": ("REGISTER REMOVE NEVER_PUBLISHED", "CONTENTS N_RELEASES N_REMOVED"),
     "compare": (f"{REGIONS} {RECORDS} K", "COMPARISON REPORT"),
     "estimatedistributions": ("MICRODATA PROVINCE ATTRIBUTES WEIGHT MISSING", "DISTRIBUTIONS"),
     "generaterecords": ("REGIONS REGION_ID PROVINCE DISTRIBUTIONS POPULATION SEED", "RECORDS"),
@@ -105,6 +110,8 @@ CHOICES = {
     ("anonymize", "FINEST"): ("areas", "configuration"),
     ("anonymize", "LOSS"): ("mean distance", "non-uniform entropy"),
     ("releaserecords", "LOSS"): ("mean distance", "non-uniform entropy"),
+    ("anonymize", "TIES"): ("fixed", "secret"),
+    ("releaserecords", "TIES"): ("fixed", "secret"),
     ("locateallocate", "METHOD"): ("alternating location-allocation", "transportation-location"),
     ("partitioncells", "NEIGHBOURS"): ("edge", "edge or corner"),
     ("donutmask", "DISTANCE"): ("uniform in distance", "uniform in area"),
@@ -121,6 +128,7 @@ DEFAULTS = {
     "RATIO": 2,
     "LEAST_POPULATION": 0,
     "LOSS": "mean distance",
+    "TIES": "fixed",
 }
 
 

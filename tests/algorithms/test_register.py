@@ -119,3 +119,40 @@ def test_a_register_holds_the_values_that_were_published(anonymize, run, tmp_pat
         connection.commit()
     with pytest.raises(QgsProcessingException, match="the values of “diagnosis” do not add up"):
         run("checkreleases", REGISTER=register, PINNED="memory:")
+
+
+def test_a_trial_is_taken_out_of_the_register(anonymize, run, tmp_path):
+    register = tmp_path / "register.gpkg"
+    given = {"REGISTER": str(register), "CONTENTS": "memory:"}
+    anonymize(N_SITES=9, REGISTER=str(register), KEEP_FIELDS=["diagnosis"])
+    alone = set(tables_in(register))
+    anonymize(N_SITES=10, REGISTER=str(register), REGISTER_ACTION="repair", SENSITIVE=["diagnosis"])
+    listed = run("editregister", **given)
+    rows = listed.rows("CONTENTS")
+    assert [(row["release"], row["title"], row["sensitive"]) for row in rows] == [
+        (1, "release 1", ""),
+        (2, "release 2", "diagnosis"),
+    ]
+    assert all((row["k"], row["quasi_identifiers"], row["levels"]) == (5, "sex, age", 1) for row in rows)
+    assert (listed.results["N_RELEASES"], listed.results["N_REMOVED"]) == (2, 0)
+    held = register.read_bytes()
+    for more, problem in (
+        ({"REMOVE": 2}, "tick NEVER_PUBLISHED"),
+        ({"REMOVE": 3, "NEVER_PUBLISHED": True}, "has the releases 1, 2"),
+    ):
+        with pytest.raises(QgsProcessingException, match=problem):
+            run("editregister", **given, **more)
+    with pytest.raises(QgsProcessingException):  # what fails takes nothing out
+        run("editregister", **{**given, "CONTENTS": str(tmp_path / "none" / "x.csv")}, REMOVE=2, NEVER_PUBLISHED=True)
+    assert register.read_bytes() == held
+    done = run("editregister", **given, REMOVE=2, NEVER_PUBLISHED=True)
+    assert [row["release"] for row in done.rows("CONTENTS")] == [1] and done.results["N_REMOVED"] == 1
+    assert set(tables_in(register)) == alone
+    assert b"cold" in held and b"cold" not in register.read_bytes()
+    anonymize(N_SITES=9, REGISTER=str(register))  # goes on as before
+
+
+def tables_in(register):
+    with closing(sqlite3.connect(register)) as connection:
+        names = ("vbas_releases", "vbas_crosswalks", "vbas_counts", "vbas_values")
+        return [row for name in names for row in connection.execute(f"SELECT * FROM {name}")]

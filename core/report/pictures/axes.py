@@ -11,21 +11,21 @@ from ..numbers import shown
 from .svg import FONT, GRID, INK, LETTER, QUIET, element, words
 
 WIDTH, HEIGHT = 660.0, 340.0
-LEFT, RIGHT, TOP, BOTTOM = 74.0, 30.0, 14.0, 56.0
+LEFT, RIGHT, TOP, BOTTOM = 96.0, 30.0, 14.0, 56.0
 WIDE = 20.0  # so many times the median the largest value is an outlier, and the axis logarithmic
 
 
 @dataclass(frozen=True)
 class Axis:
     """An axis from low to high. logarithmic : low is above 0 then; names : of categories at 0, 1,
-    2, …; whole : whether all values are whole numbers, as the marks are then"""
+    2, …; step : between marks, a round one where None"""
 
     title: str
     low: float
     high: float
     logarithmic: bool = False
     names: tuple[str, ...] = ()
-    whole: bool = False
+    step: float | None = None
 
     def places(self, values: np.ndarray) -> np.ndarray:
         """Where values are, 0 at the low end and 1 at the high one."""
@@ -45,7 +45,7 @@ class Axis:
             steps = (1, 2, 5) if len(powers) <= 4 else (1,)
             values = [step * 10.0**power for power in powers for step in steps]
         else:
-            apart = max(round_step(self.high - self.low), 1.0 if self.whole else 0.0)
+            apart = self.step or round_step(self.high - self.low)
             first, last = np.ceil(self.low / apart - 1e-9), np.floor(self.high / apart + 1e-9)
             values = to_list(np.arange(first, last + 1) * apart)
         inside = [value for value in values if self.low * (1 - 1e-9) <= value <= self.high * (1 + 1e-9) or value == 0]
@@ -61,9 +61,10 @@ def linear(title: str, values: np.ndarray, from_zero: bool = True) -> Axis:
     if high <= low:
         high = low + max(abs(low), 1.0)
     step = round_step(high - low)
-    whole = bool((known == np.rint(known)).all())
+    if (known == np.rint(known)).all():
+        step = max(step, 1.0)
     low, high = float(np.floor(low / step + 1e-9) * step), float(np.ceil(high / step - 1e-9) * step)
-    return Axis(title, low, high, whole=whole)
+    return Axis(title, low, high, step=step)
 
 
 def logarithmic(title: str, values: np.ndarray) -> Axis:

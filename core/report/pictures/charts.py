@@ -21,6 +21,7 @@ HALO: dict[str, Any] = {
 }  # so that lines behind a text do not cross it
 LONGEST_NAME = 42
 ROW = 22.0
+GAP = 20.0
 CLIPPED = 3.0  # so many times the upper quarter of the bars one is drawn; see `horizontal_bars`
 
 
@@ -52,7 +53,8 @@ def histogram(values: np.ndarray, title: str, x_title: str, y_title: str, mark: 
     else:
         edges = np.linspace(low, high if high > low else low + 1, BINS + 1)
     heights = np.histogram(known, edges)[0]
-    around = edges if mark is None else np.append(edges, mark)
+    ends = [np.floor(edges[0]), np.ceil(edges[-1])] if wholes else [edges[0], edges[-1]]
+    around = np.array([*ends, *([] if mark is None else [mark])])
     if wholes and low > 0 and high > WIDE * frequent:
         across = logarithmic(f"{x_title} (logarithmic)", around)
     else:
@@ -94,7 +96,7 @@ def horizontal_bars(
         return caption(f"{text}: nothing to draw.")
     heads = heads or {}
     column = min(max(LETTER * FONT * max(min(len(name), LONGEST_NAME) for name in names) + 10, 60.0), 310.0)
-    room = WIDTH - column - 76
+    room = WIDTH - column - LETTER * FONT * max(len(shown(float(length))) for length in lengths) - 14
     values = np.asarray(lengths, dtype=float)
     limit = _limit(values, mark)
     scale = room / limit
@@ -124,10 +126,13 @@ def _limit(values: np.ndarray, mark: float | None) -> float:
 
 def _bar(name: str, length: float, column: float, y: float, scale: float, limit: float) -> str:
     wide = max(min(length, limit) * scale, 0.5)
-    drawn = element("rect", hint(f"{name}: {shown(length)}"), x=column, y=y + 3, width=wide, height=ROW - 7, fill=FILL)
-    if length > limit:
-        x = column + wide - 22
-        drawn += element("path", d=f"M{x:.1f} {y + ROW - 2:.1f}l6-{ROW - 3:.0f}h5l-6 {ROW - 3:.0f}z", fill="#fff")
+    top, tall = y + 3, ROW - 7
+    shape = f"M{column:.1f} {top:.1f}h{wide:.1f}v{tall:.1f}h-{wide:.1f}z"
+    if length > limit:  # two pieces, a slanted gap between them
+        rest = wide - GAP
+        shape = f"M{column:.1f} {top:.1f}h{rest:.1f}l-5 {tall:.1f}H{column:.1f}z"
+        shape += f"M{column + rest + 5:.1f} {top:.1f}H{column + wide:.1f}v{tall:.1f}h-{GAP:.1f}z"
+    drawn = element("path", hint(f"{name}: {shown(length)}"), d=shape, fill=FILL)
     return (
         words(column - 7, y + 15, clipped(name, LONGEST_NAME), text_anchor="end", fill=INK)
         + drawn
@@ -201,7 +206,8 @@ def scatter(
                 content += words(a + 8, b - 6, every[j].label, fill=INK)
             else:
                 content += element("circle", told, cx=across[j], cy=upwards[j], r=4, fill=colour, fill_opacity=0.55)
-        key.append((colour, "point", series or "others"))
+        if series or len(best) < len(own):
+            key.append((colour, "point", series or "others"))
     if any(point.marked for point in every):
         key.append((SERIES[0] if len(names) == 1 else QUIET, "diamond", "not beaten in both by any other"))
     marked = "; ".join(f"{p.label}: {p.name}, {shown(p.x)} and {shown(p.y)}" for p in every if p.marked)
