@@ -105,7 +105,7 @@ def settings_of(form: Form) -> Configuration:
     return Configuration(
         number_options=approaches.number_options_of(form),
         location_options=approaches.location_options_of(form),
-        aggregation_options=AggregationOptions(floor=form.number("FLOOR")),
+        aggregation_options=AggregationOptions(floor=form.number("FLOOR"), k=form.whole("K"), seed=form.whole("SEED")),
     )
 
 

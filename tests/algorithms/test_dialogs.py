@@ -138,6 +138,16 @@ def by_hand(provider, town, qgis_iface, monkeypatch, tmp_path_factory):
     project.removeAllMapLayers()
 
 
+def make_register(path):
+    """A register with one release."""
+    counts = np.full((4, 1), 9)
+    areas = make_areas([f"a{i}" for i in range(4)], np.arange(8.0).reshape(4, 2))
+    profile = Profile(csr_matrix(counts), np.zeros((1, 1), np.int64), (np.array(["F"], dtype=object),), ("sex",))
+    entry = new_entry(path, publish(suppress(profile, Crosswalk(np.arange(4) // 2, 2), 5), areas), 0)
+    entry.finish()
+    return path
+
+
 def assert_together(layers):
     """Several layers of a run are in a group of their own, the audit over the regions, tables at the end."""
     if not layers:
@@ -175,16 +185,6 @@ def assert_told(layer, given):
     assert "of VBAS " in history
     if layer.isSpatial():
         assert "[%" in layer.mapTipTemplate() or layer.metadata().title().startswith(("Masked", "Pinned"))
-
-
-def make_register(path):
-    """A register with one release."""
-    counts = np.full((4, 1), 9)
-    areas = make_areas([f"a{i}" for i in range(4)], np.arange(8.0).reshape(4, 2))
-    profile = Profile(csr_matrix(counts), np.zeros((1, 1), np.int64), (np.array(["F"], dtype=object),), ("sex",))
-    entry = new_entry(path, publish(suppress(profile, Crosswalk(np.arange(4) // 2, 2), 5), areas), 0)
-    entry.finish()
-    return path
 
 
 def _is_layer(value):

@@ -33,6 +33,7 @@ from .folders import clear_dead, own_folder
 from .formats import no_temporary_folder, note_on, says_itself, stale_beside
 from .groups import group_of_run
 from .journals import settle, without_journals
+from .leftovers import tidy_up
 from .locks import one_run_on
 from .places import FilePlace, deliver
 from .second_count import check_file, check_layer
@@ -85,6 +86,11 @@ class Outputs:
     def wanted(self, name: str) -> bool:
         """Whether the user asked for this output."""
         return name in self._destinations
+
+    def target(self, name: str) -> Path | None:
+        """The file that an output goes to, None where it goes elsewhere."""
+        destination = self._destinations.get(name)
+        return destination if isinstance(destination, Path) else None
 
     def keep_after_cancel(self) -> None:
         """Write what there is even if the user has cancelled: for results that are of use unfinished."""
@@ -221,9 +227,11 @@ class Outputs:
             target = file.parent.resolve() / file.name
             stem = (str(target.parent), target.stem.casefold())
             if stem not in held:
-                stack.enter_context(one_run_on(target, name))
+                sure = stack.enter_context(one_run_on(target, name))
                 held.add(stem)
                 clear_dead(target.parent)
+                if sure:
+                    tidy_up(target)
 
     def _settled(self, name: str, destination: Path | str | DatabaseTable, stack: ExitStack) -> Path | str:
         if not isinstance(destination, DatabaseTable):
