@@ -153,8 +153,9 @@ def town():
 
 @pytest.mark.parametrize("name", makers(5, 6))
 def test_only_crosswalks_that_look_at_classes_tell_of_suppressed_records(town, name):
-    found = suppressed_record_attack(*town, makers(5, 6)[name], 5, 40)
-    assert found.attacked == 40 and found.right == found.sure
+    n_targets = 2 if "exchange" in name else 40  # which is slow
+    found = suppressed_record_attack(*town, makers(5, 6)[name], 5, n_targets)
+    assert found.attacked == n_targets and found.right == found.sure
     if not looks_at_classes(name):
         assert (found.method, found.sure) == (found.base, 0)
     if "anonymity-driven clustering," in name:
