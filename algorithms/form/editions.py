@@ -15,9 +15,10 @@ from ...core.report.ground import Ground
 from ...core.report.release import Published, release_report
 from ..layers.shapes.areas import AreaLayer
 from ..layers.tables import FOR_RELEASE
+from ..named import version
 from .form import Form
 from .parameters import described
-from .running import now, version
+from .running import now
 
 # Settings that may be said. All others are kept back: the seed and earlier releases; what the number of regions was
 # reckoned from (with the cut-off it gives away how many records there were, and so how many are missing); and the names

@@ -25,6 +25,7 @@ class Form(Given):
     def __init__(self, given: Given, feedback: QgsProcessingFeedback, effective: Effective, outputs: Outputs) -> None:
         super().__init__(given.algorithm, given.parameters, given.context)
         self._effective, self.feedback, self.outputs = effective, feedback, outputs
+        self.conclusion: tuple[str, ...] = ()  # the last lines of the log
         self._started = time.perf_counter()
 
     def has(self, name: str) -> bool:

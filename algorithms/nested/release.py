@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from ...core.areas import Areas
 from ...core.configuration import Configuration, Run, aggregate
 from ...core.convergence import Convergence
@@ -20,15 +22,19 @@ from ...core.records.matching import Records
 from ...core.release import Release, smallest_class
 from ...core.report.nested import NestedAccount, nested_report
 from ...core.report.page import Section
+from ...core.ties import ties_of
 from ..form import approaches, regions
 from ..form.areas import areas_of
+from ..form.conclusion import conclude
 from ..form.editions import add_release_edition, ground_of
 from ..form.form import Form
-from ..form.records import populated, records_of, required_of
-from ..form.release import held_against_margins, release_table, released
+from ..form.lost import say_who_is_lost
+from ..form.records import populated, records_of, required_of, terms_of
+from ..form.release import release_table, released
 from ..form.running import running_of
 from ..layers.shapes.areas import AreaLayer
-from ..privacy.earlier import held_against_register
+from ..privacy.dependence import crosswalk_sentence
+from ..privacy.earlier import protected
 from ..privacy.rule import rule_sentences
 from . import outputs
 from .levels import CONFIGURATION, layer_for_levels, level_options_of, levels_of, sentence
@@ -54,13 +60,16 @@ def anonymize_nested(form: Form) -> dict[str, object]:
     )
     step = form.progress(30, 45)
     levels = levels_of(form, areas, lambda: build_levels(areas, records.profile, finest, options, step))
-    form.info(sentence(levels), *rule_sentences(form))
+    notes = (*rule_sentences(form), crosswalk_sentence(form, _looking_at_classes(form, configuration)))
+    form.info(sentence(levels), *notes)
     seconds["levels"] = form.seconds() - sum(seconds.values())
-    plan, release, protection = plan_and_release(form, areas, records, levels, k, form.text("LOSS"))
+    plan, release, protection = plan_and_release(form, areas, records, levels, k, form.text("LOSS"), areas.population)
     seconds["optimum, release and recount"] = form.seconds() - sum(seconds.values())
-    form.outputs.add("RELEASED_RECORDS", *release_table(form, release, levels, records, k, True))
+    table = release_table(form, release, levels, records, k, True)
+    form.outputs.add("RELEASED_RECORDS", *table, progress=form.progress(65, 80))
     series = run.convergence if run and finest is not None else ()
-    measures, _ = add_levels(form, layer, areas, records, plan, single, seconds, (release, protection), series)
+    made = release, protection
+    measures, _ = add_levels(form, layer, areas, records, plan, single, seconds, made, series, notes)
     if form.outputs.wanted("SITE_POINTS") or form.outputs.wanted("VORONOI"):
         form.warn("Nested levels have no sites: SITE_POINTS and VORONOI are not made.")
     return {**regions.numbers(measures), **numbers(levels, measures)}
@@ -68,12 +77,13 @@ def anonymize_nested(form: Form) -> dict[str, object]:
 
 def release_nested(form: Form) -> dict[str, object]:
     """`vbas:releaserecords` with a crosswalk of several levels."""
-    k, loss = form.whole("K"), form.text("LOSS")
+    k, loss, population = form.whole("K"), form.text("LOSS"), None
     if form.given("REGIONS"):
         layer = areas_of(form)
         areas, levels = regions.levels_of_crosswalk(form, layer.areas)
         records = records_of(form, areas, k)
         areas = populated(layer, records)
+        population = areas.population
     else:
         layer = None
         areas, levels = regions.levels_of_crosswalk(form)
@@ -81,10 +91,12 @@ def release_nested(form: Form) -> dict[str, object]:
         if loss == MEAN_DISTANCE:
             loss = NON_UNIFORM_ENTROPY
             form.warn(f"Without REGIONS there are no distances: LOSS is “{loss}” in this run.")
-    plan, release, _ = plan_and_release(form, areas, records, levels, k, loss)
+    plan, release, _ = plan_and_release(form, areas, records, levels, k, loss, population)
     measures, _ = evaluate_levels(areas, plan, records.n_unmatched)
-    form.outputs.add("RELEASED_RECORDS", *release_table(form, release, levels, records, k, True))
+    table = release_table(form, release, levels, records, k, True)
+    form.outputs.add("RELEASED_RECORDS", *table, progress=form.progress(65, 95))
     add_release_edition(form, release, records, levels, layer)
+    conclude(form, measures, release, n_levels=len(levels))
     return regions.numbers(measures)
 
 
@@ -105,13 +117,19 @@ def evaluate_nested(form: Form) -> dict[str, object]:
 
 
 def plan_and_release(
-    form: Form, areas: Areas, records: Records, levels: Levels, k: int, loss: str
+    form: Form,
+    areas: Areas,
+    records: Records,
+    levels: Levels,
+    k: int,
+    loss: str,
+    population: np.ndarray | None = None,
 ) -> tuple[Plan, Release, Section]:
     """The optimum, the rows that it shows, recounted region by region, and what the report says of their protection."""
     requirement = required_of(form, records)
-    plan = nest(areas, records.profile, levels, k, loss, requirement, form.progress(45, 65))
-    plan = held_against_register(form, held_against_margins(form, plan, records), areas)
-    release, protection = released(form, plan, records, requirement)
+    plan = nest(areas, records.profile, levels, k, loss, requirement, form.progress(45, 65), ties_of(form.text("TIES")))
+    plan = protected(form, plan, areas, records, requirement)
+    release, protection = released(form, plan, records, requirement, population)
     check_where_shown(release, records, levels, whole=not requirement.asks_for_values)
     return plan, release, protection
 
@@ -126,13 +144,14 @@ def add_levels(
     seconds: dict[str, float],
     made: tuple[Release, Section] | None,
     convergence: Sequence[Convergence] = (),
+    notes: tuple[str, ...] = (),
 ) -> tuple[Measures, LevelAudit]:
     """Write what describes the levels and what they show; made : the release, and what protects it, if there is one;
-    convergence : of what made the finest regions."""
+    convergence : of what made the finest regions; notes : sentences for the report."""
     release, protection = made or (None, None)
     levels = plan.levels
     measures, audit = evaluate_levels(areas, plan, records.n_unmatched)
-    shapes = outputs.level_shapes(layer, levels, form.progress(65, 80))
+    shapes = outputs.level_shapes(layer, levels, form.progress(80, 90))
     if release is not None:
         form.outputs.add("RELEASED_REGIONS", outputs.regions_of_levels(layer, levels, shapes, audit))
         form.outputs.add("CROSSWALK", outputs.crosswalk_of_levels(layer, levels))
@@ -145,7 +164,7 @@ def add_levels(
             NestedAccount(areas, plan, measures, audit, single, ground_of(layer, shapes)),
             smallest,
             running_of(form),
-            (*records.warnings, *rule_sentences(form)),
+            (*records.notes, *notes),
             seconds,
             protection,
             convergence,
@@ -153,11 +172,10 @@ def add_levels(
     )
     if release is not None:
         add_release_edition(form, release, records, levels, layer, shapes)
-    share = f"{measures.n_suppressed} of {measures.n_records} records ({measures.suppression_percent:.3g} %)"
-    form.info(
-        f"Suppressed: {share}. Mean distance: {measures.mean_distance:.0f} m."
-        + ("" if single is None else f" One level ({single[0]}): {_in_short(single[1])}.")
-    )
+    conclude(form, measures, release, n_levels=len(levels))
+    if single is not None:
+        form.info(f"One level ({single[0]}) would give: {_in_short(single[1])}.")
+    say_who_is_lost(form, areas, plan, measures)
     return measures, audit
 
 
@@ -175,7 +193,7 @@ def _single_level(
 ) -> tuple[Run | None, tuple[str, Measures] | None]:
     """What one level of regions would give; a configuration that fails matters only where its regions are used."""
     try:
-        run = aggregate(areas, records.profile, configuration, form.progress(stop=30))
+        run = aggregate(areas, records.profile, configuration, form.progress(stop=30), terms=terms_of(form, records))
     except InputError as error:
         if form.text("FINEST") == CONFIGURATION and not form.given("LEVEL_FIELDS"):
             raise
@@ -184,6 +202,16 @@ def _single_level(
     plan = suppress(records.profile, run.aggregation.crosswalk, k, required_of(form, records))
     measures, _ = evaluate(areas, plan, run.aggregation.sites, records.n_unmatched)
     return run, (form.text("COMBINATION"), measures)
+
+
+def _looking_at_classes(form: Form, configuration: Configuration) -> tuple[str, ...]:
+    """The approaches that made the levels and look at the classes of suppressed records."""
+    if form.given("LEVEL_FIELDS"):
+        return ()
+    looking = configuration.looking_at_classes
+    if form.text("FINEST") == CONFIGURATION:
+        return looking
+    return tuple(name for name in looking if name != configuration.site_number)
 
 
 def _in_short(measures: Measures) -> str:

@@ -9,9 +9,12 @@ from ..form import parameters as shared
 from ..form import regions
 from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
+from ..form.conclusion import conclude
 from ..form.editions import ground_of
 from ..form.effective import Counts
 from ..form.form import Form
+from ..form.generalising import COUNTS as GENERALISING
+from ..form.lost import counts_with_costs, lost
 from ..form.records import (
     PROTECTION,
     k_parameter,
@@ -19,7 +22,7 @@ from ..form.records import (
     protection_parameters,
     record_parameters,
     records_of,
-    required_of,
+    terms_of,
     unmatched,
 )
 from ..form.running import running_of
@@ -59,7 +62,7 @@ class Evaluate(VbasAlgorithm):
         self.addNumbers(**regions.NUMBERS, **NUMBERS)
 
     def counts(self) -> Counts:
-        return PROTECTION
+        return counts_with_costs({**PROTECTION, **GENERALISING})
 
     def work(self, form: Form) -> dict[str, object]:
         if regions.has_levels_in_crosswalk(form):
@@ -74,14 +77,20 @@ class Evaluate(VbasAlgorithm):
             sites = crosswalk.mean_centres(areas.points)
         else:
             sites = read_numbered_sites(source, layer, crosswalk, form.feedback)
-        plan = suppress(records.profile, crosswalk, k, required_of(form, records))
+        terms = terms_of(form, records)
+        plan = suppress(records.profile, crosswalk, k, terms.requirement)
         measures, audit = evaluate(areas, plan, sites, records.n_unmatched)
         shapes = regions.region_shapes(layer, crosswalk, form.progress(30, 90))
         form.outputs.add("REGION_AUDIT", regions.audit_table(layer, crosswalk, shapes, audit))
+        costs, step = lost(form, areas, plan, measures, records, terms)
         form.outputs.add_text(
             "REPORT",
             lambda: evaluation_report(
-                Account(areas, plan, measures, audit, ground_of(layer, [shapes])), running_of(form), records.warnings
+                Account(areas, plan, measures, audit, ground_of(layer, [shapes])),
+                running_of(form),
+                records.notes,
+                costs,
             ),
         )
+        conclude(form, measures, None, step)
         return {**regions.numbers(measures), **numbers(plan.levels, measures)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..areas import Areas
 from ..convergence import convergence
+from ..profile import Profile
 from ..progress import Progress, part, silent
 from ..transport import Allocation, allocate
 from ..transport.facilities import alternate_location_allocation, facility_capacity, load_note, recentred
@@ -14,7 +15,11 @@ ROUND_LIMIT = 1_000
 
 
 def alternating_location_allocation(
-    areas: Areas, n_sites: int, options: AggregationOptions = DEFAULTS, progress: Progress = silent
+    areas: Areas,
+    profile: Profile | None,
+    n_sites: int,
+    options: AggregationOptions = DEFAULTS,
+    progress: Progress = silent,
 ) -> Aggregation:
     """The areas join sites with the smallest sum of distances, none taking more than the capacity factor allows, and
     each site moves to the middle of its areas, in turn (Goodchild and Massam 1969, as described by Croft 2018, 2.4.1).

@@ -9,6 +9,7 @@ from scipy.spatial.distance import cdist
 from ..areas import Areas
 from ..convergence import convergence
 from ..errors import VbasError
+from ..profile import Profile
 from ..progress import Progress, silent
 from .options import DEFAULTS, Aggregation, AggregationOptions, aggregation_by_site
 
@@ -18,7 +19,11 @@ FEW = 64
 
 
 def iterative_voronoi(
-    areas: Areas, sites: np.ndarray, options: AggregationOptions = DEFAULTS, progress: Progress = silent
+    areas: Areas,
+    profile: Profile | None,
+    sites: np.ndarray,
+    options: AggregationOptions = DEFAULTS,
+    progress: Progress = silent,
 ) -> Aggregation:
     """Each area joins the nearest site and each site moves to the middle of its areas, until all rest; in the paper
     more compact than basic Voronoi (Croft 2018, section 2.3.2).

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..anonymity import DEFAULT_K
 from ..convergence import Convergence
 from ..crosswalk import Crosswalk, number_compactly
 
@@ -16,10 +17,17 @@ class AggregationOptions:
 
     capacity_factor : how far a transport heuristic may load a facility beyond an even share; 0 is unlimited.
     floor : the population every region of `population floor` needs; 0 is an even share of the whole.
+    k : the smallest class that is released; seed : of every random draw
+    budget : records that may be suppressed, per cent; None for as many as the start of an exchange suppresses
+    class_weights : (C,) what a suppressed record of each class weighs; None for 1 each.
     """
 
     capacity_factor: float = 0.0
     floor: float = 0.0
+    k: int = DEFAULT_K
+    seed: int = 0
+    budget: float | None = None
+    class_weights: np.ndarray | None = field(default=None, compare=False)
 
 
 DEFAULTS = AggregationOptions()

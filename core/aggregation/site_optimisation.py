@@ -10,6 +10,7 @@ import numpy as np
 
 from ..areas import Areas
 from ..convergence import convergence
+from ..profile import Profile
 from ..progress import Progress, part, silent
 from ..voronoi import mean_centres, nearest_site
 from .iterative_voronoi import relocate
@@ -20,7 +21,11 @@ ROUND_LIMIT = 1_000  # some ten rounds are needed
 
 
 def site_optimisation(
-    areas: Areas, sites: np.ndarray, options: AggregationOptions = DEFAULTS, progress: Progress = silent
+    areas: Areas,
+    profile: Profile | None,
+    sites: np.ndarray,
+    options: AggregationOptions = DEFAULTS,
+    progress: Progress = silent,
 ) -> Aggregation:
     """As iterative Voronoi, and sites are also removed and split to even out the population; in the paper the most
     compact (Croft 2018, section 2.3.3).

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..areas import Areas
 from ..convergence import convergence
+from ..profile import Profile
 from ..progress import Progress, part, silent
 from ..transport import Allocation, allocate
 from ..transport.facilities import alternate_location_allocation, facility_capacity, load_note
@@ -14,7 +15,11 @@ from .options import DEFAULTS, Aggregation, AggregationOptions, aggregation_by_s
 
 
 def transportation_location(
-    areas: Areas, n_sites: int, options: AggregationOptions = DEFAULTS, progress: Progress = silent
+    areas: Areas,
+    profile: Profile | None,
+    n_sites: int,
+    options: AggregationOptions = DEFAULTS,
+    progress: Progress = silent,
 ) -> Aggregation:
     """Each area joins the nearest site, areas leave one by one where a site has more than the capacity factor allows,
     and each site moves to the middle of its areas (Cooper 1972, as described by Croft 2018, 2.4.2).

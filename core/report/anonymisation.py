@@ -61,7 +61,7 @@ def regions_section(account: Account) -> Section:
     return Section("The regions", (f"The {len(rows)} regions that lose most records.",), header, rows, pictures)
 
 
-def _what_it_cost(account: Account) -> list[Section]:
+def _what_it_cost(account: Account, costs: Section) -> list[Section]:
     plan, measures = account.plan, account.measures
     profile, crosswalk = plan.profile, plan.crosswalk
     return [
@@ -69,21 +69,22 @@ def _what_it_cost(account: Account) -> list[Section]:
         before_and_after(
             account.ground, account.areas.identifiers, profile.area_sizes, crosswalk.numbers, account.audit.released
         ),
-        losers_section(evaluate_by_value(account.areas, plan), measures),
+        losers_section(evaluate_by_value(account.areas, plan), measures, plan.k),
+        costs,
         classes_section(plan),
         regions_section(account),
         measures_section(measures),
     ]
 
 
-def evaluation_report(account: Account, running: Running, notes: Sequence[str]) -> str:
+def evaluation_report(account: Account, running: Running, notes: Sequence[str], costs: Section) -> str:
     """The page of an evaluation, which releases nothing; arguments as for `anonymisation_report`."""
     measures = account.measures
     verdict = (
         f"At k = {account.plan.k} a release by this crosswalk would suppress {shown(measures.n_suppressed)} of "
         f"{shown(measures.n_records)} records ({shown(measures.suppression_percent)} %)."
     )
-    sections = [*_what_it_cost(account), *how_it_was_done(notes, running)]
+    sections = [*_what_it_cost(account, costs), *how_it_was_done(notes, running)]
     good = measures.n_suppressed < measures.n_records
     return render(Report("Evaluation report", verdict, good, True, sections, running.date, True))
 
@@ -95,12 +96,14 @@ def anonymisation_report(
     notes: Sequence[str],
     seconds: Mapping[str, float],
     protection: Section,
+    costs: Section,
     convergence: Sequence[Convergence] = (),
 ) -> str:
     """The page as HTML.
 
     smallest_class : of the release, recounted; running : what the run was; notes : sentences of the components and
-    warnings; seconds : by component; protection : from `protection_section`; convergence : of the components.
+    warnings; seconds : by component; protection : from `protection_section`; costs : from `costs_section`;
+    convergence : of the components.
     """
     measures, k = account.measures, account.plan.k
     released = measures.n_records - measures.n_suppressed
@@ -114,7 +117,7 @@ def anonymisation_report(
     else:
         verdict = "No record could be released: all were suppressed. Choose fewer quasi-identifiers, or fewer regions."
     sections = [
-        *_what_it_cost(account),
+        *_what_it_cost(account, costs),
         protection,
         convergence_section(convergence),
         *how_it_was_done(notes, running, "Component", seconds),

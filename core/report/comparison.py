@@ -4,11 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..comparison import Outcome
+from ..outcome import Outcome
 from .page import Report, Section, render
 from .pictures import Point, bars, scatter
 from .running import Running, how_it_was_done
 
+MOST_SEARCHED = 60  # rows of the search on the page
+SEARCHED_HEADER = (
+    "#",
+    "k",
+    "Budget, %",
+    "Coarser, with level",
+    "Given up, %",
+    "Regions",
+    "Suppressed, %",
+    "Mean distance, m",
+    "Group that loses most",
+    "of it suppressed, %",
+)
 # Measure and label of each picture.
 PICTURED = (
     ("suppression_percent", "Suppressed, % of records"),
@@ -22,40 +35,87 @@ PICTURED = (
 
 def comparison_report(
     outcomes: Sequence[Outcome],
-    k: int,
+    ks: Sequence[int],
     wanted: int,
     running: Running,
     notes: Sequence[str],
-    recommended: int | None = None,
-    series: Sequence[str] = (),
+    choice: Sequence[Section] = (),
 ) -> str:
     """The page as HTML.
 
-    wanted : how many configurations were asked for; after a cancel there are fewer; recommended : the position of the
-    outcome to put first, None for none; series : the series that each outcome is drawn in, such as its k; one for all
-    where empty
+    wanted : how many configurations were asked for; after a cancel there are fewer; choice : what is said of the row to
+    choose
     """
     rated = [outcome for outcome in outcomes if outcome.measures is not None]
-    failed = [outcome for outcome in outcomes if outcome.measures is None]
-    best = [outcome.name for outcome in rated if outcome.pareto]
+    failed = [outcome for outcome in outcomes if outcome.measures is None and outcome.budget is None]
+    n_none = sum(outcome.measures is None and outcome.budget is not None for outcome in outcomes)
+    n_best = sum(outcome.pareto for outcome in rated)
     verdict = (
-        f"{len(rated)} of {wanted} configurations were run at k = {k}; {len(best)} of them are not beaten in every "
-        "measure by another."
+        f"{len(rated) + n_none} of {wanted} configurations were run at k = {', '.join(map(str, ks))}; {n_best} of them "
+        "are not beaten in suppression, mean distance and what the attributes keep."
     )
-    order = sorted(range(len(outcomes)), key=lambda i: i != recommended)
+    numbered = list(enumerate(outcomes, 1))
+    chosen = sorted(numbered, key=lambda pair: not pair[1].recommended)
+    series = [f"k = {outcome.k}" for outcome in outcomes] if len(ks) > 1 else []
+    by_name = [one for one in rated if one.budget is None]
     sections = [
+        *choice,
+        searched_section(numbered),
         Section(
             "The configurations",
-            () if recommended is None else ("The first row is the recommended one.",),
+            ("The first row is the recommended one.",) if chosen and chosen[0][1].recommended else (),
             _HEADER,
-            [_configuration_row(i + 1, outcomes[i]) for i in order if outcomes[i].measures is not None],
+            [_configuration_row(i, o) for i, o in chosen if o.measures is not None and (o.budget is None or o.pareto)],
         ),
         Section("Failed", (), ("Configuration", "Why"), [(outcome.name, outcome.problem) for outcome in failed]),
         trade_off_section(outcomes, series),
-        Section("Measure by measure", ("Less is better in every picture.",), pictures=_measure_pictures(rated)),
+        Section("Measure by measure", ("Less is better in every picture.",), pictures=_measure_pictures(by_name)),
         *how_it_was_done(notes, running),
     ]
     return render(Report("Comparison of configurations", verdict, bool(rated), True, sections, running.date))
+
+
+def searched_section(numbered: Sequence[tuple[int, Outcome]]) -> Section:
+    """What coarser attributes buy: the unbeaten rows of the search, those that give up least first."""
+    searched = [(i, o, o.measures) for i, o in numbered if o.budget is not None and o.measures is not None]
+    best = sorted((row for row in searched if row[1].pareto), key=lambda row: row[1].given_up)
+    rows = [
+        (
+            i,
+            outcome.k,
+            outcome.budget,
+            ", ".join(f"{name}: {level}" for name, level in outcome.generalised) or "none",
+            100.0 * outcome.given_up,
+            m.n_regions,
+            m.suppression_percent,
+            m.mean_distance,
+            outcome.worst.name if outcome.worst else None,
+            outcome.worst.percent if outcome.worst else None,
+        )
+        for i, outcome, m in best[:MOST_SEARCHED]
+    ]
+    points = [
+        Point(
+            str(i),
+            outcome.name,
+            100.0 * outcome.given_up,
+            m.mean_distance,
+            bool(outcome.recommended),
+            f"k = {outcome.k}, at most {outcome.budget:g} %",
+        )
+        for i, outcome, m in searched
+    ]
+    if not points:
+        return Section("What coarser attributes buy")
+    n_left = len(best) - len(rows)
+    texts = [
+        "The most regions that were found within each budget, by the levels of the attributes. What is given up is "
+        "the share of the entropies of all attributes together; distances are those of the people of a record's "
+        "region from its middle. The diamond is the recommended row.",
+        *([f"{n_left} further unbeaten rows are in the table COMPARISON."] if n_left else []),
+    ]
+    picture = scatter(points, "What is given up against distance", "given up of the attributes, %", "mean distance, m")
+    return Section("What coarser attributes buy", texts, SEARCHED_HEADER, rows, (picture,))
 
 
 def trade_off_section(outcomes: Sequence[Outcome], series: Sequence[str] = ()) -> Section:
@@ -93,6 +153,8 @@ _HEADER = (
     "Discernibility",
     "Entropy, bits",
     "Mean distance, m",
+    "Group that loses most",
+    "of it suppressed, %",
     "Seconds",
     "Unbeaten",
 )
@@ -112,6 +174,8 @@ def _configuration_row(number: int, outcome: Outcome) -> tuple[object, ...]:
         m.discernibility,
         m.non_uniform_entropy,
         m.mean_distance,
+        outcome.worst.name if outcome.worst else None,
+        outcome.worst.percent if outcome.worst else None,
         round(outcome.seconds, 2),
         "yes" if outcome.pareto else "",
     )

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arrays import to_list
 from ..convergence import Convergence
-from ..evaluation import ByValue, Measures
+from ..evaluation import ByValue, Measures, value_text, worst_group
 from ..plan import Plan
 from ..privacy.risk import Risk, risk_of
 from .numbers import shown
@@ -150,13 +150,8 @@ def by_value_rows(by_value: ByValue) -> list[tuple[object, ...]]:
 BY_VALUE = ("Quasi-identifier", "Value", "Records", "Suppressed", "Suppressed, %", "Mean distance, m")
 
 
-def value_text(value: object) -> str:
-    """A category as it is shown."""
-    return "(missing)" if value is None else str(value)
-
-
-def losers_section(by_value: ByValue, measures: Measures) -> Section:
-    """Who is suppressed, by value of each quasi-identifier."""
+def losers_section(by_value: ByValue, measures: Measures, k: int) -> Section:
+    """Who is suppressed, by value of each quasi-identifier, and the group that loses most."""
     rows = by_value_rows(by_value)
     share = 100.0 * by_value.suppressed / np.maximum(by_value.records, 1)
     most = np.sort(np.argsort(-share, kind="stable")[:MOST_BARS])
@@ -175,7 +170,9 @@ def losers_section(by_value: ByValue, measures: Measures) -> Section:
     names = [value_text(by_value.values[one]) for one in to_list(most)]
     picture = horizontal_bars(names, to_list(share[most]), text, measures.suppression_percent, heads)
     advice = "Rare values lose most: join those that may be joined, and compare the groups before you publish."
-    return Section("Who is suppressed", (advice,), BY_VALUE, rows, (picture,))
+    worst = worst_group(by_value, k) if measures.n_suppressed else None
+    paragraphs = (advice,) if worst is None else (worst.sentence(measures.suppression_percent), advice)
+    return Section("Who is suppressed", paragraphs, BY_VALUE, rows, (picture,))
 
 
 def convergence_section(found: Sequence[Convergence]) -> Section:

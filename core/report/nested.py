@@ -9,7 +9,7 @@ import numpy as np
 
 from ..areas import Areas
 from ..convergence import Convergence
-from ..evaluation import Measures, distance_of_labels, evaluate_by_value
+from ..evaluation import Measures, distance_of_labels, evaluate_by_value, value_text
 from ..nesting.measures import LevelAudit
 from ..plan import Plan
 from .cost import (
@@ -19,7 +19,6 @@ from .cost import (
     losers_section,
     measures_section,
     person_section,
-    value_text,
 )
 from .ground import Ground, drawn
 from .numbers import shown
@@ -66,7 +65,7 @@ def nested_report(
         _levels_section(account),
         person_section(measures, plan, len(account.areas)),
         _geography_section(account),
-        losers_section(evaluate_by_value(account.areas, plan), measures),
+        losers_section(evaluate_by_value(account.areas, plan), measures, plan.k),
         _maps_section(account),
         classes_section(plan),
         measures_section(measures),

@@ -15,11 +15,11 @@ import numpy as np
 
 from ..areas import Areas
 from ..arrays import to_list
-from ..evaluation import mean_distances
+from ..evaluation import mean_distances, value_text
 from ..levels import Levels
 from ..privacy.risk import risk_of
 from ..release import Release, class_sizes
-from .cost import HEADER, risk_rows, value_text
+from .cost import HEADER, risk_rows
 from .ground import Ground, released_map
 from .numbers import shown
 from .page import Report, Section, render

@@ -321,7 +321,7 @@ def test_the_audit_says_what_is_wrong(audit, changes, words):
 def test_both_have_an_icon_help_and_help_for_every_parameter(provider):
     for name in ("donutmask", "donutaudit"):
         algorithm = provider.algorithm(name)
-        assert algorithm.group() == "Points"
+        assert algorithm.groupId() == "points"
         assert not algorithm.icon().isNull()
         assert algorithm.icon().pixmap(24, 24).toImage().pixelColor(9, 3).alpha() > 0
         assert all(p.help() for p in algorithm.parameterDefinitions())
