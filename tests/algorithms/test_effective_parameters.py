@@ -24,7 +24,7 @@ def effective(name, **parameters):
 
 def table(page):
     """The rows of the report's table of parameters."""
-    rows = re.findall(r"<tr><td>([^<]*)\((\w+)\)</td><td[^>]*>([^<]*)</td></tr>", page)
+    rows = re.findall(r"<tr><td[^>]*>([^<]*)\((\w+)\)</td><td[^>]*>([^<]*)</td></tr>", page)
     return {name: value for _, name, value in rows}
 
 
