@@ -86,7 +86,7 @@ def compared_approaches() -> Iterable[QgsProcessingParameterDefinition]:
         "Baselines",
         BASELINES,
         [],
-        f"What to hold them against. {approaches.sentences(BASELINES)} Their cut-off is “People per region”. "
+        f"What to hold them against. {approaches.sentences(BASELINES)} Their cut-off is CUTOFF, people per region. "
         "One that lacks something, such as the field of the larger unit, says so in its row.",
     )
 
@@ -105,7 +105,7 @@ def settings_of(form: Form) -> Configuration:
     return Configuration(
         number_options=approaches.number_options_of(form),
         location_options=approaches.location_options_of(form),
-        aggregation_options=AggregationOptions(floor=form.number("FLOOR")),
+        aggregation_options=AggregationOptions(floor=form.number("FLOOR"), k=form.whole("K"), seed=form.whole("SEED")),
     )
 
 

@@ -54,7 +54,7 @@ def record_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         "RECORDS",
         "What an outsider could know about a person: age group, sex, ethnicity, … People who share all of these in one "
         "region hide each other. A missing value counts as a value of its own. The values are released as they are, "
-        "so group them first (age groups, not dates of birth), or say under “Show coarser” how.",
+        "so group them first (age groups, not dates of birth), or say under “Coarser values” how.",
         several=True,
     )
     yield record_count(

@@ -19,6 +19,7 @@ from ..records.matching import Records
 ROWS_LOOKED_AT = 1_000_000  # of a larger release, whole classes drawn at random until there are as many
 ROWS_FOR_PREFIXES = 100_000
 FEWEST_ROWS, FEWEST_PAIRS = 100, 50  # below, a share says nothing
+FEWEST_DIFFERING = 10  # pairs that would differ by chance, below which it says nothing that they do not
 PINNED = 0.8  # rows of one value that lie in one area, as a share of pairs, from which the field stands for the area
 UNIQUE = 0.5  # rows with a value of their own, as a share, from which the field stands for the person
 DETERMINED = 0.999  # pairs of equal values that share a quasi-identifier, from which the field is a finer one
@@ -304,6 +305,10 @@ def _regained(value: np.ndarray, coarsened: Mapping[str, tuple[np.ndarray, np.nd
     for name, (shown, original) in coarsened.items():
         without, with_value = _agreement(shown, original), _agreement(shown, original, value)
         if without is None or with_value is None:
+            continue
+        sizes = _sizes(shown, value).astype(float)
+        # Where hardly any pair could differ, that none does says nothing.
+        if (sizes * (sizes - 1.0)).sum() / 2 * (1.0 - without) < FEWEST_DIFFERING:
             continue
         if _gain(without, with_value) > max(TELLS, _gain(base, regained) if best else 0.0):
             best, base, regained = name, without, with_value
