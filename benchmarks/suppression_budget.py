@@ -7,7 +7,7 @@ prints, for each data set, location and aggregation, the largest number within e
 one by one and by the search, and how many the search tried. One by one goes up to the number from which suppression at
 the least k is above BEYOND times the largest budget. Then who is lost: the group of the demonstration city that loses
 most against the mean, with FAIR and without. Areas: open statistics, and the demonstration city; records: made up (in
-California one for twenty people). Times are CPU seconds.
+California one for ten people). Times are CPU seconds.
 """
 
 from __future__ import annotations

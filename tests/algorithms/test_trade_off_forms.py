@@ -7,6 +7,9 @@ import shlex
 import pytest
 from qgis.core import QgsProcessingException
 
+from vbas.algorithms import compared
+from vbas.core.comparison import compare as core_compare
+
 RULES = ["age", "bands 2, 4, *", "sex", "*"]
 ONE = {"SITE_NUMBERS": "given number", "AGGREGATIONS": "iterative Voronoi", "N_SITES": 4}
 
@@ -107,16 +110,35 @@ def test_everything_is_run_at_every_k(compare, anonymize):
     assert [(row["k"], row["budget"]) for row in searched] == [(5, None), (8, None), (5, 3), (8, 3)]
     assert searched[2]["n_sites"] > searched[3]["n_sites"]
     assert [bool(row["recommended"]) for row in searched].count(True) == 1
+    budgeted = compare(K_VALUES="8", SITE_NUMBERS="suppression budget", BUDGET=3, K=5).rows("COMPARISON")
+    assert [row["n_sites"] for row in budgeted] == [row["n_sites"] for row in searched[2:]]
+
+
+def test_every_component_is_run_at_the_k_of_its_row(compare, monkeypatch):
+    run_at = []
+
+    def spy(areas, profile, configurations, k, *others):
+        run_at.extend(
+            (k, one.number_options.k, one.location_options.k, one.aggregation_options.k) for one in configurations
+        )
+        run_at.append((k, others[-1].number_options.k))
+        return core_compare(areas, profile, configurations, k, *others)
+
+    monkeypatch.setattr(compared, "compare", spy)
+    compare(K_VALUES="9", K=3)
+    assert run_at == [(3, 3, 3, 3), (3, 3), (9, 9, 9, 9), (9, 9)]
 
 
 def test_levels_go_on_from_those_that_are_shown(compare):
     done = compare(BUDGETS="2", HIERARCHY_RULES=["age", "bands 2, 4, *"], GENERALISE=["age", "1"], K=12)
     rows = [row for row in done.rows("COMPARISON") if row["budget"] is not None]
     assert len(rows) == 3
-    given = command_in(done)
-    best = next(row for row in done.rows("COMPARISON") if row["recommended"])
-    level = {"attributes as they are": "1", "age at level 1": "2", "age at level 2": "3"}[best["generalised"]]
-    assert given["GENERALISE"] == ["age", level]
+    assert command_in(done)["GENERALISE"] == ["age", "1"]
+    # At this k bands of 2 are too narrow wherever the regions are: one level more is recommended.
+    done = compare(BUDGETS="2", HIERARCHY_RULES=["age", "bands 2, 4, *"], GENERALISE=["age", "1"], K=250)
+    (best,) = [row for row in done.rows("COMPARISON") if row["recommended"]]
+    assert best["generalised"] == "age at level 1"
+    assert command_in(done)["GENERALISE"] == ["age", "2"]
 
 
 @pytest.mark.parametrize(

@@ -126,6 +126,11 @@ def test_of_a_strictly_growing_suppression_the_very_number_is_found(largest, mee
     assert most_within(tried, meets) == min(meets, largest)
 
 
+def test_a_budget_that_is_met_to_the_point_is_kept():
+    assert most_within(numbers_tried(lambda n, progress: float(n), 100, 7.0), 7.0) == 7
+    assert most_within(numbers_tried(lambda n, progress: 0.0, 100, 0.0), 0.0) == 100
+
+
 def test_a_larger_number_just_above_a_bad_one_is_not_missed():
     bad = {50, 52}
     tried = numbers_tried(lambda n, progress: 9.0 if n in bad or n > 53 else 0.01 * n, 400, 1.0)
