@@ -5,10 +5,10 @@
 CLASSPATH names the classes of ARX 3.9 and of what it needs; Java 17 runs them. ARX recodes globally: one level for each
 attribute, and of the nested levels of regions that `vbas:nestlevels` makes one for all records; records are suppressed
 up to the share. The search takes any number of regions (balanced density, iterative Voronoi or site optimisation)
-within each of BUDGETS up to that share; the best of these then goes through “anonymity exchange”. Both are rated by the loss
-that ARX is asked to make least: over records and attributes, the area among them, the mean share of the other values
-that the released value stands for as well; 1 for suppressed records. Attributes have three levels, made by joining
-neighbouring values two by two; records: made up. CPU seconds, ARX's reading included.
+within each of BUDGETS up to that share; the best of these then goes through “anonymity exchange”. Both are rated by the
+loss that ARX is asked to make least: over records and attributes, the area among them, the mean share of the other
+values that the released value stands for as well; 1 for suppressed records. Attributes have three levels, made by
+joining neighbouring values two by two; records: made up. CPU seconds, ARX's reading included.
 """
 
 from __future__ import annotations

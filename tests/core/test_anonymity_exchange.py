@@ -14,12 +14,14 @@ from vbas.core.aggregation import APPROACHES, AggregationOptions
 from vbas.core.aggregation.annealing import schedule
 from vbas.core.aggregation.anonymity_exchange import exchanged
 from vbas.core.areas import make_areas
+from vbas.core.configuration import Configuration, aggregate
 from vbas.core.crosswalk import LEFT_OUT, Crosswalk, number_compactly
 from vbas.core.errors import Cancelled, InputError
 from vbas.core.neighbours import point_neighbours
 from vbas.core.plan import suppress
 from vbas.core.profile import profile_records
-from vbas.core.suppression import class_weights
+from vbas.core.site_number import SiteNumberOptions
+from vbas.core.suppression import Terms, class_weights
 
 from .strategies import column_from_array
 from .strategies import regions as some_regions
@@ -247,3 +249,19 @@ def test_too_many_counts_are_refused_before_they_are_held(monkeypatch):
     areas, profile = town(6)
     with pytest.raises(InputError, match="cannot hold the counts of 4 regions by 12 classes of QUASI_IDENTIFIERS"):
         exchanged(areas, profile, blocks(6, 3))
+
+
+def test_numbers_are_tried_by_its_start_and_the_budget_is_held_with_all_that_is_asked():
+    areas, profile = town()
+    areas = areas.with_population(profile.area_sizes)
+    options = SiteNumberOptions(budget=15, k=K)
+    plain = Configuration("suppression budget", number_options=options)
+    exchanging = replace(plain, aggregation="anonymity exchange")
+    before, after = aggregate(areas, profile, plain), aggregate(areas, profile, exchanging)
+    assert after.number == before.number
+    assert lost(profile, after.aggregation.crosswalk) <= 0.15 * profile.n_records
+    assert length(areas, after.aggregation.crosswalk) < length(areas, before.aggregation.crosswalk)
+    unmatched = round(0.08 * profile.n_records)
+    terms = Terms(K, n_unmatched=unmatched)
+    tight = aggregate(areas, profile, exchanging, terms=terms).aggregation.crosswalk
+    assert lost(profile, tight) + unmatched <= 0.15 * (profile.n_records + unmatched)
