@@ -84,8 +84,11 @@ class DuckDb:
     def upload(self, name: str, columns: Mapping[str, np.ndarray]) -> Expression:
         """See `Engine`."""
         table = pa.table({column: pa.array(values) for column, values in columns.items()})
-        self._connection.register(name, table)
-        return ibis.table(ibis.Schema.from_pyarrow(table.schema), name=name)
+        self._connection.register(f"{name}_given", table)
+        given = ibis.table(ibis.Schema.from_pyarrow(table.schema), name=f"{name}_given")
+        found = self.keep(name, given)  # of a table of its own DuckDB knows the size
+        self._connection.unregister(f"{name}_given")
+        return found
 
     def fetch(self, expression: Expression) -> Iterator[Arrow]:
         """See `Engine`."""
@@ -139,7 +142,7 @@ class DuckDb:
         return str(self._final)
 
     def _connected(self, memory: int) -> Any:
-        config = {
+        config: dict[str, Any] = {
             "memory_limit": f"{memory}MB",
             "temp_directory": str(self._folder),
             "preserve_insertion_order": "false",
@@ -192,13 +195,14 @@ class DuckDb:
 
     def _decoded(self, name: str, dictionary: Expression | None) -> Any:
         """A field of what is written; of codes, the value in a list, which keeps the order as no join would."""
-        column = sg.column(name, quoted=True)
+        column: sge.Expression = sg.column(name, quoted=True)
         if dictionary is not None:
             value, code = dictionary.columns
             variable = f"vbas_list_{value}"
             listed = ibis.to_sql(dictionary.aggregate(v=dictionary[value].collect(order_by=dictionary[code])), "duckdb")
             self._guarded(lambda: self._connection.execute(f"SET VARIABLE {variable} = ({listed})"))
-            column = sge.Bracket(this=sg.func("getvariable", sge.Literal.string(variable)), expressions=[column])
+            position = sge.Add(this=column, expression=sge.Literal.number(1))
+            column = sg.func("list_extract", sg.func("getvariable", sge.Literal.string(variable)), position)
         return duckdb.SQLExpression(column.sql("duckdb")).alias(name)
 
     def _named(self, name: str, kind: str, query: str) -> Expression:

@@ -28,7 +28,7 @@ LOOKED_UP = 2**26  # classes there could be, up to which their numbers are found
 class InPlace:
     """Records in an engine, counted by area and class.
 
-    dictionaries : the values of each field by code, in the engine
+    dictionaries : the values of each field by code, in the engine; sizes : how many values of each quasi-identifier
     rows : the rows with their codes, in the engine; with_others : with those of members and sensitive fields too
     areas : the values of the area's field by code, the missing one last (A,) object
     area, class_of, records : of each cell, (m,) int32, int32 and int64
@@ -39,6 +39,7 @@ class InPlace:
     engine: Engine
     fields: RecordFields
     dictionaries: Mapping[str, Expression]
+    sizes: Mapping[str, int]
     rows: Expression
     with_others: Expression
     areas: np.ndarray
@@ -107,8 +108,8 @@ def count_in_place(engine: Engine, fields: RecordFields, progress: Progress = si
     rows = steps.coded(source, {one: tables[one] for one in values}, sizes, quasi)
     others = {one: _size(engine, tables[one]) for one in (*members, *sensitive)}
     with_others = steps.coded(source, tables, {**sizes, **others}, quasi) if others else rows
-    cells = steps.counted(rows, ["c_a", "key"], bool(fields.count))
-    area, key, records = _collected(engine.fetch(cells), (np.int32, np.int64, np.int64))
+    counted = steps.counted(rows, ["c_a", "key"], bool(fields.count))
+    area, key, records = _collected(engine.fetch(counted), (np.int32, np.int64, np.int64))
     if int(records.sum()) != n_records:
         raise EngineError(f"{engine.title} counted {int(records.sum())} of {n_records} records: start again.")
     class_keys, class_of = _numbered(key, steps.reach(sizes, quasi))
@@ -116,20 +117,11 @@ def count_in_place(engine: Engine, fields: RecordFields, progress: Progress = si
     classes, order, categories = _in_order(class_keys, [values[one] for one in quasi])
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
-    areas = np.append(values["a"], None)
+    areas = np.append(values["a"], np.array([None], dtype=object))
+    cells = area, rank[class_of], records
+    of_quasi = {one: sizes[one] for one in quasi}
     return InPlace(
-        engine,
-        fields,
-        tables,
-        rows,
-        with_others,
-        areas,
-        area,
-        rank[class_of],
-        records,
-        classes,
-        class_keys[order],
-        categories,
+        engine, fields, tables, of_quasi, rows, with_others, areas, *cells, classes, class_keys[order], categories
     )
 
 
@@ -214,7 +206,7 @@ def _size(engine: Engine, dictionary: Expression) -> int:
 
 def _collected(batches: Iterable[Arrow], kinds: Sequence[type]) -> list[np.ndarray]:
     """The columns of all batches, one array each; never twice in memory but for the last stretch."""
-    columns = [np.empty(1 << 16, kind) for kind in kinds]
+    columns: list[np.ndarray] = [np.empty(1 << 16, kind) for kind in kinds]
     size = 0
     for batch in batches:
         end = size + batch.num_rows
@@ -256,7 +248,8 @@ def _in_order(
 
     The engine sorts values its own way: here they are in the order that every profile has.
     """
-    codes, categories = [], []
+    codes: list[np.ndarray] = []
+    categories: list[np.ndarray] = []
     rest = class_keys
     for known in reversed(values):
         rest, code = np.divmod(rest, len(known) + 1)

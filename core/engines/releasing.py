@@ -13,7 +13,7 @@ from ..privacy.kept_fields import ROWS_LOOKED_AT, KeptField, examine_rows, refus
 from ..progress import Progress, silent
 from ..records.columns import Column, column_from_values
 from . import steps
-from .engine import EngineError, Expression
+from .engine import Engine, EngineError, Expression
 from .profiling import Matched
 
 
@@ -57,19 +57,39 @@ def release_in_place(
     refuse_kept_fields(kept)
     _check_members(matched, plan, steps.placed(found.with_others, *tables, bool(fields.count)))
     progress(0.2)
-    quasi = {name: found.dictionaries[f"q{i}"] for i, name in enumerate(fields.quasi_identifiers)}
-    rows_shown = steps.shown(placed, fields, nested, engine.decodes)
-    written = engine.stage(rows_shown, destination, quasi if engine.decodes else {})
+    quasi = {one: found.dictionaries[one] for one in found.sizes}
+    decoded = dict(zip(fields.quasi_identifiers, quasi.values())) if engine.decodes else {}
+    written = engine.stage(steps.shown(placed, fields, nested, engine.decodes), destination, decoded)
     progress(0.7)
-    count = steps.second_count(written, fields.quasi_identifiers, nested, bool(fields.count))
-    levels, rows = {}, 0
-    for row in (row for batch in engine.fetch(count) for row in batch.to_pylist()):
-        levels[int(row["level"])] = LevelCount(int(row["records"]), int(row["classes"]), int(row["least"]))
-        rows += int(row["rows"])
+    levels, rows = _second_count(matched, written, nested)
     _check_agreement(levels, foretold(plan), plan.k)
+    by_label = steps.recoded(written, quasi, found.sizes, fields.quasi_identifiers, nested, bool(fields.count))
+    expected = engine.upload("vbas_expected", _expected(matched, plan))
+    _check_labels(engine, steps.differing(by_label, expected))
     engine.unchanged()
     progress(0.95)
     return ReleasedInPlace(engine.publish(), levels, rows, tuple(kept))
+
+
+def _second_count(matched: Matched, written: Expression, nested: bool) -> tuple[dict[int, LevelCount], int]:
+    """What each level of the written rows holds, by their values alone, and how many rows there are."""
+    fields = matched.found.fields
+    count = steps.second_count(written, fields.quasi_identifiers, nested, bool(fields.count))
+    levels, rows = {}, 0
+    for row in (row for batch in matched.found.engine.fetch(count) for row in batch.to_pylist()):
+        levels[int(row["level"])] = LevelCount(int(row["records"]), int(row["classes"]), int(row["least"]))
+        rows += int(row["rows"])
+    return levels, rows
+
+
+def _check_labels(engine: Engine, differing: Expression) -> None:
+    """Refuse a release in which any label shows other records than the plan foretold."""
+    (found,) = (row["differing"] for batch in engine.fetch(differing) for row in batch.to_pylist())
+    if found:
+        raise PrivacyError(
+            f"The release shows {found} classes with other records than the plan foretold: nothing was written. Start "
+            "again when nobody writes to the table."
+        )
 
 
 def foretold(plan: Plan) -> dict[int, LevelCount]:
@@ -109,10 +129,7 @@ def _labels(matched: Matched, plan: Plan, look: np.ndarray) -> dict[str, np.ndar
         cells = np.flatnonzero(plan.label_of != SUPPRESSED)
         label = plan.label_of[cells]
         place, class_of = area_of_cells(plan.profile)[cells], plan.profile.counts.indices[cells]
-    numbers = np.zeros(len(plan.records), np.int64)
-    for level, crosswalk in enumerate(plan.levels.crosswalks):
-        here = plan.level == level
-        numbers[here] = crosswalk.numbers[plan.region[here]]
+    numbers = _numbers(plan)
     return {
         "l_place": place.astype(np.int32),
         "l_key": matched.found.class_keys[class_of],
@@ -121,6 +138,26 @@ def _labels(matched: Matched, plan: Plan, look: np.ndarray) -> dict[str, np.ndar
         "l_label": label.astype(np.int64),
         "l_look": look[label].astype(np.int32),
     }
+
+
+def _expected(matched: Matched, plan: Plan) -> dict[str, np.ndarray]:
+    """The records that each label in use must show."""
+    label = np.flatnonzero(plan.shown)
+    return {
+        "e_level": plan.level[label] + 1,
+        "e_region": _numbers(plan)[label],
+        "e_key": matched.found.class_keys[plan.class_of[label]],
+        "e_records": plan.records[label],
+    }
+
+
+def _numbers(plan: Plan) -> np.ndarray:
+    """The public number of each label's region, (L,) int64."""
+    numbers = np.zeros(len(plan.records), np.int64)
+    for level, crosswalk in enumerate(plan.levels.crosswalks):
+        here = plan.level == level
+        numbers[here] = crosswalk.numbers[plan.region[here]]
+    return numbers
 
 
 def _looked_at(plan: Plan, seed: int) -> np.ndarray:

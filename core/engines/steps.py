@@ -146,7 +146,8 @@ def shown(rows: Expression, fields: RecordFields, nested: bool, as_codes: bool) 
         found = every.group_by([*named, *kept, "vbas_class"]).agg(records=every.vbas_n.sum().cast("int64"))
     else:
         found = rows.select(**named, **kept, vbas_class=rows.key)
-    return found.order_by([*places, "vbas_class", *kept]).drop("vbas_class")
+    names = [*named, *kept, *(["records"] if fields.count else [])]
+    return found.order_by([*places, "vbas_class", *kept]).select(names)
 
 
 def second_count(written: Expression, quasi: Sequence[str], nested: bool, weighted: bool) -> Expression:
@@ -162,6 +163,36 @@ def second_count(written: Expression, quasi: Sequence[str], nested: bool, weight
         classes=classes.count(),
         least=classes.records.min(),
     )
+
+
+def recoded(
+    written: Expression,
+    dictionaries: Mapping[str, Expression],
+    sizes: Mapping[str, int],
+    names: Sequence[str],
+    nested: bool,
+    weighted: bool,
+) -> Expression:
+    """How many records of what was written show each label: level, region, key, records.
+
+    dictionaries, sizes : of the quasi-identifiers, in the order of their names
+    """
+    columns = {one: written[name].cast(dictionaries[one][f"v_{one}"].type()) for one, name in zip(dictionaries, names)}
+    level = written.vbas_level.cast("int64") if nested else ibis.literal(1, type="int64")
+    weight = {"n": written.records} if weighted else {}
+    rows = written.select(level=level, region=written.vbas_region.cast("int64"), **columns, **weight)
+    return counted(coded(rows, dictionaries, sizes, list(dictionaries)), ["level", "region", "key"], weighted)
+
+
+def differing(labels: Expression, expected: Expression) -> Expression:
+    """One row, `differing`: labels that do not show as many records as expected, on either side."""
+    joined = labels.outer_join(
+        expected,
+        [labels.level == expected.e_level, labels.region == expected.e_region, labels.key == expected.e_key],
+    )
+    same = (joined.records == joined.e_records).fill_null(False)
+    wrong = joined.filter(~same)
+    return wrong.aggregate(differing=wrong.count())
 
 
 def fewest_members(rows: Expression, member: str) -> Expression:
