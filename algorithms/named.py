@@ -12,6 +12,7 @@ ICONS = Path(__file__).resolve().parent.parent / "icons"
 GROUPS = {
     "anonymise": "Anonymise",
     "steps": "Steps",
+    "databases": "In a database",
     "compare": "Compare",
     "points": "Points",
     "cells": "Cells over time",
@@ -30,6 +31,8 @@ TOOLBOX = {
     "releaserecords": ("Release records", "steps"),
     "evaluate": ("Evaluate regions", "steps"),
     "flattenrelease": ("Flatten a nested release", "steps"),
+    "profiledatabase": ("Profile records in a database", "databases"),
+    "releasedatabase": ("Release records in a database", "databases"),
     "compare": ("Compare configurations", "compare"),
     "checkrelease": ("Check a release", "compare"),
     "checkreleases": ("Check several releases", "compare"),

@@ -32,7 +32,7 @@ def anonymize_one_level(form: Form) -> dict[str, object]:
     form.info(*run.notes, *rule_sentences(form))
     requirement = required_of(form, records)
     plan = suppress(records.profile, run.aggregation.crosswalk, k, requirement)
-    plan = held_against_register(form, held_against_margins(form, plan, records), areas)
+    plan = held_against_register(form, held_against_margins(form, plan), areas)
     release, protection = released(form, plan, records, requirement)
     measures, audit = evaluate(areas, plan, run.aggregation.sites, records.n_unmatched)
     seconds = {"reading": read, **run.seconds}

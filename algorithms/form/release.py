@@ -37,7 +37,7 @@ def released_records() -> QgsProcessingParameterDefinition:
     )
 
 
-def held_against_margins(form: Form, plan: Plan, records: Records) -> Plan:
+def held_against_margins(form: Form, plan: Plan) -> Plan:
     """The plan, from which nothing below k follows with the totals that others publish."""
     if not form.has("PUBLISHED_MARGINS") or not form.given("PUBLISHED_MARGINS"):
         return plan

@@ -73,13 +73,18 @@ def release_nested(form: Form) -> dict[str, object]:
     else:
         areas, levels = regions.levels_of_crosswalk(form)
         records = records_of(form, areas, k)
-        if loss == MEAN_DISTANCE:
-            loss = NON_UNIFORM_ENTROPY
-            form.warn(f"Without REGIONS there are no distances: LOSS is “{loss}” in this run.")
+        loss = loss_without_areas(form)
     plan, release, _ = plan_and_release(form, areas, records, levels, k, loss)
     measures, _ = evaluate_levels(areas, plan, records.n_unmatched)
     form.outputs.add("RELEASED_RECORDS", *release_table(form, release, levels, records, k, True))
     return regions.numbers(measures)
+
+
+def loss_without_areas(form: Form) -> str:
+    """LOSS where REGIONS are not given: one that needs no distances."""
+    if form.text("LOSS") == MEAN_DISTANCE:
+        form.warn(f"Without REGIONS there are no distances: LOSS is “{NON_UNIFORM_ENTROPY}” in this run.")
+    return NON_UNIFORM_ENTROPY
 
 
 def evaluate_nested(form: Form) -> dict[str, object]:
@@ -104,7 +109,7 @@ def plan_and_release(
     """The optimum, the rows that it shows, recounted region by region, and what the report says of their protection."""
     requirement = required_of(form, records)
     plan = nest(areas, records.profile, levels, k, loss, requirement, form.progress(45, 65))
-    plan = held_against_register(form, held_against_margins(form, plan, records), areas)
+    plan = held_against_register(form, held_against_margins(form, plan), areas)
     release, protection = released(form, plan, records, requirement)
     check_where_shown(release, records, levels, whole=not requirement.asks_for_values)
     return plan, release, protection

@@ -63,7 +63,7 @@ class ReleaseRecords(VbasAlgorithm):
         records = records_of(form, areas, k)
         requirement = required_of(form, records)
         plan = suppress(records.profile, crosswalk, k, requirement)
-        plan = held_against_register(form, held_against_margins(form, plan, records), areas)
+        plan = held_against_register(form, held_against_margins(form, plan), areas)
         rows, _ = released(form, plan, records, requirement)
         # Without the areas' shapes there are no distances: compactness is left to “Evaluate regions”.
         measures, _ = evaluate(areas, plan, crosswalk.mean_centres(areas.points), records.n_unmatched)

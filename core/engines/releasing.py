@@ -12,6 +12,7 @@ from ..plan import SUPPRESSED, Plan, area_of_cells
 from ..privacy.kept_fields import ROWS_LOOKED_AT, KeptField, examine_rows, refuse_kept_fields
 from ..progress import Progress, silent
 from ..records.columns import Column, column_from_values
+from ..release import Release
 from . import steps
 from .engine import Engine, EngineError, Expression
 from .profiling import Matched
@@ -69,6 +70,15 @@ def release_in_place(
     engine.unchanged()
     progress(0.95)
     return ReleasedInPlace(engine.publish(), levels, rows, tuple(kept))
+
+
+def shown_by(plan: Plan) -> Release:
+    """The labels that a plan shows as the rows of a release that counts its records."""
+    label = np.flatnonzero(plan.shown)
+    codes = plan.profile.classes[plan.class_of[label]]
+    fields = zip(plan.profile.quasi_identifiers, codes.T, plan.profile.categories)
+    columns = {name: Column(code, categories) for name, code, categories in fields}
+    return Release(plan.level[label], plan.region[label], columns, plan.records[label])
 
 
 def _second_count(matched: Matched, written: Expression, nested: bool) -> tuple[dict[int, LevelCount], int]:
