@@ -73,12 +73,12 @@ def bounds(source: Expression, fields: RecordFields) -> Expression:
     found = {"rows": source.count()}
     if fields.count:
         count = source["n"].cast("float64")
-        found["missing"] = count.isnull().sum()
-        found["negative"] = (count < 0).sum()
-        found["broken"] = (count != count.floor()).sum()
+        found["missing"] = count.isnull().sum().cast("int64")
+        found["negative"] = (count < 0).sum().cast("int64")
+        found["broken"] = (count != count.floor()).sum().cast("int64")
         found["records"] = count.sum()
     for position in range(len(fields.members)):
-        found[f"m{position}"] = source[f"m{position}"].isnull().sum()
+        found[f"m{position}"] = source[f"m{position}"].isnull().sum().cast("int64")
     return source.aggregate(**found)
 
 
