@@ -50,6 +50,7 @@ class Postgres:
         self._connection: Any = None
         self._cursor: Any = None
         self._final = ""
+        self._made: list[tuple[str, str]] = []  # kind and name of what is dropped before the release is published
         try:
             self._connection = self._guarded(lambda: dbapi.connect(address.connection))
             self._cursor = self._connection.cursor()
@@ -94,6 +95,7 @@ class Postgres:
         """See `Engine`."""
         table = pa.table({column: pa.array(values) for column, values in columns.items()})
         self._guarded(lambda: self._cursor.adbc_ingest(name, table, mode="create", temporary=True))
+        self._made.append(("TABLE", name))
         self._run(sge.Command(this="ANALYZE", expression=sg.to_identifier(name, quoted=True).sql("postgres")))
         return ibis.table(ibis.Schema.from_pyarrow(table.schema), name=name)
 
@@ -127,6 +129,9 @@ class Postgres:
         """See `Engine`."""
         if not self._final:
             raise EngineError("Nothing was staged.")
+        for kind, name in reversed(self._made):
+            own = sg.table(name, db="pg_temp", quoted=True).sql("postgres")
+            self._run(sge.Command(this="DROP", expression=f"{kind} {own}"))
         self._guarded(self._connection.commit)
         return self._final
 
@@ -181,6 +186,7 @@ class Postgres:
         temporary = sge.Properties(expressions=[sge.TemporaryProperty()])
         this = sg.to_identifier(name, quoted=True)
         self._run(sge.Create(this=this, kind=kind, expression=query, properties=temporary))
+        self._made.append((kind, name))
 
     def _run(self, statement: sge.Expression) -> None:
         self._guarded(lambda: self._cursor.execute(statement.sql("postgres")))

@@ -178,10 +178,9 @@ def _checked_bounds(engine: Engine, source: Expression, fields: RecordFields) ->
                 "records it stands for."
             )
     for position, kind in enumerate(fields.members):
-        lost = found[f"m{position}"]
-        if lost:
+        if lost := int(found[f"m{position}"] or 0):
             raise InputError(
-                f"{MEMBER_FIELDS[kind]} is missing in {int(lost)} rows: give every row the identifier of its "
+                f"{MEMBER_FIELDS[kind]} is missing in {lost} rows: give every row the identifier of its "
                 f"{kind[:-1]}, so that {kind} can be counted."
             )
     records = found["records"] if fields.count else found["rows"]

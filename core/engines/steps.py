@@ -73,12 +73,12 @@ def bounds(source: Expression, fields: RecordFields) -> Expression:
     found = {"rows": source.count()}
     if fields.count:
         count = source["n"].cast("float64")
-        found["missing"] = count.isnull().sum().cast("int64")
-        found["negative"] = (count < 0).sum().cast("int64")
-        found["broken"] = (count != count.floor()).sum().cast("int64")
+        found["missing"] = _total(count.isnull())
+        found["negative"] = _total(count < 0)
+        found["broken"] = _total(count != count.floor())
         found["records"] = count.sum()
     for position in range(len(fields.members)):
-        found[f"m{position}"] = source[f"m{position}"].isnull().sum().cast("int64")
+        found[f"m{position}"] = _total(source[f"m{position}"].isnull())
     return source.aggregate(**found)
 
 
@@ -101,6 +101,12 @@ def coded(
     return coded_rows.mutate(key=key.cast(kind))
 
 
+def _total(column: Expression) -> Expression:
+    """A sum as a whole number of 64 bits, which some engines widen; exact as far as records can be counted."""
+    numbers = column.ifelse(1, 0) if column.type().is_boolean() else column
+    return numbers.sum().cast("float64").cast("int64")
+
+
 def reach(sizes: Mapping[str, int], quasi: Sequence[str]) -> int:
     """How many classes there could be."""
     total = 1
@@ -113,7 +119,7 @@ def counted(rows: Expression, by: Sequence[str], weighted: bool) -> Expression:
     """How many records there are of each combination, as `records`; those without any are left out."""
     if not weighted:
         return rows.group_by(list(by)).agg(records=rows.count())
-    found = rows.group_by(list(by)).agg(records=rows["n"].cast("int64").sum().cast("int64"))
+    found = rows.group_by(list(by)).agg(records=_total(rows["n"].cast("int64")))
     return found.filter(found.records > 0)
 
 
@@ -143,7 +149,7 @@ def shown(rows: Expression, fields: RecordFields, nested: bool, as_codes: bool) 
     places = list(named)[: 2 if nested else 1]
     if fields.count:
         every = rows.select(**named, **kept, vbas_class=rows.key, vbas_n=rows["n"].cast("int64"))
-        found = every.group_by([*named, *kept, "vbas_class"]).agg(records=every.vbas_n.sum().cast("int64"))
+        found = every.group_by([*named, *kept, "vbas_class"]).agg(records=_total(every.vbas_n))
     else:
         found = rows.select(**named, **kept, vbas_class=rows.key)
     names = [*named, *kept, *(["records"] if fields.count else [])]
@@ -153,13 +159,13 @@ def shown(rows: Expression, fields: RecordFields, nested: bool, as_codes: bool) 
 def second_count(written: Expression, quasi: Sequence[str], nested: bool, weighted: bool) -> Expression:
     """Of each level: rows, records, classes and the smallest class, counted from what was written alone."""
     by = [*(["vbas_level"] if nested else []), "vbas_region", *quasi]
-    records = written.records.cast("int64").sum() if weighted else written.count()
-    classes = written.group_by(by).agg(vbas_rows=written.count(), vbas_records=records.cast("int64"))
+    records = _total(written.records.cast("int64")) if weighted else written.count()
+    classes = written.group_by(by).agg(vbas_rows=written.count(), vbas_records=records)
     of_level = classes.vbas_level.cast("int64") if nested else ibis.literal(1, type="int64")
     classes = classes.select(level=of_level, rows=classes.vbas_rows, records=classes.vbas_records)
     return classes.group_by("level").agg(
-        rows=classes.rows.sum().cast("int64"),
-        records=classes.records.sum().cast("int64"),
+        rows=_total(classes.rows),
+        records=_total(classes.records),
         classes=classes.count(),
         least=classes.records.min(),
     )

@@ -130,6 +130,21 @@ def test_persons_are_counted(server, sql):
     assert tables(sql) == {"people"}
 
 
+def test_counts_are_added_up(server, sql):
+    sql("CREATE TABLE counted AS SELECT area, sex, age, count(*) AS records FROM people GROUP BY 1, 2, 3")
+    sql("INSERT INTO counted SELECT area, sex, age, 0 FROM people LIMIT 5")
+    fields = RecordFields("area", ("sex", "age"), count="records")
+    matched, _ = run(server, fields=fields, table="counted")
+    records = in_memory(people(), kept=(), quasi=("sex", "age"))
+    assert same_profile(matched.profile, records.profile)
+    rows = sql("SELECT * FROM released")
+    expected = rows_of(apply(plan_of(records.profile), records), one_level(), False)
+    assert {tuple(row[:-1]): row[-1] for row in rows} == dict(expected)
+    sql("UPDATE counted SET records = -1 WHERE age = 1")
+    with pytest.raises(InputError, match="“records” is negative"):
+        run(server, "again", fields=fields, table="counted")
+
+
 def test_a_filter_is_no_sql(server, sql):
     hostile = "F'; DROP TABLE people; --"
     with open_engine(server, "people") as engine, pytest.raises(InputError, match="no row, or none that FILTER"):
