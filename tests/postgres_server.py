@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
+from .engines_there import absent
 
 
 @contextmanager
@@ -19,7 +19,7 @@ def running() -> Iterator[int]:
     """The port of a running server with a superuser “vbas” who needs no password; skipped where none is installed."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     if not found:
-        pytest.skip("PostgreSQL is not installed")
+        absent("PostgreSQL")
     programs, folder = found[-1].parent, Path(tempfile.mkdtemp(prefix="vbas-postgres-"))
     who = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.getuid() == 0 else {}
     if who:

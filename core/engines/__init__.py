@@ -1,7 +1,7 @@
 """Records where they are: engines that count the profile and write the release without the records leaving them.
 
-An engine is named by an address: a path (DuckDB), a PostgreSQL connection, or a Spark one. What is worked out here is
-the same as anywhere else, a `Profile` and a `Plan`; the rows never come. The packages this needs are optional, and none
+An engine is named by an address: a path (DuckDB) or a PostgreSQL connection. What is worked out here is the same as
+anywhere else, a `Profile` and a `Plan`; the rows never come. The packages this needs are optional, and none
 of them is imported before an engine is opened.
 """
 

@@ -14,7 +14,7 @@ DATABASES = (".duckdb", ".ddb")
 SECRETS = re.compile(r"(^|[\s;&?/:])(password|passwd|pwd|sslpassword|token|secret|authcfg)\s*=", re.IGNORECASE)
 REFUSED = (
     "CONNECTION holds a password or a token, which the history of Processing would keep: take it out. PostgreSQL reads "
-    "it from a connection of QGIS, from ~/.pgpass or from PGPASSFILE; Spark from its own settings."
+    "it from a connection of QGIS, from ~/.pgpass or from PGPASSFILE."
 )
 
 
@@ -39,8 +39,6 @@ def read_address(text: str) -> Address:
         return Address("postgres", text, text)
     if re.search(r"(^|\s)(dbname|service|host)\s*=", text):
         return Address("postgres", text, text)
-    if re.match(r"(sc|spark|spark\+local)://", text) or re.match(r"local(-cluster)?\[", text):
-        return Address("spark", text, text)
     path = re.sub(r"^duckdb://(?=/)", "", text)
     if path != text or path.lower().endswith((*FILES, *DATABASES)) or "*" in path or Path(path).is_dir():
         return Address("duckdb", path, path)

@@ -7,10 +7,11 @@ from collections import Counter
 import pytest
 from qgis.core import QgsProcessingException
 
+from ..engines_there import needed
 from .conftest import make_layer
 
 for package in ("ibis", "duckdb", "pyarrow"):
-    pytest.importorskip(package, reason=f"{package} is not installed: docs/large-tables.md says how")
+    needed(package)
 
 SECRET = "hunter2"
 QUASI = ["sex", "age"]
@@ -19,7 +20,7 @@ QUASI = ["sex", "age"]
 @pytest.fixture
 def parquet(grid, tmp_path):
     """The grid's records as a Parquet file."""
-    arrow, files = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    arrow, files = needed("pyarrow"), needed("pyarrow.parquet")
     rows = [[value if value else None for value in one.attributes()] for one in grid[1].getFeatures()]
     table = arrow.table(dict(zip(grid[1].fields().names(), map(list, zip(*rows)))))
     files.write_table(table, tmp_path / "people.parquet")
@@ -38,7 +39,7 @@ def there(run, parquet):
 
 
 def written(place):
-    files = pytest.importorskip("pyarrow.parquet")
+    files = needed("pyarrow.parquet")
     return Counter(tuple(row.items()) for row in files.read_table(place).to_pylist())
 
 

@@ -13,6 +13,7 @@ import vbas.core.synthetic.city
 from vbas.core.aggregation import APPROACHES as AGGREGATIONS
 from vbas.core.synthetic.city import CRS, demonstration_city
 
+from ..engines_there import needed
 from .conftest import make_layer
 from .dialogs import click_through
 from .maps import assert_drawn
@@ -229,8 +230,8 @@ def test_every_form_of_the_toolbox_is_here(provider):
 def test_form_runs_and_its_outputs_are_seen(by_hand, monkeypatch, tmp_path, form, to_files):
     name = form.partition(",")[0]
     if name in ("profiledatabase", "releasedatabase"):
-        pytest.importorskip("ibis", reason="ibis-framework is not installed: docs/large-tables.md says how")
-        pytest.importorskip("duckdb", reason="duckdb is not installed: docs/large-tables.md says how")
+        needed("ibis")
+        needed("duckdb")
     monkeypatch.setattr(vbas.core.synthetic.city, "N_AREAS", N_AREAS)
     # QGIS names layers by their files, but not those in the temporary folder: let that be another one.
     QgsSettings().setValue("Processing/Configuration/PREFER_FILENAME_AS_LAYER_NAME", True)

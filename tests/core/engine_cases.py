@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
-import pytest
 
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
@@ -13,6 +12,8 @@ from vbas.core.levels import make_levels
 from vbas.core.records.columns import column_from_values
 from vbas.core.records.matching import match_records
 from vbas.core.records.table import RecordTable
+
+from ..engines_there import needed
 
 HARD = [None, "", "NULL", "null", "007", "7", "07", "7 ", " ", "é", "e\u0301", "É", 'a"b', "a'b", "a,b", "a;b", "a\nb"]
 HARD += ["\\N", "%s", "x" * 2**20]
@@ -88,7 +89,7 @@ def same_profile(one, other):
 
 
 def write_parquet(columns, path):
-    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    pa, pq = needed("pyarrow"), needed("pyarrow.parquet")
     pq.write_table(pa.table(columns), path)
     return path
 
@@ -105,10 +106,11 @@ def write_csv(columns, path):
 
 
 def write_duckdb(columns, path, collation=""):
-    duckdb = pytest.importorskip("duckdb")
+    duckdb = needed("duckdb")
     with duckdb.connect(str(path)) as connection:
         kinds = {name: "BIGINT" if name in ("age", "records") else f"VARCHAR {collation}" for name in columns}
         connection.execute(f"CREATE TABLE people ({', '.join(f'{name} {kind}' for name, kind in kinds.items())})")
-        marks = ", ".join("?" for _ in columns)
-        connection.executemany(f"INSERT INTO people VALUES ({marks})", list(zip(*columns.values())))
+        given = write_parquet(columns, path.with_suffix(".rows"))
+        connection.execute(f"INSERT INTO people SELECT * FROM read_parquet('{given}')")
+        given.unlink()
     return path

@@ -41,8 +41,6 @@ def test_a_secret_is_refused_and_not_repeated(text):
         ("duckdb:///data/records.duckdb", "duckdb"),
         ("/data/*/part-*.parquet", "duckdb"),
         ("records.csv", "duckdb"),
-        ("sc://host:15002", "spark"),
-        ("local[2]", "spark"),
     ],
 )
 def test_what_an_address_names(text, kind):
@@ -52,6 +50,8 @@ def test_what_an_address_names(text, kind):
 def test_what_is_no_address():
     with pytest.raises(InputError, match="neither a connection of QGIS nor an address"):
         read_address("my favourite table")
+    with pytest.raises(InputError, match="neither"):
+        read_address("sc://host:15002")
 
 
 @pytest.mark.parametrize("quoted", [f"password='{SECRET}'", f"password={SECRET}", f"postgresql://u:{SECRET}@h/d"])

@@ -21,11 +21,12 @@ from vbas.core.records.table import PERSONS
 from vbas.core.release import apply
 
 from .. import postgres_server
+from ..engines_there import needed
 from .engine_cases import QUASI, K, areas, in_memory, one_level, people, rows_of, same_profile, two_levels
 
 for package in ("ibis", "pyarrow"):
-    pytest.importorskip(package, reason=f"{package} is not installed: docs/large-tables.md says how")
-dbapi = pytest.importorskip("adbc_driver_postgresql.dbapi", reason="adbc-driver-postgresql is not installed")
+    needed(package)
+dbapi = needed("adbc_driver_postgresql.dbapi")
 
 RELATIONS = """SELECT relname FROM pg_class WHERE relkind IN ('r', 'v') AND relname !~ '^(pg_|sql_)'
 AND relnamespace <> 'information_schema'::regnamespace"""
@@ -59,7 +60,7 @@ def sql(server):
 
 
 def insert(connection, table, columns):
-    arrow = pytest.importorskip("pyarrow")
+    arrow = needed("pyarrow")
     kinds = {name: arrow.int64() if name in ("age", "person") else arrow.string() for name in columns}
     given = arrow.table({name: arrow.array(values, kinds[name]) for name, values in columns.items()})
     with connection.cursor() as cursor:

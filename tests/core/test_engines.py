@@ -22,12 +22,13 @@ from vbas.core.records.matching import match_records, requirement_of
 from vbas.core.records.table import PERSONS, RecordTable
 from vbas.core.release import apply
 
+from ..engines_there import needed
 from . import engine_cases as cases
 from .engine_cases import QUASI, K, areas, in_memory, one_level, people, rows_of, same_profile, two_levels
 
-pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed: docs/large-tables.md says how")
+pq = needed("pyarrow.parquet")
 for package in ("ibis", "duckdb"):
-    pytest.importorskip(package, reason=f"{package} is not installed: docs/large-tables.md says how")
+    needed(package)
 
 TEXTS = st.sampled_from([None, "", "a", "A", "NULL", "é"])
 FIELDS = RecordFields("area", QUASI, ("diagnosis",))
@@ -87,7 +88,7 @@ def test_a_csv_file_holds_text(tmp_path):
     plan = plan_of(records.profile, False)
     with open_engine(done.place) as engine:
         assert list(engine.fields) == ["vbas_region", *QUASI, "diagnosis"]
-    duckdb = pytest.importorskip("duckdb")
+    duckdb = needed("duckdb")
     rows = duckdb.read_csv(done.place, all_varchar=True, header=True, allow_quoted_nulls=False, max_line_size=2**23)
     assert Counter((int(row[0]), *row[1:]) for row in rows.fetchall()) == rows_of(
         apply(plan, records), plan.levels, False
@@ -121,7 +122,7 @@ def test_more_rows_than_a_batch_keep_their_order(tmp_path):
     assert found == sorted(found)
 
 
-@settings(max_examples=25, deadline=None, phases=(Phase.explicit, Phase.generate))
+@settings(max_examples=10, deadline=None, phases=(Phase.explicit, Phase.generate))
 @given(st.lists(st.tuples(TEXTS, TEXTS, st.integers(0, 5), st.integers(0, 3)), min_size=4, max_size=60))
 def test_counts_are_added_up(tmp_path_factory, rows):
     folder = tmp_path_factory.mktemp("counted")
