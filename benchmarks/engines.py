@@ -145,9 +145,8 @@ def main(records: int, areas: int) -> None:
         folder = Path(name)
         make(folder, records, areas)
         people = str(folder / "people.parquet")
-        print(
-            f"{records} records, {areas} areas\n\n| run | rows | seconds | CPU seconds | peak MB |\n|---|---|---|---|---|"
-        )
+        print(f"{records} records, {areas} areas\n")
+        print("| run | rows | seconds | CPU seconds | peak MB |\n|---|---|---|---|---|", flush=True)
         own, _ = measured("DuckDB's own GROUP BY to Arrow", folder, "plain")
         profile, _ = measured("profile in DuckDB", folder, "ours", people, "", "")
         written, _ = measured("DuckDB's own COPY of the join, sorted", folder, "copy")
