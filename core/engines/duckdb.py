@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
 import tempfile
@@ -53,6 +54,8 @@ class DuckDb:
         self._connection: Any = None
         try:
             self._connection = self._connected(memory)
+            # A bar would be drawn into what a headless run prints.
+            self._guarded(lambda: self._connection.execute("SET enable_progress_bar = false"))
             self._table = self._guarded(lambda: self._opened(table, schema))
             self._types = {name: str(kind) for name, kind in zip(self._table.columns, self._table.types)}
             self.fields: Mapping[str, str] = self._types
@@ -246,6 +249,8 @@ def _free(destination: str) -> Path:
 def _sentence(error: duckdb.Error) -> str:
     """What DuckDB says, where that holds no values; else the kind of error."""
     first = str(error).strip().split("\n")[0]
+    inner = re.search(r'"exception_message":"((?:[^"\\]|\\.)*)"', first)
+    first = f"IO Error: {inner[1]}".replace('\\"', '"') if inner else first
     kind = first.partition(":")[0] if ":" in first[:40] else type(error).__name__
     if isinstance(error, (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.CatalogException)) or any(
         word in first.lower() for word in KEPT_BACK

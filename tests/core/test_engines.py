@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import Counter
 
 import numpy as np
@@ -297,3 +299,25 @@ def test_more_classes_than_64_bits_are_refused(tmp_path):
     source = cases.write_parquet(columns, tmp_path / "wide.parquet")
     with open_engine(str(source)) as engine, pytest.raises(InputError, match="64 bits"):
         count_in_place(engine, RecordFields("area", tuple(f"q{j}" for j in range(6))))
+
+
+def test_a_full_disk_leaves_nothing(parquet, tmp_path):
+    """No file of this process may grow beyond a few bytes, which is what a full disk looks like."""
+    code = f"""
+import resource, signal
+from vbas.core.engines import open_engine
+from vbas.tests.core.test_engines import FIELDS, areas, count_in_place, match_in_place, plan_of, release_in_place
+with open_engine({str(parquet)!r}) as engine:
+    matched = match_in_place(count_in_place(engine, FIELDS), areas())
+    plan = plan_of(matched.profile, False)
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+    try:
+        release_in_place(matched, plan, {str(tmp_path / "out.parquet")!r})
+    except Exception as error:
+        print(type(error).__name__, error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert done.stdout.startswith("EngineError DuckDB"), done.stdout + done.stderr
+    assert "nothing was written" in done.stdout
+    assert [path.name for path in tmp_path.iterdir()] == ["people.parquet"]
