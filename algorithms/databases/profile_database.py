@@ -6,7 +6,6 @@ import numpy as np
 from qgis.core import QgsField
 
 from ...core.arrays import to_list
-from ...core.engines.profiling import count_in_place
 from ...core.records.columns import Column
 from ..compat import field
 from ..form import parameters as shared
@@ -43,6 +42,8 @@ class ProfileDatabase(InPlaceAlgorithm):
 
     def work(self, form: Form) -> dict[str, object]:
         with opened(form) as engine:
+            from ...core.engines.profiling import count_in_place  # what it needs is there once an engine is open
+
             found = count_in_place(engine, fields_of(form), form.progress(0, 80))
         table = found.table()
         order = np.lexsort((found.class_of, found.area))

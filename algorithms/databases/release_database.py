@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from qgis.core import QgsProcessingOutputString
 
-from ...core.engines.profiling import count_in_place
 from ..form import parameters as shared
 from ..form import regions
 from ..form.areas import area_parameters
@@ -13,7 +12,6 @@ from ..form.form import Form
 from ..form.records import PROTECTION, k_parameter, protection_settings, published_margins, unmatched
 from ..nested.levels import loss
 from .connection import InPlaceAlgorithm, connection_parameters, field_parameters, fields_of, opened
-from .planned import planned, released
 
 NUMBERS = ("N_RECORDS", "N_SUPPRESSED", "SUPPRESSION_PERCENT", "DISCERNIBILITY", "NON_UNIFORM_ENTROPY")
 
@@ -61,6 +59,9 @@ class ReleaseDatabase(InPlaceAlgorithm):
 
     def work(self, form: Form) -> dict[str, object]:
         with opened(form) as engine:
+            from ...core.engines.profiling import count_in_place  # what these need is there once an engine is open
+            from .planned import planned, released
+
             found = count_in_place(engine, fields_of(form), form.progress(0, 40))
             matched, plan, measures = planned(form, found)
             place = released(form, matched, plan)

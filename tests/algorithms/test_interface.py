@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from qgis.core import QgsApplication
 
@@ -135,6 +138,19 @@ DEFAULTS = {
 
 def algorithm(name):
     return QgsApplication.processingRegistry().algorithmById(f"vbas:{name}")
+
+
+def test_the_toolbox_loads_without_what_engines_need():
+    """These packages are optional: nothing may load them before a form of theirs runs."""
+    code = """
+import sys
+for name in ("ibis", "duckdb", "pyarrow", "adbc_driver_postgresql"):
+    sys.modules[name] = None
+import vbas.algorithms.catalogue
+print(len(vbas.algorithms.catalogue.ALGORITHMS))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert int(done.stdout or 0) > 20, done.stderr
 
 
 @pytest.mark.parametrize("name", PROMISED)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from vbas.core.engines.addresses import Address, read_address, refuse_secrets, without_secrets
@@ -65,3 +68,10 @@ def test_an_address_does_not_show_what_opens_it():
     address = Address("postgres", "claims", f"host=h password={SECRET}")
     assert SECRET not in repr(address)
     refuse_secrets(address.place)
+
+
+def test_nothing_optional_is_loaded_before_an_engine_is_opened():
+    """The toolbox must load where none of these packages is."""
+    code = "import sys, vbas.core.engines, vbas.core.engines.fields, vbas.core.engines.engine; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    assert not {"ibis", "duckdb", "pyarrow", "sqlglot", "adbc_driver_postgresql"} & set(done.stdout.split())
