@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from qgis.core import QgsVectorFileWriter, QgsVectorLayer
+from qgis.core import QgsProcessingException, QgsProviderRegistry, QgsVectorFileWriter, QgsVectorLayer
 
 from .. import postgres_server
 from ..core import engine_cases as cases
@@ -115,3 +115,23 @@ def _released(server, place):
     ):
         cursor.execute("SELECT * FROM released")
         return [tuple(row) for row in cursor.fetchall()]
+
+
+def test_a_connection_of_qgis_is_found_by_its_name(run, place, server):
+    """Its password goes to the server and nowhere else."""
+    metadata = QgsProviderRegistry.instance().providerMetadata("postgres")
+    if metadata is None:
+        pytest.skip("this QGIS has no provider for PostgreSQL")
+    port = server.rpartition(":")[2].partition("/")[0]
+    place("PostgreSQL")
+    uri = f"dbname='postgres' host=127.0.0.1 port={port} user='vbas' password='hunter2'"
+    metadata.saveConnection(metadata.createConnection(uri, {"savePassword": True, "saveUsername": True}), "claims")
+    try:
+        given = {"CONNECTION": "claims", "RECORD_REGION": "area", "QUASI_IDENTIFIERS": "sex", "PROFILE": "memory:"}
+        done = run("profiledatabase", TABLE="people", **given)
+        with pytest.raises(QgsProcessingException, match="there is no “nobody”") as error:
+            run("profiledatabase", TABLE="nobody", **given)
+    finally:
+        metadata.deleteConnection("claims")
+    assert done.results["N_RECORDS"] == 800
+    assert "hunter2" not in "".join([*done.log, str(error.value), str(error.value.__cause__)])
