@@ -10,10 +10,13 @@ from .form import approaches, regions
 from .form import parameters as shared
 from .form.areas import area_parameters
 from .form.base import VbasAlgorithm
-from .form.effective import Counts
+from .form.editions import release_edition
+from .form.effective import GIVEN, Counts
 from .form.form import Form
+from .form.generalising import COUNTS as GENERALISING
+from .form.lost import counts_with_costs
 from .form.records import PROTECTION, k_parameter, record_parameters, released_fields
-from .form.release import released_records
+from .form.release import released_records, ties
 from .layers.given import Given
 from .nested import levels as nested_levels
 from .nested.release import NUMBERS, anonymize_nested
@@ -45,23 +48,34 @@ class Anonymize(VbasAlgorithm):
             *area_parameters(),
             *record_parameters(),
             k_parameter(),
-            rule_parameter(),
-            nested_levels.release_kind(),
             approaches.combination(),
+            nested_levels.release_kind(),
+            rule_parameter(),
             *released_fields(),
-            *approaches.single_choices(),
-            *nested_levels.level_parameters(),
-            nested_levels.loss(),
+            *shared.for_whom("Custom only", approaches.single_choices()),
+            *shared.for_whom("Nested levels only", [*nested_levels.level_parameters(), nested_levels.loss()]),
             shared.seed(),
-            *earlier.register_parameters(),
+            *shared.for_whom("Earlier releases", earlier.register_parameters()),
+            *shared.for_whom("Where chance plays a part", [ties()]),
             released_records(),
             *regions.region_outputs(),
-            shared.report("A page with the verdict, the measures, all parameters and maps of the regions."),
+            shared.report(
+                "A page for a privacy officer: the verdict, what it means for a person, who is suppressed, maps before "
+                "and after, what was read, and the command that does it again."
+            ),
+            release_edition(),
         )
         self.addNumbers(**regions.NUMBERS, **NUMBERS)
 
     def counts(self) -> Counts:
-        return {**approaches.counts_with_combination(), **nested_levels.counts(), **PROTECTION, **earlier.COUNTS}
+        tied = {"RELEASE": [nested_levels.NESTED], "PUBLISHED_MARGINS": GIVEN, "REGISTER_ACTION": [earlier.REPAIR]}
+        own = {**nested_levels.counts(), **PROTECTION, **GENERALISING, **earlier.COUNTS, "TIES": [tied]}
+        counts = {**approaches.counts_with_combination(), **own}
+        return counts_with_costs(counts, {"RELEASE": [nested_levels.ONE_LEVEL]})
+
+    def made_by(self, given: Given) -> str:
+        regions_of = "Nested regions" if given.text("RELEASE") == nested_levels.NESTED else "Regions"
+        return f"{regions_of}, k = {given.whole('K')}, {given.text('COMBINATION')}"
 
     def raised(self, given: Given) -> Given:
         return with_rule(given)

@@ -17,6 +17,7 @@ from .points.donut_audit import DonutAudit
 from .points.donut_mask import DonutMask
 from .privacy.check_release import CheckRelease
 from .privacy.check_releases import CheckReleases
+from .privacy.edit_register import EditRegister
 from .steps.aggregate import Aggregate
 from .steps.evaluate import Evaluate
 from .steps.locate_allocate import LocateAllocate
@@ -44,6 +45,7 @@ ALGORITHMS: tuple[type[VbasAlgorithm], ...] = (
     Compare,
     CheckRelease,
     CheckReleases,
+    EditRegister,
     StaticCutoff,
     CropIdentifiers,
     MergeAdjacent,

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from ..core.approach import looking_at
 from ..core.baselines import BASELINES
-from ..core.comparison import compare
-from ..core.report.comparison import comparison_report
 from .baselines import settings
-from .form import approaches, comparisons
+from .compared import compare_all
+from .form import approaches, comparisons, trade_off
 from .form import parameters as shared
-from .form.areas import area_parameters, areas_of, with_neighbours
+from .form.areas import area_parameters
 from .form.base import VbasAlgorithm
-from .form.effective import Counts
+from .form.effective import GIVEN, Counts
 from .form.form import Form
-from .form.records import k_parameter, populated, record_parameters, records_of, unmatched
+from .form.records import k_parameter, record_parameters, unmatched
 
 
 class Compare(VbasAlgorithm):
@@ -26,8 +25,10 @@ class Compare(VbasAlgorithm):
         "<p>Every chosen number of regions with every chosen location and aggregation, over one profile of the "
         "records: a row per configuration, and a report with a picture per measure and the trade-off between "
         "suppression and compactness. Nested releases, and baselines (what people did before and do today), can stand "
-        "beside them. Nothing is released.</p><p>Use it before a release to see what your records allow; then choose "
-        "the configuration in “Anonymise records”. Cancelling keeps the configurations that are finished. A "
+        "beside them. Nothing is released.</p><p>Use it before a release to see what your records allow. Give "
+        "“Suppression budgets to search for”, and coarser values of the attributes, and it searches what coarser "
+        "attributes would buy in finer regions. One row is recommended, with its reason and the command that runs "
+        "it.</p><p>Cancelling keeps the configurations that are finished. A "
         "configuration that fails says so in its row, and the others go on.</p>"
     )
 
@@ -37,10 +38,12 @@ class Compare(VbasAlgorithm):
             *record_parameters(),
             k_parameter(),
             *comparisons.compared_approaches(),
-            *settings.compared(),
+            *trade_off.trade_off_parameters(),
+            *(p for p in settings.compared() if p.name() != "BUDGET"),
             unmatched(),
             *(p for p in approaches.site_number() if p.name() != "SITE_NUMBER"),
             approaches.n_sites(optional=True),
+            approaches.fair(),
             approaches.floor(),
             shared.seed(),
             comparisons.comparison_output(),
@@ -52,33 +55,12 @@ class Compare(VbasAlgorithm):
         single = dict(approaches.counts(*comparisons.CHOICES))
         cutoff = [{**single["CUTOFF"][0], "BASELINES": looking_at(BASELINES, "cutoff")}]
         factors = single.pop("CAPACITY_FACTOR")
-        return {**single, **settings.compared_counts(), "CUTOFF": cutoff, "CAPACITY_FACTORS": factors}
+        of_baselines = settings.compared_counts()
+        # Two things have a budget, the number of regions and merging; FAIR looks at one, or at those searched for.
+        budget = [{**single["BUDGET"][0], **of_baselines["BUDGET"][0]}]
+        fair = [{**single["FAIR"][0], "BUDGETS": GIVEN}]
+        both = {"CUTOFF": cutoff, "BUDGET": budget, "FAIR": fair, "CAPACITY_FACTORS": factors}
+        return {**single, **of_baselines, **both, **trade_off.COUNTS}
 
     def work(self, form: Form) -> dict[str, object]:
-        k = form.whole("K")
-        configurations = comparisons.compared_configurations_of(form)
-        nested, baselines = form.words("NESTED"), form.words("BASELINES")
-        names = [*baselines, *(one.aggregation for one in configurations)]
-        layer = with_neighbours(form, areas_of(form), names)
-        records = records_of(form, layer.areas, k)
-        outcomes = compare(
-            populated(layer, records),
-            records.profile,
-            configurations,
-            k,
-            records.n_unmatched,
-            form.progress(),
-            baselines,
-            settings.compared_options_of(form),
-            nested,
-            comparisons.settings_of(form),
-        )
-        if not outcomes:
-            form.check_cancelled()
-        form.warn(*(f"{outcome.name} failed: {outcome.problem}" for outcome in outcomes if outcome.problem))
-        form.outputs.keep_after_cancel()
-        form.outputs.add("COMPARISON", comparisons.comparison_table(outcomes))
-        n_wanted = len(configurations) + len(nested) + len(baselines)
-        form.outputs.add_text("REPORT", lambda: comparison_report(outcomes, k, n_wanted, form.rows(), records.warnings))
-        failed = sum(bool(outcome.problem) for outcome in outcomes)
-        return {"N_CONFIGURATIONS": len(outcomes) - failed, "N_FAILED": failed}
+        return compare_all(form)

@@ -2,27 +2,51 @@
 
 from __future__ import annotations
 
+import configparser
+from datetime import datetime
 from pathlib import Path
 from typing import ClassVar
 
 from qgis.core import QgsProcessingAlgorithm
+from qgis.PyQt.QtCore import QUrl
 from qgis.PyQt.QtGui import QIcon
 
 ICONS = Path(__file__).resolve().parent.parent / "icons"
+METADATA = ICONS.parent / "metadata.txt"
+DOCS = ICONS.parent / "docs"
+# In the order of the work. QGIS sorts groups by their names, in every version: so the order is in the names.
 GROUPS = {
-    "anonymise": "Anonymise",
-    "steps": "Steps",
-    "databases": "In a database",
-    "compare": "Compare",
-    "points": "Points",
-    "cells": "Cells over time",
-    "baselines": "Baselines",
-    "testdata": "Test data",
+    "prepare": "1. Prepare",
+    "anonymise": "2. Anonymise",
+    "steps": "3. Steps",
+    "databases": "4. In a database",
+    "compare": "5. Compare and check",
+    "points": "6. Points",
+    "cells": "7. Cells over time",
+    "baselines": "8. Baselines",
+    "testdata": "9. Test data",
+}
+# The page of docs/ that tells more, by group; and of algorithms that have a page of their own.
+PAGES = {
+    "prepare": "methods",
+    "anonymise": "privacy",
+    "steps": "methods",
+    "databases": "large-tables",
+    "compare": "approaches",
+    "points": "donut",
+    "cells": "cells",
+    "baselines": "baselines",
+    "testdata": "README",
+    "nestlevels": "nested",
+    "flattenrelease": "nested",
+    "nestedstepbystep": "nested",
+    "checkrelease": "privacy",
+    "checkreleases": "privacy",
 }
 # By id: title and group.
 TOOLBOX = {
     "anonymize": ("Anonymise records", "anonymise"),
-    "profilerecords": ("Profile records", "steps"),
+    "profilerecords": ("Profile records", "prepare"),
     "sitenumber": ("Number of sites", "steps"),
     "sitelocation": ("Locate sites", "steps"),
     "aggregate": ("Aggregate areas", "steps"),
@@ -36,6 +60,7 @@ TOOLBOX = {
     "compare": ("Compare configurations", "compare"),
     "checkrelease": ("Check a release", "compare"),
     "checkreleases": ("Check several releases", "compare"),
+    "editregister": ("Look at a register of releases", "compare"),
     "staticcutoff": ("Static cut-off", "baselines"),
     "cropidentifiers": ("Crop identifiers", "baselines"),
     "mergeadjacent": ("Merge adjacent areas", "baselines"),
@@ -46,6 +71,31 @@ TOOLBOX = {
     "donutaudit": ("Donut audit", "points"),
     "partitioncells": ("Partition cells over time", "cells"),
 }
+
+
+def help_page(name: str, group: str) -> str:
+    """The address of the page on an algorithm, as it came with the plugin; empty where it came without its docs."""
+    page = DOCS / f"{PAGES.get(name, PAGES[group])}.md"
+    return QUrl.fromLocalFile(str(page)).toString() if page.is_file() else ""
+
+
+def name_pages(algorithm: QgsProcessingAlgorithm) -> None:
+    """Put the algorithm's name before its pages' titles: QGIS lists those of all algorithms in its results viewer."""
+    for output in algorithm.outputDefinitions():
+        if output.type() == "outputHtml" and not output.description().startswith(algorithm.displayName()):
+            output.setDescription(f"{algorithm.displayName()}: {output.description()}")
+
+
+def version() -> str:
+    """The version of the plugin."""
+    metadata = configparser.ConfigParser(interpolation=None)
+    metadata.read(METADATA, encoding="utf-8")
+    return metadata.get("general", "version", fallback="")
+
+
+def history(title: str) -> str:
+    """What made a layer, and when, for its metadata: nothing that the records say."""
+    return f"{datetime.now().astimezone():%Y-%m-%d %H:%M %z}: made by “{title}” of VBAS {version()}."
 
 
 class NamedAlgorithm(QgsProcessingAlgorithm):
@@ -64,6 +114,9 @@ class NamedAlgorithm(QgsProcessingAlgorithm):
 
     def group(self) -> str:
         return GROUPS[self.groupId()]
+
+    def helpUrl(self) -> str:
+        return help_page(self.ID, self.groupId())
 
     def icon(self) -> QIcon:
         return QIcon(str(ICONS / f"{self.ID}.svg"))

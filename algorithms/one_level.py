@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-import numpy as np
-
 from ..core.configuration import aggregate, joined_to_least_population
 from ..core.evaluation import evaluate
 from ..core.plan import suppress
 from ..core.release import smallest_class
-from ..core.report.anonymisation import anonymisation_report
+from ..core.report.anonymisation import Account, anonymisation_report
 from .form import approaches, regions
 from .form.areas import areas_of, with_neighbours
+from .form.conclusion import conclude
+from .form.editions import add_release_edition, ground_of
 from .form.form import Form
-from .form.records import populated, records_of, required_of
-from .form.release import held_against_margins, release_table, released
+from .form.lost import lost
+from .form.records import populated, records_of, terms_of
+from .form.release import release_table, released
+from .form.running import running_of
 from .nested.release import numbers
-from .privacy.earlier import held_against_register
+from .privacy.dependence import crosswalk_sentence
+from .privacy.earlier import protected
 from .privacy.rule import rule_sentences
 
 
@@ -27,30 +28,37 @@ def anonymize_one_level(form: Form) -> dict[str, object]:
     layer = with_neighbours(form, areas_of(form), [configuration.aggregation])
     records = records_of(form, layer.areas, k)
     areas, read = populated(layer, records), form.seconds()
-    run = aggregate(areas, records.profile, configuration, form.progress(stop=60))
+    terms = terms_of(form, records)
+    run = aggregate(areas, records.profile, configuration, form.progress(stop=40), terms=terms)
     run = joined_to_least_population(run, areas, form.number("LEAST_POPULATION"))
-    form.info(*run.notes, *rule_sentences(form))
-    requirement = required_of(form, records)
+    notes = (*run.notes, *rule_sentences(form), crosswalk_sentence(form, configuration.looking_at_classes))
+    form.info(*notes)
+    requirement = terms.requirement
     plan = suppress(records.profile, run.aggregation.crosswalk, k, requirement)
-    plan = held_against_register(form, held_against_margins(form, plan), areas)
-    release, protection = released(form, plan, records, requirement)
+    plan = protected(form, plan, areas, records, requirement)
+    release, protection = released(form, plan, records, requirement, areas.population)
     measures, audit = evaluate(areas, plan, run.aggregation.sites, records.n_unmatched)
+    form.warn(*approaches.over_budget(configuration, measures.suppression_percent))
     seconds = {"reading": read, **run.seconds}
     seconds["suppression and measures"] = form.seconds() - sum(seconds.values())
-    form.outputs.add("RELEASED_RECORDS", *release_table(form, release, plan.levels, records, k))
+    table = release_table(form, release, plan.levels, records, k)
+    form.outputs.add("RELEASED_RECORDS", *table, progress=form.progress(40, 70))
     shapes = regions.add_regions(form, layer, run.aggregation, audit)
     seconds["drawing and writing"] = form.seconds() - sum(seconds.values())
-    page = partial(
-        anonymisation_report,
-        measures,
-        audit,
-        k,
-        smallest_class(release, len(records.table.quasi_identifiers)),
-        layer.to_planar(np.asarray(shapes), layer.crs),
-        form.rows(),
-        (*records.warnings, *run.notes, *rule_sentences(form)),
-        seconds,
-        protection,
+    costs, step = lost(form, areas, plan, measures, records, terms)
+    form.outputs.add_text(
+        "REPORT",
+        lambda: anonymisation_report(
+            Account(areas, plan, measures, audit, ground_of(layer, [shapes])),
+            smallest_class(release, len(records.table.quasi_identifiers)),
+            running_of(form),
+            (*records.notes, *notes),
+            seconds,
+            protection,
+            costs,
+            run.convergence,
+        ),
     )
-    form.outputs.add_text("REPORT", page)
+    conclude(form, measures, release, step)
+    add_release_edition(form, release, records, plan.levels, layer, [shapes])
     return {**regions.numbers(measures), **numbers(plan.levels, measures)}

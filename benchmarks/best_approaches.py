@@ -12,8 +12,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from vbas.benchmarks.scenarios import scenario
-from vbas.core.comparison import Outcome, compare, configurations_of
+from vbas.core.comparison import compare, configurations_of
 from vbas.core.configuration import Configuration
+from vbas.core.outcome import Outcome
 
 K = 5
 SITE_NUMBERS = ("max combinations (2018)", "entropy")

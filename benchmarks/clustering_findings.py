@@ -40,7 +40,7 @@ def place_sites(regions: Areas, profile: Profile, name: str, n_sites: int) -> Pl
     started = time.process_time()
     result = LOCATIONS[name](regions, profile, n_sites, LocationOptions(k=K))
     seconds = time.process_time() - started
-    joined = (AGGREGATIONS[aggregation](regions, result.sites) for aggregation in JOINED_BY)
+    joined = (AGGREGATIONS[aggregation](regions, None, result.sites) for aggregation in JOINED_BY)
     rated = (evaluate(regions, suppress(profile, each.crosswalk, K), each.sites)[0] for each in joined)
     return PlacedSites(tuple(measures.n_suppressed for measures in rated), seconds, result.notes)
 
@@ -104,7 +104,7 @@ def compactness_table(parts: tuple[str, ...]) -> None:
                 rated, seconds = [], 0.0
                 for name in COMPACTNESS:
                     started = time.process_time()
-                    result = AGGREGATIONS[name](regions, sites)
+                    result = AGGREGATIONS[name](regions, None, sites)
                     seconds = time.process_time() - started
                     rated.append(evaluate(regions, suppress(profile, result.crosswalk, K), result.sites)[0])
                 basic, iterative, optimised = rated

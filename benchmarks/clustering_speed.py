@@ -69,12 +69,12 @@ def measure(regions: Areas, profile: Profile, n_sites: int) -> dict[str, Timed]:
     """Every approach on one scenario."""
     found = {}
     located, density = cpu_seconds(LOCATIONS["balanced density"], regions, profile, n_sites)
-    joined, _ = cpu_seconds(AGGREGATIONS["iterative Voronoi"], regions, density.sites)
+    joined, _ = cpu_seconds(AGGREGATIONS["iterative Voronoi"], regions, None, density.sites)
     found["balanced density + iterative Voronoi"] = Timed(located + joined, "")
     for name in CLUSTERINGS:
         seconds, result = cpu_seconds(LOCATIONS[name], regions, profile, n_sites, LocationOptions(k=K))
         found[name] = Timed(seconds, result.notes[-1].split(" made ")[1].split(" and stopped")[0])
-    seconds, result = cpu_seconds(AGGREGATIONS["site optimisation"], regions, density.sites)
+    seconds, result = cpu_seconds(AGGREGATIONS["site optimisation"], regions, None, density.sites)
     found["site optimisation"] = Timed(seconds, f"{result.crosswalk.n_regions} regions")
     return found
 

@@ -28,8 +28,8 @@ from vbas.core.aggregation import APPROACHES as AGGREGATIONS
 from vbas.core.aggregation import AggregationOptions
 from vbas.core.plan import suppress
 from vbas.core.progress import silent
+from vbas.core.releases.counts import KINDS
 from vbas.core.releases.examining import examine
-from vbas.core.releases.pinned import KINDS
 from vbas.core.releases.published import publish
 from vbas.core.releases.repair import repair
 from vbas.core.site_location import APPROACHES as LOCATIONS
@@ -40,7 +40,7 @@ K = 5
 
 def regions(areas, profile, n):
     sites = LOCATIONS["balanced density"](areas, profile, n, LocationOptions(), silent).sites
-    return AGGREGATIONS["iterative Voronoi"](areas, sites, AggregationOptions(), silent).crosswalk
+    return AGGREGATIONS["iterative Voronoi"](areas, None, sites, AggregationOptions(), silent).crosswalk
 
 
 def fewer(profile, n):

@@ -95,16 +95,16 @@ def timed(call):
 def own_rows(regions: Areas, profile: Profile, floor: float, characters: int, start: np.ndarray):
     """Our configurations for as many regions as the floor could give, and the baselines."""
     n_sites = len(start)
-    found, seconds = timed(lambda: APPROACHES["population floor"](regions, 1, AggregationOptions(floor=floor)))
+    found, seconds = timed(lambda: APPROACHES["population floor"](regions, None, 1, AggregationOptions(floor=floor)))
     yield row("population floor", regions, profile, found.crosswalk.region_of, seconds)
     for location in ("balanced density", "anonymity-driven clustering"):
         located, before = timed(lambda location=location: LOCATIONS[location](regions, profile, n_sites))
         for name in ("basic Voronoi", "iterative Voronoi", "site optimisation"):
             how = APPROACHES[name]
-            found, seconds = timed(lambda how=how, located=located: how(regions, located.sites))
+            found, seconds = timed(lambda how=how, located=located: how(regions, None, located.sites))
             yield row(f"{location} + {name}", regions, profile, found.crosswalk.region_of, before + seconds)
     for name in ("transportation-location",):
-        found, seconds = timed(lambda name=name: APPROACHES[name](regions, n_sites))
+        found, seconds = timed(lambda name=name: APPROACHES[name](regions, None, n_sites))
         yield row(f"{name}, no limit", regions, profile, found.crosswalk.region_of, seconds)
     options = BaselineOptions(cutoff=floor, characters=characters, k=K, budget=1.0)
     for name, baseline in BASELINES.items():

@@ -47,7 +47,7 @@ class Rated(NamedTuple):
 def rate(regions: Areas, profile: Profile, heuristic: str, n_sites: int, factor: float) -> Rated:
     """Run one heuristic and measure it at K."""
     started = time.process_time()
-    result = APPROACHES[heuristic](regions, n_sites, AggregationOptions(capacity_factor=factor))
+    result = APPROACHES[heuristic](regions, None, n_sites, AggregationOptions(capacity_factor=factor))
     seconds = time.process_time() - started
     measures, _ = evaluate(regions, suppress(profile, result.crosswalk, K), result.sites)
     gap = float(result.notes[1].split("relative gap of ")[1].split()[0].rstrip("."))

@@ -65,7 +65,7 @@ def ours(problem: Problem) -> Answer:
 def ours_alternating(problem: Problem) -> Answer:
     areas = make_areas(range(len(problem.points)), problem.points)
     options = AggregationOptions(problem.factor)
-    result = APPROACHES["alternating location-allocation"](areas, len(problem.facilities), options)
+    result = APPROACHES["alternating location-allocation"](areas, None, len(problem.facilities), options)
     cost = np.hypot(*(areas.points - result.sites[result.crosswalk.region_of]).T).sum()
     gap = float(result.notes[1].split("relative gap of ")[1].split()[0])
     return Answer(float(cost), gap, result.notes[0].split(" ended after ")[1])

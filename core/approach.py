@@ -15,11 +15,14 @@ _SOURCE = re.compile(r" \((?P<source>[^()]*\b(?:1[89]|20)\d\d\b[^()]*)\)\.$")
 
 @dataclass(frozen=True)
 class Approach(Generic[Result]):
-    """A function that is called as its room says, such as `approach(areas, sites, options, progress)`.
+    """A function that is called as its room says, such as `approach(areas, profile, sites, options, progress)`.
 
     settings : the fields of the room's options that it looks at; own_sites : an aggregation that chooses its own sites
     and is given their number in place of the sites; neighbours : it needs areas with their neighbours; weighs_groups :
-    in the end, the groups of cells that make the loss worse are left out
+    in the end, the groups of cells that make the loss worse are left out; looks_at_classes : what it gives depends on
+    the classes of records that are suppressed in the end, so that it may give some of them away; tries : a site number
+    that is called with what any number of sites suppresses, and with progress; starts_from : the aggregation that an
+    exchange starts from, by which numbers of sites are tried and coarser levels made in its place
     """
 
     function: Callable[..., Result]
@@ -27,6 +30,9 @@ class Approach(Generic[Result]):
     own_sites: bool = False
     neighbours: bool = False
     weighs_groups: bool = False
+    looks_at_classes: bool = False
+    tries: bool = False
+    starts_from: str = ""
 
     def __call__(self, *arguments: object, **named: object) -> Result:
         """What the function gives."""
@@ -54,6 +60,11 @@ def _sentence_and_source(function: Callable[..., object]) -> tuple[str, str]:
 def looking_at(approaches: Mapping[str, Approach[Result]], setting: str) -> tuple[str, ...]:
     """The names of the approaches that look at a setting."""
     return tuple(name for name, approach in approaches.items() if setting in approach.settings)
+
+
+def depending_on_classes(approaches: Mapping[str, Approach[Result]]) -> tuple[str, ...]:
+    """The names of the approaches whose results depend on the classes of suppressed records."""
+    return tuple(name for name, approach in approaches.items() if approach.looks_at_classes)
 
 
 def choosing_sites(approaches: Mapping[str, Approach[Result]]) -> tuple[str, ...]:

@@ -4,59 +4,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
-
-import numpy as np
 
 from .aggregation import AggregationOptions
 from .areas import Areas
-from .arrays import to_list
 from .baselines import BASELINES, BaselineOptions
 from .baselines.options import DEFAULTS
 from .configuration import RECOMMENDED, Configuration, LocatedSites, aggregate, chosen
-from .crosswalk import Crosswalk
 from .errors import Cancelled, VbasError
-from .evaluation import Measures, evaluate
+from .evaluation import evaluate, evaluate_by_value, worst_group
 from .nesting.measures import evaluate_levels
 from .nesting.planning import nest
 from .nesting.recipes import RECIPES
+from .outcome import BASELINE, NESTED, Outcome, with_pareto
 from .plan import suppress
 from .profile import Profile
 from .progress import Progress, part, silent
+from .suppression import Terms
 
-# Less is better in all of them.
-MEASURES = ("suppression_percent", "compactness", "discernibility", "non_uniform_entropy")
-BASELINE, NESTED = "baseline", "nested"
 SETTINGS = Configuration()
 PUBLISHED = "max combinations (2018)"
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """What a configuration, a nested release or a baseline gave; where it failed, `measures` is None and `problem` a
-    sentence.
-
-    family : what the pictures put side by side, the site number of a configuration; title : the rest in a few words;
-    seconds : of components 1 to 3; configuration : None for the others; combination : number in Croft 2018, Table 4, or
-    None; pareto : whether no other outcome is better in every measure but time
-    """
-
-    family: str
-    title: str
-    measures: Measures | None
-    seconds: float
-    notes: tuple[str, ...] = ()
-    problem: str = ""
-    configuration: Configuration | None = None
-    combination: int | None = None
-    pareto: bool = False
-    crosswalk: Crosswalk | None = None
-
-    @property
-    def name(self) -> str:
-        """Which one it is, in a few words."""
-        return f"{self.family} · {self.title}"
 
 
 def configurations_of(
@@ -91,17 +59,19 @@ def compare(
     baseline_options: BaselineOptions = DEFAULTS,
     nested: Sequence[str] = (),
     settings: Configuration = SETTINGS,
+    terms: Terms | None = None,
 ) -> list[Outcome]:
     """Run and rate configurations, nested releases and baselines; a failure is recorded in its outcome and the others
     go on.
 
     baselines : names in BASELINES, run with these options at this k; nested : names in RECIPES, run with these
-    settings. The sites of a location are found once and shared
-    by the aggregations that start from them (their time counts for each). Cancelling ends the comparison with the
-    outcomes so far.
+    settings; terms : what numbers of sites that are found by trying go by, k alone where None. The sites of a location
+    are found once and shared by the aggregations that start from them (their time counts for each). Cancelling ends the
+    comparison with the outcomes so far.
     """
     outcomes: list[Outcome] = []
     located: LocatedSites = {}
+    terms = Terms(k, n_unmatched=n_unmatched) if terms is None else terms
     options = replace(baseline_options, k=k)
     wanted: list[tuple[str, str, Configuration | None]] = [
         *((c.site_number, c.title, c) for c in configurations),
@@ -115,36 +85,29 @@ def compare(
             if family == NESTED:
                 levels = chosen(RECIPES, title, "NESTED")(areas, profile, settings, step)
                 found = Outcome(family, title, None, time.perf_counter() - started, crosswalk=levels.crosswalks[0])
-                measures, _ = evaluate_levels(areas, nest(areas, profile, levels, k), n_unmatched)
+                plan = nest(areas, profile, levels, k)
+                measures, _ = evaluate_levels(areas, plan, n_unmatched)
             else:
                 if configuration is None:
                     result = chosen(BASELINES, title, "BASELINES")(areas, profile, options, step)
                     notes, seconds, number = result.notes, time.perf_counter() - started, None
                 else:
-                    run = aggregate(areas, profile, configuration, step, located)
+                    run = aggregate(areas, profile, configuration, step, located, terms)
                     result, notes, seconds = run.aggregation, run.notes, sum(run.seconds.values())
                     number = _combination(configuration)
                 crosswalk = result.crosswalk
                 found = Outcome(family, title, None, seconds, notes, "", configuration, number, False, crosswalk)
-                measures, _ = evaluate(areas, suppress(profile, crosswalk, k), result.sites, n_unmatched)
+                plan = suppress(profile, crosswalk, k)
+                measures, _ = evaluate(areas, plan, result.sites, n_unmatched)
+            worst = worst_group(evaluate_by_value(areas, plan), k)
         except Cancelled:
             break
         except (VbasError, ArithmeticError, ValueError, MemoryError) as error:
             seconds, problem = time.perf_counter() - started, str(error) or repr(error)
-            outcomes.append(Outcome(family, title, None, seconds, (), problem, configuration))
+            outcomes.append(Outcome(family, title, None, seconds, (), problem, configuration, k=k))
         else:
-            outcomes.append(replace(found, measures=measures))
+            outcomes.append(replace(found, measures=measures, worst=worst, k=k))
     return with_pareto(outcomes)
-
-
-def with_pareto(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """The same outcomes, marked where no other is better in every measure but time."""
-    rated = [outcome for outcome in outcomes if outcome.measures is not None]
-    table = np.array([[getattr(outcome.measures, name) for name in MEASURES] for outcome in rated], dtype=float)
-    lower: np.ndarray = table[None, :, :] < table[:, None, :] if rated else np.empty((0, 0, 0), bool)
-    beaten = np.any(np.all(lower, axis=2), axis=1)
-    best = {id(outcome) for outcome, worse in zip(rated, to_list(beaten)) if not worse}
-    return [replace(outcome, pareto=id(outcome) in best) for outcome in outcomes]
 
 
 def _combination(configuration: Configuration) -> int | None:

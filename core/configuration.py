@@ -5,16 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Union
 
 from . import aggregation, levels, site_location, site_number
 from .aggregation import Aggregation, AggregationOptions
-from .approach import Approach, Result, choosing_sites, looking_at
+from .approach import Approach, Result, choosing_sites, depending_on_classes, looking_at
 from .areas import Areas
+from .convergence import Convergence
 from .errors import InputError
 from .profile import Profile
 from .progress import Progress, part, silent
 from .site_location import LocationOptions, SiteLocation
 from .site_number import SiteNumber, SiteNumberOptions
+from .suppression import Terms, held_against_budget, suppressed_by_class
+from .within_budget import exchanged_within_budget
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,16 @@ class Configuration:
     def has_capacities(self) -> bool:
         """Whether the aggregation looks at the capacity factor."""
         return self.aggregation in looking_at(aggregation.APPROACHES, "capacity_factor")
+
+    @property
+    def looking_at_classes(self) -> tuple[str, ...]:
+        """The approaches of this configuration whose results depend on the classes of suppressed records."""
+        parts = (
+            (self.site_number, depending_on_classes(site_number.APPROACHES)),
+            ("" if self.chooses_sites else self.site_location, depending_on_classes(site_location.APPROACHES)),
+            (self.aggregation, depending_on_classes(aggregation.APPROACHES)),
+        )
+        return tuple(name for name, depending in parts if name in depending)
 
     @property
     def title(self) -> str:
@@ -141,9 +155,103 @@ class Run:
         location = self.location.notes if self.location else ()
         return (*self.number.notes, *location, *self.aggregation.notes)
 
+    @property
+    def convergence(self) -> tuple[Convergence, ...]:
+        """How the components came to rest, in order; those that do not tell are left out."""
+        return (*(self.location.convergence if self.location else ()), *self.aggregation.convergence)
+
 
 # Sites that were found already, with the seconds that took, by what they depend on.
 LocatedSites = dict[tuple[str, int, LocationOptions], tuple[SiteLocation, float]]
+# Components 2 and 3 at a number of sites: where, which area joins which, and the seconds that took.
+Parts = tuple[Union[SiteLocation, None], Aggregation, dict[str, float]]
+
+
+class Trials:
+    """Components 2 and 3 of a configuration at any number of sites, each number run once.
+
+    areas : n areas with the population to balance; profile : of the same areas, in the same order; located : sites of
+    earlier runs over the same areas and profile, used again and added to; terms : what is asked of a release.
+    Raises InputError for an unknown approach.
+    """
+
+    def __init__(
+        self,
+        areas: Areas,
+        profile: Profile,
+        configuration: Configuration,
+        located: LocatedSites | None = None,
+        terms: Terms | None = None,
+    ) -> None:
+        self._areas, self._profile, self._configuration = areas, profile, configuration
+        self._located = {} if located is None else located
+        self._terms = Terms(configuration.number_options.k) if terms is None else terms
+        self.number_approach = chosen(site_number.APPROACHES, configuration.site_number, "SITE_NUMBER")
+        approach = chosen(aggregation.APPROACHES, configuration.aggregation, "AGGREGATION")
+        # An exchange that may spend the budget itself starts from what is tried.
+        self.exchanges = self.number_approach.tries and bool(approach.starts_from)
+        self._aggregate = aggregation.APPROACHES[approach.starts_from] if self.exchanges else approach
+        self._found: dict[int, Parts] = {}
+
+    def parts(self, n_sites: int, progress: Progress = silent) -> Parts:
+        """Where so many sites go, None where the aggregation chooses them, and which area joins which."""
+        if n_sites not in self._found:
+            configuration, located = self._configuration, None
+            seconds = {"site location": 0.0}
+            if not configuration.chooses_sites:
+                located, seconds["site location"] = self._locate(n_sites, part(progress, 0.0, 0.5))
+            started = time.perf_counter()
+            result = self._aggregate(
+                self._areas,
+                self._profile,
+                n_sites if located is None else located.sites,
+                configuration.aggregation_options,
+                progress if located is None else part(progress, 0.5, 1.0),
+            )
+            seconds["aggregation"] = time.perf_counter() - started
+            self._found[n_sites] = located, result, seconds
+        progress(1.0)
+        return self._found[n_sites]
+
+    def exchanged(self, start: Aggregation, progress: Progress = silent) -> tuple[Aggregation, float]:
+        """What an exchange within the budget makes of a start, and the seconds it takes; the start where none does."""
+        if not self.exchanges:
+            return start, 0.0
+        started = time.perf_counter()
+        configuration = self._configuration
+        result = exchanged_within_budget(
+            self._areas,
+            self._profile,
+            start,
+            configuration.aggregation_options,
+            configuration.number_options.budget,
+            configuration.number_options.fair,
+            self._terms,
+            progress,
+        )
+        return result, time.perf_counter() - started
+
+    def suppression(self, n_sites: int, progress: Progress = silent) -> float:
+        """What a budget is held against, per cent."""
+        crosswalk = self.parts(n_sites, progress)[1].crosswalk
+        suppressed = suppressed_by_class(self._profile, crosswalk, self._terms)
+        return held_against_budget(self._profile, suppressed, self._terms, self._configuration.number_options.fair)
+
+    def number(self, progress: Progress = silent) -> SiteNumber:
+        """How many sites. Raises InputError for settings the approach refuses."""
+        approach = self.number_approach
+        given = self._profile, self._areas.identifiers, self._configuration.number_options
+        return approach(*given, self.suppression, progress) if approach.tries else approach(*given)
+
+    def _locate(self, n_sites: int, progress: Progress) -> tuple[SiteLocation, float]:
+        name, options = self._configuration.site_location, self._configuration.location_options
+        locate = chosen(site_location.APPROACHES, name, "SITE_LOCATION")
+        key = (name, n_sites, options)
+        if key not in self._located:
+            started = time.perf_counter()
+            sites = locate(self._areas, self._profile, n_sites, options, progress)
+            self._located[key] = sites, time.perf_counter() - started
+        return self._located[key]
 
 
 def aggregate(
@@ -152,38 +260,27 @@ def aggregate(
     configuration: Configuration,
     progress: Progress = silent,
     located: LocatedSites | None = None,
+    terms: Terms | None = None,
 ) -> Run:
     """Run components 1 to 3: how many sites, where, and which area joins which.
 
     areas : n areas with the population to balance; profile : of the same areas, in the same order;
-    located : sites of earlier runs over the same areas and profile, used again and added to.
+    located : sites of earlier runs over the same areas and profile, used again and added to; terms : what is asked of
+    the release, for a number of sites that is found by trying; k alone where None.
     Raises InputError for an unknown approach and for settings the approaches refuse.
     """
-    number_approach = chosen(site_number.APPROACHES, configuration.site_number, "SITE_NUMBER")
-    aggregation_approach = chosen(aggregation.APPROACHES, configuration.aggregation, "AGGREGATION")
+    trials = Trials(areas, profile, configuration, located, terms)
+    share = 0.0 if not trials.number_approach.tries else 0.3 if trials.exchanges else 0.9
     started = time.perf_counter()
-    number = number_approach(profile, areas.identifiers, configuration.number_options)
-    seconds = {"site number": time.perf_counter() - started, "site location": 0.0}
-    location = None
-    if not configuration.chooses_sites:
-        locate = chosen(site_location.APPROACHES, configuration.site_location, "SITE_LOCATION")
-        found = {} if located is None else located
-        key = (configuration.site_location, number.n_sites, configuration.location_options)
-        if key not in found:
-            started = time.perf_counter()
-            sites = locate(areas, profile, number.n_sites, configuration.location_options, part(progress, 0.0, 0.5))
-            found[key] = sites, time.perf_counter() - started
-        location, seconds["site location"] = found[key]
-    started = time.perf_counter()
-    result = aggregation_approach(
-        areas,
-        number.n_sites if location is None else location.sites,
-        configuration.aggregation_options,
-        progress if location is None else part(progress, 0.5, 1.0),
-    )
-    seconds["aggregation"] = time.perf_counter() - started
+    number = trials.number(part(progress, 0.0, share))
+    elapsed = time.perf_counter() - started
+    location, result, seconds = trials.parts(number.n_sites, part(progress, share, 1.0))
+    exchanged, more = trials.exchanged(result, part(progress, share, 1.0))
+    # A number that was tried is run already: its seconds are shown once.
+    tried = sum(seconds.values()) if trials.number_approach.tries else 0.0
     progress(1.0)
-    return Run(number, location, result, seconds)
+    seconds = {**seconds, "aggregation": seconds["aggregation"] + more}
+    return Run(number, location, exchanged, {"site number": max(elapsed - tried, 0.0), **seconds})
 
 
 def joined_to_least_population(run: Run, areas: Areas, least: float) -> Run:
@@ -197,7 +294,9 @@ def joined_to_least_population(run: Run, areas: Areas, least: float) -> Run:
         return run
     n_joined = crosswalk.n_regions - joined.n_regions
     note = f"{n_joined} regions had fewer than {least:g} people and joined the nearest one."
-    made = Aggregation(joined, joined.mean_centres(areas.points), (*run.aggregation.notes, note))
+    made = Aggregation(
+        joined, joined.mean_centres(areas.points), (*run.aggregation.notes, note), run.aggregation.convergence
+    )
     return replace(run, aggregation=made)
 
 

@@ -136,6 +136,44 @@ def evaluate_by_value(areas: Areas, plan: Plan) -> ByValue:
     return ByValue(names, values, records.astype(np.int64), (records - shown).astype(np.int64), mean)
 
 
+@dataclass(frozen=True)
+class WorstGroup:
+    """The value of a quasi-identifier that loses most: per cent of its records that are suppressed."""
+
+    quasi_identifier: str
+    value: object
+    percent: float
+
+    @property
+    def name(self) -> str:
+        """The quasi-identifier and the value."""
+        return f"{self.quasi_identifier}: {value_text(self.value)}"
+
+    def sentence(self, mean: float) -> str:
+        """How much it loses against the mean, which is per cent of all records."""
+        times = f", {self.percent / mean:.2g} times as much as of all records ({mean:.3g} %)" if mean > 0 else ""
+        return f"The group that loses most is {self.name}: {self.percent:.3g} % of it is suppressed{times}."
+
+
+def value_text(value: object) -> str:
+    """A value of a quasi-identifier as reports show it."""
+    return "(missing)" if value is None else str(value)
+
+
+def worst_group(by_value: ByValue, k: int) -> WorstGroup | None:
+    """The value that loses the largest share, of equals the first; None where no value has k records.
+
+    Values of fewer records cannot be released whatever is done, and what the log says of a group must not be about few.
+    """
+    counted = np.flatnonzero(by_value.records >= k)
+    if not len(counted):
+        return None
+    percent = 100.0 * by_value.suppressed[counted] / by_value.records[counted]
+    worst = int(percent.argmax())
+    position = int(counted[worst])
+    return WorstGroup(by_value.quasi_identifiers[position], by_value.values[position], float(percent[worst]))
+
+
 def evaluate(areas: Areas, plan: Plan, sites: np.ndarray, n_unmatched: int = 0) -> tuple[Measures, RegionAudit]:
     """Rate the plan of a release (Croft 2015, Eqs. 20 to 23).
 

@@ -88,8 +88,14 @@ def smallest_class(result: Release, n_quasi_identifiers: int, members: np.ndarra
 
     members : (R,) who each row belongs to; the size is the number of distinct ones then, else of records
     """
+    sizes = class_sizes(result, n_quasi_identifiers, members)
+    return int(sizes.min()) if len(sizes) else None
+
+
+def class_sizes(result: Release, n_quasi_identifiers: int, members: np.ndarray | None = None) -> np.ndarray:
+    """Size of each class of a release, (C,) int64; arguments as for `smallest_class`."""
     if not len(result):
-        return None
+        return np.empty(0, np.int64)
     columns = list(result.fields.values())[:n_quasi_identifiers]
     key, distinct = combine_codes(
         [result.level, result.region, *(c.codes for c in columns)],
@@ -98,4 +104,5 @@ def smallest_class(result: Release, n_quasi_identifiers: int, members: np.ndarra
     if members is not None:
         n_members = int(members.max()) + 1
         key = np.unique(key * n_members + members) // n_members
-    return int(np.bincount(key, weights=None if members is not None else result.counts, minlength=len(distinct)).min())
+    weights = None if members is not None else result.counts
+    return np.bincount(key, weights=weights, minlength=len(distinct)).astype(np.int64)

@@ -24,15 +24,19 @@ from qgis.core import (
 )
 from qgis.PyQt.QtCore import QPointF, QSizeF
 
+from vbas.algorithms.named import GROUPS
+from vbas.core.approach import looking_at
 from vbas.core.configuration import CUSTOM, RECOMMENDED
+from vbas.core.site_number import APPROACHES as SITE_NUMBERS
 
 FOLDER = Path(__file__).resolve().parent.parent / "models"
 # The oldest QGIS that the plugin runs in: what it writes, all of them read.
 WRITTEN_BY = "3.22"
 REGIONS = ("REGIONS", "REGION_ID", "POPULATION", "AREA_POINT")
-RECORDS = ("RECORDS", "RECORD_REGION", "QUASI_IDENTIFIERS", "RECORD_COUNT")
+COARSER = ("GENERALISE", "HIERARCHIES", "HIERARCHY_RULES")
+RECORDS = ("RECORDS", "RECORD_REGION", "QUASI_IDENTIFIERS", "RECORD_COUNT", *COARSER)
 PROTECTION = ("PERSON_ID", "HOUSEHOLD_ID", "SENSITIVE", "L_DIVERSITY", "MAX_SHARE")
-NUMBER = ("GAPS_REGION", "GAPS_COEFFICIENT", "GAPS_EXPONENT", "LOG_BASE", "CUTOFF", "N_SITES")
+NUMBER = ("GAPS_REGION", "GAPS_COEFFICIENT", "GAPS_EXPONENT", "LOG_BASE", "CUTOFF", "N_SITES", "BUDGET", "FAIR")
 LEVELS = ("COARSEST", "RATIO", "LEVEL_FIELDS", "LEAST_POPULATION")
 APPROACHES = ("SITE_LOCATION", "AGGREGATION", "CAPACITY_FACTOR")
 
@@ -83,9 +87,9 @@ ONE_LEVEL = Chain(
         Step(
             "sitenumber",
             "1 How many sites",
-            ("REGIONS", "REGION_ID", *RECORDS, "K", "UNMATCHED", *NUMBER),
+            (*REGIONS, *RECORDS, "K", *PROTECTION, "UNMATCHED", *NUMBER, "FLOOR", "SEED"),
             {},
-            ("SITE_NUMBER",),
+            ("SITE_NUMBER", *APPROACHES),
         ),
         Step(
             "sitelocation",
@@ -97,21 +101,21 @@ ONE_LEVEL = Chain(
         Step(
             "aggregate",
             "3 Which area joins which",
-            (*REGIONS, "RECORDS", "RECORD_REGION", "RECORD_COUNT", "FLOOR"),
+            (*REGIONS, *RECORDS, "K", "UNMATCHED", "FLOOR", "SEED"),
             {"SITES": ("sitelocation", "SITE_POINTS")},
-            ("AGGREGATION", "CAPACITY_FACTOR"),
+            ("AGGREGATION", "CAPACITY_FACTOR", "BUDGET"),
             ("CROSSWALK", "RELEASED_REGIONS", "SITE_POINTS", "VORONOI"),
         ),
         Step(
             "releaserecords",
-            "Suppress and release",
+            "4 Suppress and release",
             (*RECORDS, "K", "KEEP_FIELDS", *PROTECTION, "PUBLISHED_MARGINS", "UNMATCHED"),
             {"CROSSWALK": ("aggregate", "CROSSWALK")},
             outputs=("RELEASED_RECORDS",),
         ),
         Step(
             "evaluate",
-            "4 What it cost",
+            "5 What it cost",
             (*REGIONS, *RECORDS, "K", *PROTECTION, "UNMATCHED"),
             {"CROSSWALK": ("aggregate", "CROSSWALK"), "SITES": ("aggregate", "SITE_POINTS")},
             outputs=("REGION_AUDIT", "REPORT"),
@@ -151,6 +155,8 @@ NESTED = Chain(
     ),
 )
 CHAINS = (ONE_LEVEL, NESTED)
+# What is asked first; all else is advanced, as in “Anonymise records”, whose order the inputs are in.
+FIRST = ("REGIONS", "REGION_ID", "POPULATION", "RECORDS", "RECORD_REGION", "QUASI_IDENTIFIERS", "K", "COMBINATION")
 # Inputs are drawn in two columns on the left, the steps down the middle.
 LEFT, SECOND, MIDDLE, RIGHT = 140, 400, 760, 1080
 
@@ -160,6 +166,9 @@ def by_combination(name: str) -> str:
     parts = {"SITE_NUMBER": "site_number", "SITE_LOCATION": "site_location", "AGGREGATION": "aggregation"}
     if name == "CAPACITY_FACTOR":  # the recommended transport heuristics have no limit
         return f"if(@COMBINATION = '{CUSTOM}', @CAPACITY_FACTOR, 0)"
+    if name == "BUDGET":  # an exchange keeps within it where the number of sites does
+        budgeted = ", ".join(f"'{number}'" for number in looking_at(SITE_NUMBERS, "budget"))
+        return f"if({by_combination('SITE_NUMBER')} IN ({budgeted}), @BUDGET, NULL)"
     cases = " ".join(
         # A combination by transport chooses its own sites; any location gives it their number.
         f"WHEN @COMBINATION = '{key}' THEN '{getattr(c, parts[name]) or 'balanced density'}'"
@@ -169,25 +178,51 @@ def by_combination(name: str) -> str:
 
 
 def inputs_of(chain: Chain) -> list[QgsProcessingParameterDefinition]:
-    """The inputs of a model, as the algorithms declare them."""
+    """The inputs of a model as the algorithms declare them, in the order of the work."""
     found: dict[str, QgsProcessingParameterDefinition] = {}
     for name in chain.declared_by:
-        for one in QgsApplication.processingRegistry().algorithmById(f"vbas:{name}").parameterDefinitions():
+        for one in definitions_of(name):
             if one.name() in chain.inputs:
                 found.setdefault(one.name(), one)
-    return list(found.values())
+    order = [one.name() for one in definitions_of("anonymize")]
+    return sorted((input_of_model(one) for one in found.values()), key=lambda one: order.index(one.name()))
+
+
+def definitions_of(algorithm: str) -> list[QgsProcessingParameterDefinition]:
+    """The parameters of an algorithm of the provider."""
+    return QgsApplication.processingRegistry().algorithmById(f"vbas:{algorithm}").parameterDefinitions()
+
+
+def input_of_model(one: QgsProcessingParameterDefinition) -> QgsProcessingParameterDefinition:
+    """A parameter as an input of a model, which keeps none of the widgets of the form."""
+    copy = one.clone()
+    copy.setMetadata({})
+    advanced = QgsProcessingParameterDefinition.Flag.FlagAdvanced
+    copy.setFlags(one.flags() & ~advanced if one.name() in FIRST else one.flags() | advanced)
+    return copy
+
+
+def help_of(chain: Chain, inputs: list[QgsProcessingParameterDefinition]) -> dict[str, str]:
+    """The text of a model and of each of its inputs and outputs, by the names that QGIS 3.22 knows them by."""
+    found = {one.name(): one.help() for one in inputs}
+    for step in chain.steps:
+        texts = {one.name(): one.help() for one in definitions_of(step.algorithm)}
+        found |= {f"{step.algorithm}:{output}": texts[output] for output in step.outputs}
+    return {**found, "ALG_DESC": chain.help, "ALG_CREATOR": "The VBAS for QGIS developers"}
 
 
 def make_model(chain: Chain) -> QgsProcessingModelAlgorithm:
     """The model as QGIS's object; the provider vbas must be registered."""
     registry = QgsApplication.processingRegistry()
-    model = QgsProcessingModelAlgorithm(chain.title, "Anonymise", "VBAS")
+    model = QgsProcessingModelAlgorithm(chain.title, GROUPS["anonymise"], "VBAS")
     model.setName(chain.name)
-    for i, definition in enumerate(inputs_of(chain)):
+    inputs = inputs_of(chain)
+    for i, definition in enumerate(inputs):
         component = QgsProcessingModelParameter(definition.name())
         component.setPosition(QPointF(SECOND if i % 2 else LEFT, 60 + 75 * (i // 2)))
         component.setSize(QSizeF(230, 34))
         model.addModelParameter(definition.clone(), component)
+    model.setParameterOrder([one.name() for one in inputs])
     source = QgsProcessingModelChildParameterSource
     for i, step in enumerate(chain.steps):
         algorithm = registry.algorithmById(f"vbas:{step.algorithm}")
@@ -214,7 +249,7 @@ def make_model(chain: Chain) -> QgsProcessingModelAlgorithm:
         model.addChildAlgorithm(child)
         if not step.outputs:  # what the next step needs, and the user does not
             child.setModelOutputs({})
-    model.setHelpContent({"ALG_DESC": chain.help, "ALG_CREATOR": "The VBAS for QGIS developers"})
+    model.setHelpContent(help_of(chain, inputs))
     return model
 
 

@@ -13,8 +13,10 @@ from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
 from ..form.effective import NOT_GIVEN, Counts
 from ..form.form import Form
+from ..form.generalising import counts_where
 from ..form.records import counted_records, k_parameter, populated, records_of, unmatched
 from ..layers.feedback import READ
+from ..privacy.dependence import crosswalk_sentence
 from . import settings
 
 CUTOFF, ANONYMOUS = "the population reaches the cut-off", "the records are k-anonymous"
@@ -62,7 +64,8 @@ class MergeAdjacent(VbasAlgorithm):
             name: [{"UNTIL": [ANONYMOUS]}] for name in ("K", "BUDGET", "QUASI_IDENTIFIERS", "UNMATCHED")
         }
         records: Counts = {"RECORDS": [{"UNTIL": [ANONYMOUS], "POPULATION": NOT_GIVEN}]}
-        return {**shared_counts, **until_cutoff, **until_anonymous, **records}
+        classes = counts_where({"UNTIL": [ANONYMOUS]})
+        return {**shared_counts, **until_cutoff, **until_anonymous, **records, **classes}
 
     def work(self, form: Form) -> dict[str, object]:
         options = settings.merging_options_of(form)
@@ -79,4 +82,5 @@ class MergeAdjacent(VbasAlgorithm):
             records = records_of(form, layer.areas, k)
             areas = populated(layer, records)
             aggregation = merging_until_anonymous(areas, records.profile, replace(options, k=k), progress)
+            form.info(crosswalk_sentence(form, ["merging until k-anonymous"]))
         return regions.add_aggregation(form, layer, aggregation)

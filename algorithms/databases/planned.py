@@ -9,6 +9,7 @@ from ...core.nesting.measures import evaluate_levels
 from ...core.nesting.planning import nest
 from ...core.nesting.recount import check_where_shown
 from ...core.plan import Plan, suppress
+from ...core.ties import ties_of
 from ..form import regions
 from ..form.areas import areas_of
 from ..form.form import Form
@@ -33,7 +34,7 @@ def planned(form: Form, found: InPlace) -> tuple[Matched, Plan, Measures]:
     if layer is not None:
         areas = populated(layer, matched)
     loss = form.text("LOSS") if layer is not None else loss_without_areas(form)
-    plan = nest(areas, matched.profile, levels, k, loss, requirement, form.progress(40, 60))
+    plan = nest(areas, matched.profile, levels, k, loss, requirement, form.progress(40, 60), ties_of(form.text("TIES")))
     plan = held_against_margins(form, plan)
     check_where_shown(shown_by(plan), matched, levels, whole=not requirement.asks_for_values)
     return matched, plan, evaluate_levels(areas, plan, matched.n_unmatched)[0]

@@ -10,6 +10,7 @@ from ..form.areas import area_parameters
 from ..form.effective import Counts
 from ..form.form import Form
 from ..form.records import PROTECTION, k_parameter, protection_settings, published_margins, unmatched
+from ..form.release import ties
 from ..nested.levels import loss
 from .connection import InPlaceAlgorithm, connection_parameters, field_parameters, fields_of, opened
 
@@ -42,6 +43,7 @@ class ReleaseDatabase(InPlaceAlgorithm):
             k_parameter(),
             *(shared.advanced(shared.optional(one)) for one in area_parameters()),
             loss(),
+            ties(),
             shared.text(
                 "DESTINATION",
                 "Where the release goes",

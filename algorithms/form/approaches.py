@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.aggregation import APPROACHES as AGGREGATIONS
-from ...core.aggregation import AggregationOptions
+from ...core.aggregation import Aggregation, AggregationOptions
 from ...core.approach import Approach, choosing_sites, looking_at
 from ...core.configuration import CUSTOM, RECOMMENDED, Configuration
 from ...core.errors import InputError
@@ -18,10 +18,11 @@ from ...core.site_number import SiteNumberOptions
 from ...core.site_number.cutoff import CUSTOM as CUSTOM_MODEL
 from ...core.site_number.cutoff import GAPS_REGIONS
 from ...core.site_number.population_cutoff import PUBLISHED_CUTOFFS
+from ...core.suppression import FAIR_FACTOR
 from ..layers.given import Given
 from .effective import Counts
 from .form import Form
-from .parameters import choice, number, whole
+from .parameters import choice, field, number, whole
 
 
 def sentences(approaches: Mapping[str, Approach[object]]) -> str:
@@ -56,34 +57,53 @@ def site_number() -> Iterable[QgsProcessingParameterDefinition]:
         "max combinations",
         f"How many regions to aim for. {sentences(SITE_NUMBERS)} The published model is by El Emam et al. (2009), as "
         "described by Croft et al. (2018, 2.1). K plays no part in the papers' number of regions: with a larger K more "
-        "records are suppressed, unless you choose fewer regions. There is at most one region per area.",
+        "records are suppressed, unless you choose fewer regions, or “suppression budget”. There is at most one region "
+        "per area.",
         advanced=True,
     )
     yield choice(
         "GAPS_REGION",
-        "Cut-off model",
+        "Max combinations and entropy: cut-off model",
         GAPS_REGIONS,
         "from the identifiers",
         "For max combinations and entropy: the part of Canada that the cut-off model was estimated for. "
-        "“from the identifiers” reads Statistics Canada's province code, the first two digits of the areas. Elsewhere "
-        "choose the part most like your areas, or “custom”.",
+        "“from the identifiers” reads the province of Canadian dissemination areas and blocks (8 or 11 digits, DGUID). "
+        "For any other areas it takes the middle one of the three models, and the log says so: choose the part "
+        "most like your areas, or “custom”.",
         advanced=True,
     )
     model = "People per region = coefficient · X ^ exponent."
     for name, label, default, text in (
-        ("GAPS_COEFFICIENT", "Custom model: coefficient", 1588.0, model),
-        ("GAPS_EXPONENT", "Custom model: exponent", 0.42, model),
-        ("LOG_BASE", "Base of the entropy's logarithm", 0.0, "0 is the natural logarithm, which fits the papers."),
-        ("CUTOFF", "People per region", 70_000.0, f"For population cut-off. Published: {published}."),
+        ("GAPS_COEFFICIENT", "Custom cut-off model only: coefficient", 1588.0, model),
+        ("GAPS_EXPONENT", "Custom cut-off model only: exponent", 0.42, model),
+        ("LOG_BASE", "Entropy only: base of its logarithm", 0.0, "0 is the natural logarithm, which fits the papers."),
+        (
+            "CUTOFF",
+            "Cut-offs only: people per region",
+            70_000.0,
+            f"For population cut-off. Published: {published}.",
+        ),
     ):
         yield number(name, label, default, text, advanced=True)
+    yield number(
+        "BUDGET",
+        "Suppression budget, %",
+        1.0,
+        "For suppression budget: the records that may be suppressed, per cent of all. As many regions as keep within "
+        "it are made; where not even a single region does, nothing is. “anonymity exchange” then makes the most "
+        "compact regions within it that it finds. What is done to the regions afterwards (a least population, "
+        "published totals, earlier releases) may suppress more, and the log says so.",
+        0.0,
+        100.0,
+        advanced=True,
+    )
 
 
 def n_sites(optional: bool) -> QgsProcessingParameterDefinition:
     """N_SITES: among the advanced ones where only `given number` needs it."""
     label, text = "Number of sites", "From 1 to the number of areas."
     if optional:
-        label, text = "Given number of regions", f"{text} For “given number”."
+        label, text = "Given number only: number of regions", text
     return whole("N_SITES", label, 10, text, advanced=optional)
 
 
@@ -93,10 +113,10 @@ def site_location() -> QgsProcessingParameterDefinition:
     return choice("SITE_LOCATION", "Where the sites go", SITE_LOCATIONS, "balanced density", text, advanced=True)
 
 
-def aggregation() -> QgsProcessingParameterDefinition:
-    """AGGREGATION."""
-    label, text = "Which area joins which region", sentences(AGGREGATIONS)
-    return choice("AGGREGATION", label, AGGREGATIONS, "iterative Voronoi", text, advanced=True)
+def aggregation(which: Mapping[str, Approach[Aggregation]] = AGGREGATIONS) -> QgsProcessingParameterDefinition:
+    """AGGREGATION; which : the approaches to choose from."""
+    label, text = "Which area joins which region", sentences(which)
+    return choice("AGGREGATION", label, which, "iterative Voronoi", text, advanced=True)
 
 
 def capacity_factor(advanced: bool = True) -> QgsProcessingParameterDefinition:
@@ -105,7 +125,7 @@ def capacity_factor(advanced: bool = True) -> QgsProcessingParameterDefinition:
         "For the transport heuristics: how far a region may exceed an even share of areas; 1 is an even share, 0 sets "
         "no limit."
     )
-    return number("CAPACITY_FACTOR", "Capacity factor", 0.0, text, 0.0, advanced=advanced)
+    return number("CAPACITY_FACTOR", "Transport only: capacity factor", 0.0, text, 0.0, advanced=advanced)
 
 
 def floor() -> QgsProcessingParameterDefinition:
@@ -114,12 +134,23 @@ def floor() -> QgsProcessingParameterDefinition:
         "For the aggregation “population floor”: the people every region needs. 0 takes the whole population divided "
         "by the number of regions."
     )
-    return number("FLOOR", "Population floor", 0.0, text, 0.0, advanced=True)
+    return number("FLOOR", "Population floor only: people per region", 0.0, text, 0.0, advanced=True)
+
+
+def fair() -> QgsProcessingParameterDefinition:
+    """FAIR."""
+    text = (
+        "For suppression budget: quasi-identifiers of which no group may be lost much more than others, such as "
+        f"ethnicity. Of no value of at least k records is more than {FAIR_FACTOR:g} times the budget suppressed."
+    )
+    label = "Fields whose groups are kept intact"
+    return field("FAIR", label, "RECORDS", text, several=True, optional=True, advanced=True)
 
 
 def single_choices() -> Iterable[QgsProcessingParameterDefinition]:
     """SITE_NUMBER, SITE_LOCATION and AGGREGATION with what their approaches need."""
     yield from site_number()
+    yield fair()
     yield n_sites(optional=True)
     yield site_location()
     yield aggregation()
@@ -129,13 +160,13 @@ def single_choices() -> Iterable[QgsProcessingParameterDefinition]:
 
 def counts(number: str = "SITE_NUMBER", location: str = "SITE_LOCATION", how: str = "AGGREGATION") -> Counts:
     """For which approaches the settings above count; number, location, how : the parameters that choose them."""
-    of_number = ("gaps_region", "log_base", "cutoff", "n_sites")
+    of_number = ("gaps_region", "log_base", "cutoff", "n_sites", "budget", "fair")
     return {
         **{setting.upper(): [{number: looking_at(SITE_NUMBERS, setting)}] for setting in of_number},
         "GAPS_COEFFICIENT": [{"GAPS_REGION": [CUSTOM_MODEL]}],
         "GAPS_EXPONENT": [{"GAPS_REGION": [CUSTOM_MODEL]}],
         location: [{how: [name for name in AGGREGATIONS if name not in choosing_sites(AGGREGATIONS)]}],
-        "SEED": [{location: looking_at(SITE_LOCATIONS, "seed")}],
+        "SEED": [{location: looking_at(SITE_LOCATIONS, "seed"), how: looking_at(AGGREGATIONS, "seed")}],
         "CAPACITY_FACTOR": [{how: looking_at(AGGREGATIONS, "capacity_factor")}],
         "FLOOR": [{how: looking_at(AGGREGATIONS, "floor")}],
     }
@@ -165,7 +196,12 @@ def settled_by_combination(given: Given) -> Mapping[str, object]:
 
 def aggregation_options_of(form: Form) -> AggregationOptions:
     """The settings of the aggregation, read."""
-    return AggregationOptions(capacity_factor=form.number("CAPACITY_FACTOR"), floor=form.number("FLOOR"))
+    return AggregationOptions(
+        capacity_factor=form.number("CAPACITY_FACTOR"),
+        floor=form.number("FLOOR"),
+        k=form.whole("K"),
+        seed=form.whole("SEED"),
+    )
 
 
 def location_options_of(form: Form) -> LocationOptions:
@@ -175,9 +211,13 @@ def location_options_of(form: Form) -> LocationOptions:
 
 def number_options_of(form: Form) -> SiteNumberOptions:
     """The settings of the site number, read."""
-    numbers = {name: form.number(name.upper()) for name in ("gaps_coefficient", "gaps_exponent", "log_base", "cutoff")}
+    numbers = {
+        name: form.number(name.upper())
+        for name in ("gaps_coefficient", "gaps_exponent", "log_base", "cutoff", "budget")
+    }
     wholes = {name: form.whole(name.upper()) for name in ("n_sites", "k")}
-    return SiteNumberOptions(gaps_region=form.text("GAPS_REGION"), **numbers, **wholes)
+    fair = tuple(form.field_names("FAIR"))
+    return SiteNumberOptions(gaps_region=form.text("GAPS_REGION"), fair=fair, **numbers, **wholes)
 
 
 def configuration_of(form: Form) -> Configuration:
@@ -191,6 +231,18 @@ def configuration_of(form: Form) -> Configuration:
         names = [chosen.site_number, chosen.site_location, chosen.aggregation]
         aggregation_options = AggregationOptions()
     return Configuration(*names, number_options_of(form), location_options_of(form), aggregation_options)
+
+
+def over_budget(configuration: Configuration, percent: float) -> list[str]:
+    """A sentence where more per cent of the records are suppressed than the number of regions was chosen for."""
+    budget = configuration.number_options.budget
+    if configuration.site_number not in looking_at(SITE_NUMBERS, "budget") or percent <= budget:
+        return []
+    return [
+        f"{percent:.3g} % of the records are suppressed, more than the BUDGET of {budget:g} %: what was asked after "
+        "the regions were made (a least population, published totals, earlier releases) suppresses the rest. Choose a "
+        "smaller BUDGET to make room for it."
+    ]
 
 
 def numbers_in(text: str, parameter: str) -> list[float]:

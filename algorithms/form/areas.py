@@ -44,7 +44,7 @@ def area_parameters(with_population: bool = True) -> Iterable[QgsProcessingParam
         )
     yield choice(
         "AREA_POINT",
-        "Point of an area",
+        "Polygons only: point of an area",
         AREA_POINTS,
         CENTROID,
         "The point that stands for a polygon: its centroid, or a point on its surface for areas whose centroid lies "

@@ -39,6 +39,16 @@ class Effective:
             if (self._settled[name] != "" if name in self._settled else self._missing(name) is None)
         }
 
+    def given(self) -> list[str]:
+        """The inputs that were given, count, and are worked with as they were given."""
+        return [
+            one.name()
+            for one in self._inputs
+            if one.name() in self._given.parameters
+            and one.name() not in self._settled
+            and self._missing(one.name()) is None
+        ]
+
     def sentence(self) -> str:
         """The choices and numbers that the run works with, for the log; empty where there are none."""
         kinds = {definition.name(): definition.type() for definition in self._inputs}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 
 from qgis.core import QgsProcessingException, QgsProcessingFeedback
 
@@ -24,6 +25,7 @@ class Form(Given):
     def __init__(self, given: Given, feedback: QgsProcessingFeedback, effective: Effective, outputs: Outputs) -> None:
         super().__init__(given.algorithm, given.parameters, given.context)
         self._effective, self.feedback, self.outputs = effective, feedback, outputs
+        self.conclusion: tuple[str, ...] = ()  # the last lines of the log
         self._started = time.perf_counter()
 
     def has(self, name: str) -> bool:
@@ -58,9 +60,13 @@ class Form(Given):
         layers = self.algorithm.parameterAsLayerList(self.parameters, name, self.context)
         return [checked_source(self.with_parameters(**{name: layer.id()}), name) for layer in layers]
 
-    def rows(self) -> list[tuple[str, object]]:
+    def given_inputs(self) -> list[str]:
+        """The names of the inputs that were given and count in this run."""
+        return self._effective.given()
+
+    def rows(self, only: Collection[str] | None = None) -> list[tuple[str, object]]:
         """(label, value) of all inputs that count in this run, as reports list them; those left at their default
-        included.
+        included. only : names of those that are wanted, None for all
 
         What has no effect is left out, and what the form chooses itself (the parts of a combination) takes the place of
         what was typed.
@@ -68,6 +74,7 @@ class Form(Given):
         return [
             (f"{self.definition(name).description()} ({name})", value)
             for name, value in self._effective.values().items()
+            if only is None or name in only
         ]
 
     def progress(self, start: float = READ, stop: float = 100.0) -> Progress:

@@ -19,6 +19,7 @@ from qgis.core import (
 )
 
 from ..layers.tables import FOR_RELEASE, INTERNAL, TEST_DATA
+from .usual_fields import propose_usual_field
 
 ADVANCED = QgsProcessingParameterDefinition.Flag.FlagAdvanced
 INTEGER = QgsProcessingParameterNumber.Type.Integer
@@ -57,6 +58,23 @@ def optional(parameter: QgsProcessingParameterDefinition) -> QgsProcessingParame
     return parameter
 
 
+def for_whom(
+    audience: str, parameters: Iterable[QgsProcessingParameterDefinition]
+) -> Iterable[QgsProcessingParameterDefinition]:
+    """The parameters, each with whom it serves before its label (“Custom only: …”), unless the label says it."""
+    for parameter in parameters:
+        label = parameter.description()
+        if ": " not in label:
+            parameter.setDescription(f"{audience}: {label[:1].lower()}{label[1:]}")
+        yield parameter
+
+
+def label_of(parameter: QgsProcessingParameterDefinition) -> str:
+    """The label without what stands before or after it: whom it serves, or what the letter k is."""
+    head, _, tail = parameter.description().partition(": ")
+    return head if len(head) == 1 or not tail else tail[:1].upper() + tail[1:]
+
+
 def source(name: str, label: str, text: str, *kinds: QgsProcessing.SourceType, **flags: bool):
     """A layer of one of these kinds, or any table; flags : those of `described`."""
     return described(QgsProcessingParameterFeatureSource(name, label, list(kinds or (TABLE,))), text, **flags)
@@ -75,6 +93,8 @@ def field(
     parameter = QgsProcessingParameterField(name, label, parentLayerParameterName=layer, allowMultiple=several)
     if numeric:
         parameter.setDataType(NUMERIC_FIELD)
+    if not several:
+        propose_usual_field(parameter)
     return described(parameter, text, **flags)
 
 
@@ -110,7 +130,7 @@ def yes(name: str, label: str, default: bool, text: str, **flags: bool):
 def seed() -> QgsProcessingParameterDefinition:
     """SEED."""
     text = "Starts every random draw: the same seed gives the same result."
-    return whole("SEED", "Seed", 0, text, 0, advanced=True)
+    return whole("SEED", "Where chance plays a part: seed", 0, text, 0, advanced=True)
 
 
 def text(name: str, label: str, default: str | None, text: str, **flags: bool):

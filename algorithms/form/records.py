@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import numpy as np
-from qgis.core import QgsProcessingParameterDefinition
+from qgis.core import QgsField, QgsProcessingParameterDefinition
 
 from ...core.anonymity import DEFAULT_K, SMALLEST_K
 from ...core.areas import Areas
@@ -22,22 +22,25 @@ from ...core.records.matching import (
     requirement_of,
 )
 from ...core.records.table import MEMBER_FIELDS, RecordTable, check_table
+from ...core.suppression import Terms
+from ..compat import field as make_field
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.records import read_area_counts, read_records
 from ..layers.shapes.areas import AreaLayer
 from .effective import GIVEN, Counts
 from .form import Form
+from .generalising import generalised, generalising_parameters
 from .parameters import choice, field, number, source, text, whole
 
 
 def record_parameters() -> Iterable[QgsProcessingParameterDefinition]:
-    """RECORDS, RECORD_REGION, QUASI_IDENTIFIERS, RECORD_COUNT."""
+    """RECORDS, RECORD_REGION, QUASI_IDENTIFIERS, RECORD_COUNT, and how quasi-identifiers are shown coarser."""
     yield source(
         "RECORDS",
         "Records",
         "The person records, one per row: a table, or a layer whose geometry is not used. A plain GeoPackage or CSV is "
         "read fastest. A table already counted by area and class, such as “Profile records” makes, will do as well: "
-        "give its count under “Records per row”.",
+        "give its count under “records per row”.",
     )
     yield field(
         "RECORD_REGION",
@@ -51,16 +54,22 @@ def record_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         "RECORDS",
         "What an outsider could know about a person: age group, sex, ethnicity, … People who share all of these in one "
         "region hide each other. A missing value counts as a value of its own. The values are released as they are, "
-        "so group them first (age groups, not dates of birth).",
+        "so group them first (age groups, not dates of birth), or say under “Coarser values” how.",
         several=True,
     )
-    yield record_count(numeric=True)
+    yield record_count(
+        True,
+        "A survey weight is none: a class of k by weight may rest on one respondent. Leave it empty then, so that k "
+        "counts respondents. Weights with fractions are refused, and numbers that look like weights are warned of.",
+    )
+    yield from generalising_parameters()
 
 
 def counted_records(
     text: str, quasi_identifiers: bool = False, advanced: bool = True
 ) -> Iterable[QgsProcessingParameterDefinition]:
-    """RECORDS, RECORD_REGION and RECORD_COUNT, all optional; with QUASI_IDENTIFIERS where classes matter."""
+    """RECORDS, RECORD_REGION and RECORD_COUNT, all optional; with QUASI_IDENTIFIERS, and how these are shown coarser,
+    where classes matter."""
     yield source("RECORDS", "Records", text, optional=True, advanced=advanced)
     yield field(
         "RECORD_REGION",
@@ -81,16 +90,19 @@ def counted_records(
             advanced=advanced,
         )
     yield record_count(numeric=False)
+    if quasi_identifiers:
+        yield from generalising_parameters()
 
 
 # Where the fields of optional records count.
 COUNTED_RECORDS: Counts = {name: [{"RECORDS": GIVEN}] for name in ("RECORD_REGION", "RECORD_COUNT")}
 
 
-def record_count(numeric: bool) -> QgsProcessingParameterDefinition:
-    """RECORD_COUNT."""
-    text = "For a table that is already counted: how many records each row stands for."
-    return field("RECORD_COUNT", "Records per row", "RECORDS", text, numeric, optional=True, advanced=True)
+def record_count(numeric: bool, more: str = "") -> QgsProcessingParameterDefinition:
+    """RECORD_COUNT; more : what else its help says."""
+    text = f"For a table that is already counted: how many records each row stands for. {more}".strip()
+    label = "Counted tables only: records per row"
+    return field("RECORD_COUNT", label, "RECORDS", text, numeric, optional=True, advanced=True)
 
 
 def k_parameter() -> QgsProcessingParameterDefinition:
@@ -109,12 +121,13 @@ def keep_fields() -> QgsProcessingParameterDefinition:
     """KEEP_FIELDS."""
     return field(
         "KEEP_FIELDS",
-        "Further fields to release",
+        "For researchers: further fields to release",
         "RECORDS",
         "Columns that researchers need and that identify nobody, such as a diagnosis. They are released unchanged and "
         "are not protected by k: leave out names, numbers, dates and anything finer than the region.",
         several=True,
         optional=True,
+        advanced=True,
     )
 
 
@@ -130,7 +143,7 @@ def published_margins() -> QgsProcessingParameterDefinition:
     """PUBLISHED_MARGINS."""
     return text(
         "PUBLISHED_MARGINS",
-        "Totals that others publish",
+        "Full counts only: totals that others publish",
         "",
         "Where the records are a full count, totals that anyone has give suppressed classes away by subtraction. Write "
         "the sets of quasi-identifiers whose totals by region are published, such as age;sex, ethnicity: further "
@@ -144,11 +157,12 @@ def unmatched() -> QgsProcessingParameterDefinition:
     """UNMATCHED."""
     return choice(
         "UNMATCHED",
-        "Records of an unknown area",
+        "Incomplete areas: records of an unknown area",
         UNMATCHED,
         STOP,
         "Records whose area is missing or is not among the areas: “stop” refuses the table and says how many there "
-        "are, “suppress” leaves them out and counts them as suppressed.",
+        "are, “suppress” leaves them out and counts them as suppressed. With “Selected features only” for the areas, "
+        "that is everybody outside the selection: select their records too.",
         advanced=True,
     )
 
@@ -157,14 +171,15 @@ def protection_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     """PERSON_ID, HOUSEHOLD_ID, SENSITIVE, L_DIVERSITY, MAX_SHARE."""
     yield field(
         "PERSON_ID",
-        "Identifier of the person",
+        "Several rows per person: identifier of the person",
         "RECORDS",
         "Where a person has several rows, such as visits: k counts persons then, not rows. It is never released.",
         optional=True,
+        advanced=True,
     )
     yield field(
         "HOUSEHOLD_ID",
-        "Identifier of the household",
+        "Households known as one: identifier of the household",
         "RECORDS",
         "Where a whole household would be recognised as one: k counts households too. It is never released.",
         optional=True,
@@ -172,7 +187,7 @@ def protection_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     )
     yield field(
         "SENSITIVE",
-        "Sensitive fields",
+        "Sensitive data: fields that no class may have in common",
         "RECORDS",
         "Fields such as a diagnosis that a class must not have in common. They are released like further fields; the "
         "report says how many classes have one value, and the two settings below can ask for more.",
@@ -188,9 +203,9 @@ def protection_settings() -> Iterable[QgsProcessingParameterDefinition]:
     distinct = (
         "The different values of every sensitive field that each class must have; 1 asks for nothing (l-diversity)."
     )
-    yield whole("L_DIVERSITY", "Least number of sensitive values", 1, distinct, 1, advanced=True)
+    yield whole("L_DIVERSITY", "Sensitive data: least number of different values", 1, distinct, 1, advanced=True)
     share = "The largest share of a class that may have the same sensitive value, per cent; 100 asks for nothing."
-    yield number("MAX_SHARE", "Largest share of a sensitive value, %", 100.0, share, 0.0, 100.0, advanced=True)
+    yield number("MAX_SHARE", "Sensitive data: largest share of one value, %", 100.0, share, 0.0, 100.0, advanced=True)
 
 
 # Where the settings of sensitive fields count.
@@ -202,8 +217,14 @@ def required_of(form: Form, records: Records) -> Requirement:
     return requirement_of(records, form.whole("K"), form.whole("L_DIVERSITY"), form.number("MAX_SHARE"))
 
 
+def terms_of(form: Form, records: Records) -> Terms:
+    """What the form asks of a release of these records, for searches that count what one would suppress."""
+    requirement = required_of(form, records) if form.has("PERSON_ID") else None
+    return Terms(form.whole("K"), requirement, records.n_unmatched)
+
+
 def table_of(form: Form) -> RecordTable:
-    """RECORDS and its fields, read; KEEP_FIELDS where the algorithm has it."""
+    """RECORDS and its fields, read, and shown as coarse as is asked; KEEP_FIELDS where the algorithm has it."""
     source = form.source("RECORDS")
     _refuse_row_numbers(form, source)
     names = {
@@ -211,7 +232,7 @@ def table_of(form: Form) -> RecordTable:
         for name in ("QUASI_IDENTIFIERS", "KEEP_FIELDS", "SENSITIVE")
     }
     members = {kind: form.text(name) for kind, name in MEMBER_FIELDS.items() if form.has(name) and form.given(name)}
-    return read_records(
+    table = read_records(
         source,
         form.text("RECORD_REGION"),
         names["QUASI_IDENTIFIERS"],
@@ -222,6 +243,7 @@ def table_of(form: Form) -> RecordTable:
         names["SENSITIVE"],
         members,
     )
+    return generalised(form, table)
 
 
 def _refuse_row_numbers(form: Form, source: CheckedSource) -> None:
@@ -241,8 +263,10 @@ def _refuse_row_numbers(form: Form, source: CheckedSource) -> None:
 
 def records_of(form: Form, areas: Areas, k: int | None) -> Records:
     """The table matched with the areas and counted; k is None for steps that do not suppress."""
-    table = table_of(form)
     unmatched = form.text("UNMATCHED") if form.has("UNMATCHED") else STOP
+    if unmatched == SUPPRESS:
+        _warn_of_selected_areas(form)
+    table = table_of(form)
     field = form.text("RECORD_REGION")
     records = match_records(table, areas, unmatched, SMALLEST_K if k is None else k, field)
     form.info(
@@ -253,12 +277,31 @@ def records_of(form: Form, areas: Areas, k: int | None) -> Records:
     return records
 
 
-def profile_of(form: Form) -> tuple[Profile, np.ndarray]:
-    """The table counted by the areas that occur in it, and their identifiers."""
+def _warn_of_selected_areas(form: Form) -> None:
+    """Say before the records are read who will count as suppressed where only some areas are taken."""
+    areas = form.optional_source("REGIONS") if form.has("REGIONS") else None
+    if areas is None or not areas.is_restricted or areas.layer is None:
+        return
+    form.warn(
+        f"Only {areas.featureCount()} of {areas.layer.featureCount()} areas of REGIONS are taken (“Selected features "
+        "only”, or a filter), and UNMATCHED is “suppress”: everybody who lives in the other areas counts as "
+        "suppressed, in every share of suppression. To release the chosen areas alone, select their records too."
+    )
+
+
+def profile_of(form: Form) -> tuple[Profile, np.ndarray, RecordTable]:
+    """The table counted by the areas that occur in it, their identifiers, and the table."""
     table = table_of(form)
     check_table(table, SMALLEST_K)
     identifiers = table.area.categories
-    return profile_records(table.area.codes, table.quasi_identifiers, len(identifiers), table.counts)[0], identifiers
+    profile, _ = profile_records(table.area.codes, table.quasi_identifiers, len(identifiers), table.counts)
+    return profile, identifiers, table
+
+
+def shown_fields(source: CheckedSource, names: Iterable[str], coarsened: Collection[str]) -> list[QgsField]:
+    """Fields of RECORDS for an output; those of coarser values hold text."""
+    there = source.fields()
+    return [make_field(name, "text") if name in coarsened else there.field(name) for name in names]
 
 
 def populated(layer: AreaLayer, records: Records) -> Areas:

@@ -218,7 +218,7 @@ def _numbered(layer: AreaLayer, geometry: str, shapes: np.ndarray) -> Table:
 def add_regions(form: Form, layer: AreaLayer, aggregation: Aggregation, audit: RegionAudit) -> np.ndarray:
     """Write what describes regions that records are released from, and return their shapes."""
     crosswalk = aggregation.crosswalk
-    shapes = region_shapes(layer, crosswalk, form.progress(60, 80))
+    shapes = region_shapes(layer, crosswalk, form.progress(70, 90))
     form.outputs.add("RELEASED_REGIONS", regions_table(layer, crosswalk, shapes, audit.released))
     form.outputs.add("CROSSWALK", crosswalk_table(layer, crosswalk))
     form.outputs.add("REGION_AUDIT", audit_table(layer, crosswalk, shapes, audit))

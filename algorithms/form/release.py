@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 from qgis.core import QgsProcessingParameterDefinition
@@ -12,16 +12,19 @@ from ...core.plan import Plan
 from ...core.privacy.kept_fields import examine_kept_fields
 from ...core.privacy.margins import hold_against_margins, parse_margins
 from ...core.privacy.requirement import Requirement, measure
+from ...core.privacy.weights import warning_of_weights
 from ...core.records.columns import Column
 from ...core.records.matching import Records
 from ...core.release import Release, apply
 from ...core.report.page import Section
 from ...core.report.protection import protection_section
+from ...core.ties import CHOICES, FIXED, SECRET, ties_of
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.crosswalks import LEVEL, NUMBER
 from ..layers.tables import FOR_RELEASE, SecondCount, Table, number_fields
 from .form import Form
-from .parameters import sink
+from .parameters import choice, sink
+from .records import shown_fields
 
 
 def released_records() -> QgsProcessingParameterDefinition:
@@ -37,28 +40,50 @@ def released_records() -> QgsProcessingParameterDefinition:
     )
 
 
+def ties() -> QgsProcessingParameterDefinition:
+    """TIES."""
+    return choice(
+        "TIES",
+        "Choices that cost the same",
+        CHOICES,
+        FIXED,
+        "Nested levels, published totals and a repair often have several ways that cost the same. "
+        f"“{FIXED}”: always the first, so that the same run gives the same release. “{SECRET}”: by chance from the "
+        "computer's own source, kept nowhere, so that nobody who runs the method again can count on its order; every "
+        "run then gives another release, so publish one only. It costs nothing, and hides little: docs/privacy.md "
+        "says how much somebody who knows the method can still guess.",
+        advanced=True,
+    )
+
+
 def held_against_margins(form: Form, plan: Plan) -> Plan:
     """The plan, from which nothing below k follows with the totals that others publish."""
     if not form.has("PUBLISHED_MARGINS") or not form.given("PUBLISHED_MARGINS"):
         return plan
     margins = parse_margins(form.text("PUBLISHED_MARGINS"), plan.profile.quasi_identifiers)
-    held, cost = hold_against_margins(plan, margins)
+    held, cost = hold_against_margins(plan, margins, ties=ties_of(form.text("TIES")))
     form.info(f"{cost} further records are suppressed, so that no count below k follows from published totals.")
     return held
 
 
-def released(form: Form, plan: Plan, records: Records, requirement: Requirement) -> tuple[Release, Section]:
-    """The rows that the plan shows, and what the report says of who and what k does not count."""
+def released(
+    form: Form, plan: Plan, records: Records, requirement: Requirement, population: np.ndarray | None = None
+) -> tuple[Release, Section]:
+    """The rows that the plan shows, and what the report says of who and what k does not count.
+
+    population : people of each area, None where it is not known
+    """
     kept = examine_kept_fields(plan, records)
     release = apply(plan, records, kept)
-    form.warn(*(one.warning for one in kept if one.warning))
+    weights = warning_of_weights(plan, records, population)
+    form.warn(*(one.warning for one in kept if one.warning), *([weights] if weights else []))
     found = measure(requirement, plan.label_of, len(plan.records))
     for kind, smallest in found.smallest.items():
         form.info(f"k counts {kind}: the smallest released class holds {smallest} of them.")
     for name, diversity in found.diversity.items():
         alike = int((diversity.distinct[plan.shown] == 1).sum())
         form.info(f"{alike} of {int(plan.shown.sum())} released classes have one value of “{name}” in common.")
-    return release, protection_section(requirement, found, kept, plan)
+    return release, protection_section(requirement, found, kept, plan, weights)
 
 
 def release_table(
@@ -71,7 +96,9 @@ def release_table(
         numbers[here] = crosswalk.numbers[release.region[here]]
     front = {LEVEL: release.level + 1} if with_level else {}
     n_quasi = len(records.table.quasi_identifiers)
-    return rows_table(form.source("RECORDS"), {**front, NUMBER: numbers}, release.fields, release.counts, k, n_quasi)
+    places = {**front, NUMBER: numbers}
+    coarsened = records.table.coarsened
+    return rows_table(form.source("RECORDS"), places, release.fields, release.counts, k, n_quasi, coarsened)
 
 
 def rows_table(
@@ -81,10 +108,14 @@ def rows_table(
     counts: np.ndarray | None,
     k: int,
     n_quasi_identifiers: int,
+    coarsened: Collection[str] = (),
 ) -> tuple[Table, SecondCount]:
-    """Rows with where they are shown in front, then fields of the source, the quasi-identifiers first."""
+    """Rows with where they are shown in front, then fields of the source, the quasi-identifiers first.
+
+    coarsened : names of those that show coarser values, which are text
+    """
     fields = number_fields(**dict.fromkeys(places, "long"))
-    fields += [source.fields().field(name) for name in shown]
+    fields += shown_fields(source, shown, coarsened)
     columns = [*places.values(), *shown.values()]
     if counts is not None:
         fields += number_fields(records="long")

@@ -27,7 +27,7 @@ from qgis.PyQt.QtCore import QVariant
 
 from ...core.errors import InputError, first_values
 from ..layers.given import Given
-from .parameters import OPTIONAL
+from .parameters import OPTIONAL, label_of
 
 # Options of qgis_process itself: it reads them before the “--”; after it they are names like any other.
 OPTIONS = ("ELLIPSOID", "DISTANCE_UNITS", "AREA_UNITS", "PROJECT_PATH")
@@ -239,7 +239,7 @@ def as_spelled(given: Given) -> Given:
 
 def with_labels(algorithm: QgsProcessingAlgorithm, message: str) -> str:
     """A message that names parameters by their ids, with the labels of the dialog before the first of each."""
-    labels = {one.name(): one.description().partition(":")[0] for one in algorithm.parameterDefinitions()}
+    labels = {one.name(): label_of(one) for one in algorithm.parameterDefinitions()}
 
     def labelled(match: re.Match[str]) -> str:
         label = labels.pop(match[0], None)

@@ -10,6 +10,7 @@ from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, NOT_GIVEN, Counts
 from ..form.form import Form
+from ..form.generalising import counts_where
 from ..form.records import counted_records, k_parameter, unmatched
 from . import levels as nested
 from . import outputs
@@ -40,7 +41,7 @@ class NestLevels(VbasAlgorithm):
                 "regions are the finest level, and the others are made from them.",
             ),
             shared.visible(approaches.site_location()),
-            shared.visible(approaches.aggregation()),
+            shared.visible(approaches.aggregation(nested.AGGREGATIONS)),
             *counted_records(
                 "The records: their number in each area, where no population is given, and their classes, where the "
                 "anonymity-driven clustering places the sites.",
@@ -57,11 +58,19 @@ class NestLevels(VbasAlgorithm):
 
     def counts(self) -> Counts:
         single = approaches.counts()
+        single = {
+            **single,
+            "SEED": [{"SITE_LOCATION": looking_at(SITE_LOCATIONS, "seed")}],
+            "SITE_LOCATION": [
+                {"AGGREGATION": [name for name, one in nested.AGGREGATIONS.items() if not one.own_sites]}
+            ],
+        }
         made = ("COARSEST", "RATIO", "SITE_LOCATION", "AGGREGATION", "CAPACITY_FACTOR", "SEED")
         of_records = ("RECORD_REGION", "QUASI_IDENTIFIERS", "RECORD_COUNT", "UNMATCHED")
         return {
             **{name: [{"LEVEL_FIELDS": NOT_GIVEN}, *single.get(name, ())] for name in made},
             **{name: [{"RECORDS": GIVEN}] for name in of_records},
+            **counts_where({"RECORDS": GIVEN}),
             "CROSSWALKS": [{"LEVEL_FIELDS": NOT_GIVEN}],
             "K": [{"SITE_LOCATION": looking_at(SITE_LOCATIONS, "k")}],
         }

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ...core.areas import Areas
 from ...core.configuration import Configuration, Run, aggregate
+from ...core.convergence import Convergence
 from ...core.errors import InputError
-from ...core.evaluation import Measures, distance_of_labels, evaluate, evaluate_by_value
+from ...core.evaluation import Measures, evaluate
 from ...core.levels import Levels
 from ...core.nesting.losses import MEAN_DISTANCE, NON_UNIFORM_ENTROPY
 from ...core.nesting.making import build_levels
@@ -17,15 +20,21 @@ from ...core.nesting.recount import check_where_shown
 from ...core.plan import Plan, suppress
 from ...core.records.matching import Records
 from ...core.release import Release, smallest_class
-from ...core.report.nested import nested_report
+from ...core.report.nested import NestedAccount, nested_report
 from ...core.report.page import Section
+from ...core.ties import ties_of
 from ..form import approaches, regions
 from ..form.areas import areas_of
+from ..form.conclusion import conclude
+from ..form.editions import add_release_edition, ground_of
 from ..form.form import Form
-from ..form.records import populated, records_of, required_of
-from ..form.release import held_against_margins, release_table, released
+from ..form.lost import say_who_is_lost
+from ..form.records import populated, records_of, required_of, terms_of
+from ..form.release import release_table, released
+from ..form.running import running_of
 from ..layers.shapes.areas import AreaLayer
-from ..privacy.earlier import held_against_register
+from ..privacy.dependence import crosswalk_sentence
+from ..privacy.earlier import protected
 from ..privacy.rule import rule_sentences
 from . import outputs
 from .levels import CONFIGURATION, layer_for_levels, level_options_of, levels_of, sentence
@@ -51,12 +60,16 @@ def anonymize_nested(form: Form) -> dict[str, object]:
     )
     step = form.progress(30, 45)
     levels = levels_of(form, areas, lambda: build_levels(areas, records.profile, finest, options, step))
-    form.info(sentence(levels), *rule_sentences(form))
+    notes = (*rule_sentences(form), crosswalk_sentence(form, _looking_at_classes(form, configuration)))
+    form.info(sentence(levels), *notes)
     seconds["levels"] = form.seconds() - sum(seconds.values())
-    plan, release, protection = plan_and_release(form, areas, records, levels, k, form.text("LOSS"))
+    plan, release, protection = plan_and_release(form, areas, records, levels, k, form.text("LOSS"), areas.population)
     seconds["optimum, release and recount"] = form.seconds() - sum(seconds.values())
-    form.outputs.add("RELEASED_RECORDS", *release_table(form, release, levels, records, k, True))
-    measures, _ = add_levels(form, layer, areas, records, plan, single, seconds, (release, protection))
+    table = release_table(form, release, levels, records, k, True)
+    form.outputs.add("RELEASED_RECORDS", *table, progress=form.progress(65, 80))
+    series = run.convergence if run and finest is not None else ()
+    made = release, protection
+    measures, _ = add_levels(form, layer, areas, records, plan, single, seconds, made, series, notes)
     if form.outputs.wanted("SITE_POINTS") or form.outputs.wanted("VORONOI"):
         form.warn("Nested levels have no sites: SITE_POINTS and VORONOI are not made.")
     return {**regions.numbers(measures), **numbers(levels, measures)}
@@ -64,19 +77,24 @@ def anonymize_nested(form: Form) -> dict[str, object]:
 
 def release_nested(form: Form) -> dict[str, object]:
     """`vbas:releaserecords` with a crosswalk of several levels."""
-    k, loss = form.whole("K"), form.text("LOSS")
+    k, loss, population = form.whole("K"), form.text("LOSS"), None
     if form.given("REGIONS"):
         layer = areas_of(form)
         areas, levels = regions.levels_of_crosswalk(form, layer.areas)
         records = records_of(form, areas, k)
         areas = populated(layer, records)
+        population = areas.population
     else:
+        layer = None
         areas, levels = regions.levels_of_crosswalk(form)
         records = records_of(form, areas, k)
         loss = loss_without_areas(form)
-    plan, release, _ = plan_and_release(form, areas, records, levels, k, loss)
+    plan, release, _ = plan_and_release(form, areas, records, levels, k, loss, population)
     measures, _ = evaluate_levels(areas, plan, records.n_unmatched)
-    form.outputs.add("RELEASED_RECORDS", *release_table(form, release, levels, records, k, True))
+    table = release_table(form, release, levels, records, k, True)
+    form.outputs.add("RELEASED_RECORDS", *table, progress=form.progress(65, 95))
+    add_release_edition(form, release, records, levels, layer)
+    conclude(form, measures, release, n_levels=len(levels))
     return regions.numbers(measures)
 
 
@@ -104,13 +122,19 @@ def evaluate_nested(form: Form) -> dict[str, object]:
 
 
 def plan_and_release(
-    form: Form, areas: Areas, records: Records, levels: Levels, k: int, loss: str
+    form: Form,
+    areas: Areas,
+    records: Records,
+    levels: Levels,
+    k: int,
+    loss: str,
+    population: np.ndarray | None = None,
 ) -> tuple[Plan, Release, Section]:
     """The optimum, the rows that it shows, recounted region by region, and what the report says of their protection."""
     requirement = required_of(form, records)
-    plan = nest(areas, records.profile, levels, k, loss, requirement, form.progress(45, 65))
-    plan = held_against_register(form, held_against_margins(form, plan), areas)
-    release, protection = released(form, plan, records, requirement)
+    plan = nest(areas, records.profile, levels, k, loss, requirement, form.progress(45, 65), ties_of(form.text("TIES")))
+    plan = protected(form, plan, areas, records, requirement)
+    release, protection = released(form, plan, records, requirement, population)
     check_where_shown(release, records, levels, whole=not requirement.asks_for_values)
     return plan, release, protection
 
@@ -124,12 +148,15 @@ def add_levels(
     single: tuple[str, Measures] | None,
     seconds: dict[str, float],
     made: tuple[Release, Section] | None,
+    convergence: Sequence[Convergence] = (),
+    notes: tuple[str, ...] = (),
 ) -> tuple[Measures, LevelAudit]:
-    """Write what describes the levels and what they show; made : the release, and what protects it, if there is one."""
+    """Write what describes the levels and what they show; made : the release, and what protects it, if there is one;
+    convergence : of what made the finest regions; notes : sentences for the report."""
     release, protection = made or (None, None)
     levels = plan.levels
     measures, audit = evaluate_levels(areas, plan, records.n_unmatched)
-    shapes = outputs.level_shapes(layer, levels, form.progress(65, 80))
+    shapes = outputs.level_shapes(layer, levels, form.progress(80, 90))
     if release is not None:
         form.outputs.add("RELEASED_REGIONS", outputs.regions_of_levels(layer, levels, shapes, audit))
         form.outputs.add("CROSSWALK", outputs.crosswalk_of_levels(layer, levels))
@@ -139,25 +166,21 @@ def add_levels(
     form.outputs.add_text(
         "REPORT",
         lambda: nested_report(
-            measures,
-            audit,
-            plan.k,
+            NestedAccount(areas, plan, measures, audit, single, ground_of(layer, shapes)),
             smallest,
-            evaluate_by_value(areas, plan),
-            _classes(areas, plan),
-            single,
-            [layer.to_planar(np.asarray(one), layer.crs) for one in shapes],
-            form.rows(),
-            (*records.warnings, *rule_sentences(form)),
+            running_of(form),
+            (*records.notes, *notes),
             seconds,
             protection,
+            convergence,
         ),
     )
-    share = f"{measures.n_suppressed} of {measures.n_records} records ({measures.suppression_percent:.3g} %)"
-    form.info(
-        f"Suppressed: {share}. Mean distance: {measures.mean_distance:.0f} m."
-        + ("" if single is None else f" One level ({single[0]}): {_in_short(single[1])}.")
-    )
+    if release is not None:
+        add_release_edition(form, release, records, levels, layer, shapes)
+    conclude(form, measures, release, n_levels=len(levels))
+    if single is not None:
+        form.info(f"One level ({single[0]}) would give: {_in_short(single[1])}.")
+    say_who_is_lost(form, areas, plan, measures)
     return measures, audit
 
 
@@ -175,7 +198,7 @@ def _single_level(
 ) -> tuple[Run | None, tuple[str, Measures] | None]:
     """What one level of regions would give; a configuration that fails matters only where its regions are used."""
     try:
-        run = aggregate(areas, records.profile, configuration, form.progress(stop=30))
+        run = aggregate(areas, records.profile, configuration, form.progress(stop=30), terms=terms_of(form, records))
     except InputError as error:
         if form.text("FINEST") == CONFIGURATION and not form.given("LEVEL_FIELDS"):
             raise
@@ -186,15 +209,14 @@ def _single_level(
     return run, (form.text("COMBINATION"), measures)
 
 
-def _classes(areas: Areas, plan: Plan) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """The name of each class, its released records, and their mean distance."""
-    profile, n_classes = plan.profile, len(plan.profile.classes)
-    shown = np.where(plan.shown, plan.records, 0)
-    released = np.bincount(plan.class_of, shown, n_classes)
-    metres = np.bincount(plan.class_of, shown * distance_of_labels(areas, plan), n_classes)
-    values = [categories[codes] for categories, codes in zip(profile.categories, profile.classes.T)]
-    names = [" · ".join("(missing)" if value is None else str(value) for value in row) for row in zip(*values)]
-    return names, released, metres / np.maximum(released, 1)
+def _looking_at_classes(form: Form, configuration: Configuration) -> tuple[str, ...]:
+    """The approaches that made the levels and look at the classes of suppressed records."""
+    if form.given("LEVEL_FIELDS"):
+        return ()
+    looking = configuration.looking_at_classes
+    if form.text("FINEST") == CONFIGURATION:
+        return looking
+    return tuple(name for name in looking if name != configuration.site_number)
 
 
 def _in_short(measures: Measures) -> str:

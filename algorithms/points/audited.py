@@ -28,14 +28,15 @@ NUMBERS = {
 
 def grid_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     """K_INNER, K_MIN, OUTER_FACTOR, FAILURE_PERCENT."""
-    help_text = "The inner radii to try, in people: numbers separated by commas."
-    yield text("K_INNER", "K_INNER, a list", K_INNER_OF_PAPER, help_text)
-    yield text("K_MIN", "K_MIN, a list", K_MIN_OF_PAPER, "The anonymity that is wanted: numbers separated by commas.")
+    label = "Inner radii to try: least numbers of people moved past"
+    yield text("K_INNER", label, K_INNER_OF_PAPER, "In people, if they were spread evenly; separated by commas.")
+    label = "Anonymity wanted: least numbers of households nearer by"
+    yield text("K_MIN", label, K_MIN_OF_PAPER, "What a household must hide among; numbers separated by commas.")
     help_text = "A narrower ring moves points less far and falls short more often."
-    yield number("OUTER_FACTOR", "K_OUTER as a multiple of K_INNER", 10.0, help_text, 1.01, advanced=True)
+    yield number("OUTER_FACTOR", "Outer radius as a multiple of the inner one", 10.0, help_text, 1.01, advanced=True)
     yield number(
         "FAILURE_PERCENT",
-        "Failures accepted, per cent",
+        "Households that may fall short, per cent",
         1.0,
         "The audit looks for the smallest K_INNER with which no more masked households than this fall short.",
         0,

@@ -11,6 +11,8 @@ from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, Counts
 from ..form.form import Form
+from ..form.running import running_of
+from ..layers.shapes.projection import north_of
 from . import audited, inputs
 
 
@@ -71,8 +73,19 @@ class DonutAudit(VbasAlgorithm):
         form.outputs.add("AUDIT", audited.grid_table(grid))
         form.outputs.add("SMALLEST", audited.smallest_table(smallest))
         form.outputs.add("AREA_AUDIT", audited.area_table(areas, grid, uneven))
-        shapes, rows = np.asarray(areas.planar_shapes), form.rows()
+        shapes = np.asarray(areas.planar_shapes)
         form.outputs.add_text(
-            "REPORT", lambda: audit_report(grid, smallest, wanted, uneven, shapes, areas.names, notes, rows)
+            "REPORT",
+            lambda: audit_report(
+                grid,
+                smallest,
+                wanted,
+                uneven,
+                shapes,
+                areas.names,
+                north_of(areas.planar, shapes, form.context),
+                notes,
+                running_of(form),
+            ),
         )
         return audited.audit_numbers(households, grid, smallest)

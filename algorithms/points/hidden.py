@@ -36,7 +36,7 @@ def least_candidates() -> Iterable[QgsProcessingParameterDefinition]:
     """K_MIN, EARLIER, EARLIER_ID."""
     yield whole(
         "K_MIN",
-        "K_MIN",
+        "Fewest addresses a point may have come from",
         K_MIN,
         "A masked point that could have come from fewer addresses (HOUSEHOLDS of its area in whose ring it lies) is "
         "held back, not released. 0 holds nothing back. Without HOUSEHOLDS it cannot be counted and has no effect.",
@@ -44,7 +44,7 @@ def least_candidates() -> Iterable[QgsProcessingParameterDefinition]:
     )
     yield source(
         "EARLIER",
-        "Earlier masked points",
+        "Masked before: the earlier masked points",
         "Masked points of the same people that others may have already, of the same areas, K_INNER and K_OUTER: only "
         "addresses that fit both places of a home are counted then. Needs HOUSEHOLDS. It is best not to mask the same "
         "people twice.",
@@ -54,7 +54,7 @@ def least_candidates() -> Iterable[QgsProcessingParameterDefinition]:
     )
     yield field(
         "EARLIER_ID",
-        "Identifier of a person, in both layers",
+        "Masked before: identifier of a person, in both layers",
         "EARLIER",
         "The field of EARLIER that says whose place it is; POINTS must have a field of the same name. It is released "
         "only if it is among the fields to release.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,7 @@ from ...core.masking.utility import Utility, utility
 from ...core.progress import Progress
 from ...core.records.columns import Column
 from ...core.report.donut import Anonymity, masking_report
+from ...core.report.running import Running
 from ..form.form import Form
 from ..form.parameters import POINTS, described, field, report, sink, whole
 from ..layers.shapes.points import moved_coordinates
@@ -66,7 +67,7 @@ def ring() -> Iterable[QgsProcessingParameterDefinition]:
     )
     headers = ["Category", "Field of AREAS"]
     yield described(
-        QgsProcessingParameterMatrix("CATEGORY_POPULATIONS", "Population of each category", headers=headers),
+        QgsProcessingParameterMatrix("CATEGORY_POPULATIONS", "Categories only: population of each", headers=headers),
         "For each category, the field of AREAS with its population; on the command line as a list, category and field "
         "in turn. Without it, the fields of AREAS that have the categories' names.",
         advanced=True,
@@ -74,14 +75,14 @@ def ring() -> Iterable[QgsProcessingParameterDefinition]:
     )
     yield whole(
         "K_INNER",
-        "K_INNER",
+        "Least number of people a point moves past (inner radius)",
         15,
         "A point moves past at least this many people, if they were spread evenly: take three times the anonymity you "
         "want, since they are not.",
         1,
     )
     text = "It moves past at most this many people. Without it, 10 x K_INNER."
-    yield whole("K_OUTER", "K_OUTER", None, text, 2, optional=True)
+    yield whole("K_OUTER", "Largest number of people a point moves past (outer radius)", None, text, 2, optional=True)
 
 
 def release_settings() -> Iterable[QgsProcessingParameterDefinition]:
@@ -157,8 +158,12 @@ def measure(
 
 def title(found: MaskingMeasures) -> str:
     """What MASKED is called: not for release where most points fall short."""
-    most = found.shortfall is not None and found.shortfall.most
-    return f"{MASKED_POINTS} ({INTERNAL if most else FOR_RELEASE})"
+    return f"{MASKED_POINTS} ({INTERNAL if falls_short(found) else FOR_RELEASE})"
+
+
+def falls_short(found: MaskingMeasures) -> bool:
+    """Whether most points have fewer candidate addresses than they should."""
+    return found.shortfall is not None and found.shortfall.most
 
 
 def masked_table(form: Form, case: MaskingInputs, masking: Masking) -> Table:
@@ -236,7 +241,7 @@ def page(
     found: MaskingMeasures,
     k_inner: int,
     not_masked: str,
-    parameters: Sequence[tuple[str, object]],
+    running: Running,
 ) -> str:
     """REPORT."""
     candidates = None if found.hiding is None else found.hiding.left[case.homes.home_of]
@@ -247,7 +252,7 @@ def page(
         found.pattern,
         not_masked,
         [*notes, *kept_warnings(case.kept)],
-        parameters,
+        running,
     )
 
 

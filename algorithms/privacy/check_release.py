@@ -12,6 +12,7 @@ from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, Counts
 from ..form.form import Form
 from ..form.records import PROTECTION, k_parameter, protection_parameters, record_count
+from ..form.running import running_of
 from ..layers.tables import INTERNAL
 from .checked import check_table_of, columns_of
 
@@ -77,7 +78,7 @@ class CheckRelease(VbasAlgorithm):
         k, distinct, share = form.whole("K"), form.whole("L_DIVERSITY"), form.number("MAX_SHARE")
         found = check_release(quasi, others, k, members, sensitive, distinct, share, areas, counts)
         form.outputs.add("CHECK", check_table_of(form, quasi, found))
-        form.outputs.add_text("REPORT", lambda: check_report(found, k, quasi, form.rows()))
+        form.outputs.add_text("REPORT", lambda: check_report(found, k, quasi, running_of(form)))
         form.warn(*found.problems, *(text for one in found.kept for text in (one.refusal, one.warning) if text))
         form.info(verdict(found, k))
         if form.yes("STOP") and found.classes_below:

@@ -11,8 +11,11 @@ from ..form.areas import area_parameters
 from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, NOT_GIVEN, Counts
 from ..form.form import Form
+from ..form.generalising import relating_parameters
 from ..form.records import k_parameter
+from ..form.running import running_of
 from ..layers.tables import INTERNAL
+from .relating import comparable
 from .releases import pinned_table, register_parameter, release_parameters, releases_of
 
 
@@ -31,13 +34,17 @@ class CheckReleases(VbasAlgorithm):
         "keeps. Nothing but what anybody can read is used. Releases of the same regions whose counts differ are taken "
         "as updates and compared count by count; all others are taken to be of the same people, and where they "
         "contradict each other the log says so.</p>"
-        "<p>Nothing found means: nothing of the kinds listed here. Values of further fields are not looked at.</p>"
+        "<p>Sensitive fields that the releases show may tell more: the diagnosis of the one person who is in one table "
+        "and not in the other, or that many people of a small place have the same one. Name them under “Sensitive "
+        "fields”; a register knows them.</p>"
+        "<p>Nothing found means: nothing of the kinds listed here. Values of other fields are not looked at.</p>"
     )
 
     def declare(self) -> None:
         self.addParameters(
             register_parameter("A register of releases, as “Anonymise records” keeps it. Or give the releases below."),
             *release_parameters(),
+            *relating_parameters(),
             k_parameter(),
             *(shared.optional(shared.advanced(one)) for one in area_parameters(with_population=False)),
             shared.sink(
@@ -45,7 +52,8 @@ class CheckReleases(VbasAlgorithm):
                 "Counts given away",
                 INTERNAL,
                 "A row per count: its areas (as a shape, where the areas are given), values, least and most people, "
-                "and the releases that tell.",
+                "their sensitive values where those are known (vbas_sensitive), and the releases that tell. Last come "
+                "groups of K people and more who are shown to have one sensitive value.",
                 optional=True,
             ),
             shared.report("A page with the verdict, and what is given away by which releases."),
@@ -53,14 +61,17 @@ class CheckReleases(VbasAlgorithm):
         self.addNumbers(
             N_PINNED="Counts given away",
             N_PERSONS="People in them at least",
+            N_VALUES="Counts given away whose sensitive values are known",
+            N_ALIKE="Groups of K people and more shown to have one sensitive value",
             N_UNDECIDED="Counts that could not be decided",
             N_CONTRADICTED="Classes in which the releases contradict each other",
         )
 
     def counts(self) -> Counts:
-        layers = ("RELEASES", "CROSSWALKS", "QUASI_IDENTIFIERS", "COUNT_FIELD", "EACH_K", "BY_SIZE_ALONE")
+        layers = ("RELEASES", "CROSSWALKS", "QUASI_IDENTIFIERS", "SENSITIVE", "COUNT_FIELD", "EACH_K", "BY_SIZE_ALONE")
         return {
             **{name: [{"REGISTER": NOT_GIVEN}] for name in layers},
+            "HIERARCHY_RULES": [{"REGISTER": GIVEN}],
             **{name: [{"REGIONS": GIVEN}] for name in ("REGION_ID", "AREA_POINT")},
         }
 
@@ -68,14 +79,16 @@ class CheckReleases(VbasAlgorithm):
         releases, k = releases_of(form), form.whole("K")
         if len(releases) < 2:
             raise InputError(f"There are {len(releases)} releases: give at least two of the same people.")
+        releases = comparable(form, releases)
         found = examine_all(releases, k, form.progress(stop=80))
         rows = rows_of(found, releases)
         form.outputs.add("PINNED", pinned_table(form, rows, releases))
-        form.outputs.add_text("REPORT", lambda: releases_report(found, rows, releases, k, form.rows()))
+        form.outputs.add_text("REPORT", lambda: releases_report(found, rows, releases, k, running_of(form)))
         (form.warn if rows else form.info)(verdict(found, k))
         undecided = 0 if found.pinned is None else found.pinned.n_undecided
         contradicted = 0 if found.pinned is None else len(found.pinned.contradicted)
         if contradicted:
             form.warn(f"In {contradicted} classes the releases contradict each other: they are of different people.")
-        numbers = {"N_PINNED": len(rows), "N_PERSONS": found.n_persons}
+        numbers = {"N_PINNED": found.n_counts, "N_PERSONS": found.n_persons}
+        numbers.update(N_VALUES=found.n_values, N_ALIKE=found.n_alike)
         return {**numbers, "N_UNDECIDED": undecided, "N_CONTRADICTED": contradicted}

@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.areas import Areas
-from ...core.errors import InputError, PrivacyError
+from ...core.errors import PrivacyError
 from ...core.plan import Plan
+from ...core.privacy.requirement import Requirement
+from ...core.records.matching import Records
 from ...core.releases.examining import Examined, examine
-from ...core.releases.published import Published, publish
-from ...core.releases.repair import on_earlier_regions, repair
+from ...core.releases.published import publish
+from ...core.releases.repair import Repaired, on_earlier_regions, repair
+from ...core.releases.values import kept_values
+from ...core.ties import ties_of
 from ..form.effective import GIVEN, Counts
 from ..form.form import Form
 from ..form.parameters import choice
+from ..form.release import held_against_margins
 from .register import new_entry, read_register
+from .relating import refuse_data_dependent_groups, relating
 from .releases import register_parameter
 
 STOP, REPAIR = "stop", "repair"
-COUNTS: Counts = {"REGISTER_ACTION": [{"REGISTER": GIVEN}]}
+COUNTS: Counts = {
+    "REGISTER_ACTION": [{"REGISTER": GIVEN}],
+    **{name: [{"GENERALISE": GIVEN, "REGISTER": GIVEN}] for name in ("HIERARCHIES", "HIERARCHY_RULES")},
+}
 
 
 def register_parameters() -> Iterable[QgsProcessingParameterDefinition]:
@@ -28,12 +38,13 @@ def register_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     yield register_parameter(
         "A GeoPackage that keeps what earlier releases of these people published, and nothing else; a new name starts "
         "one. Before anything is written, this release is held against all of them: together they must give away no "
-        "count of fewer than k people. Afterwards this release is added.",
+        "count of fewer than k people. Afterwards this release is added. Where a quasi-identifier is shown coarser now "
+        "or was then, give its coarser values as they were: they say which counts are sums of which.",
         advanced=True,
     )
     yield choice(
         "REGISTER_ACTION",
-        "If earlier releases and this one give counts away",
+        "Earlier releases: if they and this one give counts away",
         (STOP, REPAIR),
         STOP,
         f"“{STOP}”: nothing is written. “{REPAIR}”: the smallest classes that tell are suppressed, or shown in larger "
@@ -43,25 +54,43 @@ def register_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     )
 
 
-def held_against_register(form: Form, plan: Plan, areas: Areas) -> Plan:
-    """The plan, repaired if need be; its release is added to the register once all outputs are in their place.
+def protected(form: Form, plan: Plan, areas: Areas, records: Records, requirement: Requirement) -> Plan:
+    """The plan, from which nothing below k follows with published totals, nor with the releases of the register.
 
-    Without a register, the plan. Raises PrivacyError where counts are given away and may not be, or cannot, be mended.
+    Its release is added to the register once all outputs are in their place. Raises PrivacyError where counts are given
+    away and may not be, or cannot, be mended.
     """
+    plan = held_against_margins(form, plan)
     if not (form.has("REGISTER") and form.given("REGISTER")):
         return plan
+    refuse_data_dependent_groups(form, records.table)
     path = Path(form.text("REGISTER"))
     earlier = read_register(path)
     title = f"release {len(earlier) + 1}"
-    told = publish(plan, areas, title)
+    table, alike = records.table, requirement.asks_for_values
+    sensitive = kept_values(records, requirement)
+    coarsened = {name: one.level for name, one in table.coarsened.items()}
+    told = publish(plan, areas, title, sensitive, coarsened)
     if earlier:
-        found = examine(told, earlier)
+        relate = relating(form, [*earlier, told], table)
+        held_against, comparable = [relate(one) for one in earlier], relate(told)
+        found = examine(comparable, held_against, alike=alike)
         _refuse_contradictions(found)
         if found.n_counts and form.text("REGISTER_ACTION") == STOP:
             raise PrivacyError(_stopped(found, plan.k))
         if found.n_counts:
-            plan, told = _repaired(form, plan, areas, earlier, title)
+            ties, again = ties_of(form.text("TIES")), partial(held_against_margins, form)
+            done = repair(
+                plan, areas, held_against, title, sensitive, alike, again, ties=ties, relate=relate, coarsened=coarsened
+            )
+            plan, told, found = done.plan, done.published, done.after
+            _say_what_it_cost(form, done, on_earlier_regions(plan, areas, earlier, requirement))
         form.info(f"Held against {len(earlier)} earlier releases of the register: nothing is given away.")
+        if found.n_alike and not alike:
+            form.warn(
+                f"{found.n_alike} groups of {plan.k} people and more are shown to have one sensitive value by the "
+                "earlier releases and this one together; with L_DIVERSITY of 2 or more they would count as given away."
+            )
         if found.n_undecided:
             form.warn(f"{found.n_undecided} counts were too many or too hard to decide.")
     entry = new_entry(path, told, len(earlier))
@@ -69,29 +98,22 @@ def held_against_register(form: Form, plan: Plan, areas: Areas) -> Plan:
     return plan
 
 
-def _repaired(form: Form, plan: Plan, areas: Areas, earlier: list[Published], title: str) -> tuple[Plan, Published]:
-    """The plan that gives nothing away, and what it publishes, with what it cost in the log."""
-    if plan.level_of is not None and (form.whole("L_DIVERSITY") > 1 or form.number("MAX_SHARE") < 100):
-        raise InputError(
-            "REGISTER_ACTION “repair” with nested levels would not keep to L_DIVERSITY and MAX_SHARE: choose “stop”, "
-            "or one level."
-        )
-    done = repair(plan, areas, earlier, title)
+def _say_what_it_cost(form: Form, done: Repaired, other: Plan | None) -> None:
+    """Say what a repair cost, and what the regions of an earlier release would: `other`. Raises PrivacyError."""
+    k = done.plan.k
     if done.after.n_counts:
-        raise PrivacyError(_stopped(done.after, plan.k))
+        raise PrivacyError(_stopped(done.after, k))
     form.warn(
-        f"This release would have given away {done.before.n_counts} counts of fewer than {plan.k} people together "
+        f"This release would have given away {done.before.n_counts} counts of fewer than {k} people together "
         f"with earlier ones. To prevent that, {done.n_suppressed} more records are suppressed and {done.n_coarser} "
         f"shown in larger regions. {done.n_known_by_size} counts would follow for somebody who knew which classes are "
         "suppressed for their size alone: do not tell."
     )
-    other = on_earlier_regions(plan, areas, earlier)
     if other is not None:
         form.info(
             f"With the regions of an earlier release {other.n_released} records could be shown, here "
             f"{done.plan.n_released}: release by its crosswalk (“Release records”, with this register)."
         )
-    return done.plan, done.published
 
 
 def _refuse_contradictions(found: Examined) -> None:

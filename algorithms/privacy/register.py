@@ -1,67 +1,45 @@
 """The register: a GeoPackage of what was published, and of nothing else.
 
-It holds a row per release, the region of each area at each level, and the counts that are shown: no record, and no
-count that is suppressed. So it is no more sensitive than the releases themselves.
+It holds a row per release, the region of each area at each level, the counts that are shown, and of sensitive fields
+that are released how many people of each count have which value, and where masked points were shown: no record, no
+count that is suppressed, no true place. So it is no more sensitive than the releases themselves.
 """
 
 from __future__ import annotations
 
 import json
-import secrets
 import sqlite3
 from collections.abc import Iterable
-from contextlib import suppress
-from dataclasses import dataclass
-from datetime import datetime, timezone
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from osgeo import gdal, ogr
 
+from ...core.arrays import to_list
 from ...core.crosswalk import LEFT_OUT, Crosswalk
-from ...core.errors import InputError, VbasError
+from ...core.errors import InputError
 from ...core.levels import Levels
 from ...core.records.sqlite_file import reading
 from ...core.releases.published import Published
+from ...core.releases.values import Values
+from .register_file import COUNTS, CROSSWALKS, RELEASES, VALUES, Entry, check_register, now, written_entry
 
-RELEASES, CROSSWALKS, COUNTS = "vbas_releases", "vbas_crosswalks", "vbas_counts"
-TABLES = {
-    RELEASES: {
-        "release": ogr.OFTInteger,
-        "title": ogr.OFTString,
-        "time": ogr.OFTString,
-        "k": ogr.OFTInteger,
-        "quasi_identifiers": ogr.OFTString,
-        "levels": ogr.OFTInteger,
-        "bounded": ogr.OFTInteger,
-        "whole": ogr.OFTInteger,
-    },
-    CROSSWALKS: {
-        "release": ogr.OFTInteger,
-        "vbas_level": ogr.OFTInteger,
-        "area": ogr.OFTString,
-        "vbas_region": ogr.OFTInteger64,
-    },
-    COUNTS: {
-        "release": ogr.OFTInteger,
-        "vbas_level": ogr.OFTInteger,
-        "vbas_region": ogr.OFTInteger64,
-        "class": ogr.OFTString,
-        "records": ogr.OFTInteger64,
-    },
-}
 READ = {
-    RELEASES: "SELECT release, title, k, quasi_identifiers, levels, bounded, whole FROM vbas_releases ORDER BY release",
+    RELEASES: "SELECT release, title, k, quasi_identifiers, levels, bounded, whole, coarsened FROM vbas_releases "
+    "ORDER BY release",
     CROSSWALKS: "SELECT vbas_level, area, vbas_region FROM vbas_crosswalks WHERE release = ? ORDER BY fid",
     COUNTS: "SELECT vbas_level, vbas_region, class, records FROM vbas_counts WHERE release = ? ORDER BY fid",
+    VALUES: "SELECT vbas_level, vbas_region, class, field, value, records FROM vbas_values WHERE release = ? "
+    "ORDER BY fid",
 }
 ADD = {
-    RELEASES: "INSERT INTO vbas_releases (release, title, time, k, quasi_identifiers, levels, bounded, whole) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    RELEASES: "INSERT INTO vbas_releases (release, title, time, k, quasi_identifiers, levels, bounded, whole, "
+    "coarsened) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
     CROSSWALKS: "INSERT INTO vbas_crosswalks (release, vbas_level, area, vbas_region) VALUES (?, ?, ?, ?)",
     COUNTS: "INSERT INTO vbas_counts (release, vbas_level, vbas_region, class, records) VALUES (?, ?, ?, ?, ?)",
+    VALUES: "INSERT INTO vbas_values (release, vbas_level, vbas_region, class, field, value, records) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?)",
 }
-SECONDS_TO_WAIT = 5.0
 
 
 def read_register(path: Path) -> list[Published]:
@@ -72,38 +50,9 @@ def read_register(path: Path) -> list[Published]:
     if not path.exists():
         return []
     with reading(path, "REGISTER") as connection:
-        _check(connection, path)
+        check_register(connection, path)
         found = [_release(connection, row, path) for row in connection.execute(READ[RELEASES]).fetchall()]
     return found
-
-
-@dataclass(eq=False)
-class Entry:
-    """A release that is written to a register, but stands there only once `finish` is called."""
-
-    path: Path
-    staged: Path
-    connection: sqlite3.Connection
-
-    def finish(self) -> None:
-        """Put the release in its place. Raises VbasError."""
-        try:
-            self.connection.execute("COMMIT")
-            self.connection.close()
-            if self.staged != self.path:
-                if self.path.exists():
-                    raise VbasError(f"REGISTER: another run has made {self.path} meanwhile: add this release again.")
-                self.staged.rename(self.path)
-        except (sqlite3.Error, OSError) as error:
-            raise VbasError(f"The release was written, but could not be added to {self.path}: {error}.") from error
-
-    def close(self) -> None:
-        """Take back what was not finished."""
-        with suppress(sqlite3.Error):
-            self.connection.close()
-        if self.staged != self.path:
-            for ending in ("", "-journal", "-wal", "-shm"):
-                self.staged.with_name(self.staged.name + ending).unlink(missing_ok=True)
 
 
 def new_entry(path: Path, release: Published, n_earlier: int) -> Entry:
@@ -112,36 +61,23 @@ def new_entry(path: Path, release: Published, n_earlier: int) -> Entry:
     n_earlier : the releases it was held against. Raises InputError for a file that is not a register, that another
     program holds, or to which another run has added a release meanwhile.
     """
-    staged = path
-    if not path.exists():
-        if not path.parent.is_dir() or path.suffix.lower() != ".gpkg":
-            raise InputError(f"REGISTER: {path} cannot be made: name a .gpkg file in a folder that is there.")
-        staged = path.with_name(f".vbas-{secrets.token_hex(8)}.gpkg")
-        _make(staged)
-    connection = sqlite3.connect(staged, timeout=SECONDS_TO_WAIT, isolation_level=None)
-    entry = Entry(path, staged, connection)
-    try:
-        connection.execute("BEGIN IMMEDIATE")
-        _check(connection, path)
+
+    def add(connection: sqlite3.Connection) -> None:
         if connection.execute("SELECT count(*) FROM vbas_releases").fetchone()[0] != n_earlier:
             raise InputError(f"REGISTER: another run has added a release to {path} meanwhile: run again.")
         _add(connection, release)
-    except sqlite3.Error as error:
-        entry.close()
-        raise InputError(f"REGISTER: {path} cannot be written to: {error}. Close it in other programs.") from error
-    except VbasError:
-        entry.close()
-        raise
-    return entry
+
+    return written_entry(path, add)
 
 
 def _add(connection: sqlite3.Connection, release: Published) -> None:
     """Add a release to an open register."""
     number = connection.execute("SELECT coalesce(max(release), 0) + 1 FROM vbas_releases").fetchone()[0]
-    time = datetime.now(timezone.utc).isoformat(timespec="seconds")
     names = json.dumps(list(release.quasi_identifiers), ensure_ascii=False)
     flags = (int(release.bounded), int(release.whole))
-    connection.execute(ADD[RELEASES], (number, release.title, time, release.k, names, len(release.levels), *flags))
+    coarsened = json.dumps(dict(release.coarsened), ensure_ascii=False)
+    row = (number, f"release {number}", now(), release.k, names, len(release.levels), *flags, coarsened)
+    connection.execute(ADD[RELEASES], row)
     for level, crosswalk in enumerate(release.levels.crosswalks):
         numbers = [*crosswalk.numbers.tolist(), None]  # the last one is for areas that are left out
         regions = (numbers[region] for region in crosswalk.region_of.tolist())
@@ -149,9 +85,16 @@ def _add(connection: sqlite3.Connection, release: Published) -> None:
         connection.executemany(
             ADD[CROSSWALKS], ((number, level + 1, area, region) for area, region in zip(areas, regions))
         )
-    connection.executemany(ADD[COUNTS], _count_rows(number, release))
-    last = connection.execute("SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now')").fetchone()[0]
-    connection.execute("UPDATE gpkg_contents SET last_change = ?", (last,))
+    rows = list(_count_rows(number, release))
+    connection.executemany(ADD[COUNTS], rows)
+    for values in release.sensitive:
+        connection.executemany(
+            ADD[VALUES],
+            (
+                (*rows[label][:-1], values.field, values.categories[value], records)
+                for label, value, records in zip(*map(to_list, (values.label, values.value, values.records)))
+            ),
+        )
 
 
 def _count_rows(number: int, release: Published) -> Iterable[tuple[object, ...]]:
@@ -162,40 +105,36 @@ def _count_rows(number: int, release: Published) -> Iterable[tuple[object, ...]]
         yield number, level + 1, shown_as[level][region], classes[class_of], records
 
 
-def _make(path: Path) -> None:
-    """An empty register."""
-    dataset = gdal.GetDriverByName("GPKG").Create(str(path), 0, 0, 0, gdal.GDT_Unknown)
-    if dataset is None:
-        raise InputError(f"REGISTER: {path.parent} cannot be written to: choose another folder.")
-    for name, fields in TABLES.items():
-        layer = dataset.CreateLayer(name, None, ogr.wkbNone, ["ASPATIAL_VARIANT=GPKG_ATTRIBUTES"])
-        for field, kind in fields.items():
-            layer.CreateField(ogr.FieldDefn(field, kind))
-    layer = dataset = None  # GDAL writes the file as it lets go
-
-
-def _check(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a database that is not a register. Raises InputError."""
-    for name, fields in TABLES.items():
-        found = {row[0] for row in connection.execute("SELECT name FROM pragma_table_info(?)", (name,))}
-        if not set(fields) <= found:
-            raise InputError(
-                f"REGISTER: {path} is not a register of releases: it lacks the table “{name}” as the register has it. "
-                "Name a register, or a new file."
-            )
-
-
 def _release(connection: sqlite3.Connection, row: tuple[object, ...], path: Path) -> Published:
     """One release of a register."""
-    number, title, k, names, n_levels, bounded, whole = row
+    number, title, k, names, n_levels, bounded, whole, coarsened = row
     regions = connection.execute(READ[CROSSWALKS], (number,)).fetchall()
     counts = connection.execute(READ[COUNTS], (number,)).fetchall()
+    values = connection.execute(READ[VALUES], (number,)).fetchall()
     try:
-        return _published(str(title), int(k), json.loads(names), int(n_levels), regions, counts, (bounded, whole))
-    except (ValueError, KeyError, TypeError, IndexError) as error:
+        levels = {str(name): int(level) for name, level in json.loads(coarsened or "{}").items()}
+        release = _published(str(title), int(k), json.loads(names), int(n_levels), regions, counts, (bounded, whole))
+        return replace(release, sensitive=_sensitive(counts, values), coarsened=levels)
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise InputError(
             f"REGISTER: release {number} (“{title}”) in {path} is damaged ({error}): restore the file from a copy."
         ) from error
+
+
+def _sensitive(counts: list[tuple[int, int, str, int]], rows: list[tuple[object, ...]]) -> tuple[Values, ...]:
+    """The values of each count: with all its records, or none of a field."""
+    label_of: dict[tuple[object, ...], int] = {row[:3]: label for label, row in enumerate(counts)}
+    records = np.array([row[3] for row in counts], np.int64)
+    found = []
+    for name in dict.fromkeys(str(row[3]) for row in rows):
+        own = [row for row in rows if row[3] == name]
+        label = np.array([label_of[row[:3]] for row in own], np.int64)
+        values, value = np.unique(np.array([row[4] for row in own], dtype=str), return_inverse=True)
+        shown = np.array([row[5] for row in own], np.int64)
+        if (np.bincount(label, shown, len(records)) != records).any():
+            raise ValueError(f"the values of “{name}” do not add up to its counts")
+        found.append(Values(name, values.astype(object), label, value.reshape(-1), shown))
+    return tuple(found)
 
 
 def _published(

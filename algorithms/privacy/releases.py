@@ -38,7 +38,7 @@ def register_parameter(help_text: str, advanced: bool = False) -> QgsProcessingP
 
 
 def release_parameters() -> Iterable[QgsProcessingParameterDefinition]:
-    """RELEASES, CROSSWALKS, QUASI_IDENTIFIERS, COUNT_FIELD, EACH_K, BY_SIZE_ALONE."""
+    """RELEASES, CROSSWALKS, QUASI_IDENTIFIERS, SENSITIVE, COUNT_FIELD, EACH_K, BY_SIZE_ALONE."""
     yield layers(
         "RELEASES",
         "Releases, the earliest first",
@@ -50,7 +50,15 @@ def release_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         "Quasi-identifiers",
         "",
         "Their names, such as age;sex. A release that lacks some is taken by those it has. Values must be written "
-        "alike.",
+        "alike; where one release shows coarser values than another, say below which belong together.",
+        optional=True,
+    )
+    yield text(
+        "SENSITIVE",
+        "Sensitive fields",
+        "",
+        "Names of fields that the releases show beside the quasi-identifiers and that nobody should learn of a person, "
+        "such as diagnosis;income: what their values add is looked at too. Values must be written alike.",
         optional=True,
     )
     yield text(
@@ -92,11 +100,23 @@ def releases_of(form: Form) -> list[Published]:
             f"There are {len(tables)} RELEASES and {len(crosswalks)} CROSSWALKS: give each release its crosswalk, in "
             "the same order."
         )
-    names = [name.strip() for name in form.text("QUASI_IDENTIFIERS").split(";") if name.strip()]
+    names, sensitive = _names(form, "QUASI_IDENTIFIERS"), _names(form, "SENSITIVE")
     if not names:
         raise InputError("QUASI_IDENTIFIERS is empty: name those of the releases, such as age;sex.")
+    for name in sensitive:
+        if name in names:
+            raise InputError(f"SENSITIVE names “{name}”, which is a quasi-identifier: name it once.")
+        if not any(table.fields().lookupField(name) >= 0 for table in tables):
+            raise InputError(f"SENSITIVE names “{name}”, which no release has: name fields that they show.")
     parts = enumerate(zip(tables, crosswalks, _each_k(form, len(tables))))
-    return [_release(form, f"release {i + 1}", table, crosswalk, names, k) for i, (table, crosswalk, k) in parts]
+    return [
+        _release(form, f"release {i + 1}", table, crosswalk, (names, sensitive), k)
+        for i, (table, crosswalk, k) in parts
+    ]
+
+
+def _names(form: Form, parameter: str) -> list[str]:
+    return [name.strip() for name in form.text(parameter).split(";") if name.strip()]
 
 
 def _each_k(form: Form, n_releases: int) -> list[int]:
@@ -113,10 +133,11 @@ def _each_k(form: Form, n_releases: int) -> list[int]:
 
 
 def _release(
-    form: Form, title: str, source: CheckedSource, crosswalk: CheckedSource, names: list[str], k: int
+    form: Form, title: str, source: CheckedSource, crosswalk: CheckedSource, named: tuple[list[str], list[str]], k: int
 ) -> Published:
-    """One release, counted."""
-    fields = source.fields()
+    """One release, counted; named : the quasi-identifiers and sensitive fields of all of them."""
+    fields, (names, sensitive) = source.fields(), named
+    told = [name for name in sensitive if fields.lookupField(name) >= 0]
     own = [name for name in names if fields.lookupField(name) >= 0]
     if not own:
         raise InputError(
@@ -128,25 +149,27 @@ def _release(
     count = form.text("COUNT_FIELD")
     counted = bool(count) and fields.lookupField(count) >= 0 and count not in own
     nested = fields.lookupField(LEVEL) >= 0
-    wanted = [NUMBER, *([LEVEL] if nested else []), *own, *([count] if counted else [])]
+    wanted = [NUMBER, *([LEVEL] if nested else []), *own, *told, *([count] if counted else [])]
     columns = read_columns(source, wanted, form.feedback)
     counts = counts_of(columns[count], count) if counted else None
     number = whole_numbers(columns[NUMBER], NUMBER)
     level = whole_numbers(columns[LEVEL], LEVEL) - 1 if nested else np.zeros(len(number), np.int64)
     region = positions(levels, level, number)
-    shown = {name: columns[name] for name in own}
-    return publish_rows(title, k, areas, levels, level, region, shown, counts, form.yes("BY_SIZE_ALONE"))
+    shown, by_value = ({name: columns[name] for name in some} for some in (own, told))
+    by_size = form.yes("BY_SIZE_ALONE")
+    return publish_rows(title, k, areas, levels, level, region, shown, counts, by_size, by_value)
 
 
 def pinned_table(form: Form, rows: Sequence[Row], releases: Sequence[Published]) -> Table:
     """PINNED: polygons where REGIONS is given, else a table."""
     names = quasi_identifiers_of(releases)
-    texts = [make_field(name, "text") for name in ("kind", "releases", *names, "areas")]
+    texts = [make_field(name, "text") for name in ("kind", "releases", *names, "vbas_sensitive", "areas")]
     fields = [*texts, *number_fields(n_areas="integer", low="integer", high="integer")]
     columns: list[Sequence[object]] = [
         [row.kind for row in rows],
         [";".join(str(one + 1) for one in sorted(row.releases)) for row in rows],
         *([row.values.get(name) for row in rows] for name in names),
+        [row.sensitive or None for row in rows],
         [_named(row.areas) for row in rows],
         [len(row.areas) for row in rows],
         [row.low for row in rows],

@@ -26,7 +26,7 @@ def rule_parameter() -> QgsProcessingParameterDefinition:
     listed = " ".join(f"“{rule.name}”: k {rule.k}, {rule.least_population:g} people." for rule in rules().values())
     return choice(
         "RULE",
-        "Rule to follow",
+        "Bound by a rule: rule to follow",
         [NO_RULE, *rules()],
         NO_RULE,
         "Raises k, the least population and the sensitive values to what a published rule asks for, and names its "

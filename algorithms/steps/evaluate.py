@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ...core.evaluation import evaluate
 from ...core.plan import suppress
-from ...core.report.anonymisation import evaluation_report
+from ...core.report.anonymisation import Account, evaluation_report
 from ..form import parameters as shared
 from ..form import regions
 from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
+from ..form.conclusion import conclude
+from ..form.editions import ground_of
 from ..form.effective import Counts
 from ..form.form import Form
+from ..form.generalising import COUNTS as GENERALISING
+from ..form.lost import counts_with_costs, lost
 from ..form.records import (
     PROTECTION,
     k_parameter,
@@ -20,9 +22,10 @@ from ..form.records import (
     protection_parameters,
     record_parameters,
     records_of,
-    required_of,
+    terms_of,
     unmatched,
 )
+from ..form.running import running_of
 from ..layers.reading.crosswalks import read_numbered_sites
 from ..nested.levels import loss
 from ..nested.release import NUMBERS, evaluate_nested, numbers
@@ -59,7 +62,7 @@ class Evaluate(VbasAlgorithm):
         self.addNumbers(**regions.NUMBERS, **NUMBERS)
 
     def counts(self) -> Counts:
-        return PROTECTION
+        return counts_with_costs({**PROTECTION, **GENERALISING})
 
     def work(self, form: Form) -> dict[str, object]:
         if regions.has_levels_in_crosswalk(form):
@@ -74,19 +77,20 @@ class Evaluate(VbasAlgorithm):
             sites = crosswalk.mean_centres(areas.points)
         else:
             sites = read_numbered_sites(source, layer, crosswalk, form.feedback)
-        plan = suppress(records.profile, crosswalk, k, required_of(form, records))
+        terms = terms_of(form, records)
+        plan = suppress(records.profile, crosswalk, k, terms.requirement)
         measures, audit = evaluate(areas, plan, sites, records.n_unmatched)
         shapes = regions.region_shapes(layer, crosswalk, form.progress(30, 90))
         form.outputs.add("REGION_AUDIT", regions.audit_table(layer, crosswalk, shapes, audit))
+        costs, step = lost(form, areas, plan, measures, records, terms)
         form.outputs.add_text(
             "REPORT",
             lambda: evaluation_report(
-                measures,
-                audit,
-                k,
-                layer.to_planar(np.asarray(shapes), layer.crs),
-                form.rows(),
-                records.warnings,
+                Account(areas, plan, measures, audit, ground_of(layer, [shapes])),
+                running_of(form),
+                records.notes,
+                costs,
             ),
         )
+        conclude(form, measures, None, step)
         return {**regions.numbers(measures), **numbers(plan.levels, measures)}

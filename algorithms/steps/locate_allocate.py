@@ -52,5 +52,5 @@ class LocateAllocate(VbasAlgorithm):
         check_n_sites(n_sites, len(layer.areas))
         approach = chosen(APPROACHES, form.text("METHOD"), "METHOD")
         options = AggregationOptions(capacity_factor=form.number("CAPACITY_FACTOR"))
-        aggregation = approach(layer.areas, n_sites, options, form.progress(stop=70))
+        aggregation = approach(layer.areas, None, n_sites, options, form.progress(stop=70))
         return regions.add_aggregation(form, layer, aggregation)

@@ -7,8 +7,10 @@ import numpy as np
 from ...core.records.columns import Column
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
+from ..form.effective import Counts
 from ..form.form import Form
-from ..form.records import profile_of, record_parameters
+from ..form.generalising import COUNTS
+from ..form.records import profile_of, record_parameters, shown_fields
 from ..layers.tables import INTERNAL, Table, number_fields
 
 
@@ -38,12 +40,14 @@ class ProfileRecords(VbasAlgorithm):
         )
         self.addNumbers(N_RECORDS="Records", N_CLASSES="Classes")
 
+    def counts(self) -> Counts:
+        return COUNTS
+
     def work(self, form: Form) -> dict[str, object]:
-        profile, areas = profile_of(form)
+        profile, areas, table = profile_of(form)
         cells = profile.counts.tocoo()
-        fields = form.source("RECORDS").fields()
-        area = form.text("RECORD_REGION")
-        shown = [fields.field(name) for name in (area, *profile.quasi_identifiers)]
+        names = (form.text("RECORD_REGION"), *profile.quasi_identifiers)
+        shown = shown_fields(form.source("RECORDS"), names, table.coarsened)
         columns = [Column(cells.row, areas)]
         for position, categories in enumerate(profile.categories):
             columns.append(Column(profile.classes[cells.col, position], categories))

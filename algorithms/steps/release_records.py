@@ -8,14 +8,17 @@ from ..form import parameters as shared
 from ..form import regions
 from ..form.areas import area_parameters
 from ..form.base import VbasAlgorithm
+from ..form.conclusion import conclude
+from ..form.editions import add_release_edition, release_edition
 from ..form.effective import Counts
 from ..form.form import Form
+from ..form.generalising import COUNTS as GENERALISING
 from ..form.records import PROTECTION, k_parameter, record_parameters, records_of, released_fields, required_of
-from ..form.release import held_against_margins, release_table, released, released_records
+from ..form.release import release_table, released, released_records, ties
 from ..nested.levels import loss
 from ..nested.release import release_nested
 from ..privacy.earlier import COUNTS as REGISTERED
-from ..privacy.earlier import held_against_register, register_parameters
+from ..privacy.earlier import protected, register_parameters
 
 NUMBERS = ("N_RECORDS", "N_SUPPRESSED", "SUPPRESSION_PERCENT", "DISCERNIBILITY", "NON_UNIFORM_ENTROPY")
 
@@ -43,12 +46,14 @@ class ReleaseRecords(VbasAlgorithm):
             *(shared.advanced(shared.optional(one)) for one in area_parameters()),
             loss(),
             *register_parameters(),
+            ties(),
             released_records(),
+            release_edition(),
         )
         self.addNumbers(**{name: regions.NUMBERS[name] for name in NUMBERS})
 
     def counts(self) -> Counts:
-        return {**PROTECTION, **REGISTERED}
+        return {**PROTECTION, **GENERALISING, **REGISTERED}
 
     def work(self, form: Form) -> dict[str, object]:
         if regions.has_levels_in_crosswalk(form):
@@ -63,10 +68,13 @@ class ReleaseRecords(VbasAlgorithm):
         records = records_of(form, areas, k)
         requirement = required_of(form, records)
         plan = suppress(records.profile, crosswalk, k, requirement)
-        plan = held_against_register(form, held_against_margins(form, plan), areas)
+        plan = protected(form, plan, areas, records, requirement)
         rows, _ = released(form, plan, records, requirement)
         # Without the areas' shapes there are no distances: compactness is left to “Evaluate regions”.
         measures, _ = evaluate(areas, plan, crosswalk.mean_centres(areas.points), records.n_unmatched)
-        form.outputs.add("RELEASED_RECORDS", *release_table(form, rows, plan.levels, records, k))
+        table = release_table(form, rows, plan.levels, records, k)
+        form.outputs.add("RELEASED_RECORDS", *table, progress=form.progress(40, 100))
+        conclude(form, measures, rows)
+        add_release_edition(form, rows, records, plan.levels)
         found = regions.numbers(measures)
         return {name: found[name] for name in NUMBERS}

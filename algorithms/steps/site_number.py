@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from ...core.configuration import chosen
-from ...core.site_number import APPROACHES
 from ..form import approaches
 from ..form import parameters as shared
-from ..form.areas import areas_of
 from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, Counts
 from ..form.form import Form
-from ..form.records import k_parameter, profile_of, record_parameters, records_of, unmatched
+from ..form.generalising import COUNTS as GENERALISING
+from ..form.records import k_parameter, record_parameters, unmatched
+from .numbers import budget_counts, budget_parameters, published_number, tried_number, tries
 
 
 class SiteNumber(VbasAlgorithm):
@@ -23,7 +22,8 @@ class SiteNumber(VbasAlgorithm):
         "<p>The first component: the quasi-identifiers of the records give the population that a region needs, and "
         "that gives the number of sites (Croft et al. 2018, section 2.1).</p><p>Use it to see what the models make of "
         "your quasi-identifiers before you settle on them, or as the first step of a model. Give the areas too if "
-        "records of unknown areas are not to count.</p>"
+        "records of unknown areas are not to count; “suppression budget” needs them, and tries numbers with the "
+        "location and aggregation chosen here, which should be those of the steps that follow.</p>"
     )
 
     def declare(self) -> None:
@@ -45,6 +45,7 @@ class SiteNumber(VbasAlgorithm):
             k_parameter(),
             *(shared.visible(parameter) for parameter in approaches.site_number()),
             shared.visible(approaches.n_sites(optional=True)),
+            *budget_parameters(),
         )
         self.addNumbers(
             N_SITES="Sites",
@@ -58,17 +59,11 @@ class SiteNumber(VbasAlgorithm):
         single = approaches.counts()
         of_regions: Counts = {name: [{"REGIONS": GIVEN}] for name in ("REGION_ID", "UNMATCHED")}
         # The base of the logarithm counts always: the entropy is among the results.
-        return {**{name: where for name, where in single.items() if name != "LOG_BASE"}, **of_regions}
+        of_number = {name: where for name, where in single.items() if name != "LOG_BASE"}
+        return {**of_number, **of_regions, **budget_counts(), **GENERALISING}
 
     def work(self, form: Form) -> dict[str, object]:
-        if form.optional_source("REGIONS") is not None:
-            layer = areas_of(form)
-            records = records_of(form, layer.areas, None)
-            profile, identifiers = records.profile, layer.areas.identifiers
-        else:
-            profile, identifiers = profile_of(form)
-        approach = chosen(APPROACHES, form.text("SITE_NUMBER"), "SITE_NUMBER")
-        number = approach(profile, identifiers, approaches.number_options_of(form))
+        number = tried_number(form) if tries(form) else published_number(form)
         form.info(*number.notes)
         return {
             "N_SITES": number.n_sites,

@@ -52,9 +52,10 @@ class DemonstrationCity(VbasAlgorithm):
         form.outputs.add("AREAS", areas)
 
         def parts() -> Iterator[Sequence[Column]]:
-            for chunk in people.chunks(progress=form.progress(40, 100)):
+            for chunk in people.chunks():
                 yield [chunk.area, *chunk.quasi_identifiers.values(), *chunk.kept.values()]
 
         fields = [field(name, "text") for name in ("area", *people.fields)]
-        form.outputs.add("RECORDS", StreamedTable(fields, (), n_rows=len(people), parts=parts))
+        records = StreamedTable(fields, (), n_rows=len(people), parts=parts)
+        form.outputs.add("RECORDS", records, progress=form.progress(40, 100))
         return {"N_AREAS": len(city), "N_RECORDS": len(people)}

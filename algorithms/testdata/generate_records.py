@@ -73,11 +73,11 @@ class GenerateRecords(VbasAlgorithm):
         )
 
         def parts() -> Iterator[Sequence[Column]]:
-            for chunk in drawn.chunks(progress=form.progress(0)):
+            for chunk in drawn.chunks():
                 yield [chunk.area, *chunk.quasi_identifiers.values()]
 
         fields = [field(name, "text") for name in (layer.id_field.name(), *drawn.fields)]
         kind = INTERNAL if form.text("DRAW") == people.WHOLE_ROWS else TEST_DATA
         table = StreamedTable(fields, (), n_rows=len(drawn), parts=parts)
-        form.outputs.add("RECORDS", table, title=f"{people.RECORDS} ({kind})")
+        form.outputs.add("RECORDS", table, title=f"{people.RECORDS} ({kind})", progress=form.progress())
         return {"N_RECORDS": len(drawn)}

@@ -1,13 +1,15 @@
 """Component 3, which area joins which site: a file per approach, `APPROACHES` by the words the user sees.
 
-An approach is called as `approach(areas, sites, options, progress)`, or with the number of sites in place of the sites
-where it chooses its `own_sites`, and returns an `Aggregation`; `settings` are fields of `AggregationOptions`.
+An approach is called as `approach(areas, profile, sites, options, progress)`, or with the number of sites in place of
+the sites where it chooses its `own_sites`, and returns an `Aggregation`; `settings` are fields of `AggregationOptions`.
+The profile may be None for those that do not look at it.
 """
 
 from __future__ import annotations
 
 from ..approach import Approach
 from .alternating_location_allocation import alternating_location_allocation
+from .anonymity_exchange import anonymity_exchange
 from .basic_voronoi import basic_voronoi
 from .iterative_voronoi import iterative_voronoi
 from .options import Aggregation, AggregationOptions
@@ -24,4 +26,11 @@ APPROACHES: dict[str, Approach[Aggregation]] = {
     "alternating location-allocation": Approach(alternating_location_allocation, ("capacity_factor",), own_sites=True),
     "transportation-location": Approach(transportation_location, ("capacity_factor",), own_sites=True),
     "population floor": Approach(population_floor, ("floor",), own_sites=True, neighbours=True),
+    "anonymity exchange": Approach(
+        anonymity_exchange,
+        ("k", "seed", "budget", "class_weights"),
+        neighbours=True,
+        looks_at_classes=True,
+        starts_from="iterative Voronoi",
+    ),
 }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from ..areas import Areas
+from ..convergence import convergence
+from ..profile import Profile
 from ..progress import Progress, part, silent
 from ..transport import Allocation, allocate
 from ..transport.facilities import alternate_location_allocation, facility_capacity, load_note, recentred
@@ -13,7 +15,11 @@ ROUND_LIMIT = 1_000
 
 
 def alternating_location_allocation(
-    areas: Areas, n_sites: int, options: AggregationOptions = DEFAULTS, progress: Progress = silent
+    areas: Areas,
+    profile: Profile | None,
+    n_sites: int,
+    options: AggregationOptions = DEFAULTS,
+    progress: Progress = silent,
 ) -> Aggregation:
     """The areas join sites with the smallest sum of distances, none taking more than the capacity factor allows, and
     each site moves to the middle of its areas, in turn (Goodchild and Massam 1969, as described by Croft 2018, 2.4.1).
@@ -28,7 +34,7 @@ def alternating_location_allocation(
     capacity = facility_capacity(len(areas), n_sites, options.capacity_factor)
     sites = alternate_location_allocation(points, n_sites, part(progress, 0.0, 0.1))
     best, best_sites = allocate(points, sites, capacity, None, part(progress, 0.1, 0.3)), sites
-    gap = best.gap
+    gap, costs = best.gap, [best.cost]
     reason = f"the limit of {ROUND_LIMIT} rounds was reached"
     rounds = 1
     while rounds < ROUND_LIMIT:
@@ -45,8 +51,10 @@ def alternating_location_allocation(
             reason = "no area changed its site any more" if settled else "the next one was no better"
             break
         best, best_sites = step, sites
+        costs.append(best.cost)
     progress(1.0)
-    return aggregation_by_site(best.facility_of, best_sites, _notes(best, rounds, reason, gap))
+    series = convergence("Alternating location-allocation", "rounds", "sum of the distances, m", costs)
+    return aggregation_by_site(best.facility_of, best_sites, _notes(best, rounds, reason, gap), series)
 
 
 def _notes(best: Allocation, rounds: int, reason: str, gap: float) -> tuple[str, ...]:

@@ -5,13 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from ..areas import Areas
+from ..profile import Profile
 from ..progress import Progress, silent
 from ..voronoi import nearest_site
 from .options import DEFAULTS, Aggregation, AggregationOptions, aggregation_by_site
 
 
 def basic_voronoi(
-    areas: Areas, sites: np.ndarray, options: AggregationOptions = DEFAULTS, progress: Progress = silent
+    areas: Areas,
+    profile: Profile | None,
+    sites: np.ndarray,
+    options: AggregationOptions = DEFAULTS,
+    progress: Progress = silent,
 ) -> Aggregation:
     """Each area joins the nearest site (Croft 2015, section 3.3).
 

@@ -7,7 +7,9 @@ from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
 from ..areas import Areas
+from ..convergence import convergence
 from ..errors import VbasError
+from ..profile import Profile
 from ..progress import Progress, silent
 from .options import DEFAULTS, Aggregation, AggregationOptions, aggregation_by_site
 
@@ -17,23 +19,32 @@ FEW = 64
 
 
 def iterative_voronoi(
-    areas: Areas, sites: np.ndarray, options: AggregationOptions = DEFAULTS, progress: Progress = silent
+    areas: Areas,
+    profile: Profile | None,
+    sites: np.ndarray,
+    options: AggregationOptions = DEFAULTS,
+    progress: Progress = silent,
 ) -> Aggregation:
     """Each area joins the nearest site and each site moves to the middle of its areas, until all rest; in the paper
     more compact than basic Voronoi (Croft 2018, section 2.3.2).
 
     areas : n areas; sites : (S, 2), metres. A site that ends without members is dropped.
     """
-    site_of, sites, rounds = relocate(areas.points, sites, progress)
-    return aggregation_by_site(site_of, sites, (f"Iterative Voronoi settled after {rounds} rounds.",))
+    changes: list[int] = []
+    site_of, sites, rounds = relocate(areas.points, sites, progress, changes)
+    series = convergence("Iterative Voronoi", "rounds before", "areas that change their region", changes)
+    return aggregation_by_site(site_of, sites, (f"Iterative Voronoi settled after {rounds} rounds.",), series)
 
 
-def relocate(points: np.ndarray, sites: np.ndarray, progress: Progress = silent) -> tuple[np.ndarray, np.ndarray, int]:
+def relocate(
+    points: np.ndarray, sites: np.ndarray, progress: Progress = silent, changes: list[int] | None = None
+) -> tuple[np.ndarray, np.ndarray, int]:
     """Lloyd's loop: (membership (n,), sites that have members, rounds). Every returned site is its members' mean.
 
-    points : (n, 2); sites : (S, 2). The sum of squared distances falls in each round, so that the loop ends;
-    the members of the last round are nearest to the returned sites. A round asks only for the areas whose nearest site
-    can have changed (the triangle inequality of Hamerly 2010, between sites), and gives what asking for all would.
+    points : (n, 2); sites : (S, 2); changes : a list that gets the number of areas that change their site, by round.
+    The sum of squared distances falls in each round, so that the loop ends; the members of the last round are nearest
+    to the returned sites. A round asks only for the areas whose nearest site can have changed (the triangle inequality
+    of Hamerly 2010, between sites), and gives what asking for all would.
     """
     distance, site_of = cKDTree(sites).query(points)
     # An area changes only for a nearer site: ties and rounding must not keep the loop turning.
@@ -54,6 +65,8 @@ def relocate(points: np.ndarray, sites: np.ndarray, progress: Progress = silent)
         asked = np.flatnonzero(distance >= safe[site_of])
         near, nearest = tree.query(points[asked])
         moves = distance[asked] - near > tolerance
+        if changes is not None:
+            changes.append(int(moves.sum()))
         if not moves.any():
             return site_of, sites, rounds
         site_of[asked[moves]], distance[asked[moves]] = nearest[moves], near[moves]

@@ -9,6 +9,7 @@ from ..adjacency import Adjacency, adjacency_of_pairs
 from ..areas import Areas
 from ..errors import InputError
 from ..neighbours import neighbours_of
+from ..profile import Profile
 from ..progress import Progress, part, silent
 from ..voronoi import mean_centres
 from .cuts import Territory, cut
@@ -17,7 +18,11 @@ from .options import DEFAULTS, Aggregation, AggregationOptions, aggregation_by_s
 
 
 def population_floor(
-    areas: Areas, n_sites: int, options: AggregationOptions = DEFAULTS, progress: Progress = silent
+    areas: Areas,
+    profile: Profile | None,
+    n_sites: int,
+    options: AggregationOptions = DEFAULTS,
+    progress: Progress = silent,
 ) -> Aggregation:
     """As many regions as possible, each in one piece and with at least the floor's population (the max-p-regions
     problem of Duque, Anselin and Rey 2012).

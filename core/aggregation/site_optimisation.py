@@ -9,6 +9,8 @@ from itertools import count, islice
 import numpy as np
 
 from ..areas import Areas
+from ..convergence import convergence
+from ..profile import Profile
 from ..progress import Progress, part, silent
 from ..voronoi import mean_centres, nearest_site
 from .iterative_voronoi import relocate
@@ -19,7 +21,11 @@ ROUND_LIMIT = 1_000  # some ten rounds are needed
 
 
 def site_optimisation(
-    areas: Areas, sites: np.ndarray, options: AggregationOptions = DEFAULTS, progress: Progress = silent
+    areas: Areas,
+    profile: Profile | None,
+    sites: np.ndarray,
+    options: AggregationOptions = DEFAULTS,
+    progress: Progress = silent,
 ) -> Aggregation:
     """As iterative Voronoi, and sites are also removed and split to even out the population; in the paper the most
     compact (Croft 2018, section 2.3.3).
@@ -48,7 +54,9 @@ def site_optimisation(
             " Because sites with few people were removed, the regions are less compact than iterative Voronoi leaves "
             f"them: {best.compactness:.0f} metres in all against {first.compactness:.0f}."
         )
-    return aggregation_by_site(best.site_of, best.sites, (note,))
+    distances = [step.compactness for step in steps]
+    series = convergence("Site optimisation", "steps", "sum of the distances, m", distances)
+    return aggregation_by_site(best.site_of, best.sites, (note,), series)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..areas import Areas
+from ..convergence import convergence
+from ..profile import Profile
 from ..progress import Progress, part, silent
 from ..transport import Allocation, allocate
 from ..transport.facilities import alternate_location_allocation, facility_capacity, load_note
@@ -13,7 +15,11 @@ from .options import DEFAULTS, Aggregation, AggregationOptions, aggregation_by_s
 
 
 def transportation_location(
-    areas: Areas, n_sites: int, options: AggregationOptions = DEFAULTS, progress: Progress = silent
+    areas: Areas,
+    profile: Profile | None,
+    n_sites: int,
+    options: AggregationOptions = DEFAULTS,
+    progress: Progress = silent,
 ) -> Aggregation:
     """Each area joins the nearest site, areas leave one by one where a site has more than the capacity factor allows,
     and each site moves to the middle of its areas (Cooper 1972, as described by Croft 2018, 2.4.2).
@@ -30,14 +36,16 @@ def transportation_location(
     sites = alternate_location_allocation(points, n_sites, part(progress, 0.0, 0.1))
     moves = SingleMoves(points, sites, capacity)
     settled = settle(moves, np.ones(n_sites, bool))
-    total = moves.excess
+    beyond = [moves.excess]
     n_moves = 0
     while moves.excess:
         settled = settle(moves, moves.move_cheapest())
         n_moves += 1
-        progress(0.8 - 0.7 * moves.excess / total)
+        beyond.append(moves.excess)
+        progress(0.8 - 0.7 * beyond[-1] / beyond[0])
     optimum = allocate(points, moves.facilities, capacity, None, part(progress, 0.8, 1.0))
-    return aggregation_by_site(moves.facility_of, moves.facilities, _notes(moves, n_moves, settled, optimum))
+    series = convergence("Transportation-location", "moves made", "areas beyond the capacities", beyond)
+    return aggregation_by_site(moves.facility_of, moves.facilities, _notes(moves, n_moves, settled, optimum), series)
 
 
 def _notes(moves: SingleMoves, n_moves: int, settled: bool, optimum: Allocation) -> tuple[str, ...]:

@@ -23,5 +23,7 @@ BASELINES: dict[str, Approach[Aggregation]] = {
     "cropping": Approach(cropping, ("characters",)),
     "hierarchy": Approach(hierarchy, ("hierarchy",)),
     "adjacent merging": Approach(adjacent_merging, ("cutoff", *MERGING), neighbours=True),
-    "merging until k-anonymous": Approach(merging_until_anonymous, ("k", "budget", *MERGING), neighbours=True),
+    "merging until k-anonymous": Approach(
+        merging_until_anonymous, ("k", "budget", *MERGING), neighbours=True, looks_at_classes=True
+    ),
 }

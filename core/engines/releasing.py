@@ -187,7 +187,7 @@ def _examined(matched: Matched, plan: Plan, placed: Expression) -> list[KeptFiel
         columns[name] = column_from_values(
             [value for batch in batches for value in batch.column(2 + position).to_pylist()]
         )
-    return examine_rows(plan, label, matched.area_of[area], columns)
+    return examine_rows(plan, label, matched.area_of[area], columns, {})
 
 
 def _column(batches: list, position: int) -> np.ndarray:

@@ -90,7 +90,7 @@ def _with_least_population(areas: Areas, crosswalk: Crosswalk, least: float, pro
             f"LEAST_POPULATION is {least:.15g}, but all areas together have {people:.15g} people: choose a smaller one."
         )
     regions = regions_as_areas(areas, crosswalk)
-    joined = population_floor(regions, 1, AggregationOptions(floor=least), part(progress, 0.0, 0.5)).crosswalk
+    joined = population_floor(regions, None, 1, AggregationOptions(floor=least), part(progress, 0.0, 0.5)).crosswalk
     return joined_by(crosswalk, joined)
 
 
@@ -102,15 +102,16 @@ def _next_level(
         return joined_by(crosswalk, Crosswalk(np.zeros(crosswalk.n_regions, np.int64), 1))
     regions = regions_as_areas(areas, crosswalk)
     aggregation = chosen(AGGREGATIONS, options.aggregation, "AGGREGATION")
+    # An exchange is free in the number of regions, which levels are not.
+    aggregation = AGGREGATIONS.get(aggregation.starts_from, aggregation)
     sites: object = wanted
+    merged = replace(profile, counts=(crosswalk.membership() @ profile.counts).tocsr())
     if options.aggregation not in choosing_sites(AGGREGATIONS):
         locate = chosen(SITE_LOCATIONS, options.site_location, "SITE_LOCATION")
-        counts = (crosswalk.membership() @ profile.counts).tocsr()
-        merged = replace(profile, counts=counts)
         sites = locate(regions, merged, wanted, options.location_options, silent).sites
     # A floor of its own would be the same at every level: regions share the population evenly.
     settings = replace(options.aggregation_options, floor=0.0)
-    joined = aggregation(regions, sites, settings, _cancelling(progress)).crosswalk
+    joined = aggregation(regions, merged, sites, settings, _cancelling(progress)).crosswalk
     if joined.n_regions >= crosswalk.n_regions:
         raise InputError(
             f"“{options.aggregation}” cannot make fewer than {crosswalk.n_regions} regions of these areas, so that no "

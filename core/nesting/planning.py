@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Callable
 
@@ -16,6 +17,7 @@ from ..plan import SUPPRESSED, Plan, area_of_cells, label_keys, plan_by_levels
 from ..privacy.requirement import Requirement
 from ..profile import Profile
 from ..progress import Progress, part, silent
+from ..ties import Ties, ranks
 from .losses import LOSSES
 from .optimum import ProfileCells, best_levels
 
@@ -34,11 +36,13 @@ def nest(
     loss: str = "mean distance",
     requirement: Requirement | None = None,
     progress: Progress = silent,
+    ties: Ties = None,
 ) -> Plan:
     """The plan that suppresses the fewest records and then loses the least geography (methods: section 12).
 
     areas, profile, levels : of the same areas, in the same order; loss : a key of LOSSES; requirement : what more is
-    asked of a label, for the cells of this profile
+    asked of a label, for the cells of this profile; ties : the source of a secret order among choices that lose the
+    same, the first is taken where None
     Suppressed are the records of classes that fewer than k records of a region of the coarsest level have, and, where
     more is asked, those for which it does not even hold there. Memory is bounded by working class by class.
     Raises InputError for a k below 2 or above LARGEST_K, and an unknown loss.
@@ -57,13 +61,31 @@ def nest(
     for start, stop in _chunks(class_of[by_class]):
         cells = by_class[start:stop]
         of_cells = ProfileCells(area[cells], class_of[cells] - class_of[cells[0]], records[cells])
-        level_of[cells] = best_levels(of_cells, levels.region_of, losses, k)
+        level_of[cells] = levels_by_chance(of_cells, levels.region_of, losses, k, ties)
         part(progress, 0.0, 0.9)(stop / len(by_class))
     if requirement is not None and requirement.asks_for_more:
         level_of = lift(profile, levels, level_of, requirement.holds)
     progress(1.0)
     plan = plan_by_levels(profile, levels, k, level_of)
     return plan if requirement is None else replace(plan, people=requirement.people(plan.label_of, plan.records))
+
+
+def levels_by_chance(
+    cells: ProfileCells, region_of: Sequence[np.ndarray], losses: Sequence[np.ndarray], k: int, ties: Ties
+) -> np.ndarray:
+    """`best_levels`, which takes the first of equal choices, of cells and regions in the order of `ties`."""
+    if ties is None:
+        return best_levels(cells, region_of, losses, k)
+    order = ranks(len(cells.area), ties)
+    regions, renumbered = [], []
+    for of_area, loss in zip(region_of, losses):
+        rank = ranks(len(loss), ties)
+        regions.append(np.where(of_area >= 0, rank[of_area], -1))
+        renumbered.append(loss[np.argsort(rank)])
+    mixed = ProfileCells(cells.area[order], cells.class_of[order], cells.records[order])
+    level_of = np.empty(len(order), np.int64)
+    level_of[order] = best_levels(mixed, regions, renumbered, k)
+    return level_of
 
 
 def lift(profile: Profile, levels: Levels, level_of: np.ndarray, holds: Holds) -> np.ndarray:

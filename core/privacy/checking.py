@@ -13,6 +13,7 @@ from ..errors import InputError
 from ..records.columns import Column, combine_codes
 from .kept_fields import KeptField, examine_columns
 from .requirement import Diversity, Requirement, diversity_of, members_of, shares_of
+from .risk import risk_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,15 +82,15 @@ def check_release(
     fails = (people < k) | ~requirement.holds(every, every, len(classes))
     diversity = {one.field: diversity_of(every, one, len(classes)) for one in requirement.shares}
     kept = examine_columns({**others, **(sensitive or {})}, class_of, quasi_identifiers, k)
-    n_records = int(records.sum())
+    risk = risk_of(records, people)
     return ReleaseCheck(
         k_found=int(people.min()),
         l_found=min((int(one.distinct.min()) for one in diversity.values()), default=None),
         t_found=max((float(one.distance.max()) for one in diversity.values()), default=None),
         records_below=int(records[fails].sum()),
         classes_below=int(fails.sum()),
-        largest_risk=1.0 / int(people.min()) if people.min() else 1.0,
-        mean_risk=float((records / np.maximum(people, 1)).sum() / max(n_records, 1)),
+        largest_risk=risk.largest,
+        mean_risk=risk.mean,
         classes=classes,
         records=records,
         people=people,

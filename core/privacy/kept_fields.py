@@ -19,10 +19,13 @@ from ..records.matching import Records
 ROWS_LOOKED_AT = 1_000_000  # of a larger release, whole classes drawn at random until there are as many
 ROWS_FOR_PREFIXES = 100_000
 FEWEST_ROWS, FEWEST_PAIRS = 100, 50  # below, a share says nothing
+FEWEST_DIFFERING = 10  # pairs that would differ by chance, below which it says nothing that they do not
 PINNED = 0.8  # rows of one value that lie in one area, as a share of pairs, from which the field stands for the area
 UNIQUE = 0.5  # rows with a value of their own, as a share, from which the field stands for the person
 DETERMINED = 0.999  # pairs of equal values that share a quasi-identifier, from which the field is a finer one
 LONGEST_PREFIX = 12
+TELLS = 0.1  # of what is given up, the share that a field gives back, from which it is warned of
+NO_ORIGINALS: Mapping[str, np.ndarray] = {}
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,9 @@ class KeptField:
     refines : the quasi-identifier of which it is a finer value, empty for none
     base, agreement : of pairs of rows in one region of several areas, the share in one area; of all, and of those that
     share the value, or its first `prefix` characters where that is not 0; None for too few pairs
+    regains : the quasi-identifier that is shown coarser and of which the value tells most, empty for none
+    coarse_base, regained : of pairs of rows that show the same value of it, the share with the same original value; of
+    all, and of those that share the value of the field
     """
 
     name: str
@@ -52,6 +58,9 @@ class KeptField:
     base: float | None
     agreement: float | None
     prefix: int
+    regains: str = ""
+    coarse_base: float = 0.0
+    regained: float = 0.0
 
     @property
     def refusal(self) -> str:
@@ -61,6 +70,8 @@ class KeptField:
                 f"the first {self.prefix} characters of “{self.name}” stand" if self.prefix else f"“{self.name}” stands"
             )
             return f"KEEP_FIELDS: {stands} for the area: {self._same_area}. Take it out."
+        if self.regains and _gain(self.coarse_base, self.regained) >= PINNED:
+            return f"KEEP_FIELDS: “{self.name}” gives back what GENERALISE takes: {self._same_original}. Take it out."
         if self.rows < FEWEST_ROWS:
             return ""
         if self.refines and self.alone >= UNIQUE * self.rows:
@@ -81,6 +92,11 @@ class KeptField:
         """What the custodian should know of the field before it is released; empty where there is nothing."""
         if self.refusal:
             return ""
+        if self.regains:
+            return (
+                f"KEEP_FIELDS: “{self.name}” gives back part of what GENERALISE takes: {self._same_original}; with it "
+                f"{self.below_k} rows are in groups of fewer than {self.k}. Make it coarser too, or take it out."
+            )
         if self.refines and self.below_k:
             return (
                 f"KEEP_FIELDS: “{self.name}” is a finer value of the quasi-identifier “{self.refines}”: with it "
@@ -108,6 +124,13 @@ class KeptField:
             f"cases, without it in {100 * (self.base or 0):.1f} %"
         )
 
+    @property
+    def _same_original(self) -> str:
+        return (
+            f"two rows with the same “{self.regains}” as released that share it have the same original value in "
+            f"{100 * self.regained:.1f} % of cases, without it in {100 * self.coarse_base:.1f} %"
+        )
+
 
 def examine_kept_fields(plan: Plan, records: Records, seed: int = 0) -> list[KeptField]:
     """Look at every kept field of a release; seed : of the classes that are looked at where it is very large."""
@@ -121,17 +144,27 @@ def examine_kept_fields(plan: Plan, records: Records, seed: int = 0) -> list[Kep
         rows = rows[drawn[label[rows]]]
     area = area_of_cells(plan.profile)[records.cell_of[rows]]
     columns = {name: Column(column.codes[rows], column.categories) for name, column in table.kept.items()}
-    return examine_rows(plan, label[rows], area, columns)
+    fine = {name: one.original.codes[rows] for name, one in table.coarsened.items()}
+    return examine_rows(plan, label[rows], area, columns, fine)
 
 
-def examine_rows(plan: Plan, label: np.ndarray, area: np.ndarray, columns: Mapping[str, Column]) -> list[KeptField]:
-    """Look at fields of released rows; label, area : (r,) int64, of each row its label in the plan and its area."""
+def examine_rows(
+    plan: Plan,
+    label: np.ndarray,
+    area: np.ndarray,
+    columns: Mapping[str, Column],
+    fine: Mapping[str, np.ndarray],
+) -> list[KeptField]:
+    """Look at fields of released rows; label, area : (r,) int64, of each row its label in the plan and its area.
+
+    fine : of the quasi-identifiers that are shown coarser, the code of each row's original value
+    """
     first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in plan.levels.crosswalks)])
     region = first[plan.level[label]] + plan.region[label]
     profile = plan.profile
     codes = profile.classes[plan.class_of[label]]
     quasi = {name: codes[:, i] for i, name in enumerate(profile.quasi_identifiers)}
-    return [_examine(name, column, label, region, area, quasi, plan.k) for name, column in columns.items()]
+    return [_examine(name, column, label, region, area, quasi, plan.k, fine) for name, column in columns.items()]
 
 
 def examine_columns(
@@ -158,8 +191,12 @@ def _examine(
     area: np.ndarray,
     quasi_identifiers: Mapping[str, np.ndarray],
     k: int,
+    originals: Mapping[str, np.ndarray] = NO_ORIGINALS,
 ) -> KeptField:
-    """One field; label, region, area : of each released row, (r,), and the codes of the quasi-identifiers."""
+    """One field; label, region, area : of each released row, (r,), and the codes of the quasi-identifiers.
+
+    originals : the codes before, of those that are shown coarser
+    """
     missing = np.array([value is None for value in column.categories], bool)
     there = np.flatnonzero(~missing[column.codes])
     value = column.codes[there].astype(np.int64)
@@ -174,6 +211,8 @@ def _examine(
         prefix, by_prefix = _best_prefix(column.categories, value[several], region[several], area[several])
         agreement = by_prefix if prefix else agreement
     refines = _refined(value, {quasi: codes[there] for quasi, codes in quasi_identifiers.items()})
+    coarse = {one: (quasi_identifiers[one][there], codes[there]) for one, codes in originals.items()}
+    regains, coarse_base, regained = _regained(value, coarse)
     return KeptField(
         name=name,
         k=k,
@@ -189,6 +228,9 @@ def _examine(
         base=base,
         agreement=agreement,
         prefix=prefix,
+        regains=regains,
+        coarse_base=coarse_base,
+        regained=regained,
     )
 
 
@@ -265,3 +307,27 @@ def _refined(value: np.ndarray, quasi_identifiers: Mapping[str, np.ndarray]) -> 
         if 1 < len(np.unique(codes)) < n_values and float((same * (same - 1)).sum()) >= DETERMINED * pairs:
             return name
     return ""
+
+
+def _regained(value: np.ndarray, coarsened: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> tuple[str, float, float]:
+    """The coarsened quasi-identifier that the value tells most of, empty for none; and the two shares of pairs.
+
+    coarsened : by name, the codes of what is shown and of the original, (r,)
+    """
+    best, base, regained = "", 0.0, 0.0
+    for name, (shown, original) in coarsened.items():
+        without, with_value = _agreement(shown, original), _agreement(shown, original, value)
+        if without is None or with_value is None:
+            continue
+        sizes = _sizes(shown, value).astype(float)
+        # Where hardly any pair could differ, that none does says nothing.
+        if (sizes * (sizes - 1.0)).sum() / 2 * (1.0 - without) < FEWEST_DIFFERING:
+            continue
+        if _gain(without, with_value) > max(TELLS, _gain(base, regained) if best else 0.0):
+            best, base, regained = name, without, with_value
+    return best, base, regained
+
+
+def _gain(base: float, agreement: float) -> float:
+    """How far a share of pairs goes from its base to all of them, 0 to 1."""
+    return (agreement - base) / (1.0 - base) if base < 1.0 else 0.0

@@ -12,11 +12,16 @@ from dataclasses import replace
 import numpy as np
 from scipy.optimize import linprog
 
+from ..arrays import to_list
 from ..errors import InputError
 from ..plan import SUPPRESSED, Plan, area_of_cells
 from ..profile import Profile
 from ..progress import Progress, silent
 from ..records.columns import combine_codes
+from ..ties import Ties, ranks
+from .margin_programs import Cut, cut_off, fewest_to_add
+
+MOST_ROUNDS = 50
 
 
 def parse_margins(text: str, quasi_identifiers: Sequence[str]) -> list[tuple[str, ...]]:
@@ -35,14 +40,19 @@ def parse_margins(text: str, quasi_identifiers: Sequence[str]) -> list[tuple[str
     return margins
 
 
-def hold_against_margins(plan: Plan, margins: Sequence[Sequence[str]], progress: Progress = silent) -> tuple[Plan, int]:
+def hold_against_margins(
+    plan: Plan, margins: Sequence[Sequence[str]], progress: Progress = silent, ties: Ties = None
+) -> tuple[Plan, int]:
     """The plan, with further classes suppressed until nobody who has the totals by these margins can tell any count
     from 1 to k - 1; and the records that took.
 
-    margins : sets of quasi-identifiers whose totals by region are published, the regions those of the coarsest level.
-    In every region and margin the suppressed records add up to 0, or to at least k over at least two classes: the
-    smallest class that is shown there is suppressed until it is so. What linear programs still bound within 1 to k - 1
-    is mended in the same way. A margin with fewer than k records in all cannot be mended: it is published.
+    margins : sets of quasi-identifiers whose totals by region are published, the regions those of the coarsest level;
+    ties : decides among choices of the same cost, the first where None.
+    In every region and margin the suppressed records add up to 0, or to at least k over at least two classes, unless
+    all are suppressed; and what linear programs bound within 1 to k - 1, though the totals alone do not, is mended too.
+    The fewest records that do it are suppressed, region by region, see `fewest_to_add`; where that takes too long, the
+    smallest class that is shown, again and again. A margin with fewer than k records in all cannot be mended: it is
+    published.
     """
     crosswalk, profile, k = plan.levels.crosswalks[-1], plan.profile, plan.k
     area = area_of_cells(profile)
@@ -57,13 +67,13 @@ def hold_against_margins(plan: Plan, margins: Sequence[Sequence[str]], progress:
     before = lost.copy()
     region, class_of = np.divmod(keys, n_classes)
     groups = [_groups(profile, region, class_of, margin) for margin in margins]
-    while True:
-        more = _smallest_to_add(groups, records, lost, k)
-        if not len(more):
-            more = _still_pinned(groups, region, records, lost, k, progress)
-        if not len(more):
-            break
-        lost[more] = True
+    concerned = np.unique(region[lost])
+    for done, one in enumerate(to_list(concerned)):
+        at = np.flatnonzero(region == one)
+        at = at[ranks(len(at), ties)]
+        totals = [np.unique(group[at], return_inverse=True)[1].reshape(-1) for group in groups]
+        lost[at] = _mended(totals, records[at], lost[at], k)
+        progress((done + 1) / len(concerned))
     added = lost & ~before
     if not added.any():
         return plan, 0
@@ -76,6 +86,33 @@ def hold_against_margins(plan: Plan, margins: Sequence[Sequence[str]], progress:
         level_of = level_of.copy()
         level_of[cells] = SUPPRESSED
     return replace(plan, shown=plan.shown & ~hidden, level_of=level_of), int(records[added].sum())
+
+
+def _mended(groups: Sequence[np.ndarray], records: np.ndarray, lost: np.ndarray, k: int) -> np.ndarray:
+    """Which places of one region are suppressed, (p,) bool, so that the totals tell of none of them.
+
+    groups : for each margin, the total that each place counts in; records : (p,); lost : (p,) suppressed anyway
+    """
+    told_anyway = _pinned(groups, records, np.ones(len(records), bool), k, np.flatnonzero(lost))
+    cuts: list[Cut] = []
+    for _ in range(MOST_ROUNDS):
+        found = fewest_to_add(groups, records, lost, k, cuts)
+        if found is None or len(_smallest_to_add(groups, records, found, k)):
+            break
+        new = [cut_off(groups, lost, found, one) for one in _pinned(groups, records, found, k, None, told_anyway)]
+        if not new:
+            return found
+        cuts += new
+    found = lost.copy()
+    while True:
+        more = _smallest_to_add(groups, records, found, k)
+        if not len(more):
+            pinned = _pinned(groups, records, found, k, None, told_anyway)
+            parts = [_first_shown(group[[one]], group, records, found) for one in pinned for group in groups]
+            more = np.unique(np.concatenate([np.empty(0, np.int64), *parts]))
+        if not len(more):
+            return found
+        found[more] = True
 
 
 def _groups(profile: Profile, region: np.ndarray, class_of: np.ndarray, margin: Sequence[str]) -> np.ndarray:
@@ -104,39 +141,39 @@ def _first_shown(wanted: np.ndarray, group: np.ndarray, records: np.ndarray, los
     return order[np.diff(group[order], prepend=-1) != 0]
 
 
-def _still_pinned(
+def _pinned(
     groups: Sequence[np.ndarray],
-    region: np.ndarray,
     records: np.ndarray,
     lost: np.ndarray,
     k: int,
-    progress: Progress,
-) -> np.ndarray:
-    """Places to suppress beside those that linear programs bound within 1 to k - 1 from the totals."""
-    found = []
-    regions = np.unique(region[lost])
-    for done, one in enumerate(regions.tolist()):
-        unknown = np.flatnonzero(lost & (region == one))
-        rows = np.vstack(
-            [(group[unknown] == total).astype(float) for group in groups for total in np.unique(group[unknown])]
-        )
-        sums = rows @ records[unknown]
-        for column in pinned_columns(rows, sums, k):
-            for group in groups:
-                found.append(_first_shown(group[unknown[column : column + 1]], group, records, lost))
-        progress((done + 1) / len(regions))
-    return np.unique(np.concatenate(found)) if found else np.empty(0, np.int64)
+    asked: np.ndarray | None = None,
+    told_anyway: Sequence[int] = (),
+) -> list[int]:
+    """The suppressed places that linear programs bound within 1 to k - 1 from the totals and the places shown.
+
+    asked : the places looked at, all suppressed ones where None, but not those of told_anyway
+    """
+    unknown = np.flatnonzero(lost)
+    if not len(unknown):
+        return []
+    rows = np.vstack(
+        [(group[unknown] == total).astype(float) for group in groups for total in np.unique(group[unknown])]
+    )
+    wanted = np.setdiff1d(unknown if asked is None else asked, np.array(told_anyway, np.int64))
+    columns = pinned_columns(rows, rows @ records[unknown], k, np.searchsorted(unknown, wanted))
+    return to_list(unknown[columns])
 
 
-def pinned_columns(rows: np.ndarray, sums: np.ndarray, k: int) -> list[int]:
+def pinned_columns(rows: np.ndarray, sums: np.ndarray, k: int, asked: np.ndarray | None = None) -> list[int]:
     """The unknowns that lie within 1 to k - 1 in every solution.
 
-    rows : (s, u) of 0 and 1, the unknowns of each sum; sums : (s,) what they add up to
+    rows : (s, u) of 0 and 1, the unknowns of each sum; sums : (s,) what they add up to; asked : the unknowns looked at,
+    all where None
     """
     pinned = []
     # No unknown is larger than any total it counts in: only those below k can be pinned.
     highest = np.min(np.where(rows > 0, sums[:, None], np.inf), axis=0)
-    for column in range(rows.shape[1]):
+    for column in range(rows.shape[1]) if asked is None else to_list(asked):
         wish = np.zeros(rows.shape[1])
         wish[column] = 1.0
         high = highest[column]

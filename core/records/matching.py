@@ -32,6 +32,11 @@ class Records:
     n_unmatched: int
     warnings: tuple[str, ...] = ()
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a report says of them: the warnings, and what is shown coarser than it was read."""
+        return (*self.warnings, *(one.sentence for one in self.table.coarsened.values()))
+
 
 def match_records(
     table: RecordTable, areas: Areas, unmatched: str = STOP, k: int = 2, field: str = "RECORD_REGION"

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..anonymity import check_k
 from ..errors import InputError, first_values, refuse_where
+from .coarsened import Coarsened
 from .columns import Column
 
 NO_MEMBERS: Mapping[str, str] = {}
@@ -23,6 +24,7 @@ class RecordTable:
     counts : (N,) int64, how many records each row stands for; None where each row is one record
     members : who a row belongs to, a column by kind (PERSONS, HOUSEHOLDS); never released
     sensitive : names of kept fields whose values the members of a class must not all share
+    coarsened : by name, the quasi-identifiers that are shown coarser than they were read
     """
 
     area: Column
@@ -31,6 +33,7 @@ class RecordTable:
     counts: np.ndarray | None = None
     members: Mapping[str, Column] = field(default_factory=dict)
     sensitive: tuple[str, ...] = ()
+    coarsened: Mapping[str, Coarsened] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.area)

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..progress import Progress, silent
-from .pinned import Count, Pinned, find_pinned
+from .counts import ALIKE, Count, persons_in
+from .pinned import Pinned, find_pinned
 from .published import Published
-from .updates import Changes, differs, visible_changes
+from .updates import Changes, compare, differs
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,11 +21,14 @@ class Examined:
     pinned : of the new release, the last one, and those earlier ones that are not updated by it; None without such
     counts : its counts that do not follow from the earlier releases alone
     changes : for each earlier release of the same regions, its position and the counts that changed by a few people
+    n_alike : groups of k people and more whom only the releases together show to have one sensitive value; they are
+    among the counts and changes only where that was asked for
     """
 
     pinned: Pinned | None
     counts: list[Count]
     changes: list[tuple[int, Changes]]
+    n_alike: int = 0
 
     @property
     def n_counts(self) -> int:
@@ -43,36 +47,45 @@ class Examined:
 
 
 def examine(
-    new: Published, earlier: Sequence[Published], k: int | None = None, progress: Progress = silent
+    new: Published,
+    earlier: Sequence[Published],
+    k: int | None = None,
+    alike: bool = False,
+    progress: Progress = silent,
 ) -> Examined:
     """Hold a release against earlier ones; see `Examiner`."""
-    return Examiner(earlier, k).examine(new, progress=progress)
+    return Examiner(earlier, k, alike).examine(new, progress=progress)
 
 
 class Examiner:
     """Holds releases against the same earlier ones, once or again and again.
 
-    k : counts below it are looked for, the least k of all where None
+    k : counts below it are looked for, the least k of all where None; alike : whether people who are shown to have one
+    sensitive value count as given away, however many they are
     An earlier release of the same regions whose counts differ was of other people, before an update: with that one
     only counts are compared. All others are taken to be of the same people.
     """
 
-    def __init__(self, earlier: Sequence[Published], k: int | None = None) -> None:
-        self._earlier, self._k = earlier, k
+    def __init__(self, earlier: Sequence[Published], k: int | None = None, alike: bool = False) -> None:
+        self._earlier, self._k, self._alike = earlier, k, alike
         self._alone: dict[tuple[int, ...], set[Identity]] = {}
 
     def examine(self, new: Published, joint: np.ndarray | None = None, progress: Progress = silent) -> Examined:
         """Hold a release against the earlier ones; joint : the joint classes to look at, all where None."""
         k = min(one.k for one in (new, *self._earlier)) if self._k is None else self._k
-        compared = ((i, visible_changes(old, new, k)) for i, old in enumerate(self._earlier))
-        changes = [(i, found) for i, found in compared if found is not None and len(found)]
+        compared = [(i, both) for i, both in enumerate(compare(old, new, k) for old in self._earlier) if both]
+        changes = [(i, one) for i, (few, alike) in compared for one in (few, alike)[: 1 + self._alike] if len(one)]
+        n_alike = sum(len(alike) for _, (_, alike) in compared)
         same = tuple(i for i, old in enumerate(self._earlier) if not differs(old, new))
         if not same:
-            return Examined(None, [], changes)
+            return Examined(None, [], changes, n_alike)
         pinned = find_pinned([*(self._earlier[i] for i in same), new], k, joint=joint, progress=progress)
         known = self._given_away_before(same, new, k)
         counts = [count for count in pinned.counts if _identity(count) not in known]
-        return Examined(pinned, counts, changes)
+        n_alike += sum(count.kind == ALIKE for count in counts)
+        if not self._alike:
+            counts = [count for count in counts if count.kind != ALIKE]
+        return Examined(pinned, counts, changes, n_alike)
 
     def _given_away_before(self, same: tuple[int, ...], new: Published, k: int) -> set[Identity]:
         """The counts that the earlier releases give away by themselves, in the overlay with the new one."""
@@ -84,19 +97,27 @@ class Examiner:
         return self._alone[same]
 
 
-Identity = tuple[bytes, bytes, int, int]
+Identity = tuple[bytes, bytes, int, int, tuple[tuple[str, str, int], ...]]
 
 
 def _identity(count: Count) -> Identity:
     """What tells a count from others of the same overlay."""
-    return count.cells.tobytes(), count.joint.tobytes(), count.low, count.high
+    return count.cells.tobytes(), count.joint.tobytes(), count.low, count.high, count.values
 
 
 def _silent(release: Published) -> Published:
     """A release of the same regions and classes that tells nothing."""
     none = np.empty(0, np.int64)
     return replace(
-        release, level=none, region=none, class_of=none, records=none, bounded=False, whole=False, held_back=None
+        release,
+        level=none,
+        region=none,
+        class_of=none,
+        records=none,
+        bounded=False,
+        whole=False,
+        held_back=None,
+        sensitive=(),
     )
 
 
@@ -106,23 +127,39 @@ class AllExamined:
 
     pinned : of those that no later one updates, None where they are fewer than two; kept : their positions
     changes : for pairs (earlier, later) of releases of the same regions, the counts that changed by a few people
+    alike : for such pairs, the counts that changed by k people and more, all of one sensitive value
     """
 
     pinned: Pinned | None
     kept: tuple[int, ...]
     changes: list[tuple[int, int, Changes]]
+    alike: list[tuple[int, int, Changes]]
 
     @property
     def n_counts(self) -> int:
-        """Pinned counts and visible changes."""
-        counts = 0 if self.pinned is None else len(self.pinned.counts)
-        return counts + sum(len(one) for *_, one in self.changes)
+        """Pinned counts of fewer than k people and visible changes."""
+        return len(self._pinned()) + sum(len(one) for *_, one in self.changes)
+
+    @property
+    def n_alike(self) -> int:
+        """Groups of k people and more who are shown to have one sensitive value by the releases together alone."""
+        counts = 0 if self.pinned is None else sum(count.kind == ALIKE for count in self.pinned.counts)
+        return counts + sum(len(one) for *_, one in self.alike)
+
+    @property
+    def n_values(self) -> int:
+        """Of the counts of fewer than k people, those the sensitive values of whose people are known."""
+        known = sum(bool(values) for *_, one in self.changes for values in one.values)
+        return known + sum(bool(count.values) for count in self._pinned())
 
     @property
     def n_persons(self) -> int:
         """People in pinned counts at least, and by which counts changed."""
-        persons = 0 if self.pinned is None else self.pinned.n_persons
+        persons = 0 if self.pinned is None else persons_in(self._pinned())
         return persons + sum(one.n_persons for *_, one in self.changes)
+
+    def _pinned(self) -> list[Count]:
+        return [] if self.pinned is None else [count for count in self.pinned.counts if count.kind != ALIKE]
 
 
 def examine_all(releases: Sequence[Published], k: int | None = None, progress: Progress = silent) -> AllExamined:
@@ -132,11 +169,12 @@ def examine_all(releases: Sequence[Published], k: int | None = None, progress: P
     """
     k = min(one.k for one in releases) if k is None else k
     pairs = [(i, j) for j in range(len(releases)) for i in range(j)]
-    compared = ((i, j, visible_changes(releases[i], releases[j], k)) for i, j in pairs)
-    changes = [(i, j, found) for i, j, found in compared if found is not None and len(found)]
+    compared = [(i, j, both) for i, j in pairs if (both := compare(releases[i], releases[j], k)) is not None]
+    changes = [(i, j, few) for i, j, (few, _) in compared if len(few)]
+    alike = [(i, j, many) for i, j, (_, many) in compared if len(many)]
     updated = {i for i, j in pairs if differs(releases[i], releases[j])}
     kept = tuple(i for i in range(len(releases)) if i not in updated)
     pinned = None
     if len(kept) > 1 or len(releases) < 2:
         pinned = find_pinned([releases[i] for i in kept], k, progress=progress)
-    return AllExamined(pinned, kept, changes)
+    return AllExamined(pinned, kept, changes, alike)

@@ -8,13 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import to_list
+from .counts import ALIKE, Count
 from .examining import AllExamined
-from .pinned import Count, Pinned
-from .published import MISSING, Published
+from .pinned import Pinned
+from .published import Published
 from .updates import Changes
+from .values import MISSING
 
 ANY, OTHERS, NO_VALUE = "(several)", "(not shown)", "(missing)"
-CHANGE = "change since"
+CHANGE, ALIKE_CHANGE = "change since", "change by one sensitive value"
+OF_ONE_VALUE = (ALIKE, ALIKE_CHANGE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +26,7 @@ class Row:
 
     kind : what it is; areas : identifiers of the areas they live in; values : of each quasi-identifier
     low, high : how many they are; releases : positions of the releases that tell
+    sensitive : their sensitive values, where they are known, or how those of a changed count changed
     """
 
     kind: str
@@ -31,16 +35,18 @@ class Row:
     low: int
     high: int
     releases: tuple[int, ...]
+    sensitive: str = ""
 
 
 def rows_of(found: AllExamined, releases: Sequence[Published]) -> list[Row]:
-    """All counts, the pinned ones first."""
+    """All counts, the pinned ones first, and last those of k people and more who have one sensitive value."""
     rows = []
     if found.pinned is not None:
         rows = [_of_count(found.pinned, count, found.kept) for count in found.pinned.counts]
-    for earlier, later, changes in found.changes:
-        rows += _of_changes(changes, releases[later], (earlier, later))
-    return rows
+    for kind, pairs in ((CHANGE, found.changes), (ALIKE_CHANGE, found.alike)):
+        for earlier, later, changes in pairs:
+            rows += _of_changes(kind, changes, releases[later], (earlier, later))
+    return sorted(rows, key=lambda row: row.kind in OF_ONE_VALUE)
 
 
 def quasi_identifiers_of(releases: Sequence[Published]) -> list[str]:
@@ -56,17 +62,20 @@ def _of_count(pinned: Pinned, count: Count, kept: tuple[int, ...]) -> Row:
     for name in every[0]:
         found = {one[name] for one in every}
         values[name] = ANY if len(found) > 1 else _text(found.pop())
-    return Row(count.kind, areas, values, count.low, count.high, tuple(kept[one] for one in count.releases))
+    of = tuple(kept[one] for one in count.releases)
+    told = "; ".join(f"{name}: {_text(value)} {number}" for name, value, number in count.values)
+    return Row(count.kind, areas, values, count.low, count.high, of, told)
 
 
-def _of_changes(changes: Changes, later: Published, releases: tuple[int, int]) -> list[Row]:
+def _of_changes(kind: str, changes: Changes, later: Published, releases: tuple[int, int]) -> list[Row]:
     classes = later.values_of_classes()
     rows = []
-    columns = (changes.level, changes.region, changes.class_of, np.abs(changes.after - changes.before))
-    for level, region, class_of, change in zip(*(one.tolist() for one in columns)):
+    columns = (changes.level, changes.region, changes.class_of, changes.people)
+    told = ("; ".join(f"{name}: {_text(value)} {number:+d}" for name, value, number in one) for one in changes.values)
+    for level, region, class_of, change, sensitive in zip(*(to_list(one) for one in columns), told):
         areas = later.areas[later.levels.crosswalks[level].region_of == region]
         values = {name: _text(value) for name, value in zip(later.quasi_identifiers, classes[class_of])}
-        rows.append(Row(CHANGE, areas, values, change, change, releases))
+        rows.append(Row(kind, areas, values, change, change, releases, sensitive))
     return rows
 
 

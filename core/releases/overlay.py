@@ -7,12 +7,13 @@ that differ, a pair of them (more for more releases) that agree where both have 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
+from ..arrays import to_list
 from ..errors import InputError
 from ..records.columns import combine_codes
 from .published import Published, check_areas
@@ -148,6 +149,25 @@ def overlay(releases: Sequence[Published]) -> Overlay:
         *_grouped(entries),
         own_class,
     )
+
+
+def differences(outer: Sums, inner: Sums) -> Iterator[tuple[int, int, np.ndarray]]:
+    """Regions of one family, smaller ones of another within them, and the two or more overlay cells between them."""
+    sizes = [np.bincount(one.region[one.region >= 0], minlength=one.n_regions) for one in (outer, inner)]
+    around = region_around(outer, inner)
+    for a in to_list(np.flatnonzero(around >= 0)):
+        b = int(around[a])
+        if sizes[0][b] > sizes[1][a] + 1:
+            yield b, a, np.flatnonzero((outer.region == b) & (inner.region != a))
+
+
+def region_around(outer: Sums, inner: Sums) -> np.ndarray:
+    """The region of one family that holds each region of another as a whole, (n_regions,), NONE for none."""
+    least = np.full(inner.n_regions + 1, np.iinfo(np.int64).max)
+    most = np.full(inner.n_regions + 1, NONE)
+    np.minimum.at(least, inner.region, outer.region)
+    np.maximum.at(most, inner.region, outer.region)
+    return np.where(least == most, most, NONE)[:-1]
 
 
 def _known(release: Published, level: int, own: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:

@@ -18,29 +18,13 @@ from ..arrays import to_list
 from ..errors import InputError
 from ..progress import Progress, silent
 from .bounds import Bounds, propagate
-from .overlay import NONE, UNBOUNDED, Overlay, Sums, overlay
+from .counts import ALIKE, CELL, DIFFERENCE, HIDDEN, KINDS, REST, Count, persons_in
+from .overlay import NONE, UNBOUNDED, Overlay, Sums, differences, overlay, region_around
 from .programs import Answers, Problem, decide
 from .published import Published
+from .sensitive import sensitive_fields, tell_values
 
 UNKNOWNS_AT_ONCE = 500_000
-CELL, HIDDEN = "overlay cell", "suppressed class"
-DIFFERENCE, REST = "difference of two regions", "rest of a count"
-KINDS = (CELL, HIDDEN, DIFFERENCE, REST)
-
-
-@dataclass(frozen=True, eq=False)
-class Count:
-    """A count of people between low and high, both within 1..k-1.
-
-    kind : one of KINDS; cells : the overlay cells in which they live; joint : their joint classes
-    """
-
-    kind: str
-    cells: np.ndarray
-    joint: np.ndarray
-    low: int
-    high: int
-    releases: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,15 +47,8 @@ class Pinned:
 
     @property
     def n_persons(self) -> int:
-        """The people that are in pinned counts at least: a person in several of them is counted once."""
-        used: set[tuple[int, int]] = set()
-        persons = 0
-        for count in self.counts:
-            own = {(cell, one) for cell in to_list(count.cells) for one in to_list(count.joint)}
-            if used.isdisjoint(own):
-                used |= own
-                persons += count.low
-        return persons
+        """The people that are in counts of fewer than k at least."""
+        return persons_in([count for count in self.counts if count.kind != ALIKE])
 
 
 def find_pinned(
@@ -89,7 +66,7 @@ def find_pinned(
     joint : the joint classes of the overlay to look at, with all those they share a sum with; all where None
     Looked at are all overlay cells by joint class, suppressed classes of regions, differences of two regions (of two
     releases, one within the other), and what is left of a region's count once all counts of another release within it
-    are taken away.
+    are taken away; and of each of these, what the sensitive fields add that any release shows.
     Raises InputError for fewer than two releases, and what `overlay` raises.
     """
     if len(releases) < 2:
@@ -99,11 +76,12 @@ def find_pinned(
     counts: list[Count] = []
     undecided = by_programs = 0
     contradicted, kept = [], []
+    fields = sensitive_fields(releases)
     chunks = _chunks(over, np.arange(len(over.entries)) if joint is None else joint)
     for number, some in enumerate(chunks):
         families = over.sums(some)
         bounds = propagate(families, over.n_cells, over.group_of[some])
-        if keep_bounds:
+        if keep_bounds or fields:
             kept.append((some, bounds))
         work = _Chunk(over, some, families, bounds, k)
         found, open_there, by = work.counts(programs)
@@ -111,10 +89,16 @@ def find_pinned(
         undecided += open_there
         by_programs += by
         contradicted.append(some[work.contradicted])
-        progress((number + 1) / len(chunks))
+        progress((number + 1) / (len(chunks) + len(fields)))
+    for number, name in enumerate(fields):
+        told = tell_values(over, kept, counts, name, k)
+        counts = told.counts
+        contradicted.append(told.contradicted)
+        progress((len(chunks) + number + 1) / (len(chunks) + len(fields)))
     counts.sort(key=lambda count: KINDS.index(count.kind))
     nobody = np.empty(0, np.int64)
-    return Pinned(over, k, counts, undecided, np.concatenate([nobody, *contradicted]), by_programs, kept)
+    wrong = np.unique(np.concatenate([nobody, *contradicted]))
+    return Pinned(over, k, counts, undecided, wrong, by_programs, kept if keep_bounds else [])
 
 
 def _chunks(over: Overlay, joint: np.ndarray) -> list[np.ndarray]:
@@ -214,10 +198,7 @@ class _Chunk:
         exact = [i for i, one in enumerate(self._families) if one.exact]
         for large, small in ((a, b) for a in exact for b in exact if self._comparable(a, b)):
             outer, inner = self._families[large], self._families[small]
-            for b, a in _within(outer, inner):
-                left = np.flatnonzero((outer.region == b) & (inner.region != a))
-                if len(left) < 2:
-                    continue
+            for b, a, left in differences(outer, inner):
                 least, most = self._difference(large, small, b, a, left)
                 may = np.flatnonzero((least < self._k) & (most >= 1) & ~self.contradicted & (outer.class_of >= 0))
                 rows.append(first + np.repeat(np.arange(len(may)), len(left)))
@@ -315,7 +296,7 @@ class _Chunk:
         release = self._over.releases[other]
         for inner in (one for one in self._families if one.release == other):
             label, region, joint = self._labels(inner)
-            whole = _region_around(outer, inner)[region]
+            whole = region_around(outer, inner)[region]
             inside = (whole >= 0) & (outer.class_of[joint] >= 0)
             np.subtract.at(rest, (whole[inside], outer.class_of[joint[inside]]), release.records[label[inside]])
             if not release.nested:
@@ -368,20 +349,3 @@ def _products(cells: sparse.csr_matrix, joint: sparse.csr_matrix, n_joint: int) 
     column = of_cell * n_joint + of_joint
     shape = (len(n_cells), cells.shape[1] * n_joint)
     return sparse.csr_matrix((np.ones(len(column), np.int64), (np.repeat(row, times), column)), shape=shape)
-
-
-def _region_around(outer: Sums, inner: Sums) -> np.ndarray:
-    """The region of one family that holds each region of another as a whole, (n_regions,), NONE for none."""
-    least = np.full(inner.n_regions + 1, np.iinfo(np.int64).max)
-    most = np.full(inner.n_regions + 1, NONE)
-    np.minimum.at(least, inner.region, outer.region)
-    np.maximum.at(most, inner.region, outer.region)
-    return np.where(least == most, most, NONE)[:-1]
-
-
-def _within(outer: Sums, inner: Sums) -> list[tuple[int, int]]:
-    """Pairs of a region and a smaller one of another family within it."""
-    around = _region_around(outer, inner)
-    sizes = [np.bincount(one.region[one.region >= 0], minlength=one.n_regions) for one in (outer, inner)]
-    there = np.flatnonzero(around >= 0)
-    return [(b, a) for b, a in zip(to_list(around[there]), to_list(there)) if sizes[0][b] > sizes[1][a]]

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..areas import Areas, identifier_text
+from ..areas import Areas
 from ..errors import InputError, first_values
 from ..levels import Levels
 from ..plan import SUPPRESSED, Plan, area_of_cells
 from ..records.columns import Column, combine_codes
+from .values import KeptValues, Values, as_text, values_of_cells, values_of_rows
 
-MISSING = ""
-"""How a missing value of a quasi-identifier is written; text that is empty is told apart by its type."""
+AS_THEY_ARE: Mapping[str, int] = {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +32,8 @@ class Published:
     its records
     held_back : (H, 2) int64 regions of the coarsest level and classes that are not shown although they have k records.
     Known to nobody outside and never stored: for a check of what those would learn who know the rest
+    sensitive : the sensitive fields that are released, with their values in each label
+    coarsened : the level at which quasi-identifiers are shown, by name; those at level 0, as they are, are not named
     """
 
     title: str
@@ -48,6 +50,8 @@ class Published:
     bounded: bool = True
     whole: bool = True
     held_back: np.ndarray | None = None
+    sensitive: tuple[Values, ...] = ()
+    coarsened: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def nested(self) -> bool:
@@ -60,8 +64,15 @@ class Published:
         return list(zip(*columns))
 
 
-def publish(plan: Plan, areas: Areas, title: str = "this release") -> Published:
-    """What the release of a plan publishes; areas : those of its profile.
+def publish(
+    plan: Plan,
+    areas: Areas,
+    title: str = "this release",
+    sensitive: Sequence[KeptValues] = (),
+    coarsened: Mapping[str, int] = AS_THEY_ARE,
+) -> Published:
+    """What the release of a plan publishes; areas : those of its profile; sensitive : fields that are released;
+    coarsened : as in Published.
 
     What is suppressed enters only as `bounded`, `whole` and `held_back`.
     """
@@ -70,6 +81,7 @@ def publish(plan: Plan, areas: Areas, title: str = "this release") -> Published:
     used = np.union1d(plan.class_of[shown], held_back[:, 1])
     held_back[:, 1] = np.searchsorted(used, held_back[:, 1])
     categories, codes = _shown_categories(profile.categories, profile.classes[used])
+    position = np.append(np.where(shown, np.cumsum(shown) - 1, SUPPRESSED), SUPPRESSED)  # the last for SUPPRESSED
     return Published(
         title,
         plan.k,
@@ -85,6 +97,8 @@ def publish(plan: Plan, areas: Areas, title: str = "this release") -> Published:
         bounded,
         whole,
         held_back,
+        tuple(values_of_cells(one, position[plan.label_of]) for one in sensitive),
+        coarsened,
     )
 
 
@@ -98,11 +112,13 @@ def publish_rows(
     fields: Mapping[str, Column],
     counts: np.ndarray | None = None,
     bounded: bool = True,
+    sensitive: Mapping[str, Column] | None = None,
 ) -> Published:
     """What rows of a release publish, counted.
 
     level, region : (R,) positions of what each row shows; fields : its quasi-identifiers; counts : (R,) records that
-    each row stands for, ones where None. Raises InputError where a class has fewer than k records.
+    each row stands for, ones where None; sensitive : the sensitive fields that it shows.
+    Raises InputError where a class has fewer than k records.
     """
     columns = list(fields.values())
     class_of, classes = combine_codes([one.codes for one in columns], [len(one.categories) for one in columns])
@@ -118,9 +134,24 @@ def publish_rows(
         )
     categories, codes = _shown_categories([one.categories for one in columns], classes)
     at_level, at_region, of_class = labels.T
-    names = tuple(fields)
+    values = tuple(
+        values_of_rows(name, column.categories, label_of, column.codes, counts)
+        for name, column in (sensitive or {}).items()
+    )
     return Published(
-        title, k, areas.identifiers, levels, names, categories, codes, at_level, at_region, of_class, records, bounded
+        title,
+        k,
+        areas.identifiers,
+        levels,
+        tuple(fields),
+        categories,
+        codes,
+        at_level,
+        at_region,
+        of_class,
+        records,
+        bounded,
+        sensitive=values,
     )
 
 
@@ -131,16 +162,9 @@ def _shown_categories(
     found, codes = [], np.empty_like(classes)
     for position, values in enumerate(categories):
         used, at = np.unique(classes[:, position], return_inverse=True)
-        found.append(np.array(_as_text([values[code] for code in used.tolist()]), dtype=object))
+        found.append(np.array(as_text([values[code] for code in used.tolist()]), dtype=object))
         codes[:, position] = at.reshape(-1)
     return tuple(found), codes
-
-
-def _as_text(values: Sequence[object]) -> list[str]:
-    """Values as text by which releases are compared; values that only their type tells apart are told apart."""
-    texts = [MISSING if value is None else (identifier_text(value) or "''") for value in values]
-    twice = {text for text in texts if texts.count(text) > 1}
-    return [f"{text} ({type(value).__name__})" if text in twice else text for text, value in zip(texts, values)]
 
 
 def _held_back(plan: Plan) -> tuple[np.ndarray, bool, bool]:

@@ -6,21 +6,31 @@ check finds nothing. The other way out, the regions of an earlier release, is wo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Callable
 
 import numpy as np
 
 from ..areas import Areas
 from ..plan import SUPPRESSED, Plan, area_of_cells, plan_by_levels, suppress
+from ..privacy.requirement import Requirement
 from ..progress import Progress, silent
+from ..ties import Ties, ranks
+from .counts import REST, Count
 from .examining import Examined, Examiner
 from .overlay import NONE, Overlay
-from .pinned import REST, Count
-from .published import Published, publish
+from .published import AS_THEY_ARE, Published, publish
 from .updates import Changes
+from .values import KeptValues
 
 MOST_ROUNDS = 200
+Relate = Callable[[Published], Published]
+
+
+def as_it_is(release: Published) -> Published:
+    """The release: all show their quasi-identifiers at the same levels."""
+    return release
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,21 +53,45 @@ class Repaired:
 
 
 def repair(
-    plan: Plan, areas: Areas, earlier: Sequence[Published], title: str = "this release", progress: Progress = silent
+    plan: Plan,
+    areas: Areas,
+    earlier: Sequence[Published],
+    title: str = "this release",
+    sensitive: Sequence[KeptValues] = (),
+    alike: bool = False,
+    also: Callable[[Plan], Plan] | None = None,
+    progress: Progress = silent,
+    ties: Ties = None,
+    relate: Relate = as_it_is,
+    coarsened: Mapping[str, int] = AS_THEY_ARE,
 ) -> Repaired:
     """Suppress or coarsen labels of a plan, the smallest first, until nothing is given away.
 
-    areas : those of the plan's profile. What the earlier releases give away without this one stays as it is.
-    Every round suppresses or coarsens at least one label; with none of a class left, this release tells nothing of it.
+    areas : those of the plan's profile; sensitive : the fields that are released too; alike : whether people who are
+    shown to have one sensitive value count as given away, however many they are; also : what else must hold, a
+    function that suppresses further labels where it does not; ties : decides among labels of one size, the first
+    where None; relate : makes what the plan publishes comparable with the earlier releases, which are comparable
+    already, and keeps the labels in their order; coarsened : as in Published
+    What the earlier releases give away without this one stays as it is. What is asked of labels beside k records holds
+    afterwards as before, as labels are joined whole: more people have no fewer values and persons, and no larger share
+    of one value. Every round suppresses or coarsens at least one label; with none of a class left, this release tells
+    nothing of it.
     """
-    examiner = Examiner(earlier)
-    told = publish(plan, areas, title)
-    before = after = examiner.examine(told, progress=progress)
+    work = _Work(areas, title, tuple(sensitive), coarsened, relate, Examiner(earlier, alike=alike), progress, ties)
+    told = work.told(plan, True)
+    before = after = work.examiner.examine(relate(told), progress=progress)
     new, n_known_by_size = plan, 0
     if before.n_counts:
-        for by_size in (True, False):
-            new, told, after = _until_nothing_tells(new, areas, title, examiner, by_size, progress)
-        n_known_by_size = examiner.examine(_told(new, areas, title, True)).n_counts
+        new = work.until_nothing_tells(plan, True)[0]
+        new, told, after = work.until_nothing_tells(new, False)
+        if plan.level_of is None and not after.n_counts:
+            new, told, after = work.given_back(plan, new, told, after)
+        while also is not None:
+            settled = also(new)
+            if settled.n_released == new.n_released:
+                break
+            new, told, after = work.until_nothing_tells(settled, False)
+        n_known_by_size = work.examiner.examine(relate(work.told(new, True))).n_counts
     coarser = 0
     if plan.level_of is not None and new.level_of is not None:
         moved = (new.level_of > plan.level_of) & (plan.level_of >= 0)
@@ -65,25 +99,106 @@ def repair(
     return Repaired(new, told, before, after, plan.n_released - new.n_released, coarser, n_known_by_size)
 
 
-def _until_nothing_tells(
-    plan: Plan, areas: Areas, title: str, examiner: Examiner, by_size: bool, progress: Progress
-) -> tuple[Plan, Published, Examined]:
-    """The plan, what it publishes, and what is found of it, once no label that can be taken away tells anything."""
-    joint = None
-    for turn in range(MOST_ROUNDS):
-        progress(turn / MOST_ROUNDS)
-        told = _told(plan, areas, title, by_size)
-        found = examiner.examine(told, joint)
-        chosen = _labels_that_tell(plan, told, found, by_size)
-        if not chosen.any():
-            break
-        joint = np.concatenate([np.empty(0, np.int64), *(count.joint for count in found.counts)])
-        plan = without(plan, chosen)
-    return plan, told, examiner.examine(told)
+@dataclass(frozen=True, eq=False)
+class _Work:
+    """What a repair is done with."""
+
+    areas: Areas
+    title: str
+    sensitive: tuple[KeptValues, ...]
+    coarsened: Mapping[str, int]
+    relate: Relate
+    examiner: Examiner
+    progress: Progress
+    ties: Ties
+
+    def told(self, plan: Plan, by_size: bool) -> Published:
+        """What a plan publishes: with what only somebody inside can know of it, or without."""
+        told = publish(plan, self.areas, self.title, self.sensitive, self.coarsened)
+        return told if by_size else replace(told, bounded=False, held_back=None)
+
+    def until_nothing_tells(self, plan: Plan, by_size: bool) -> tuple[Plan, Published, Examined]:
+        """The plan, what it publishes, and what is found of it, once no label that can be taken away tells anything."""
+        joint = None
+        for turn in range(MOST_ROUNDS):
+            self.progress(turn / MOST_ROUNDS)
+            told = self.told(plan, by_size)
+            comparable = self.relate(told)
+            found = self.examiner.examine(comparable, joint)
+            chosen = _labels_that_tell(plan, comparable, found, by_size, self.ties)
+            if not chosen.any():
+                break
+            joint = np.concatenate([np.empty(0, np.int64), *(count.joint for count in found.counts)])
+            plan = without(plan, chosen)
+        return plan, told, self.examiner.examine(self.relate(told))
+
+    def given_back(self, first: Plan, plan: Plan, told: Published, after: Examined) -> tuple[Plan, Published, Examined]:
+        """The plan with those suppressed labels shown again, the largest first, without which nothing is told either.
+
+        first : the plan before the repair, of one level; told, after : what `plan` publishes, and what is found of it
+        One label of every class is tried at a time: classes without a sum in common do not tell of each other.
+        """
+        out = np.flatnonzero(first.shown & ~plan.shown)
+        out = out[np.lexsort((out, -first.records[out], first.class_of[out]))]
+        starts = np.flatnonzero(np.diff(first.class_of[out], prepend=-1))
+        rank = np.arange(len(out)) - np.repeat(starts, np.diff(starts, append=len(out)))
+        new = plan
+        for turn in range(int(rank.max(initial=-1)) + 1):
+            tried = out[rank == turn]
+            trial = _with(new, tried)
+            shown = self.relate(self.told(trial, False))
+            class_of = shown.class_of[np.searchsorted(np.flatnonzero(trial.shown), tried)]
+            group = _groups_of(after, shown, class_of)
+            found = self.examiner.examine(shown, None if after.pinned is None else np.flatnonzero(group.concerned))
+            if found.n_undecided or found.n_contradicted:
+                continue
+            telling = [group.of_class[one.class_of] for _, one in found.changes]
+            if found.pinned is not None:
+                telling += [found.pinned.overlay.group_of[count.joint] for count in found.counts]
+            bad = np.concatenate([np.empty(0, np.int64), *telling])
+            new = _with(new, tried[~np.isin(group.of_class[class_of], bad)])
+        if new.n_released == plan.n_released:
+            return plan, told, after
+        shown = self.told(new, False)
+        found = self.examiner.examine(self.relate(shown))
+        return (plan, told, after) if found.n_counts or found.n_undecided else (new, shown, found)
 
 
-def on_earlier_regions(plan: Plan, areas: Areas, earlier: Sequence[Published]) -> Plan | None:
-    """The plan on the regions of the last earlier release of one level; None where its areas are not the same."""
+@dataclass(frozen=True, eq=False)
+class _Groups:
+    """Classes that share sums. of_class : (C,) the group of each published class; concerned : (U,) bool, joint ones."""
+
+    of_class: np.ndarray
+    concerned: np.ndarray
+
+
+def _groups_of(after: Examined, told: Published, class_of: np.ndarray) -> _Groups:
+    """The groups of the classes of a release, the last of an overlay, and which joint classes these ones concern."""
+    if after.pinned is None:
+        return _Groups(np.arange(len(told.classes)), np.empty(0, bool))
+    over = after.pinned.overlay
+    last = len(over.releases) - 1
+    entry = over.entries[:, over.schema_of[last]]
+    own = np.append(over.own_class[last], NONE)[entry]
+    of_class = np.full(len(told.classes), NONE)
+    of_class[own[own >= 0]] = over.group_of[own >= 0]
+    return _Groups(of_class, np.isin(over.group_of, of_class[class_of]))
+
+
+def _with(plan: Plan, labels: np.ndarray) -> Plan:
+    """The plan of one level with further labels shown."""
+    shown = plan.shown.copy()
+    shown[labels] = True
+    return replace(plan, shown=shown)
+
+
+def on_earlier_regions(
+    plan: Plan, areas: Areas, earlier: Sequence[Published], requirement: Requirement | None = None
+) -> Plan | None:
+    """The plan on the regions of the last earlier release of one level; None where its areas are not the same.
+
+    requirement : what is asked of a class beside k records
+    """
     position = {identifier: i for i, identifier in enumerate(areas.identifiers.tolist())}
     for old in reversed(earlier):
         if old.nested or set(old.areas.tolist()) != set(position):
@@ -91,7 +206,7 @@ def on_earlier_regions(plan: Plan, areas: Areas, earlier: Sequence[Published]) -
         crosswalk = old.levels.crosswalks[0]
         region_of = np.empty(len(areas), np.int64)
         region_of[[position[identifier] for identifier in old.areas.tolist()]] = crosswalk.region_of
-        return suppress(plan.profile, replace(crosswalk, region_of=region_of), plan.k)
+        return suppress(plan.profile, replace(crosswalk, region_of=region_of), plan.k, requirement)
     return None
 
 
@@ -118,13 +233,7 @@ def without(plan: Plan, labels: np.ndarray) -> Plan:
     return plan_by_levels(plan.profile, plan.levels, plan.k, level_of)
 
 
-def _told(plan: Plan, areas: Areas, title: str, by_size: bool) -> Published:
-    """What the repaired release publishes: with what only somebody inside can know of it, or without."""
-    told = publish(plan, areas, title)
-    return told if by_size else replace(told, bounded=False, held_back=None)
-
-
-def _labels_that_tell(plan: Plan, told: Published, found: Examined, by_size: bool) -> np.ndarray:
+def _labels_that_tell(plan: Plan, told: Published, found: Examined, by_size: bool, ties: Ties) -> np.ndarray:
     """For each count that is given away the smallest label of the plan that tells of it, (L,) bool.
 
     by_size : only labels that show the very people; else also those around them.
@@ -137,6 +246,8 @@ def _labels_that_tell(plan: Plan, told: Published, found: Examined, by_size: boo
         return chosen
     over, last = found.pinned.overlay, len(found.pinned.overlay.releases) - 1
     by_class = _Labels(over, last)
+    size = np.empty(len(shown), np.int64)
+    size[np.lexsort((ranks(len(shown), ties), plan.records[shown]))] = np.arange(len(shown))
     for count in found.counts:
         labels = by_class.showing(count)
         if not len(labels) and count.kind == REST:
@@ -144,7 +255,7 @@ def _labels_that_tell(plan: Plan, told: Published, found: Examined, by_size: boo
         if not len(labels) and not by_size:
             labels = by_class.around(count)
         if len(labels) and not chosen[shown[labels]].any():
-            chosen[shown[labels[np.argmin(plan.records[shown[labels]])]]] = True
+            chosen[shown[labels[np.argmin(size[labels])]]] = True
     return chosen
 
 

@@ -1,21 +1,27 @@
 """Updates: the same regions and quasi-identifiers, released again after people were added, removed or corrected.
 
 Each class of each region must change by nobody or by at least k people: a change of one is one person, seen at once.
+So must the people of each sensitive value, where a class shows them: as many people as before with one diagnosis less
+and another more are one who left and one who came, or one whose diagnosis changed.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..arrays import to_list
 from .published import Published
 
 
 @dataclass(frozen=True, eq=False)
 class Changes:
-    """Counts that changed by 1 to k-1 people: arrays (c,) of level, region, class (of the new release) and both counts.
+    """Counts that changed by few people: arrays (c,) of level, region, class (of the new release) and both counts.
 
+    people : how many they are at least, where values tell that some came and some left
+    values : for each, (sensitive field, value, by how many more or fewer people have it)
     Under several levels the counts of the coarsest are those of all people of the region, wherever they are shown, and
     `total` says so.
     """
@@ -26,6 +32,8 @@ class Changes:
     before: np.ndarray
     after: np.ndarray
     total: np.ndarray
+    people: np.ndarray
+    values: tuple[tuple[tuple[str, str, int], ...], ...]
 
     def __len__(self) -> int:
         return len(self.level)
@@ -33,7 +41,7 @@ class Changes:
     @property
     def n_persons(self) -> int:
         """People by which counts changed; those of totals are in other counts, or cancel each other out there."""
-        return int(np.abs(self.after - self.before)[~self.total].sum())
+        return int(self.people[~self.total].sum())
 
 
 def same_regions(old: Published, new: Published) -> list[np.ndarray] | None:
@@ -58,7 +66,14 @@ def same_regions(old: Published, new: Published) -> list[np.ndarray] | None:
 
 
 def visible_changes(old: Published, new: Published, k: int | None = None) -> Changes | None:
-    """The counts shown by both releases that differ by 1 to k-1 people; None where the regions are not the same.
+    """The counts shown by both releases that differ by 1 to k-1 people, or whose values do; see `compare`."""
+    found = compare(old, new, k)
+    return None if found is None else found[0]
+
+
+def compare(old: Published, new: Published, k: int | None = None) -> tuple[Changes, Changes] | None:
+    """The counts shown by both releases that differ by 1 to k-1 people; and those by k or more who came, or who left,
+    all with one sensitive value. None where the regions are not the same.
 
     k : the smaller one of theirs where None. A count that only one of them shows has changed by an unknown number.
     """
@@ -67,48 +82,120 @@ def visible_changes(old: Published, new: Published, k: int | None = None) -> Cha
         return None
     k = min(old.k, new.k) if k is None else k
     before, after = _counts(old, None), _counts(new, regions)
-    parts = []
+    few, alike = [], []
     for key in sorted(after.keys() & before.keys()):
-        change = abs(after[key][0] - before[key][0])
-        if 1 <= change < k:
-            count, level, region, class_of = after[key]
-            parts.append((level, region, class_of, before[key][0], count, key[0] < 0))
-    level_of, region_of, of_class, then, now, total = np.array(parts, np.int64).reshape(len(parts), 6).T
-    return Changes(level_of, region_of, of_class, then, now, total.astype(bool))
+        one = _change(before[key], after[key], key[0] < 0)
+        if 1 <= one.people < k:
+            few.append(one)
+        elif one.people and any(one.one_value(field) for field in dict.fromkeys(field for field, *_ in one.values)):
+            alike.append(one)
+    return _changes(few), _changes(alike)
 
 
 def differs(old: Published, new: Published) -> bool:
-    """Whether releases of the same regions show any count differently: they are not of the very same people."""
+    """Whether releases of the same regions show any count or value differently: they are of other people."""
     regions = same_regions(old, new)
     if regions is None:
         return False
     before, after = _counts(old, None), _counts(new, regions)
-    return any(before[key][0] != after[key][0] for key in before.keys() & after.keys() if key[0] < 0 or not new.nested)
+    shared = (key for key in before.keys() & after.keys() if key[0] < 0 or not new.nested)
+    return any(before[key].records != after[key].records or _difference(before[key], after[key]) for key in shared)
 
 
 Key = tuple[int, int, tuple[str, ...]]
 
 
-def _counts(release: Published, old_number: list[np.ndarray] | None) -> dict[Key, tuple[int, int, int, int]]:
-    """Count, level, region and class of every label; by level, old number of the region, and values.
+@dataclass(eq=False)
+class _Shown:
+    """What a release shows of a class of a region: records, by field and value too."""
+
+    level: int
+    region: int
+    class_of: int
+    records: int = 0
+    values: dict[str, dict[str, int]] = field(default_factory=dict)
+
+    def add(self, records: int, values: Sequence[tuple[str, str, int]]) -> None:
+        self.records += records
+        for name, value, number in values:
+            of_field = self.values.setdefault(name, {})
+            of_field[value] = of_field.get(value, 0) + number
+
+
+@dataclass(frozen=True, eq=False)
+class _Change:
+    before: int
+    after: _Shown
+    total: bool
+    people: int
+    values: tuple[tuple[str, str, int], ...]
+
+    def one_value(self, name: str) -> bool:
+        """Whether all who came, or left, have one value of a field."""
+        return [abs(number) for of, _, number in self.values if of == name] == [self.people]
+
+
+def _change(before: _Shown, after: _Shown, total: bool) -> _Change:
+    values = _difference(before, after)
+    people = abs(after.records - before.records)
+    for name in {of for of, *_ in values}:
+        numbers = [number for of, _, number in values if of == name]
+        people = max(people, sum(one for one in numbers if one > 0), -sum(one for one in numbers if one < 0))
+    return _Change(before.records, after, total, people, values)
+
+
+def _difference(before: _Shown, after: _Shown) -> tuple[tuple[str, str, int], ...]:
+    """By how many more people of a class have which value, for the fields that both show."""
+    found = []
+    for name in sorted(before.values.keys() & after.values.keys()):
+        old, new = before.values[name], after.values[name]
+        for value in sorted(old.keys() | new.keys()):
+            if old.get(value, 0) != new.get(value, 0):
+                found.append((name, value, new.get(value, 0) - old.get(value, 0)))
+    return tuple(found)
+
+
+def _changes(found: Sequence[_Change]) -> Changes:
+    rows = [
+        (one.after.level, one.after.region, one.after.class_of, one.before, one.after.records, one.total, one.people)
+        for one in found
+    ]
+    level, region, class_of, before, after, total, people = np.array(rows, np.int64).reshape(len(rows), 7).T
+    values = tuple(one.values for one in found)
+    return Changes(level, region, class_of, before, after, total.astype(bool), people, values)
+
+
+def _counts(release: Published, old_number: list[np.ndarray] | None) -> dict[Key, _Shown]:
+    """What is shown of every label; by level, old number of the region, and values of the quasi-identifiers.
 
     Under several levels also the totals of the coarsest level, by the level -1.
     """
     names = sorted(release.quasi_identifiers)
     at = [release.quasi_identifiers.index(name) for name in names]
-    values = [tuple(row[i] for i in at) for row in release.values_of_classes()]
-    found: dict[Key, tuple[int, int, int, int]] = {}
+    of_class = [tuple(row[i] for i in at) for row in release.values_of_classes()]
+    of_label = _values_of_labels(release)
+    found: dict[Key, _Shown] = {}
     last = len(release.levels) - 1
-    rows = zip(*(one.tolist() for one in (release.level, release.region, release.class_of, release.records)))
+    rows = zip(*(to_list(one) for one in (release.level, release.region, release.class_of, release.records)))
     parents = [release.levels.parents(level) for level in range(last)]
-    for level, region, class_of, records in rows:
+    for label, (level, region, class_of, records) in enumerate(rows):
         number = region if old_number is None else int(old_number[level][region])
-        found[level, number, values[class_of]] = (records, level, region, class_of)
+        key = (level, number, of_class[class_of])
+        found.setdefault(key, _Shown(level, region, class_of)).add(records, of_label[label])
         if last:
             top = region
             for one in range(level, last):
                 top = int(parents[one][top])
             number = top if old_number is None else int(old_number[last][top])
-            so_far = found.get((-1, number, values[class_of]), (0,))[0]
-            found[-1, number, values[class_of]] = (so_far + records, last, top, class_of)
+            key = (-1, number, of_class[class_of])
+            found.setdefault(key, _Shown(last, top, class_of)).add(records, of_label[label])
+    return found
+
+
+def _values_of_labels(release: Published) -> list[list[tuple[str, str, int]]]:
+    """Sensitive field, value and records, of each label."""
+    found: list[list[tuple[str, str, int]]] = [[] for _ in range(len(release.records))]
+    for one in release.sensitive:
+        for label, value, records in zip(*(to_list(part) for part in (one.label, one.value, one.records))):
+            found[label].append((one.field, one.categories[value], records))
     return found

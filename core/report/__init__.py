@@ -1,1 +1,1 @@
-"""Reports: self-contained HTML pages, by Jinja2 and plotly (both come with QGIS)."""
+"""Reports: self-contained HTML pages by Jinja2, which comes with QGIS; their pictures are SVG of our own."""

@@ -1,123 +1,125 @@
-"""The report of an anonymisation: verdict, measures and what they mean, parameters, the regions on a map."""
+"""The reports of one level of regions: of a release, and of its evaluation."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
-import shapely
 
-from ..evaluation import Measures, RegionAudit
-from .page import Report, Section, how_it_was_done, render, time_taken
-from .pictures import REDS, histogram, region_map
+from ..areas import Areas
+from ..arrays import to_list
+from ..convergence import Convergence
+from ..evaluation import Measures, RegionAudit, evaluate_by_value
+from ..plan import Plan
+from .cost import classes_section, convergence_section, losers_section, measures_section, person_section
+from .ground import Ground, before_and_after, lost_map
+from .numbers import shown
+from .page import Report, Section, render
+from .pictures import histogram
+from .running import Running, how_it_was_done
 
-MEANINGS = (
-    ("Regions", "n_regions", "Aggregated regions: the more, the finer the geography of the release."),
-    ("Records", "n_records", "Records in the table."),
-    ("Suppressed", "n_suppressed", "Records left out because fewer than k share their region and quasi-identifiers."),
-    ("Suppressed, %", "suppression_percent", "The same as a share of all records. Less is better."),
-    (
-        "Compactness, m",
-        "compactness",
-        "Sum of the distances from each area to the site of its region. Less is more compact.",
-    ),
-    (
-        "Discernibility",
-        "discernibility",
-        "Sum of the squared sizes of the released classes. Less means that records differ more: less information lost.",
-    ),
-    (
-        "Non-uniform entropy, bits",
-        "non_uniform_entropy",
-        "How hard it is to guess a record's area from its region. Less means finer geography.",
-    ),
-    (
-        "Mean distance, m",
-        "mean_distance",
-        "How far the people of a record's region live from its middle, on average over the released records.",
-    ),
-)
+WORST_REGIONS = 10
 
 
-def measures_section(measures: Measures) -> Section:
-    """The measures and what they mean (Croft 2015, section 3.4)."""
-    rows = [(label, getattr(measures, name), meaning) for label, name, meaning in MEANINGS]
-    return Section("What it cost", (), ("Measure", "Value", "Meaning"), rows)
+@dataclass(frozen=True, eq=False)
+class Account:
+    """What a plan of one level gives. areas : those of its profile, with their people; ground : what is drawn."""
+
+    areas: Areas
+    plan: Plan
+    measures: Measures
+    audit: RegionAudit
+    ground: Ground
 
 
-def regions_section(shapes: np.ndarray, audit: RegionAudit) -> Section:
-    """Maps of the regions, by people released and by share suppressed. shapes : (n_regions,) planar polygons."""
+def regions_section(account: Account) -> Section:
+    """The regions by what they lose: a map, those that lose most, and how many records regions have."""
+    audit, numbers = account.audit, account.plan.crosswalk.numbers
     share = 100.0 * audit.suppressed / np.maximum(audit.records, 1)
     labels = [
-        f"Region {i + 1}: {areas} areas, {released} records released, {percent:.1f} % suppressed"
-        for i, (areas, released, percent) in enumerate(zip(audit.areas, audit.released, share))
+        f"Region {number}: {areas} areas, {shown(released)} records released, {percent:.1f} % suppressed"
+        for number, areas, released, percent in zip(to_list(numbers), audit.areas, audit.released, share)
     ]
-    drawn = ~(shapely.is_empty(shapes) | shapely.is_missing(shapes))
-    shown = [label for label, there in zip(labels, drawn) if there]
-    return Section(
-        "The regions",
-        (),
-        pictures=(
-            region_map(shapes[drawn], audit.released[drawn], shown, "Darker: more records released."),
-            region_map(shapes[drawn], share[drawn], shown, "Darker: a larger share of records suppressed.", REDS),
-            histogram(audit.records, "Records in a region, before suppression", "records", "regions"),
+    worst = np.lexsort((numbers, -audit.suppressed))[:WORST_REGIONS]
+    rows = [
+        (
+            str(numbers[one]),
+            int(audit.areas[one]),
+            int(audit.records[one]),
+            int(audit.suppressed[one]),
+            float(share[one]),
+            int(audit.anonymity[one]),
+        )
+        for one in to_list(worst)
+    ]
+    header = ("Region", "Areas", "Records", "Suppressed", "Suppressed, %", "Smallest class before")
+    pictures = (
+        lost_map(account.ground, labels, share),
+        histogram(audit.records, "Records in a region, before suppression", "records", "regions"),
+    )
+    return Section("The regions", (f"The {len(rows)} regions that lose most records.",), header, rows, pictures)
+
+
+def _what_it_cost(account: Account, costs: Section) -> list[Section]:
+    plan, measures = account.plan, account.measures
+    profile, crosswalk = plan.profile, plan.crosswalk
+    return [
+        person_section(measures, plan, int(account.audit.areas.sum())),
+        before_and_after(
+            account.ground, account.areas.identifiers, profile.area_sizes, crosswalk.numbers, account.audit.released
         ),
-    )
-
-
-def evaluation_report(
-    measures: Measures,
-    audit: RegionAudit,
-    k: int,
-    shapes: np.ndarray,
-    parameters: Sequence[tuple[str, object]],
-    notes: Sequence[str],
-) -> str:
-    """The page of an evaluation, which releases nothing; arguments as for `anonymisation_report`."""
-    verdict = (
-        f"At k = {k} a release by this crosswalk would suppress {measures.n_suppressed} of {measures.n_records} "
-        f"records ({measures.suppression_percent:.2f} %)."
-    )
-    sections = [
+        losers_section(evaluate_by_value(account.areas, plan), measures, plan.k),
+        costs,
+        classes_section(plan),
+        regions_section(account),
         measures_section(measures),
-        regions_section(shapes, audit),
-        how_it_was_done(notes, parameters),
     ]
-    return render(Report("Evaluation report", verdict, measures.n_suppressed < measures.n_records, True, sections))
+
+
+def evaluation_report(account: Account, running: Running, notes: Sequence[str], costs: Section) -> str:
+    """The page of an evaluation, which releases nothing; arguments as for `anonymisation_report`."""
+    measures = account.measures
+    verdict = (
+        f"At k = {account.plan.k} a release by this crosswalk would suppress {shown(measures.n_suppressed)} of "
+        f"{shown(measures.n_records)} records ({shown(measures.suppression_percent)} %)."
+    )
+    sections = [*_what_it_cost(account, costs), *how_it_was_done(notes, running)]
+    good = measures.n_suppressed < measures.n_records
+    return render(Report("Evaluation report", verdict, good, True, sections, running.date, True))
 
 
 def anonymisation_report(
-    measures: Measures,
-    audit: RegionAudit,
-    k: int,
+    account: Account,
     smallest_class: int | None,
-    shapes: np.ndarray,
-    parameters: Sequence[tuple[str, object]],
+    running: Running,
     notes: Sequence[str],
     seconds: Mapping[str, float],
     protection: Section,
+    costs: Section,
+    convergence: Sequence[Convergence] = (),
 ) -> str:
     """The page as HTML.
 
-    smallest_class : of the release, recounted; shapes : (n_regions,) planar polygons; parameters : label and value of
-    each; notes : sentences of the components and warnings; seconds : by component; protection : from
-    `protection_section`.
+    smallest_class : of the release, recounted; running : what the run was; notes : sentences of the components and
+    warnings; seconds : by component; protection : from `protection_section`; costs : from `costs_section`;
+    convergence : of the components.
     """
+    measures, k = account.measures, account.plan.k
     released = measures.n_records - measures.n_suppressed
     if released:
         verdict = (
-            f"The release is {k}-anonymous: every one of its {released} records shares its region and "
+            f"The release is {k}-anonymous: every one of its {shown(released)} records shares its region and "
             f"quasi-identifiers with at least {k - 1} others (smallest class: {smallest_class}). "
-            f"{measures.n_suppressed} of {measures.n_records} records "
-            f"({measures.suppression_percent:.2f} %) were suppressed."
+            f"{shown(measures.n_suppressed)} of {shown(measures.n_records)} records "
+            f"({shown(measures.suppression_percent)} %) were suppressed."
         )
     else:
         verdict = "No record could be released: all were suppressed. Choose fewer quasi-identifiers, or fewer regions."
     sections = [
-        measures_section(measures),
-        regions_section(shapes, audit),
-        how_it_was_done(notes, parameters),
-        time_taken("Component", seconds),
+        *_what_it_cost(account, costs),
         protection,
+        convergence_section(convergence),
+        *how_it_was_done(notes, running, "Component", seconds),
     ]
-    return render(Report("Anonymisation report", verdict, bool(released), True, sections))
+    return render(Report("Anonymisation report", verdict, bool(released), True, sections, running.date, True))

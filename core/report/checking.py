@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
 from ..privacy.checking import ReleaseCheck
+from ..privacy.risk import Risk
 from ..records.columns import Column
-from .page import Report, Section, how_it_was_done, render
+from .cost import risk_rows
+from .numbers import shown
+from .page import Report, Section, render
 from .protection import HEADER, LIMITS, kept_rows
+from .running import Running, how_it_was_done
 
 WORST = 25
 
 
-def check_report(
-    found: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Column], parameters: Sequence[tuple[str, object]]
-) -> str:
-    """The page as HTML; parameters : label and value of each."""
+def check_report(found: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Column], running: Running) -> str:
+    """The page as HTML; running : what the run was."""
     n_records, n_classes = int(found.records.sum()), len(found.records)
     if found.classes_below:
         verdict = (
-            f"{found.records_below} of {n_records} records are in {found.classes_below} classes that fall short of "
-            f"what is asked; the smallest class has {found.k_found} people (k = {k})."
+            f"{shown(found.records_below)} of {shown(n_records)} records are in {shown(found.classes_below)} classes "
+            f"that fall short of what is asked; the smallest class has {found.k_found} people (k = {k})."
         )
     else:
-        verdict = f"Every class has at least {k} people; the smallest of {n_classes} classes has {found.k_found}."
+        verdict = (
+            f"Every class has at least {k} people; the smallest of {shown(n_classes)} classes has {found.k_found}."
+        )
     risk: list[tuple[object, ...]] = [
-        ("Smallest class, people", found.k_found, "k"),
-        ("Largest risk", found.largest_risk, "1 / people of the smallest class: that a record is recognised in it."),
-        ("Mean risk", found.mean_risk, "The same, on average over all records."),
+        *risk_rows(Risk(found.largest_risk, found.mean_risk), found.k_found),
         ("Classes", n_classes, "Combinations of quasi-identifiers that occur."),
         ("Classes that fall short", found.classes_below, ""),
     ]
@@ -60,7 +62,7 @@ def check_report(
             f"The smallest classes that fall short (up to {WORST})", (), (*quasi_identifiers, "Records", "People"), rows
         ),
         Section("What the other fields reveal", (*LIMITS, *sentences), HEADER, kept_rows(found.kept)),
-        how_it_was_done((), parameters),
+        *how_it_was_done((), running),
     ]
     good = not found.classes_below and not sentences
-    return render(Report("Check of a release", verdict, good, True, sections))
+    return render(Report("Check of a release", verdict, good, True, sections, running.date, True))

@@ -4,10 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..comparison import Outcome
-from .page import Report, Section, how_it_was_done, render
-from .pictures import bars, scatter
+from ..outcome import Outcome
+from .page import Report, Section, render
+from .pictures import Point, bars, scatter
+from .running import Running, how_it_was_done
 
+MOST_SEARCHED = 60  # rows of the search on the page
+SEARCHED_HEADER = (
+    "#",
+    "k",
+    "Budget, %",
+    "Coarser, with level",
+    "Given up, %",
+    "Regions",
+    "Suppressed, %",
+    "Mean distance, m",
+    "Group that loses most",
+    "of it suppressed, %",
+)
 # Measure and label of each picture.
 PICTURED = (
     ("suppression_percent", "Suppressed, % of records"),
@@ -20,44 +34,106 @@ PICTURED = (
 
 
 def comparison_report(
-    outcomes: Sequence[Outcome], k: int, wanted: int, parameters: Sequence[tuple[str, object]], notes: Sequence[str]
+    outcomes: Sequence[Outcome],
+    ks: Sequence[int],
+    wanted: int,
+    running: Running,
+    notes: Sequence[str],
+    choice: Sequence[Section] = (),
 ) -> str:
-    """The page as HTML. wanted : how many configurations were asked for; after a cancel there are fewer."""
+    """The page as HTML.
+
+    wanted : how many configurations were asked for; after a cancel there are fewer; choice : what is said of the row to
+    choose
+    """
     rated = [outcome for outcome in outcomes if outcome.measures is not None]
-    failed = [outcome for outcome in outcomes if outcome.measures is None]
-    best = [outcome.name for outcome in rated if outcome.pareto]
+    failed = [outcome for outcome in outcomes if outcome.measures is None and outcome.budget is None]
+    n_none = sum(outcome.measures is None and outcome.budget is not None for outcome in outcomes)
+    n_best = sum(outcome.pareto for outcome in rated)
     verdict = (
-        f"{len(rated)} of {wanted} configurations were run at k = {k}; {len(best)} of them are not beaten in every "
-        "measure by another."
+        f"{len(rated) + n_none} of {wanted} configurations were run at k = {', '.join(map(str, ks))}; {n_best} of them "
+        "are not beaten in suppression, mean distance and what the attributes keep."
     )
+    numbered = list(enumerate(outcomes, 1))
+    chosen = sorted(numbered, key=lambda pair: not pair[1].recommended)
+    series = [f"k = {outcome.k}" for outcome in outcomes] if len(ks) > 1 else []
+    by_name = [one for one in rated if one.budget is None]
     sections = [
+        *choice,
+        searched_section(numbered),
         Section(
             "The configurations",
-            (),
+            ("The first row is the recommended one.",) if chosen and chosen[0][1].recommended else (),
             _HEADER,
-            [_configuration_row(i, o) for i, o in enumerate(outcomes, 1) if o.measures is not None],
+            [_configuration_row(i, o) for i, o in chosen if o.measures is not None and (o.budget is None or o.pareto)],
         ),
-        trade_off_section(outcomes),
-        Section("Measure by measure", ("Less is better in every picture.",), pictures=_measure_pictures(rated)),
-        how_it_was_done(notes, parameters),
+        Section("Failed", (), ("Configuration", "Why"), [(outcome.name, outcome.problem) for outcome in failed]),
+        trade_off_section(outcomes, series),
+        Section("Measure by measure", ("Less is better in every picture.",), pictures=_measure_pictures(by_name)),
+        *how_it_was_done(notes, running),
     ]
-    if failed:
-        sections.insert(
-            1,
-            Section("Failed", (), ("Configuration", "Why"), [(outcome.name, outcome.problem) for outcome in failed]),
+    return render(Report("Comparison of configurations", verdict, bool(rated), True, sections, running.date))
+
+
+def searched_section(numbered: Sequence[tuple[int, Outcome]]) -> Section:
+    """What coarser attributes buy: the unbeaten rows of the search, those that give up least first."""
+    searched = [(i, o, o.measures) for i, o in numbered if o.budget is not None and o.measures is not None]
+    best = sorted((row for row in searched if row[1].pareto), key=lambda row: row[1].given_up)
+    rows = [
+        (
+            i,
+            outcome.k,
+            outcome.budget,
+            ", ".join(f"{name}: {level}" for name, level in outcome.generalised) or "none",
+            100.0 * outcome.given_up,
+            m.n_regions,
+            m.suppression_percent,
+            m.mean_distance,
+            outcome.worst.name if outcome.worst else None,
+            outcome.worst.percent if outcome.worst else None,
         )
-    return render(Report("Comparison of configurations", verdict, bool(rated), True, sections))
+        for i, outcome, m in best[:MOST_SEARCHED]
+    ]
+    points = [
+        Point(
+            str(i),
+            outcome.name,
+            100.0 * outcome.given_up,
+            m.mean_distance,
+            bool(outcome.recommended),
+            f"k = {outcome.k}, at most {outcome.budget:g} %",
+        )
+        for i, outcome, m in searched
+    ]
+    if not points:
+        return Section("What coarser attributes buy")
+    n_left = len(best) - len(rows)
+    texts = [
+        "The most regions that were found within each budget, by the levels of the attributes. What is given up is "
+        "the share of the entropies of all attributes together; distances are those of the people of a record's "
+        "region from its middle. The diamond is the recommended row.",
+        *([f"{n_left} further unbeaten rows are in the table COMPARISON."] if n_left else []),
+    ]
+    picture = scatter(points, "What is given up against distance", "given up of the attributes, %", "mean distance, m")
+    return Section("What coarser attributes buy", texts, SEARCHED_HEADER, rows, (picture,))
 
 
-def trade_off_section(outcomes: Sequence[Outcome]) -> Section:
-    """Suppression against compactness; those that no other beats in both are numbered and named."""
-    rated = [(i, o, o.measures) for i, o in enumerate(outcomes, 1) if o.measures is not None]
+def trade_off_section(outcomes: Sequence[Outcome], series: Sequence[str] = ()) -> Section:
+    """Suppression against compactness; those that no other of their series beats in both are numbered and named."""
+    series = series or [""] * len(outcomes)
+    rated = [(i, o, o.measures, one) for i, (o, one) in enumerate(zip(outcomes, series), 1) if o.measures is not None]
     if not rated:
         return Section("What is traded for what")
-    both = [(m.suppression_percent, m.compactness) for _, _, m in rated]
-    unbeaten = [not any(x <= own[0] and y <= own[1] and (x, y) != own for x, y in both) for own in both]
-    points = [(str(i), outcome.name, *pair, best) for (i, outcome, _), pair, best in zip(rated, both, unbeaten)]
-    named = [(i, outcome.name, *pair) for (i, outcome, _), pair, best in zip(rated, both, unbeaten) if best]
+    both = [(m.suppression_percent, m.compactness, one) for _, _, m, one in rated]
+    unbeaten = [
+        not any(x <= own[0] and y <= own[1] and one == own[2] and (x, y, one) != own for x, y, one in both)
+        for own in both
+    ]
+    points = [
+        Point(str(i), outcome.name, pair[0], pair[1], best, one)
+        for (i, outcome, _, one), pair, best in zip(rated, both, unbeaten)
+    ]
+    named = [(i, outcome.name, *pair[:2]) for (i, outcome, _, _), pair, best in zip(rated, both, unbeaten) if best]
     return Section(
         "What is traded for what",
         ("Nearer to the lower left is better. The numbered diamonds are not beaten in both by any other:",),
@@ -77,6 +153,8 @@ _HEADER = (
     "Discernibility",
     "Entropy, bits",
     "Mean distance, m",
+    "Group that loses most",
+    "of it suppressed, %",
     "Seconds",
     "Unbeaten",
 )
@@ -96,7 +174,9 @@ def _configuration_row(number: int, outcome: Outcome) -> tuple[object, ...]:
         m.discernibility,
         m.non_uniform_entropy,
         m.mean_distance,
-        outcome.seconds,
+        outcome.worst.name if outcome.worst else None,
+        outcome.worst.percent if outcome.worst else None,
+        round(outcome.seconds, 2),
         "yes" if outcome.pareto else "",
     )
 
@@ -110,6 +190,6 @@ def _measure_pictures(rated: Sequence[Outcome]) -> tuple[str, ...]:
             names, heights = groups.setdefault(outcome.family, ([], []))
             names.append(outcome.title)
             source = outcome if measure == "seconds" else outcome.measures
-            heights.append(float(getattr(source, measure)))
+            heights.append(round(float(getattr(source, measure)), 2))
         pictures.append(bars(groups, label, label))
     return tuple(pictures)

@@ -3,68 +3,97 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
-import shapely
 
-from ..evaluation import ByValue, Measures
+from ..areas import Areas
+from ..convergence import Convergence
+from ..evaluation import Measures, distance_of_labels, evaluate_by_value, value_text
 from ..nesting.measures import LevelAudit
-from .anonymisation import measures_section
-from .page import Report, Section, how_it_was_done, render, time_taken
+from ..plan import Plan
+from .cost import (
+    by_value_rows,
+    classes_section,
+    convergence_section,
+    losers_section,
+    measures_section,
+    person_section,
+)
+from .ground import Ground, drawn
+from .numbers import shown
+from .page import Report, Section, render
 from .pictures import horizontal_bars, region_map
+from .running import Running, how_it_was_done
 
-MOST_DRAWN = 2_500  # regions on one map; of finer levels nothing could be told apart
+MOST_DRAWN = 2_500  # regions on one map
+NEARLY_ALL = 99.0  # per cent of the records: further levels look alike
 FARTHEST_CLASSES = 12
+MOST_VALUES = 40
+
+
+@dataclass(frozen=True, eq=False)
+class NestedAccount:
+    """What a nested plan gives. areas : those of its profile, with their people; single : what one level of regions
+    gives, with its name; ground : what is drawn."""
+
+    areas: Areas
+    plan: Plan
+    measures: Measures
+    audit: LevelAudit
+    single: tuple[str, Measures] | None
+    ground: Ground
 
 
 def nested_report(
-    measures: Measures,
-    audit: LevelAudit,
-    k: int,
+    account: NestedAccount,
     smallest_class: int | None,
-    by_value: ByValue,
-    classes: tuple[Sequence[str], np.ndarray, np.ndarray],
-    single: tuple[str, Measures] | None,
-    shapes: Sequence[np.ndarray],
-    parameters: Sequence[tuple[str, object]],
+    running: Running,
     notes: Sequence[str],
     seconds: Mapping[str, float],
     protection: Section | None,
+    convergence: Sequence[Convergence] = (),
 ) -> str:
     """The page as HTML.
 
-    smallest_class : of the release, recounted; by_value : from `evaluate_by_value`; classes : the name of each class,
-    its released records, and their mean distance; single : what one level of regions gives, with its name; shapes : of
-    each level, (n_regions,) planar polygons; parameters : label and value of each; notes : sentences and warnings;
-    seconds : by step; protection : from `protection_section`, None for an evaluation, which releases nothing
+    smallest_class : of the release, recounted; running : what the run was; notes : sentences and warnings; seconds : by
+    step; protection : from `protection_section`, None for an evaluation, which releases nothing; convergence : of the
+    methods
     """
-    shown = measures.n_records - measures.n_suppressed
-    share = f"{measures.n_suppressed} of {measures.n_records} records ({measures.suppression_percent:.3g} %)"
-    if not shown:
-        verdict = "No record could be released: all were suppressed. Choose fewer quasi-identifiers."
-    elif protection:
-        verdict = (
-            f"The release is {k}-anonymous: every one of its {shown} records shares its level, region and "
-            f"quasi-identifiers with at least {k - 1} others (smallest class: {smallest_class}). {share} were "
-            f"suppressed. Its mean distance is {measures.mean_distance:.0f} m."
-        )
-    else:
-        verdict = (
-            f"At k = {k} a nested release by these levels would suppress {share}, at a mean distance of "
-            f"{measures.mean_distance:.0f} m."
-        )
+    measures, plan = account.measures, account.plan
     sections = [
-        _levels_section(measures, audit, single),
-        _losers_section(by_value, classes, measures),
-        _maps_section(audit, shapes),
+        _levels_section(account),
+        person_section(measures, plan, len(account.areas)),
+        _geography_section(account),
+        losers_section(evaluate_by_value(account.areas, plan), measures, plan.k),
+        _maps_section(account),
+        classes_section(plan),
         measures_section(measures),
-        how_it_was_done(notes, parameters),
-        time_taken("Step", seconds),
         *([protection] if protection else []),
         Section("What levels tell", LIMITS),
+        convergence_section(convergence),
+        *how_it_was_done(notes, running, "Step", seconds),
     ]
-    return render(
-        Report("Nested release" if protection else "Evaluation of a nested release", verdict, shown > 0, True, sections)
+    title = "Nested release" if protection else "Evaluation of a nested release"
+    verdict = _verdict(account, smallest_class, protection is not None)
+    return render(Report(title, verdict, plan.n_released > 0, True, sections, running.date, True))
+
+
+def _verdict(account: NestedAccount, smallest_class: int | None, released: bool) -> str:
+    measures, k = account.measures, account.plan.k
+    share = (
+        f"{shown(measures.n_suppressed)} of {shown(measures.n_records)} records "
+        f"({shown(measures.suppression_percent)} %)"
+    )
+    distance = f"{shown(round(measures.mean_distance))} m"
+    if not account.plan.n_released:
+        return "No record could be released: all were suppressed. Choose fewer quasi-identifiers."
+    if not released:
+        return f"At k = {k} a nested release by these levels would suppress {share}, at a mean distance of {distance}."
+    return (
+        f"The release is {k}-anonymous: every one of its {shown(account.plan.n_released)} records shares its level, "
+        f"region and quasi-identifiers with at least {k - 1} others (smallest class: {smallest_class}). {share} were "
+        f"suppressed. Its mean distance is {distance}."
     )
 
 
@@ -77,96 +106,106 @@ LIMITS = (
 )
 
 
-def _levels_section(measures: Measures, audit: LevelAudit, single: tuple[str, Measures] | None) -> Section:
+def _levels_section(account: NestedAccount) -> Section:
     """What each level shows, and one level of regions beside it."""
+    measures, audit = account.measures, account.audit
     rows: list[tuple[object, ...]] = []
     n_released = max(measures.n_records - measures.n_suppressed, 1)
     for level in np.unique(audit.level).tolist():
         here = audit.level == level
-        shown = int(audit.shown[here].sum())
+        own = int(audit.shown[here].sum())
         people = float(audit.population[here].mean())
-        metres = float((audit.shown[here] * audit.distance[here]).sum() / shown) if shown else 0.0
-        rows.append((level + 1, int(here.sum()), people, shown, 100.0 * shown / n_released, metres))
+        metres = float((audit.shown[here] * audit.distance[here]).sum() / own) if own else 0.0
+        rows.append((level + 1, int(here.sum()), people, own, 100.0 * own / n_released, metres))
     paragraphs = [
         "Each class of records is shown at the finest level that hides it. Level 1 is the finest. The distance is that "
         "of the people of a region from its middle: how far off one is who takes the middle for where a person lives."
     ]
-    if single is not None:
-        name, one = single
+    if account.single is not None:
+        name, one = account.single
         paragraphs.append(
-            f"One level of regions ({name}) would have {one.n_regions} regions, suppress {one.n_suppressed} records "
-            f"({one.suppression_percent:.3g} %) and have a mean distance of {one.mean_distance:.0f} m; the nested "
-            f"release suppresses {measures.n_suppressed} ({measures.suppression_percent:.3g} %) and has "
-            f"{measures.mean_distance:.0f} m."
+            f"One level of regions ({name}) would have {shown(one.n_regions)} regions, suppress "
+            f"{shown(one.n_suppressed)} records ({shown(one.suppression_percent)} %) and have a mean distance of "
+            f"{shown(round(one.mean_distance))} m; the nested release suppresses {shown(measures.n_suppressed)} "
+            f"({shown(measures.suppression_percent)} %) and has {shown(round(measures.mean_distance))} m."
         )
     header = ("Level", "Regions", "People per region", "Records shown here", "% of the release", "Mean distance, m")
     return Section("What each level shows", paragraphs, header, rows)
 
 
-def _losers_section(
-    by_value: ByValue, classes: tuple[Sequence[str], np.ndarray, np.ndarray], measures: Measures
-) -> Section:
-    """Who loses geography and who is suppressed, by value of each quasi-identifier; the classes that lose most."""
-    rows = [
-        (name, "(missing)" if value is None else str(value), int(records), int(suppressed), float(share), metres)
-        for name, value, records, suppressed, share, metres in zip(
-            by_value.quasi_identifiers,
-            by_value.values,
-            by_value.records,
-            by_value.suppressed,
-            100.0 * by_value.suppressed / np.maximum(by_value.records, 1),
-            [None if np.isnan(metres) else float(metres) for metres in by_value.mean_distance],
-        )
-    ]
-    names, released, distance = classes
+def _geography_section(account: NestedAccount) -> Section:
+    """Who loses geography, by value of each quasi-identifier; the classes that lose most."""
+    rows = by_value_rows(evaluate_by_value(account.areas, account.plan))
+    names, released, distance = _classes(account.areas, account.plan)
     farthest = np.lexsort((-released, -distance))
     farthest = farthest[released[farthest] > 0][:FARTHEST_CLASSES]
+    mean = account.measures.mean_distance
+    known = sorted((row for row in rows if row[5] is not None), key=lambda row: -float(str(row[5])))[:MOST_VALUES]
     pictures = [
         horizontal_bars(
-            [f"{row[0]}: {row[1]}" for row in rows],
-            [row[5] or 0.0 for row in rows],
-            f"Mean distance in metres, by value; the line is that of all released records "
-            f"({measures.mean_distance:.0f} m).",
-            measures.mean_distance,
-        ),
-        horizontal_bars(
-            [names[i] for i in farthest.tolist()],
-            distance[farthest].tolist(),
-            "The classes with the largest mean distance, in metres.",
-            measures.mean_distance,
+            [f"{row[0]}: {row[1]}" for row in known],
+            [float(str(row[5])) for row in known],
+            f"Mean distance in metres, by value; the dashed line is that of all released records ({shown(round(mean))} "
+            "m).",
+            mean,
         ),
     ]
-    header = ("Quasi-identifier", "Value", "Records", "Suppressed", "Suppressed, %", "Mean distance, m")
-    text = "Rare values are shown in larger regions. Compare each with the others before you publish."
-    return Section("Who loses geography", (text,), header, rows, pictures)
+    texts = (
+        "Rare values are shown in larger regions. Compare each with the others before you publish.",
+        f"The {len(farthest)} classes with the largest mean distance:",
+    )
+    header = ("Class", "Records released", "Mean distance, m")
+    farthest_rows = [(names[i], int(released[i]), float(distance[i])) for i in farthest.tolist()]
+    return Section("Who loses geography", texts, header, farthest_rows, pictures)
 
 
-def _maps_section(audit: LevelAudit, shapes: Sequence[np.ndarray]) -> Section:
+def _classes(areas: Areas, plan: Plan) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """The name of each class, its released records, and their mean distance."""
+    profile, n_classes = plan.profile, len(plan.profile.classes)
+    kept = np.where(plan.shown, plan.records, 0)
+    released = np.bincount(plan.class_of, kept, n_classes)
+    metres = np.bincount(plan.class_of, kept * distance_of_labels(areas, plan), n_classes)
+    values = [categories[codes] for categories, codes in zip(profile.categories, profile.classes.T)]
+    names = [" · ".join(map(value_text, row)) for row in zip(*values)]
+    return names, released, metres / np.maximum(released, 1)
+
+
+def _maps_section(account: NestedAccount) -> Section:
     """A map per level: the share of each region's records that are shown in it or finer."""
-    pictures = []
-    for level, of_level in enumerate(shapes):
+    audit = account.audit
+    pictures: list[str] = []
+    shares = 100.0 * (audit.shown + audit.finer) / np.maximum(audit.records, 1)
+    for level, of_level in enumerate(account.ground.levels):
         here = audit.level == level
-        drawn = ~(shapely.is_empty(of_level) | shapely.is_missing(of_level))
-        if not 0 < drawn.sum() <= MOST_DRAWN:
+        there = drawn(of_level)
+        whole = 100.0 * (audit.shown + audit.finer)[here].sum() / max(audit.records[here].sum(), 1)
+        if not 0 < there.sum() <= MOST_DRAWN or (whole > NEARLY_ALL and pictures):
             continue
-        share = 100.0 * (audit.shown + audit.finer)[here] / np.maximum(audit.records[here], 1)
         labels = [
-            f"Level {level + 1}, region {region + 1}: {records} records, {shown} shown here, {finer} within, {up} in a "
-            "larger region"
-            for region, records, shown, finer, up in zip(
+            f"Region {region + 1}: {records} records, {own} shown here, {finer} within, {up} in larger ones"
+            for region, records, own, finer, up in zip(
                 *(column[here].tolist() for column in (audit.region, audit.records, audit.shown, audit.finer)),
                 audit.coarser[here].tolist(),
             )
         ]
-        whole = 100.0 * (audit.shown + audit.finer)[here].sum() / max(audit.records[here].sum(), 1)
         caption = (
-            f"Level {level + 1}, {int(here.sum())} regions. Darker: a larger share of the records is shown at this "
-            f"level or a finer one (of all records {whole:.1f} %)."
+            f"Level {level + 1}, {shown(int(here.sum()))} regions: the share of their records that is shown at this "
+            f"level or a finer one (of all records {shown(whole)} %)."
         )
-        texts = [label for label, there in zip(labels, drawn) if there]
-        pictures.append(region_map(of_level[drawn], share[drawn], texts, caption))
+        pictures.append(
+            region_map(
+                of_level[there],
+                shares[here][there],
+                [label for label, one in zip(labels, there) if one],
+                caption,
+                unit="% of the region's records",
+                north=account.ground.north,
+                like=shares,
+            )
+        )
     text = (
-        f"A map per level, from fine to coarse. Levels of more than {MOST_DRAWN} regions are left out: on a page they "
-        "could not be told apart."
+        f"A map per level, from fine to coarse, all in the same colours. Levels of more than {shown(MOST_DRAWN)} "
+        f"regions are left out, since they could not be told apart, and those that show more than {NEARLY_ALL:g} % of "
+        "the records."
     )
     return Section("The levels", (text,), pictures=pictures)

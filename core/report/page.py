@@ -6,71 +6,68 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..errors import VbasError
+import numpy as np
 
-# How a chart among the pictures begins to draw; no text can contain it, since texts are escaped.
-CHART_CALL = "<script>Plotly.newPlot("
+from ..errors import VbasError
+from .numbers import shown_rows
+
+NUMBERS = (int, float, np.integer, np.floating)
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a report: paragraphs, then a table, then pictures (HTML or SVG from `pictures`)."""
+    """A part of a report: paragraphs, then a table, then pictures (HTML or SVG from `pictures`), then what is to be
+    typed as it stands, such as a command."""
 
     heading: str
     paragraphs: Sequence[str] = ()
     header: Sequence[str] = ()
     rows: Sequence[Sequence[object]] = ()
     pictures: Sequence[str] = ()
+    code: str = ""
 
 
 @dataclass(frozen=True)
 class Report:
-    """A whole report. verdict : one sentence; good : whether it is good news; internal : do not publish."""
+    """A whole report. verdict : one sentence; good : whether it is good news; internal : do not publish; date : when it
+    was made, empty for none; to_sign : whether it ends with a place to sign."""
 
     title: str
     verdict: str
     good: bool = True
     internal: bool = True
     sections: Sequence[Section] = field(default_factory=tuple)
-
-
-def how_it_was_done(notes: Sequence[str], parameters: Sequence[tuple[str, object]]) -> Section:
-    """The section that every report has. notes : sentences; parameters : label and value of each."""
-    return Section("How it was done", tuple(notes), ("Parameter", "Value"), list(parameters))
+    date: str = ""
+    to_sign: bool = False
 
 
 def time_taken(step: str, seconds: Mapping[str, float]) -> Section:
     """Seconds by step; step : what a step is called."""
-    return Section("Time", (), (step, "Seconds"), [(name, float(value)) for name, value in seconds.items()])
+    return Section("Time", (), (step, "Seconds"), [(name, round(float(value), 2)) for name, value in seconds.items()])
 
 
 def render(report: Report) -> str:
-    """The page as self-contained HTML. Raises VbasError where Jinja2 is missing."""
+    """The page as self-contained HTML that runs nothing. Raises VbasError where Jinja2 is missing."""
     try:
         import jinja2
     except ImportError as error:
         raise VbasError("The report needs the Python package jinja2: install it, or leave REPORT empty.") from error
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string((Path(__file__).parent / "page.html.j2").read_text(encoding="utf-8"))
-    charts = any(CHART_CALL in picture for section in report.sections for picture in section.pictures)
-    return template.render(report=report, script=_plotly_script() if charts else "", shown=shown)
+    sections = [section for section in report.sections if _has_content(section)]
+    return template.render(report=report, sections=sections, cells_of=_cells_of, are_maps=_are_maps)
 
 
-def shown(value: object) -> str:
-    """A value as readers like it: thousands separated, no more digits than are meaningful."""
-    if isinstance(value, bool) or value is None:
-        return "" if value is None else str(value)
-    if isinstance(value, float):
-        if value == int(value) and abs(value) < 1e15:
-            return f"{int(value):,}".replace(",", "\u202f")
-        text = f"{value:,.2f}" if abs(value) < 1000 else f"{value:,.0f}"
-        return text.replace(",", "\u202f")
-    if isinstance(value, int):
-        return f"{value:,}".replace(",", "\u202f") if abs(value) >= 10_000 else str(value)
-    return str(value)
+def _are_maps(section: Section) -> bool:
+    """Whether all pictures of a section are maps, which stand side by side."""
+    return all(picture.startswith('<svg role="img" class="map"') for picture in section.pictures)
 
 
-def _plotly_script() -> str:
-    from plotly.offline import get_plotlyjs
+def _has_content(section: Section) -> bool:
+    return bool(section.paragraphs or section.rows or section.pictures or section.code)
 
-    return get_plotlyjs()
+
+def _cells_of(section: Section) -> list[list[tuple[str, bool]]]:
+    """The cells of a section's table: what is shown, and whether it is a number."""
+    numeric = [[isinstance(cell, NUMBERS) and not isinstance(cell, bool) for cell in row] for row in section.rows]
+    return [list(zip(texts, kinds)) for texts, kinds in zip(shown_rows(section.rows), numeric)]

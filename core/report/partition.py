@@ -13,10 +13,10 @@ from ..cells.partition import REASONS, TAKEN, Partition
 from ..crosswalk import number_compactly
 from ..errors import InputError
 from ..records.columns import codes_of_labels
-from .page import Report, Section, how_it_was_done, render, time_taken
-from .pictures import cloud, in_hull, region_map, sizes, spread
+from .page import Report, Section, render
+from .pictures import BLUES, cloud, in_hull, region_map, sizes, spread
+from .running import Running, how_it_was_done
 
-BLUES = ((238, 242, 249), (42, 95, 165))
 # Figure 6 of the paper shows groups of these ratios.
 SHOWN_RATIOS = (0.1, 0.2, 0.4, 0.8)
 MUCH_LEFT_OUT = 0.02
@@ -37,12 +37,14 @@ def partition_report(
     partition: Partition,
     groups: GroupDescriptions,
     shapes: np.ndarray,
-    parameters: Sequence[tuple[str, object]],
+    north: float | None,
+    running: Running,
     notes: Sequence[str],
     seconds: Mapping[str, float],
     official: OfficialAreas | None = None,
 ) -> str:
-    """The page as HTML. shapes : (n_groups,) planar polygons; parameters : label and value; seconds : by step."""
+    """The page as HTML. shapes : (n_groups,) planar polygons; north : degrees clockwise
+    from the top of the map; running : what the run was; seconds : by step."""
     measures = partition.measures
     short = " and ".join(f"{minimum.k:g} in {_field_names(cells, minimum)}" for minimum in minimums)
     verdict = (
@@ -62,6 +64,8 @@ def partition_report(
                     _group_labels(groups),
                     "Darker: more people in the year with the fewest.",
                     BLUES,
+                    "People",
+                    north,
                 ),
             ),
         ),
@@ -69,10 +73,9 @@ def partition_report(
         _sizes_section(groups),
         _precision_section(groups, official),
         _ratios_section(groups, shapes),
-        how_it_was_done(notes, parameters),
-        time_taken("Step", seconds),
+        *how_it_was_done(notes, running, "Step", seconds),
     ]
-    return render(Report("Partition of cells", verdict, True, True, sections))
+    return render(Report("Partition of cells", verdict, True, True, sections, running.date, True))
 
 
 def _field_names(cells: Cells, minimum: Minimum) -> str:
@@ -184,7 +187,7 @@ def _ratios_section(groups: GroupDescriptions, shapes: np.ndarray) -> Section:
         near = np.flatnonzero(distance <= max(0.02, float(distance.min())))
         group = int(near[np.argmax(groups.cells[near])])
         shown[group] = in_hull(shapes[group], f"area / hull = {groups.area_hull[group]:.2f}")
-    row = f'<div style="display:flex;gap:1.5rem;align-items:flex-end;flex-wrap:wrap">{"".join(shown.values())}</div>'
+    row = f'<div class="row">{"".join(shown.values())}</div>'
     text = (
         "Groups that branch out have little area in their hull. Where precision matters, leave out groups with a low "
         "ratio: the paper suggests 0.4 as the limit.",

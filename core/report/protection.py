@@ -29,9 +29,14 @@ HEADER = (
 )
 
 
-def protection_section(requirement: Requirement, found: Found, kept: Sequence[KeptField], plan: Plan) -> Section:
-    """What the classes have in common, whom they hold, and what the kept fields give away."""
-    paragraphs = list(LIMITS)
+def protection_section(
+    requirement: Requirement, found: Found, kept: Sequence[KeptField], plan: Plan, weights: str = ""
+) -> Section:
+    """What the classes have in common, whom they hold, and what the kept fields give away.
+
+    weights : what is said of counts that look like survey weights
+    """
+    paragraphs = [*LIMITS, *([weights] if weights else [])]
     for kind, smallest in found.smallest.items():
         paragraphs.append(f"k counts {kind}: the smallest released class holds {smallest} of them.")
     paragraphs += [sentence for one in kept for sentence in (one.refusal, one.warning) if sentence]

@@ -17,7 +17,7 @@ __all__ = ["APPROACHES", "LocationOptions", "SiteLocation"]
 
 APPROACHES: dict[str, Approach[SiteLocation]] = {
     "balanced density": Approach(balanced_density),
-    "anonymity-driven clustering": Approach(anonymity_driven_clustering, ("k",)),
-    "anonymity-driven clustering (2015)": Approach(anonymity_driven_clustering_2015, ("k",)),
+    "anonymity-driven clustering": Approach(anonymity_driven_clustering, ("k",), looks_at_classes=True),
+    "anonymity-driven clustering (2015)": Approach(anonymity_driven_clustering_2015, ("k",), looks_at_classes=True),
     "random": Approach(random_sites, ("seed",)),
 }

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..anonymity import DEFAULT_K
+from ..convergence import Convergence
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,8 @@ DEFAULTS = LocationOptions()
 
 @dataclass(frozen=True, eq=False)
 class SiteLocation:
-    """Sites, (S, 2) float array in the units of the points, and sentences for the report."""
+    """Sites, (S, 2) float array in the units of the points; sentences, and how the method came to rest."""
 
     sites: np.ndarray
     notes: tuple[str, ...] = ()
+    convergence: tuple[Convergence, ...] = ()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -15,6 +17,15 @@ from .options import LARGEST_CUTOFF, SiteNumber, SiteNumberOptions
 
 FROM_IDENTIFIERS = "from the identifiers"
 CUSTOM = "custom"
+MIDDLE = "the middle one of the three published models"
+
+
+class CutoffModel(Protocol):
+    """What says how many people a region needs."""
+
+    def cutoff(self, x: float) -> float:
+        """The population a region needs, for X the entropy or the number of combinations. Raises InputError."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -41,6 +52,18 @@ class GapsModel:
         return found
 
 
+@dataclass(frozen=True)
+class MiddleModel:
+    """The middle of what several models say: for places that none of them was estimated for."""
+
+    models: tuple[GapsModel, ...]
+
+    def cutoff(self, x: float) -> float:
+        """The middle one of the models' cut-offs, the lower of the two middle ones of an even number."""
+        found = sorted(model.cutoff(x) for model in self.models)
+        return found[(len(found) - 1) // 2]
+
+
 GAPS_MODELS = {
     "Western Canada": GapsModel(1588.0, 0.42),
     "Central Canada": GapsModel(1436.0, 0.43),
@@ -55,12 +78,18 @@ PROVINCES = {
     **dict.fromkeys(("46", "47", "48", "59", "60", "61", "62"), "Western Canada"),
 }
 
+# A dissemination area: province, census division (01 to 99), and four digits; three more number a block in it. The
+# geographic identifiers that are unique over all censuses (DGUID) have the year and the kind of area in front.
+_DISSEMINATION = re.compile(r"(?:\d{4}S0512)?(\d{2})(?!00)\d{6}|(?:\d{4}S0513)?(\d{2})(?!00)\d{9}")
 
-def gaps_model(identifiers: Sequence[object], options: SiteNumberOptions) -> tuple[str, GapsModel]:
+
+def gaps_model(identifiers: Sequence[object], options: SiteNumberOptions) -> tuple[str, CutoffModel]:
     """The name of the model and the model that the options ask for.
 
-    identifiers : of the areas, read for `from the identifiers` only: all must lead with province codes of one region.
-    Raises InputError for unknown or mixed codes and for a custom model that is not positive.
+    identifiers : of the areas, read for `from the identifiers` only. Those of Canadian dissemination areas or blocks
+    must all lie in one part of Canada; of any others nothing is guessed, and the middle one of the published models is
+    taken.
+    Raises InputError for areas in several parts of Canada and for a custom model that is not positive.
     """
     if options.gaps_region == CUSTOM:
         if not (options.gaps_coefficient > 0 and np.isfinite(options.gaps_exponent)):
@@ -70,19 +99,44 @@ def gaps_model(identifiers: Sequence[object], options: SiteNumberOptions) -> tup
         return CUSTOM, GapsModel(options.gaps_coefficient, options.gaps_exponent)
     if options.gaps_region in GAPS_MODELS:
         return options.gaps_region, GAPS_MODELS[options.gaps_region]
-    codes = sorted({str(identifier)[:2] for identifier in identifiers})
-    found = {PROVINCES.get(code) for code in codes}
-    if len(found) == 1 and None not in found:
+    codes = provinces_of(identifiers)
+    if codes is None:
+        return MIDDLE, MiddleModel(tuple(GAPS_MODELS.values()))
+    found = {PROVINCES[code] for code in codes}
+    if len(found) == 1:
         (name,) = found
-        return str(name), GAPS_MODELS[str(name)]
+        return name, GAPS_MODELS[name]
     choices = ", ".join(f"“{name}”" for name in (*GAPS_MODELS, CUSTOM))
-    reason = (
-        f"the areas lie in several parts of Canada (province codes {first_values(codes)})"
-        if None not in found
-        else f"“{next(code for code in codes if code not in PROVINCES)}” is not a province code of Statistics Canada"
-    )
     raise InputError(
-        f"GAPS_REGION cannot be read from the identifiers: {reason}. Choose {choices}, or another SITE_NUMBER."
+        "GAPS_REGION cannot be read from the identifiers: the areas lie in several parts of Canada (province codes "
+        f"{first_values(codes)}). Choose {choices}, or another SITE_NUMBER."
+    )
+
+
+def provinces_of(identifiers: Sequence[object]) -> list[str] | None:
+    """The codes of the provinces in which Canadian dissemination areas or blocks lie, ascending; None where any
+    identifier is of another kind: two leading digits alone say nothing, 24 and 35 are departments of France too.
+
+    Statistics Canada, Dissemination area (DA) and Dissemination Geography Unique Identifier, 2021.
+    """
+    codes = set()
+    for identifier in {str(one).strip() for one in identifiers if one is not None}:
+        match = _DISSEMINATION.fullmatch(identifier)
+        code = "" if match is None else match[1] or match[2]
+        if code not in PROVINCES:
+            return None
+        codes.add(code)
+    return sorted(codes) or None
+
+
+def model_note(name: str, where: str) -> str:
+    """The sentence for log and report on which model the cut-off is from; where : what the model was applied to."""
+    if name != MIDDLE:
+        return f"Cut-off from {where} of {name}."
+    return (
+        f"Cut-off from {where}: they were estimated in Canada, and the areas' identifiers are not those of "
+        f"Canadian dissemination areas, so {MIDDLE} is taken. "
+        "SITE_NUMBER can take a number of your own, GAPS_REGION another model."
     )
 
 

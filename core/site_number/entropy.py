@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..errors import InputError
 from ..profile import Profile
-from .cutoff import class_entropy, gaps_model, sites_for_cutoff
+from .cutoff import class_entropy, gaps_model, model_note, sites_for_cutoff
 from .options import DEFAULTS, SiteNumber, SiteNumberOptions
 
 
@@ -23,5 +23,5 @@ def entropy(profile: Profile, identifiers: Sequence[object], options: SiteNumber
             "All records have the same quasi-identifier values, so their entropy is 0 and gives no cut-off: "
             "choose another SITE_NUMBER or further QUASI_IDENTIFIERS."
         )
-    note = f"Cut-off from the entropy model of {name}."
-    return sites_for_cutoff(profile, len(identifiers), model.cutoff(value), options, (note,))
+    notes = (model_note(name, "the entropy model"),)
+    return sites_for_cutoff(profile, len(identifiers), model.cutoff(value), options, notes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..profile import Profile
-from .cutoff import gaps_model, releasable_combinations, sites_for_cutoff
+from .cutoff import gaps_model, model_note, releasable_combinations, sites_for_cutoff
 from .options import DEFAULTS, SiteNumber, SiteNumberOptions
 
 
@@ -29,5 +29,5 @@ def sites_for_combinations(
 ) -> SiteNumber:
     """Sites = N / Cutoff(combinations); model : what the cut-off is said to come from."""
     name, gaps = gaps_model(identifiers, options)
-    note = f"Cut-off from {model} of {name}."
-    return sites_for_cutoff(profile, len(identifiers), gaps.cutoff(combinations), options, (note,), combinations)
+    notes = (model_note(name, model),)
+    return sites_for_cutoff(profile, len(identifiers), gaps.cutoff(combinations), options, notes, combinations)

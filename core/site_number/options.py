@@ -15,7 +15,9 @@ class SiteNumberOptions:
 
     gaps_region : a key of `gaps.GAPS_MODELS`, "from the identifiers" or "custom"; gaps_coefficient, gaps_exponent :
     e^B0 and B1 of the custom model; log_base : of the entropy's logarithm, 0 is the natural logarithm;
-    cutoff : population per region; n_sites : the given number; k : of the release, for max combinations.
+    cutoff : population per region; n_sites : the given number; k : of the release, for max combinations and the budget;
+    budget : per cent of the records that may be suppressed; fair : quasi-identifiers of which no group may lose more
+    than `suppression.FAIR_FACTOR` times as much.
     """
 
     gaps_region: str = "from the identifiers"
@@ -24,6 +26,8 @@ class SiteNumberOptions:
     log_base: float = 0.0
     cutoff: float = 70_000.0
     n_sites: int = 1
+    budget: float = 1.0
+    fair: tuple[str, ...] = ()
     k: int = DEFAULT_K
 
 

@@ -240,7 +240,7 @@ def _areas_of_blocks(rng: np.random.Generator, points: np.ndarray, n_areas: int)
     """The area of each block, (m,): blocks join the nearest of n_areas centres that spread as the blocks do."""
     blocks = make_areas(range(len(points)), points)
     centres = points[rng.choice(len(points), n_areas, replace=False)]
-    return iterative_voronoi(blocks, centres, AggregationOptions()).crosswalk.region_of
+    return iterative_voronoi(blocks, None, centres, AggregationOptions()).crosswalk.region_of
 
 
 def _with_their_neighbours(

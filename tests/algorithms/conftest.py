@@ -24,6 +24,7 @@ from qgis.core import (
 )
 from qgis.PyQt.QtCore import QVariant
 
+from vbas.algorithms.form.parameters import label_of
 from vbas.vbas_plugin.provider import VbasProvider
 
 TYPES = {int: QVariant.Type.LongLong, float: QVariant.Type.Double, str: QVariant.Type.String}
@@ -114,7 +115,7 @@ def by_ids(algorithm, message):
     What the user saw is the cause of the exception.
     """
     for definition in algorithm.parameterDefinitions():
-        label = definition.description().partition(":")[0]
+        label = label_of(definition)
         message = message.replace(f"{label} ({definition.name()})", definition.name())
     return message
 

@@ -8,9 +8,16 @@ import numpy as np
 import pytest
 import shapely
 from qgis.core import QgsApplication, QgsProject, QgsSettings, QgsVectorLayer
+from scipy.sparse import csr_matrix
 
 import vbas.core.synthetic.city
+from vbas.algorithms.privacy.register import new_entry
 from vbas.core.aggregation import APPROACHES as AGGREGATIONS
+from vbas.core.areas import make_areas
+from vbas.core.crosswalk import Crosswalk
+from vbas.core.plan import suppress
+from vbas.core.profile import Profile
+from vbas.core.releases.published import publish
 from vbas.core.synthetic.city import CRS, demonstration_city
 
 from ..engines_there import needed
@@ -89,6 +96,7 @@ def town():
             }
         ),
         "crosswalk": make_layer({"area": areas["area"], "vbas_region": [1 + i % 4 for i in range(len(city))]}),
+        "coarser": make_layer({"attribute": ["sex"] * 2, "value": ["female", "male"], "level_1": ["*"] * 2}),
         "sites": make_layer(
             {"vbas_region": [1, 2, 3, 4]},
             [shapely.centroid(city.polygons[i]).wkt for i in inhabited[:40:10]],
@@ -105,7 +113,7 @@ def town():
 
 
 @pytest.fixture
-def by_hand(provider, town, qgis_iface, monkeypatch, tmp_path):
+def by_hand(provider, town, qgis_iface, monkeypatch, tmp_path, tmp_path_factory):
     """click(id, fields, files, choices): the form of an algorithm, its layers chosen from the project."""
     rows = [",".join(town["records"].fields().names())]
     rows += [",".join(map(str, feature.attributes())) for feature in town["records"].getFeatures()]
@@ -122,6 +130,8 @@ def by_hand(provider, town, qgis_iface, monkeypatch, tmp_path):
         def given(value):
             if isinstance(value, list):
                 return [given(one) for one in value]
+            if value == "#register":
+                return str(make_register(tmp_path_factory.mktemp("register") / "register.gpkg"))
             if isinstance(value, str) and value.startswith("#"):
                 return str(tmp_path / value[1:])
             return named[value[1:]].id() if _is_layer(value) else value
@@ -129,8 +139,58 @@ def by_hand(provider, town, qgis_iface, monkeypatch, tmp_path):
         filled = {name: given(value) for name, value in fields.items()}
         return click_through(f"vbas:{algorithm}", filled, files, choices)
 
+    click.town = town
     yield click
     project.removeAllMapLayers()
+
+
+def make_register(path):
+    """A register with one release."""
+    counts = np.full((4, 1), 9)
+    areas = make_areas([f"a{i}" for i in range(4)], np.arange(8.0).reshape(4, 2))
+    profile = Profile(csr_matrix(counts), np.zeros((1, 1), np.int64), (np.array(["F"], dtype=object),), ("sex",))
+    entry = new_entry(path, publish(suppress(profile, Crosswalk(np.arange(4) // 2, 2), 5), areas), 0)
+    entry.finish()
+    return path
+
+
+def assert_together(layers):
+    """Several layers of a run are in a group of their own, the audit over the regions, tables at the end."""
+    if not layers:
+        return
+    root = QgsProject.instance().layerTreeRoot()
+    nodes = [root.findLayer(layer.id()) for layer in layers]
+    assert all(nodes)
+    groups = {id(node.parent()): node.parent() for node in nodes}
+    assert len(groups) == 1
+    (group,) = groups.values()
+    assert (group is root) == (len(layers) < 2)
+    if len(layers) > 1:
+        inside = [node.layer() for node in group.children()]
+        assert {one.id() for one in inside} == {layer.id() for layer in layers}
+        spatial = [layer.isSpatial() for layer in inside]
+        assert spatial == sorted(spatial, reverse=True)
+        titles = [layer.metadata().title() for layer in inside]
+        if {"Region audit (internal)", "Released regions (for release)"} <= set(titles):
+            assert titles.index("Region audit (internal)") < titles.index("Released regions (for release)")
+            named = dict(zip(titles, inside))
+            assert named["Released regions (for release)"].labelsEnabled()
+            assert not named["Region audit (internal)"].labelsEnabled()
+
+
+def assert_told(layer, given):
+    """Fields have names for readers, unless they are the user's; the layer says what it is, and whether to publish."""
+    for field in layer.fields():
+        made_up = layer.metadata().title().startswith(("Records (", "Generated records", "Distributions"))
+        assert field.alias() or made_up or field.name() in {*given, "fid"}, field.name()
+    metadata = layer.metadata()
+    assert len(metadata.abstract()) > len(metadata.title()) + 20
+    (licence,) = metadata.licenses()
+    assert ("Not to be published" in licence) == ("(internal)" in metadata.title())
+    (history,) = metadata.history()
+    assert "of VBAS " in history
+    if layer.isSpatial():
+        assert "[%" in layer.mapTipTemplate() or layer.metadata().title().startswith(("Masked", "Pinned"))
 
 
 def _is_layer(value):
@@ -168,6 +228,7 @@ FORMS = {
         "QUASI_IDENTIFIERS": "sex",
         "COUNT_FIELD": "records",
     },
+    "editregister": {"REGISTER": "#register"},
     "staticcutoff": {**REGIONS, "POPULATION": "population", "CUTOFF": 550.0},
     "cropidentifiers": {**REGIONS, "CHARACTERS": 7},
     "mergeadjacent": {**REGIONS, "POPULATION": "population", "CUTOFF": 3_000.0},
@@ -180,7 +241,17 @@ FORMS = {
 }
 NESTED = {"RELEASE": "nested levels"}
 # The same forms with other choices made.
+COARSER = {
+    "GENERALISE": ["age_group", "1", "sex", "1"],
+    "HIERARCHIES": "@coarser",
+    "HIERARCHY_RULES": ["age_group", "other below 200"],
+}
 OTHERS = {
+    "anonymize, shown coarser": {**REGIONS, **PEOPLE, **COARSER},
+    "anonymize, nested and shown coarser": {**REGIONS, **PEOPLE, **NESTED, **COARSER},
+    "releaserecords, shown coarser": {**PEOPLE, **COARSER, "CROSSWALK": "@crosswalk"},
+    "profilerecords, shown coarser": {**PEOPLE, **COARSER},
+    "nestedstepbystep, shown coarser": {**REGIONS, **PEOPLE, **COARSER},
     "anonymize, nested": {**REGIONS, **PEOPLE, **NESTED},
     "anonymize, nested from fields": {**REGIONS, **PEOPLE, **NESTED, "LEVEL_FIELDS": ["area", "district"]},
     "anonymize, nested from a configuration": {
@@ -258,8 +329,11 @@ def test_form_runs_and_its_outputs_are_seen(by_hand, monkeypatch, tmp_path, form
             assert kind in ("(for release)", "(internal)", "(test data)")
             named = [layer for layer in done.layers if layer.metadata().title() == title]
             assert [layer.name() for layer in named] == [f"{files[out.name()].stem} {kind}" if to_files else title]
+    assert_together(done.layers)
+    given = {field for layer in by_hand.town.values() for field in layer.fields().names()}
     for layer in done.layers:
         assert isinstance(layer, QgsVectorLayer) and layer.isValid()
+        assert_told(layer, given)
         assert layer.featureCount() > 0, layer.name()
         if layer.isSpatial():
             assert_drawn(layer)

@@ -24,7 +24,7 @@ def effective(name, **parameters):
 
 def table(page):
     """The rows of the report's table of parameters."""
-    rows = re.findall(r"<tr><td>([^<]*)\((\w+)\)</td><td[^>]*>([^<]*)</td></tr>", page)
+    rows = re.findall(r"<tr><td[^>]*>([^<]*)\((\w+)\)</td><td[^>]*>([^<]*)</td></tr>", page)
     return {name: value for _, name, value in rows}
 
 
@@ -142,6 +142,11 @@ def test_every_condition_names_parameters_and_choices_that_there_are(provider):
         ),
         ("anonymize", {"LEVEL_FIELDS": ["a"], "LEAST_POPULATION": 9}, ["LEVEL_FIELDS"]),
         ("anonymize", {"L_DIVERSITY": 2, "MAX_SHARE": 50}, ["L_DIVERSITY", "MAX_SHARE"]),
+        ("anonymize", {"TIES": "secret"}, ["TIES"]),
+        ("anonymize", {"TIES": "secret", "RELEASE": "nested levels"}, []),
+        ("anonymize", {"TIES": "secret", "PUBLISHED_MARGINS": "a"}, []),
+        ("anonymize", {"TIES": "secret", "REGISTER": "r.gpkg", "REGISTER_ACTION": "repair"}, []),
+        ("releaserecords", {"TIES": "secret"}, []),
         ("anonymize", {"SENSITIVE": ["d"], "L_DIVERSITY": 2, "PERSON_ID": "p"}, []),
         ("checkrelease", {"REGION_ID": "a", "MAX_SHARE": 50}, ["MAX_SHARE", "REGION_ID"]),
         ("anonymize", {"RELEASE": "nested levels", "FINEST": "configuration", "COARSEST": 3, "RATIO": 3}, []),
@@ -158,8 +163,26 @@ def test_every_condition_names_parameters_and_choices_that_there_are(provider):
         ("sitenumber", {"SITE_NUMBER": "entropy", "CUTOFF": 9, "UNMATCHED": "suppress"}, ["UNMATCHED", "CUTOFF"]),
         ("sitenumber", {"SITE_NUMBER": "given number", "LOG_BASE": 2, "N_SITES": 3}, []),
         ("sitenumber", {"SITE_NUMBER": "max combinations (2018)", "GAPS_REGION": "Eastern Canada"}, []),
+        ("sitenumber", {"SITE_NUMBER": "entropy", "BUDGET": 2, "AGGREGATION": "basic Voronoi", "FAIR": ["a"]}, None),
+        ("sitenumber", {"SITE_NUMBER": "suppression budget", "BUDGET": 2, "AGGREGATION": "basic Voronoi"}, []),
+        (
+            "sitenumber",
+            {"SITE_NUMBER": "suppression budget", "CAPACITY_FACTOR": 2, "FLOOR": 9, "SEED": 3},
+            ["CAPACITY_FACTOR", "FLOOR", "SEED"],
+        ),
         ("sitelocation", {"SITE_LOCATION": "balanced density", "SEED": 9}, ["SEED"]),
         ("aggregate", {"AGGREGATION": "basic Voronoi", "CAPACITY_FACTOR": 2, "RECORD_COUNT": "n"}, None),
+        (
+            "aggregate",
+            {"AGGREGATION": "basic Voronoi", "QUASI_IDENTIFIERS": ["a"], "K": 9, "BUDGET": 2, "SEED": 3},
+            ["QUASI_IDENTIFIERS", "K", "BUDGET", "SEED"],
+        ),
+        (
+            "aggregate",
+            {"AGGREGATION": "anonymity exchange", "QUASI_IDENTIFIERS": ["a"], "K": 9, "BUDGET": 2, "SEED": 3},
+            [],
+        ),
+        ("anonymize", {"COMBINATION": "custom", "AGGREGATION": "anonymity exchange", "SEED": 3}, []),
         ("staticcutoff", {"PUBLISHED": "US Census Bureau", "CUTOFF": 9}, ["CUTOFF"]),
         ("mergeadjacent", {"K": 9, "CUTOFF": 9}, ["K"]),
         ("mergeadjacent", {"UNTIL": "the records are k-anonymous", "K": 9, "CUTOFF": 9}, ["CUTOFF"]),
@@ -183,6 +206,7 @@ def test_what_counts_for_nothing_is_named(provider, name, given, counts_for_noth
         "generaterecords": ["PROVINCE_CHARACTERS", "REACH"],
         "nestlevels": ["RECORD_REGION", "QUASI_IDENTIFIERS", "K"],
         "partitioncells": ["REGROUPINGS"],
+        "sitenumber": ["BUDGET", "FAIR", "AGGREGATION"],
     }
     wanted = expected[name] if counts_for_nothing is None else counts_for_nothing
     found = effective(name, **given)

@@ -14,7 +14,6 @@ from qgis.core import (
     QgsField,
     QgsProcessingException,
     QgsProcessingFeatureSourceDefinition,
-    QgsProcessingFeedback,
     QgsVectorLayer,
 )
 from qgis.PyQt.QtCore import QByteArray, QDate, QDateTime, QTime, QVariant
@@ -36,7 +35,7 @@ def make_geopackage(path, types, tamper=()):
     """Records with the columns of these SQL types, every value as it would be written by GDAL; then tampered with."""
     layer = make_layer({"home": HOMES, "sex": ["F"] * N})
     table = Table([*layer.fields()], [HOMES, ["F"] * N])
-    write_file(path, table, "records", QgsProcessingFeedback())
+    write_file(path, table, "records")
     with closing(sqlite3.connect(path)) as connection, connection:
         for name, sql_type, value in types:
             connection.execute(f'ALTER TABLE "{path.stem}" ADD COLUMN "{name}" {sql_type}')
@@ -132,7 +131,6 @@ def test_a_crosswalk_that_would_be_misread_is_refused(released, tmp_path):
         path,
         Table(number_fields(home="text", vbas_region="long"), [["a", "b"], [1, 2]]),
         "crosswalk",
-        QgsProcessingFeedback(),
     )
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE crosswalk SET vbas_region = 'north' WHERE home = 'b'")
@@ -428,7 +426,7 @@ def test_shapes_stand_beside_a_field_called_geom(qgis_app, tmp_path):
         QgsCoordinateReferenceSystem("EPSG:26914"),
     )
     file = tmp_path / 'it\'s a "table".gpkg'
-    write_file(file, table, "title", QgsProcessingFeedback())
+    write_file(file, table, "title")
     check_file("OUT", file, table, None)
     layer = QgsVectorLayer(str(file), "layer", "ogr")
     assert sorted(f["geom"] for f in layer.getFeatures()) == ["x", "y"]

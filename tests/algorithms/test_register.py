@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from contextlib import closing
 
 import pytest
@@ -19,13 +20,24 @@ def tables_of(register):
     return {name for (name,) in rows}, releases, counts
 
 
+def values_of(register):
+    """Records by release, region, class, field and value."""
+    with closing(sqlite3.connect(register)) as connection:
+        columns = "release, vbas_region, class, field, value, records"
+        return connection.execute(f"SELECT {columns} FROM vbas_values").fetchall()
+
+
 def test_a_register_stops_repairs_and_holds_only_what_was_published(anonymize, run, tmp_path):
     register = str(tmp_path / "register.gpkg")
     anonymize(N_SITES=9, REGISTER=register)
     names, n, least = tables_of(register)
     assert n == 1 and least >= 5
     ours = {name for name in names if not name.startswith(("gpkg_", "sqlite_", "rtree_"))}
-    assert ours == {"vbas_releases", "vbas_crosswalks", "vbas_counts"}
+    assert ours == {
+        *("vbas_releases", "vbas_crosswalks", "vbas_counts", "vbas_values"),
+        *("vbas_maskings", "vbas_points"),
+    }
+    assert not values_of(register)  # nothing of a diagnosis was published
     anonymize(N_SITES=9, REGISTER=register)  # the same again
     before = (tmp_path / "register.gpkg").read_bytes()
     out = tmp_path / "released.csv"
@@ -34,7 +46,8 @@ def test_a_register_stops_repairs_and_holds_only_what_was_published(anonymize, r
     assert (tmp_path / "register.gpkg").read_bytes() == before and not out.exists()
     done = anonymize(N_SITES=10, REGISTER=register, REGISTER_ACTION="repair")
     assert any("more records are suppressed" in line for line in done.log)
-    assert tables_of(register)[1:] == (3, least)
+    _, n, least = tables_of(register)
+    assert n == 3 and least >= 5
     found = run("checkreleases", REGISTER=register, PINNED="memory:")
     assert found.results["N_PINNED"] == found.results["N_UNDECIDED"] == 0
 
@@ -91,3 +104,59 @@ def test_an_update_by_the_old_crosswalk(anonymize, run, grid, tmp_path):
     assert 5 <= lost < 60
     with pytest.raises(QgsProcessingException, match="fit no people"):
         anonymize(RECORDS=given["RECORDS"], REGISTER=register, N_SITES=9)
+
+
+def test_a_register_holds_the_values_that_were_published(anonymize, run, tmp_path):
+    register = str(tmp_path / "register.gpkg")
+    first = anonymize(N_SITES=9, REGISTER=register, SENSITIVE=["diagnosis"])
+    shown = Counter()
+    for row in first.rows("RELEASED_RECORDS"):
+        shown[row["vbas_region"], f'["{row["sex"]}", "{row["age"]}"]', row["diagnosis"] or ""] += 1
+    assert {(region, one, value): n for _, region, one, _, value, n in values_of(register)} == shown
+    done = anonymize(N_SITES=10, REGISTER=register, REGISTER_ACTION="repair", SENSITIVE=["diagnosis"], L_DIVERSITY=2)
+    assert any("more records are suppressed" in line for line in done.log)
+    found = run("checkreleases", REGISTER=register, PINNED="memory:")
+    names = ("N_PINNED", "N_VALUES", "N_ALIKE", "N_UNDECIDED")
+    assert [found.results[name] for name in names] == [0, 0, 0, 0]
+    with closing(sqlite3.connect(register)) as connection:
+        connection.execute("UPDATE vbas_values SET records = records + 1 WHERE fid = 1")
+        connection.commit()
+    with pytest.raises(QgsProcessingException, match="the values of “diagnosis” do not add up"):
+        run("checkreleases", REGISTER=register, PINNED="memory:")
+
+
+def test_a_trial_is_taken_out_of_the_register(anonymize, run, tmp_path):
+    register = tmp_path / "register.gpkg"
+    given = {"REGISTER": str(register), "CONTENTS": "memory:"}
+    anonymize(N_SITES=9, REGISTER=str(register), KEEP_FIELDS=["diagnosis"])
+    alone = set(tables_in(register))
+    anonymize(N_SITES=10, REGISTER=str(register), REGISTER_ACTION="repair", SENSITIVE=["diagnosis"])
+    listed = run("editregister", **given)
+    rows = listed.rows("CONTENTS")
+    assert [(row["release"], row["title"], row["sensitive"]) for row in rows] == [
+        (1, "release 1", ""),
+        (2, "release 2", "diagnosis"),
+    ]
+    assert all((row["k"], row["quasi_identifiers"], row["levels"]) == (5, "sex, age", 1) for row in rows)
+    assert (listed.results["N_RELEASES"], listed.results["N_REMOVED"]) == (2, 0)
+    held = register.read_bytes()
+    for more, problem in (
+        ({"REMOVE": 2}, "tick NEVER_PUBLISHED"),
+        ({"REMOVE": 3, "NEVER_PUBLISHED": True}, "has the releases 1, 2"),
+    ):
+        with pytest.raises(QgsProcessingException, match=problem):
+            run("editregister", **given, **more)
+    with pytest.raises(QgsProcessingException):  # what fails takes nothing out
+        run("editregister", **{**given, "CONTENTS": str(tmp_path / "none" / "x.csv")}, REMOVE=2, NEVER_PUBLISHED=True)
+    assert register.read_bytes() == held
+    done = run("editregister", **given, REMOVE=2, NEVER_PUBLISHED=True)
+    assert [row["release"] for row in done.rows("CONTENTS")] == [1] and done.results["N_REMOVED"] == 1
+    assert set(tables_in(register)) == alone
+    assert b"cold" in held and b"cold" not in register.read_bytes()
+    anonymize(N_SITES=9, REGISTER=str(register))  # goes on as before
+
+
+def tables_in(register):
+    with closing(sqlite3.connect(register)) as connection:
+        names = ("vbas_releases", "vbas_crosswalks", "vbas_counts", "vbas_values")
+        return [row for name in names for row in connection.execute(f"SELECT * FROM {name}")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,28 @@ def test_what_two_releases_give_away_is_true(publish, run, grid, people, with_ar
     if with_areas:
         for feature in done.layer("PINNED").getFeatures():
             assert abs(feature.geometry().area() - 500**2 * feature["n_areas"]) < 1
+
+
+def test_the_diagnosis_of_who_is_given_away(publish, run, grid):
+    releases = [publish(N_SITES=n, K=5, KEEP_FIELDS=["diagnosis"]) for n in (9, 10)]
+    plain, done = check(run, releases), check(run, releases, SENSITIVE="diagnosis")
+    assert plain.results["N_VALUES"] == plain.results["N_ALIKE"] == 0
+    assert done.results["N_PINNED"] >= plain.results["N_PINNED"]
+    rows = done.rows("PINNED")
+    known = [row for row in rows if row["vbas_sensitive"]]
+    assert len(known) == done.results["N_VALUES"] + done.results["N_ALIKE"] > 5
+    for row in known:
+        homes = set(row["areas"].split(";"))
+        own = [f["diagnosis"] or "(missing)" for f in grid[1].getFeatures() if matches(f, homes, row)]
+        told = dict(one.rsplit(" ", 1) for one in row["vbas_sensitive"].replace("diagnosis: ", "").split("; "))
+        assert {value: str(n) for value, n in Counter(own).items()} == told
+    for name, problem in (("sex", "which is a quasi-identifier"), ("income", "which no release has")):
+        with pytest.raises(QgsProcessingException, match=problem):
+            check(run, releases, SENSITIVE=name)
+
+
+def matches(feature, homes, row):
+    return (feature["home"] in homes, feature["sex"], str(feature["age"])) == (True, row["sex"], row["age"])
 
 
 def test_fewer_quasi_identifiers_in_one_release(publish, run, people):

@@ -42,7 +42,7 @@ def write(provider, tmp_path):
         if place == "database":
             database = tmp_path / "database.gpkg"
             other = Table(number_fields(vbas_region="long"), [[1]])
-            write_file(database, other, "other", QgsProcessingFeedback())
+            write_file(database, other, "other")
             target = f"ogr:dbname='{database}' table=\"released\""
         algorithm = QgsApplication.processingRegistry().algorithmById("vbas:releaserecords").create()
         context = QgsProcessingContext()
@@ -267,14 +267,14 @@ def test_a_shape_that_is_lost_is_noticed(qgis_app, tmp_path, suffix):
     points = shapely.points([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])
     whole = Table(number_fields(vbas_region="long"), [[1, 2, 3]], "points", points, crs)
     file = tmp_path / f"regions{suffix}"
-    write_file(file, whole, "regions", QgsProcessingFeedback())
+    write_file(file, whole, "regions")
     check_file("REGIONS", file, whole, None)
     points = points.copy()
     points[1] = None
     other = tmp_path / f"other{suffix}"
     # Some versions of GDAL refuse a row without a shape in FlatGeobuf.
     with pytest.raises(VbasError, match=r"not written whole \(2 of 3 rows|Row 2 could not be written"):
-        write_file(other, Table(whole.fields, whole.columns, "points", points, crs), "other", QgsProcessingFeedback())
+        write_file(other, Table(whole.fields, whole.columns, "points", points, crs), "other")
         check_file("REGIONS", other, whole, None)
 
 
@@ -283,7 +283,7 @@ def test_a_geopackage_whose_map_would_lack_a_region_is_noticed(qgis_app, tmp_pat
     crs = QgsCoordinateReferenceSystem("EPSG:26914")
     table = Table(number_fields(vbas_region="long"), [[1, 2, 3]], "polygons", squares(3), crs)
     file = tmp_path / "regions.gpkg"
-    write_file(file, table, "regions", QgsProcessingFeedback())
+    write_file(file, table, "regions")
     with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute("DELETE FROM rtree_regions_geom WHERE id = 2")
     with pytest.raises(VbasError, match="2 of 3 rows with a shape"):
@@ -318,7 +318,7 @@ def test_awkward_names_are_written_and_counted_or_refused(qgis_app, tmp_path, su
         table = Table(fields, [np.ones(10, np.int64), column_from_values(ages)])
         file = tmp_path / str(good) / f"my {name.replace('%', '')} table{suffix}"
         file.parent.mkdir()
-        write_file(file, table, "title", QgsProcessingFeedback())
+        write_file(file, table, "title")
         file = file if file.exists() else file.with_suffix(".dbf")
         if good:
             check_file("RELEASED_RECORDS", file, table, SecondCount(K, 2))
@@ -358,7 +358,7 @@ def test_everything_suppressed_gives_an_empty_file_or_a_sentence(anonymize, grid
 def test_a_table_of_nothing_but_text_is_counted_without_its_row_of_names(qgis_app, tmp_path, suffix):
     table = Table(number_fields(one="text", two="text"), [["a", "b"], ["c", "d"]])
     file = tmp_path / f"file{suffix}"
-    write_file(file, table, "title", QgsProcessingFeedback())
+    write_file(file, table, "title")
     check_file("OUT", file if file.exists() else file.with_suffix(".dbf"), table, None)
 
 
@@ -366,7 +366,7 @@ def test_a_row_that_lost_a_field_is_not_counted_by_the_others(qgis_app, tmp_path
     """Where a row of a CSV is short, the classes must not be told by the fields that are left."""
     table, check = release_of([1] * 10, ["F"] * 10, [1] * 10)
     file = tmp_path / "file.csv"
-    write_file(file, table, "title", QgsProcessingFeedback())
+    write_file(file, table, "title")
     lines = file.read_text().splitlines()
     file.write_text("\n".join([*lines[:-1], "1"]) + "\n")
     with pytest.raises(VbasError, match="rows have lost fields"):

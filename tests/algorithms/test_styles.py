@@ -11,7 +11,7 @@ import numpy as np
 import processing
 import pytest
 import shapely
-from qgis.core import QgsExpression, QgsProcessingFeedback, QgsProject, QgsVectorLayer
+from qgis.core import QgsExpression, QgsProject, QgsVectorLayer
 from qgis.PyQt.QtGui import QColor
 
 from vbas.algorithms.compat import python_value
@@ -84,7 +84,7 @@ def test_the_style_in_the_file_draws_every_value(qgis_app, tmp_path, name, kind)
     shapes = shapely.from_wkt([feature.geometry().asWkt() for feature in features])
     file = tmp_path / f"map.{kind}"
     table = Table(number_fields(**kinds), columns, "polygons", shapes, layer.crs())
-    write_file(file, table, "Map (for release)", QgsProcessingFeedback())
+    write_file(file, table, "Map (for release)")
 
     store_style(file, name, "Map (for release)")
 
@@ -315,7 +315,8 @@ def test_nested_levels_are_all_drawn_the_finest_filled_by_classes_that_do_not_ov
     assert layer.renderer().type() == "RuleRenderer"
     assert_drawn(layer)
     finest, *others = layer.renderer().rootRule().children()
-    assert [rule.label() for rule in others] == [f"Level 2: {(len(values) + 1) // 2} regions", "Level 3: 1 regions"]
+    half = (len(values) + 1) // 2
+    assert [rule.label() for rule in others] == [f"Level 2: {half} region{'s' * (half != 1)}", "Level 3: 1 region"]
     for feature in layer.getFeatures('"vbas_level" = 1'):
         context = layer.createExpressionContext()
         context.setFeature(feature)

@@ -22,7 +22,7 @@ def distances(points, sites):
 def test_basic_voronoi_is_the_nearest_site_and_covers_every_area_once(data):
     areas = data.draw(regions())
     sites = random_sites(areas, None, data.draw(st.integers(1, len(areas)))).sites
-    result = basic_voronoi(areas, sites)
+    result = basic_voronoi(areas, None, sites)
     every = distances(areas.points, sites)
     own = np.hypot(*(areas.points - result.sites[result.crosswalk.region_of]).T)
     assert np.allclose(own, every.min(axis=1))
@@ -36,14 +36,14 @@ def test_basic_voronoi_is_the_nearest_site_and_covers_every_area_once(data):
 def test_iterative_voronoi_ends_at_a_fixed_point(data):
     areas = data.draw(regions())
     start = random_sites(areas, None, data.draw(st.integers(1, len(areas)))).sites
-    result = iterative_voronoi(areas, start)
+    result = iterative_voronoi(areas, None, start)
     region_of, sites = result.crosswalk.region_of, result.sites
     assert set(region_of) == set(range(result.crosswalk.n_regions))
     for region in range(result.crosswalk.n_regions):
         assert np.allclose(areas.points[region_of == region].mean(axis=0), sites[region])
     own = np.hypot(*(areas.points - sites[region_of]).T)
     assert np.allclose(own, distances(areas.points, sites).min(axis=1), atol=1e-6)
-    again = iterative_voronoi(areas, start)
+    again = iterative_voronoi(areas, None, start)
     assert (again.crosswalk.region_of == region_of).all()
 
 
@@ -52,7 +52,7 @@ def test_iterative_voronoi_ends_at_a_fixed_point(data):
 def test_iterating_never_lengthens_squared_distances(data):
     areas = data.draw(regions(coinciding=False))
     start = random_sites(areas, None, data.draw(st.integers(1, len(areas)))).sites
-    basic, iterated = basic_voronoi(areas, start), iterative_voronoi(areas, start)
+    basic, iterated = basic_voronoi(areas, None, start), iterative_voronoi(areas, None, start)
 
     def squares(result):
         return ((areas.points - result.sites[result.crosswalk.region_of]) ** 2).sum()

@@ -10,7 +10,7 @@ import pytest
 from vbas.core import aggregation, baselines, cells, site_location, site_number
 from vbas.core.approach import Approach, choosing_sites, looking_at
 from vbas.core.areas import make_areas
-from vbas.core.configuration import RECOMMENDED
+from vbas.core.configuration import RECOMMENDED, Configuration, Trials
 from vbas.core.profile import profile_records
 
 from .strategies import column_from_array
@@ -97,16 +97,55 @@ def test_an_approach_looks_at_the_settings_that_it_names(town, room, name):
     for settings in TRIED.get(room, ({},)):
         options, seen = watched(replace(kind(), **settings))
         if room == "site number":
-            approach(profile, areas.identifiers, options)
+            tried = [lambda n_sites, progress: n_sites / 9.0] if approach.tries else []
+            approach(profile, areas.identifiers, options, *tried)
         elif room == "site location":
             approach(areas, profile, 4, options)
         elif room == "aggregation":
-            approach(areas, 4 if approach.own_sites else areas.points[::9], options)
+            approach(areas, profile, 4 if approach.own_sites else areas.points[::9], options)
         else:
             approach(areas, profile, options)
         looked |= seen
     assert looked - REPORTED.get(room, set()) == set(approach.settings) - REPORTED.get(room, set())
     assert set(approach.settings) <= looked
+
+
+def ages(of_area):
+    """The profile of 30 people in each of 36 areas; of_area : (36, 30) their ages."""
+    columns = {"age": column_from_array(of_area.reshape(-1))}
+    return profile_records(np.repeat(np.arange(36), 30), columns, 36)[0]
+
+
+def given_by(areas, profile, room, name):
+    """What an approach gives, to be compared."""
+    approaches, kind = ROOMS[room]
+    approach, options = approaches[name], kind(**({"hierarchy": ["x", "y"] * 18} if room == "baseline" else {}))
+    if room == "site number":
+        configuration = Configuration(name, number_options=replace(options, budget=45.0))
+        number = Trials(areas, profile, configuration).number()
+        return number.n_sites, round(number.cutoff, 6)
+    if room == "site location":
+        return approach(areas, profile, 6, options).sites.tolist()
+    if room == "aggregation":
+        return approach(areas, profile, 6 if approach.own_sites else areas.points[::6], options).sites.tolist()
+    return approach(areas, profile, options).crosswalk.region_of.tolist()
+
+
+@pytest.mark.parametrize(("room", "name"), [one for one in EVERY if one[0] != "cells"])
+def test_only_approaches_that_look_at_classes_depend_on_what_is_suppressed(town, room, name):
+    areas = town[0]
+    common = np.repeat(np.arange(30)[None, :] % 2, 36, axis=0)
+    # In each area 4 of 30 records have a value that fewer than k have, one or another: no region releases them.
+    rare = [common.copy(), common.copy()]
+    rare[0][:, :4] += 10 + np.arange(36)[:, None]
+    rare[1][:, :4] += 10 + np.roll(np.arange(36 * 4) // 2, 7).reshape(36, 4)
+    # Values that some regions release and others do not.
+    scarce = [np.random.default_rng(seed).integers(0, 25 + 5 * seed, (36, 30)) for seed in range(9)]
+    looks = ROOMS[room][0][name].looks_at_classes
+    one, other = (given_by(areas, ages(values), room, name) for values in rare)
+    assert one == other or looks
+    found = [one, other, *(given_by(areas, ages(values), room, name) for values in scarce)]
+    assert any(one != other for other in found) == looks or name == "max combinations"  # it counts what k records have
 
 
 def test_who_chooses_sites_and_who_looks_at_a_setting():

@@ -17,6 +17,7 @@ from vbas.core.nesting.recipes import RECIPES
 from vbas.core.plan import suppress
 from vbas.core.profile import profile_records
 from vbas.core.report.comparison import comparison_report
+from vbas.core.report.running import Running
 from vbas.core.site_number import SiteNumberOptions
 
 from .strategies import column_from_array
@@ -49,7 +50,7 @@ def test_each_baseline_is_rated_at_the_k_of_the_comparison(town):
     assert (regions_of["static cut-off"], regions_of["cropping"], regions_of["hierarchy"]) == (0, 4, 2)
     budgeted = outcomes[-1].measures
     assert 0 < budgeted.suppression_percent <= 5
-    page = comparison_report(outcomes, 5, 6, [], [])
+    page = comparison_report(outcomes, [5], 6, Running(), [])
     assert all(f"baseline · {name}" in page for name in BASELINES)
 
 
@@ -96,7 +97,7 @@ def test_nested_releases_stand_in_a_comparison_with_the_measures_of_their_plans(
     assert outcomes[1].measures.n_suppressed <= min(
         outcomes[0].measures.n_suppressed, outcomes[2].measures.n_suppressed
     )
-    assert "nested · from the areas up" in comparison_report(outcomes, 5, 3, [], [])
+    assert "nested · from the areas up" in comparison_report(outcomes, [5], 3, Running(), [])
 
 
 def test_a_nested_release_that_cannot_be_made_says_so_in_its_row(town):

@@ -86,18 +86,56 @@ def test_no_count_below_k_follows_from_totals_but_those_that_the_totals_tell_alo
     for crosswalk, plan in plans(areas, profile, k):
         held, _ = hold_against_margins(plan, MARGINS)
         for totals, lost in tables_of(crosswalk, profile, held):
-            hidden = sorted(lost)
-            if not hidden:
-                continue
-            rows, sums = [], []
-            for margin in MARGINS:
-                for key in sorted({margin_of(profile, one, margin) for one in hidden}):
-                    rows.append([float(margin_of(profile, one, margin) == key) for one in hidden])
-                    sums.append(sum(totals[one] for one in hidden if margin_of(profile, one, margin) == key))
-            for column in pinned_columns(np.array(rows), np.array(sums, float), k):
-                for margin in MARGINS:
-                    key = margin_of(profile, hidden[column], margin)
-                    assert all(one in lost for one in totals if margin_of(profile, one, margin) == key)
+            alone = told(profile, totals, sorted(totals), k)
+            assert told(profile, totals, sorted(lost), k) <= alone
+
+
+def told(profile, totals, hidden, k):
+    """The classes that totals and what is shown bound within 1 to k - 1."""
+    rows, sums = [], []
+    for margin in MARGINS:
+        for key in sorted({margin_of(profile, one, margin) for one in hidden}):
+            rows.append([float(margin_of(profile, one, margin) == key) for one in hidden])
+            sums.append(sum(totals[one] for one in hidden if margin_of(profile, one, margin) == key))
+    return {hidden[column] for column in pinned_columns(np.array(rows), np.array(sums, float), k)} if hidden else set()
+
+
+@settings(max_examples=60, deadline=None)
+@given(people(most=50))
+def test_no_way_suppresses_fewer_records(case):
+    """Against every choice of further classes in each region."""
+    areas, profile, k = case
+    _, plan = next(iter(plans(areas, profile, k)))
+    crosswalk = plan.crosswalk
+    before = [lost for _, lost in tables_of(crosswalk, profile, plan)]
+    held, _ = hold_against_margins(plan, MARGINS)
+    for (totals, lost), anyway in zip(tables_of(crosswalk, profile, held), before):
+        shown = [one for one in totals if one not in anyway]
+        if not anyway or len(shown) > 8:
+            continue
+        alone = told(profile, totals, sorted(totals), k)
+        least = sum(totals.values())
+        for chosen in product((False, True), repeat=len(shown)):
+            hidden = anyway | {one for one, out in zip(shown, chosen) if out}
+            cost = sum(totals[one] for one in hidden)
+            if (
+                cost < least
+                and enough(profile, totals, hidden, k)
+                and told(profile, totals, sorted(hidden), k) <= alone
+            ):
+                least = cost
+        assert sum(totals[one] for one in lost) == least
+
+
+def enough(profile, totals, hidden, k):
+    """Whether nothing of a total is suppressed, or all, or k records of two classes."""
+    for margin in MARGINS:
+        for key in {margin_of(profile, one, margin) for one in hidden}:
+            group = [one for one in totals if margin_of(profile, one, margin) == key]
+            out = [one for one in group if one in hidden]
+            if len(out) < len(group) and (len(out) < 2 or sum(totals[one] for one in out) < k):
+                return False
+    return True
 
 
 @settings(max_examples=80, deadline=None)

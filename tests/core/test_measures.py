@@ -25,7 +25,7 @@ def test_measures_equal_a_recount(data):
     k = data.draw(st.integers(2, 6))
     codes = match_areas(table, areas, "suppress")
     profile, _ = profile_records(codes, table.quasi_identifiers, len(areas))
-    result = iterative_voronoi(areas, random_sites(areas, None, data.draw(st.integers(1, len(areas)))).sites)
+    result = iterative_voronoi(areas, None, random_sites(areas, None, data.draw(st.integers(1, len(areas)))).sites)
     region_of = result.crosswalk.region_of
     measures, audit = evaluate(areas, suppress(profile, result.crosswalk, k), result.sites, int((codes < 0).sum()))
 

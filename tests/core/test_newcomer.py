@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from vbas.core import aggregation, baselines, site_location, site_number
+from vbas.core.aggregation import AggregationOptions
 from vbas.core.anonymity import DEFAULT_K
 from vbas.core.baselines import BaselineOptions
 from vbas.core.cells import APPROACHES as CELL_APPROACHES
@@ -28,7 +29,7 @@ def test_an_approach_is_found_by_opening_the_file_of_its_name(name):
     assert Path(inspect.getfile(function)).resolve() == file.resolve()
 
 
-@pytest.mark.parametrize("options", [SiteNumberOptions, LocationOptions, BaselineOptions])
+@pytest.mark.parametrize("options", [SiteNumberOptions, LocationOptions, AggregationOptions, BaselineOptions])
 def test_the_default_k_stands_in_one_place(options):
     (k,) = [field.default for field in fields(options) if field.name == "k"]
     assert k == DEFAULT_K

@@ -25,7 +25,7 @@ from .strategies import regions as some_regions
 
 
 def with_floor(areas, floor, progress=lambda fraction: None):
-    return population_floor(areas, 1, AggregationOptions(floor=floor), progress)
+    return population_floor(areas, None, 1, AggregationOptions(floor=floor), progress)
 
 
 def pieces_of(adjacency, region_of):
@@ -82,7 +82,7 @@ def test_uneven_areas_give_nearly_as_many_regions_as_there_can_be():
 
 
 def test_the_number_of_sites_sets_the_floor_where_none_is_given():
-    found = population_floor(even_grid(8), 16)
+    found = population_floor(even_grid(8), None, 16)
     assert found.crosswalk.n_regions == 16
     assert "at least 4 people" in found.notes[0]
 

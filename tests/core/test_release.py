@@ -41,7 +41,7 @@ def test_every_release_is_k_anonymous_and_complete(data):
     codes = match_areas(table, areas, "suppress")
     records = match_records(table, areas, "suppress")
     n_sites = data.draw(st.integers(1, len(areas)))
-    result = basic_voronoi(areas, random_sites(areas, None, n_sites).sites)
+    result = basic_voronoi(areas, None, random_sites(areas, None, n_sites).sites)
     crosswalk = result.crosswalk
     if data.draw(st.booleans()):
         left_out = crosswalk.region_of.copy()

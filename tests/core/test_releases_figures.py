@@ -10,8 +10,9 @@ from vbas.core.aggregation import AggregationOptions
 from vbas.core.areas import make_areas
 from vbas.core.plan import suppress
 from vbas.core.progress import silent
+from vbas.core.releases.counts import CELL, REST
 from vbas.core.releases.examining import examine, examine_all
-from vbas.core.releases.pinned import CELL, REST, find_pinned
+from vbas.core.releases.pinned import find_pinned
 from vbas.core.releases.published import publish
 from vbas.core.releases.repair import on_earlier_regions, repair
 from vbas.core.site_location import APPROACHES as LOCATIONS
@@ -36,7 +37,7 @@ def town():
 
 def regions(areas, profile, n):
     sites = LOCATIONS["balanced density"](areas, profile, n, LocationOptions(), silent).sites
-    return AGGREGATIONS["iterative Voronoi"](areas, sites, AggregationOptions(), silent).crosswalk
+    return AGGREGATIONS["iterative Voronoi"](areas, None, sites, AggregationOptions(), silent).crosswalk
 
 
 @pytest.mark.parametrize(("first", "second"), [(40, 41), (8, 10)])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 
-from vbas.core.releases.pinned import CELL, DIFFERENCE, HIDDEN, find_pinned
+from vbas.core.releases.counts import CELL, DIFFERENCE, HIDDEN
+from vbas.core.releases.pinned import find_pinned
 
 from .release_cases import all_tables, several_releases, true_table
 

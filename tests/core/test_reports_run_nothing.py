@@ -18,6 +18,7 @@ PICTURES = {
     "map": lambda text: pictures.region_map(SQUARES, VALUES, [text] * 3, text),
     "map without shapes": lambda text: pictures.region_map(np.array([shapely.Polygon()]), VALUES[:1], [text], text),
     "hull": lambda text: pictures.in_hull(SQUARES[0], text),
+    "bars beside each other": lambda text: pictures.horizontal_bars([text, "b"], [1.0, 900.0], text, 2.0, {0: text}),
     "histogram": lambda text: pictures.histogram(VALUES, text, text, text, mark=2.0),
     "bars": lambda text: pictures.bars({text: ([text, "b"], [1.0, 2.0])}, text, text),
     "lines": lambda text: pictures.lines({text: ([1.0, 2.0], [1.0, 2.0])}, text, text, text, level=1.0),
@@ -44,25 +45,39 @@ def test_a_picture_runs_nothing_of_its_texts(name, hostile):
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_a_page_shows_its_texts_and_runs_nothing_of_them(hostile):
     def page(text):
-        section = Section(text, (text, "b"), (text, "b"), [(text, 1), (1.5, text)])
-        return render(Report(text, text, False, True, [section]))
+        section = Section(text, (text, "b"), (text, "b"), [(text, 1), (1.5, text)], code=text)
+        return render(Report(text, text, False, True, [section], text))
 
     assert_runs_no_more_than(page(hostile), page(HARMLESS))
-    # Title, title, verdict, heading, paragraph, header and two cells: to the letter, braces not reckoned out.
-    assert "".join(Page(page(hostile)).shown).count(hostile) == 8
+    # Title, title, date, verdict, heading, paragraph, header, two cells, code: to the letter, braces not reckoned out.
+    assert "".join(Page(page(hostile)).shown).count(hostile) == 10
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_a_map_shows_its_labels_to_the_letter(hostile):
-    assert Page(page_with(PICTURES["map"](hostile))).shown.count(hostile) == 4
+    assert Page(page_with(PICTURES["map"](hostile))).shown.count(hostile) == 5  # map, areas, caption
 
 
-def test_a_chart_shows_names_as_they_are_and_its_data_whole():
-    # plotly.js takes texts for a little markup of its own (<b>, <a href>): escaped, they are shown as they are.
-    chart = Page(page_with(PICTURES["lines"]("<b>a & b</b>"))).charts[0]
-    assert '"name":"&lt;b&gt;a &amp; b&lt;/b&gt;"' in chart
-    assert '"x":[1.0,2.0]' in chart
-    assert Page(page_with(PICTURES["lines"]("Ünîcode “é”"))).charts[0].count("\\u201c\\u00e9\\u201d") > 2
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture_shows_names_as_they_are(name):
+    text = "<b>a & b</b> “é”"
+    assert text in "".join(Page(page_with(PICTURES[name](text))).shown)
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture_is_told_to_those_who_do_not_see_it(name):
+    drawn = [attrs for tag, attrs in Page(page_with(PICTURES[name]("what it is"))).attributes if tag == "svg"]
+    assert all(one.get("aria-hidden") == "true" or (one["role"] == "img" and one["aria-label"]) for one in drawn)
+
+
+def test_the_page_forbids_what_it_does_not_need():
+    page = Page(page_with(PICTURES["map"]("x")))
+    policy = [
+        attrs["content"] for tag, attrs in page.attributes if attrs.get("http-equiv") == "Content-Security-Policy"
+    ]
+    assert policy == ["default-src 'none'; style-src 'unsafe-inline'"]
+    assert ("html", {"lang": "en"}) in page.attributes
+    assert page.headings[:2] == [1, 2] and set(page.headings) == {1, 2}
 
 
 def test_the_same_figure_is_the_same_page():

@@ -11,7 +11,7 @@ from vbas.core.errors import InputError
 from vbas.core.profile import profile_records
 from vbas.core.records.columns import column_from_values
 from vbas.core.site_number import APPROACHES, SiteNumberOptions
-from vbas.core.site_number.cutoff import GAPS_MODELS, class_entropy, gaps_model
+from vbas.core.site_number.cutoff import GAPS_MODELS, MIDDLE, MiddleModel, class_entropy, gaps_model
 
 
 def profile_of(sex, age, n_regions=10):
@@ -19,7 +19,7 @@ def profile_of(sex, age, n_regions=10):
     return profile_records(np.arange(len(sex)) % n_regions, columns, n_regions)[0]
 
 
-WEST = [f"46{i:04d}" for i in range(1000)]
+WEST = [f"4611{i:04d}" for i in range(1000)]
 
 
 def people(n=200_000):
@@ -58,23 +58,49 @@ def test_bounds_of_the_number():
 @pytest.mark.parametrize(
     ("identifiers", "region"),
     [
-        (["1001", "1199", "12", "13"], "Eastern Canada"),
-        (["24", "3520"], "Central Canada"),
-        (["46", "47", "48", "59", "60", "61", "62"], "Western Canada"),
+        (["10010001", "11990001", "12010001", "13010123"], "Eastern Canada"),
+        (["24660001", "35060001001"], "Central Canada"),
+        (["46110001", "47", "48", "59", "60", "61", "62"], None),
         ([46110001, 59150001], "Western Canada"),
+        (["2021S051246110001", "2021S051346110001001", None], "Western Canada"),
     ],
 )
 def test_model_is_read_from_the_identifiers(identifiers, region):
-    assert gaps_model(identifiers, SiteNumberOptions()) == (region, GAPS_MODELS[region])
+    expected = (region, GAPS_MODELS[region]) if region else (MIDDLE, MiddleModel(tuple(GAPS_MODELS.values())))
+    assert gaps_model(identifiers, SiteNumberOptions()) == expected
 
 
 @pytest.mark.parametrize(
-    ("identifiers", "words"),
-    [(["46", "35"], "several parts of Canada"), (["06037", "36"], "“06” is not a province code")],
+    "identifiers",
+    [
+        ["24", "35"],  # departments of France
+        ["240370101", "350470101"],  # and their IRIS
+        ["24037", "35047"],  # and their communes
+        ["46110", "4611"],  # census subdivisions and divisions are no dissemination areas
+        ["4600123"],
+        ["46000001"],  # there is no census division 00
+        ["14010001"],  # and no province 14
+        ["2021A000246110001"],
+        ["46110001", "town hall"],
+        [],
+    ],
 )
-def test_unknown_or_mixed_codes_end_in_the_choices(identifiers, words):
-    with pytest.raises(InputError, match=words) as error:
-        gaps_model(identifiers, SiteNumberOptions())
+def test_other_areas_get_the_middle_model_and_a_sentence(identifiers):
+    name, model = gaps_model(identifiers, SiteNumberOptions())
+    assert name == MIDDLE
+    for x in (1.5, 8, 200, 1e5):
+        assert model.cutoff(x) == np.median([one.cutoff(x) for one in GAPS_MODELS.values()])
+    for approach in ("max combinations", "max combinations (2018)", "entropy"):
+        (note, _) = APPROACHES[approach](people(), [*identifiers, "x"]).notes
+        assert "not those of Canadian dissemination areas" in note
+        assert "a number of your own" in note
+        (note, _) = APPROACHES[approach](people(), WEST).notes
+        assert note.endswith("of Western Canada.")
+
+
+def test_several_parts_of_canada_end_in_the_choices():
+    with pytest.raises(InputError, match="several parts of Canada") as error:
+        gaps_model(["46110001", "35060001"], SiteNumberOptions())
     assert all(f"“{name}”" in str(error.value) for name in (*GAPS_MODELS, "custom"))
 
 

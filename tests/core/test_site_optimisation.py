@@ -89,11 +89,11 @@ def test_every_step_is_that_of_the_plain_version(seed, n_sites):
 def test_the_result_is_the_last_round_that_improved_and_a_note_tells_where_it_is_less_compact(areas, data):
     n_sites = data.draw(st.integers(1, len(areas)))
     sites = areas.points[:n_sites]
-    result = optimise(areas, sites)
+    result = optimise(areas, None, sites)
     last = list(improvements(areas, sites))[-1]
     ours = distances(areas.points, result.sites, result.crosswalk.region_of)
     assert ours == pytest.approx(last.compactness, rel=1e-12, abs=1e-9)
-    relocated = APPROACHES["iterative Voronoi"](areas, sites)
+    relocated = APPROACHES["iterative Voronoi"](areas, None, sites)
     before = distances(areas.points, relocated.sites, relocated.crosswalk.region_of)
     assert ("less compact than iterative Voronoi" in result.notes[0]) == (ours > before * (1 + 1e-9))
     assert len(result.sites) == result.crosswalk.n_regions
@@ -101,7 +101,7 @@ def test_the_result_is_the_last_round_that_improved_and_a_note_tells_where_it_is
     own = np.hypot(*(areas.points - result.sites[result.crosswalk.region_of]).T)
     nearest = np.hypot(*(areas.points - result.sites[nearest_site(areas.points, result.sites)]).T)
     assert np.allclose(own, nearest)
-    again = optimise(areas, sites)
+    again = optimise(areas, None, sites)
     assert again.sites.tobytes() == result.sites.tobytes() and again.notes == result.notes
 
 
@@ -122,7 +122,7 @@ def test_a_crowded_site_is_split_across_its_long_axis_and_an_empty_one_removed()
     population = np.array([100, 100, 100, 100, 100, 100, 1.0])
     areas = make_areas(range(7), points, population)
     sites = np.array([[50.0, 0], [1000, 0], [1010, 0]])
-    result = optimise(areas, sites)
+    result = optimise(areas, None, sites)
     assert result.crosswalk.region_of.tolist() == [0, 0, 1, 1, 2, 2, 2]
     assert result.notes == (
         "Site optimisation went from 3 sites to 3 in 1 round of removing and splitting that made the regions "
@@ -135,11 +135,11 @@ def test_where_removing_costs_more_than_splitting_gains_the_result_is_less_compa
     points = np.array([[0.0, 0], [0, 0], [5000, 0], [9000, 0]])
     areas = make_areas(range(4), points, np.array([100.0, 100, 1, 1]))
     sites = np.array([[0.0, 0], [5000, 0], [9000, 0]])
-    assert APPROACHES["iterative Voronoi"](areas, sites).sites.tolist() == sites.tolist()  # no distance at all
+    assert APPROACHES["iterative Voronoi"](areas, None, sites).sites.tolist() == sites.tolist()  # no distance at all
     # The ideal is 202 / 3 people, so the two sites of one person each go. The one left, at 3500, has 202 people, more
     # than 1.25 of the ideal, and is split there. The next round would take the right half away, for its 2 people, and
     # split the left one, all in one place: back to a single site, so that round is taken back.
-    result = optimise(areas, sites)
+    result = optimise(areas, None, sites)
     assert result.crosswalk.region_of.tolist() == [0, 0, 1, 1]
     assert result.sites.tolist() == [[0, 0], [7000, 0]]
     assert result.notes == (
@@ -151,16 +151,16 @@ def test_where_removing_costs_more_than_splitting_gains_the_result_is_less_compa
 
 def test_all_in_one_place_and_in_a_line():
     here = make_areas(range(5), np.ones((5, 2)), np.arange(1.0, 6.0))
-    assert optimise(here, np.ones((2, 2))).crosswalk.n_regions == 1
+    assert optimise(here, None, np.ones((2, 2))).crosswalk.n_regions == 1
     line = make_areas(range(30), np.column_stack([np.arange(30.0), np.zeros(30)]), np.ones(30))
-    assert optimise(line, np.array([[0.0, 0], [1, 0]])).crosswalk.n_regions >= 2
+    assert optimise(line, None, np.array([[0.0, 0], [1, 0]])).crosswalk.n_regions >= 2
 
 
 def test_a_limit_warns(monkeypatch):
     monkeypatch.setitem(optimise.function.__globals__, "ROUND_LIMIT", 1)
     for seed in range(20):
         areas = scattered(seed)
-        notes = optimise(areas, areas.points[:20]).notes
+        notes = optimise(areas, None, areas.points[:20]).notes
         if "Warning" in notes[0]:
             assert "cut short after 1 rounds" in notes[0]
             return
@@ -170,14 +170,14 @@ def test_a_limit_warns(monkeypatch):
 def test_progress_rises_and_cancels():
     areas = scattered(1)
     seen = []
-    optimise(areas, areas.points[:20], progress=seen.append)
+    optimise(areas, None, areas.points[:20], progress=seen.append)
     assert seen == sorted(seen) and seen[-1] == 1.0 and len(seen) > 5
 
     def cancel(fraction):
         raise Cancelled("Stopped.")
 
     with pytest.raises(Cancelled):
-        optimise(areas, areas.points[:20], progress=cancel)
+        optimise(areas, None, areas.points[:20], progress=cancel)
 
 
 def test_the_combinations_it_belongs_to_are_offered():

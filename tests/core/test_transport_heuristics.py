@@ -71,7 +71,7 @@ def test_the_capacity_rounds_up(n, size, factor, limit):
 @pytest.mark.parametrize("factor", [0.99, -1.0, 0.5, float("nan"), float("inf")])
 def test_other_factors_are_refused_in_one_sentence(name, factor):
     with pytest.raises(InputError, match=r"^CAPACITY_FACTOR is \S+, but must be at least 1[^.]*\.$"):
-        APPROACHES[name](clustered(20), 4, AggregationOptions(capacity_factor=factor))
+        APPROACHES[name](clustered(20), None, 4, AggregationOptions(capacity_factor=factor))
 
 
 @settings(max_examples=60, deadline=None)
@@ -82,7 +82,7 @@ def test_every_region_keeps_its_limit(areas, data):
         capacity_factor=data.draw(st.sampled_from([*FACTORS, 1.37])),
     )
     for name in NAMES:
-        result = APPROACHES[name](areas, n_sites, options)
+        result = APPROACHES[name](areas, None, n_sites, options)
         assert loads(result).max() <= facility_capacity(len(areas), n_sites, options.capacity_factor)
         assert loads(result).min() >= 1
         assert len(result.sites) == result.crosswalk.n_regions <= n_sites
@@ -92,13 +92,13 @@ def test_every_region_keeps_its_limit(areas, data):
 @pytest.mark.parametrize("name", NAMES)
 def test_the_notes_tell_the_rounds_the_gap_the_loads_and_the_end(name):
     areas = clustered(300)
-    result = APPROACHES[name](areas, 40, AggregationOptions(capacity_factor=1.2))
+    result = APPROACHES[name](areas, None, 40, AggregationOptions(capacity_factor=1.2))
     text = " ".join(result.notes)
     assert re.search(r"ended after \d+ (allocations|moves out of overfull regions): \w+", text)
     gap = float(re.search(r"relative gap of (\S+e[+-]\d+)", text).group(1))
     assert 0 <= gap <= 1e-12
     assert f"The largest region has {loads(result).max()} areas, at most 10 were allowed." in result.notes
-    unlimited = APPROACHES[name](areas, 40, AggregationOptions())
+    unlimited = APPROACHES[name](areas, None, 40, AggregationOptions())
     assert f"The largest region has {loads(unlimited).max()} areas, without a limit." in unlimited.notes
 
 
@@ -106,7 +106,7 @@ def test_the_notes_tell_the_rounds_the_gap_the_loads_and_the_end(name):
 @pytest.mark.parametrize("factor", [1.0, 1.2, 0.0])
 def test_same_input_same_output(name, factor):
     options = AggregationOptions(capacity_factor=factor)
-    first, again = (APPROACHES[name](clustered(200), 30, options) for _ in range(2))
+    first, again = (APPROACHES[name](clustered(200), None, 30, options) for _ in range(2))
     assert (first.crosswalk.region_of == again.crosswalk.region_of).all()
     assert (first.sites == again.sites).all()
 
@@ -114,22 +114,24 @@ def test_same_input_same_output(name, factor):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_looser_limit_is_more_compact_and_the_two_meet(name):
     areas = clustered(800, seed=3)
-    by_factor = [total_distance(areas, APPROACHES[name](areas, 100, AggregationOptions(f))) for f in FACTORS]
+    by_factor = [total_distance(areas, APPROACHES[name](areas, None, 100, AggregationOptions(f))) for f in FACTORS]
     assert by_factor[0] > by_factor[1] > by_factor[2] > 0.99 * by_factor[3]
-    other = APPROACHES[next(n for n in NAMES if n != name)](areas, 100, AggregationOptions(5.0))
+    other = APPROACHES[next(n for n in NAMES if n != name)](areas, None, 100, AggregationOptions(5.0))
     assert by_factor[3] == pytest.approx(total_distance(areas, other), rel=0.03)
 
 
 def test_tight_limits_cost_transportation_location_more():
     areas = clustered(800, seed=3)
-    alternating, single = (total_distance(areas, APPROACHES[n](areas, 100, AggregationOptions(1.0))) for n in NAMES)
+    alternating, single = (
+        total_distance(areas, APPROACHES[n](areas, None, 100, AggregationOptions(1.0))) for n in NAMES
+    )
     assert alternating < 0.97 * single
 
 
 @pytest.mark.parametrize("factor", [1.0, 1.2])
 def test_the_allocation_of_the_alternating_result_is_optimal(factor):
     areas = clustered(400, seed=5)
-    result = APPROACHES["alternating location-allocation"](areas, 60, AggregationOptions(factor))
+    result = APPROACHES["alternating location-allocation"](areas, None, 60, AggregationOptions(factor))
     best = allocate(areas.points, result.sites, facility_capacity(400, 60, factor))
     assert total_distance(areas, result) == pytest.approx(best.cost, rel=1e-12)
 
@@ -139,7 +141,7 @@ def test_what_does_not_fit_is_refused(name):
     areas = clustered(20)
     for n_sites in (0, 21):
         with pytest.raises(InputError, match=f"{n_sites} sites, but must be between 1 and the number of areas, 20"):
-            APPROACHES[name](areas, n_sites, AggregationOptions())
+            APPROACHES[name](areas, None, n_sites, AggregationOptions())
 
 
 def test_the_loop_ends_with_the_best_seen(monkeypatch):
@@ -154,7 +156,7 @@ def test_the_loop_ends_with_the_best_seen(monkeypatch):
 
     module = import_module("vbas.core.aggregation.alternating_location_allocation")
     monkeypatch.setattr(module, "recentred", away)
-    result = APPROACHES["alternating location-allocation"](areas, 20, AggregationOptions(1.0))
+    result = APPROACHES["alternating location-allocation"](areas, None, 20, AggregationOptions(1.0))
     assert worse["moves"] == 3
     assert "ended after 4 allocations: the next one was no better" in result.notes[0]
     sites = start
@@ -230,11 +232,11 @@ def test_the_seeding_bears_coinciding_points():
 def test_progress_rises_and_may_cancel(name):
     areas = clustered(300)
     told = []
-    APPROACHES[name](areas, 40, AggregationOptions(1.0), told.append)
+    APPROACHES[name](areas, None, 40, AggregationOptions(1.0), told.append)
     assert told == sorted(told) and told[0] >= 0 and told[-1] == 1.0
 
     def cancel(fraction):
         raise Cancelled("stopped")
 
     with pytest.raises(Cancelled):
-        APPROACHES[name](areas, 40, AggregationOptions(1.0), cancel)
+        APPROACHES[name](areas, None, 40, AggregationOptions(1.0), cancel)

@@ -17,9 +17,16 @@ from .test_headless import inputs, query
 MODELS = [ROOT / "models" / f"vbas_{name}.model3" for name in ("step_by_step", "nested_step_by_step")]
 
 
+COARSER = [
+    "GENERALISE=age_group,1,education,1",
+    "HIERARCHY_RULES=age_group,other below 90000,education,leading characters 1",
+]
+
+
 @pytest.mark.parametrize(
     "choices",
     [
+        ["COMBINATION=all-rounder", *COARSER],
         ["COMBINATION=all-rounder"],
         ["COMBINATION=compact by transport"],
         [
@@ -29,6 +36,15 @@ MODELS = [ROOT / "models" / f"vbas_{name}.model3" for name in ("step_by_step", "
             "SITE_LOCATION=random",
             "AGGREGATION=site optimisation",
             "SEED=5",
+        ],
+        [
+            "COMBINATION=custom",
+            "SITE_NUMBER=suppression budget",
+            "BUDGET=2",
+            "FAIR=education",
+            "SENSITIVE=diagnosis",
+            "L_DIVERSITY=2",
+            "AGGREGATION=site optimisation",
         ],
     ],
 )
@@ -70,9 +86,9 @@ def test_model_equals_the_main_algorithm(qgis_process, city, tmp_path, choices):
             ["COMBINATION=custom", "SITE_LOCATION=random", "AGGREGATION=basic Voronoi", "SEED=5"],
             ["SITE_LOCATION=random", "AGGREGATION=basic Voronoi", "SEED=5"],
         ),
-        (["LEVEL_FIELDS=area;district"], None),
+        (["LEVEL_FIELDS=area;district", *COARSER], None),
     ],
-    ids=["all-rounder", "settings", "approaches", "fields"],
+    ids=["all-rounder", "settings", "approaches", "fields, shown coarser"],
 )
 def test_nested_model_equals_the_main_algorithm(qgis_process, city, tmp_path, of_main, of_model):
     of_model = [one for one in of_main if not one.startswith("COMBINATION")] if of_model is None else of_model

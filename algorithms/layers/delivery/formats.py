@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import shapely
 from osgeo import gdal, ogr
-from qgis.core import QgsCoordinateReferenceSystem, QgsProcessing, QgsProcessingFeedback
+from qgis.core import QgsCoordinateReferenceSystem, QgsProcessing
 
 from ....core.errors import VbasError
 from ..tables import Table, number_fields
@@ -118,7 +118,7 @@ def _written_in(folder: Path, suffix: str, source_type: QgsProcessing.SourceType
     file = folder / ("one.shp" if a_dbf else f"one{suffix}")
     gdal.PushErrorHandler("CPLQuietErrorHandler")
     try:
-        write_file(file, table, "one", QgsProcessingFeedback())
+        write_file(file, table, "one")
         if a_dbf:
             file = file.with_suffix(".dbf")
         written = tuple(sorted(one.name[len(file.stem) :] for one in folder.iterdir()))

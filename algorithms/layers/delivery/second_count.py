@@ -18,15 +18,17 @@ from itertools import islice
 from pathlib import Path
 
 from osgeo import gdal
-from qgis.core import QgsFeatureRequest, QgsVectorLayer
+from qgis.core import QgsFeature, QgsFeatureRequest, QgsVectorLayer
 from qgis.PyQt.QtCore import QVariant
 
 from ....core.errors import InputError, PrivacyError, VbasError, first_values
+from ....core.progress import Progress, silent
 from ....core.records.sqlite_file import quoted
 from ...compat import kind_of
 from ..tables import CHUNK, SecondCount, Table
 from .exact_values import changed_values
 
+FEATURES = 500  # read at once: Python's collector goes through all that are kept, again and again
 LONGEST_FIELD = 2**31 - 1  # that every Python takes
 
 
@@ -56,16 +58,19 @@ class _Classes:
     n_rows: int = 0
     sizes: Counter[tuple[object, ...]] = field(default_factory=Counter)
     values: list[set[object]] = field(default_factory=list)
+    plain: list[type | None] = field(default_factory=list)
+    """Of each field the type whose values stand for themselves; None as long as there was no value."""
 
     def __post_init__(self) -> None:
         self.values = [set() for _ in range(self.n_fields)]
+        self.plain = [None] * self.n_fields
 
     def add(self, rows: Sequence[Sequence[object]]) -> None:
         # A short row would leave a column out of the classes, and make one of several.
         if any(len(row) != self.n_fields for row in rows):
             raise VbasError("What was written cannot be read back: rows have lost fields. Nothing was kept.")
         self.n_rows += len(rows)
-        columns = [_typed_column(column) for column in zip(*rows)]
+        columns = [self._typed_column(position, column) for position, column in enumerate(zip(*rows))]
         for seen, column in zip(self.values, columns):
             seen.update(column)
         if self.check is None or not rows:
@@ -76,6 +81,19 @@ class _Classes:
         else:
             for key, count in zip(keys, columns[self.check.count_field]):
                 self.sizes[key] += _records(_untyped(count))
+
+    def _typed_column(self, position: int, column: Sequence[object]) -> Sequence[object]:
+        """The values with their types, so that 1, 1.0, “1” and True are four, and a missing value is none of them.
+
+        Values of the field's first type stand for themselves, None for what is missing, and all else is a pair.
+        """
+        kinds = set(map(type, column))
+        if self.plain[position] is None:
+            self.plain[position] = next((kind for kind in (str, int, float, bool) if kind in kinds), None)
+        plain = self.plain[position]
+        if kinds <= {plain, type(None)}:
+            return column
+        return [value if type(value) is plain else _typed(value) for value in column]
 
     def read_back(self, names: list[str | None], n_shapes: int | None) -> ReadBack:
         smallest = min(self.sizes.values(), default=None)
@@ -98,9 +116,12 @@ def check_file(output: str, file: Path, table: Table, check: SecondCount | None)
     _compare(output, found, table, check)
 
 
-def check_layer(output: str, layer: QgsVectorLayer | None, table: Table, check: SecondCount | None) -> None:
-    """The same for a layer in memory or in a database."""
-    _compare(output, None if layer is None else _of_layer(layer, table, check), table, check)
+def check_layer(
+    output: str, layer: QgsVectorLayer | None, table: Table, check: SecondCount | None, progress: Progress = silent
+) -> None:
+    """The same for a layer in memory or in a database; progress : by rows."""
+    found = None if layer is None else _of_layer(layer, table, check, progress=progress)
+    _compare(output, found, table, check)
 
 
 def _compare(output: str, found: ReadBack | None, table: Table, check: SecondCount | None) -> None:
@@ -226,7 +247,13 @@ def _through_qgis(file: Path, table: Table, check: SecondCount | None) -> ReadBa
         return _of_layer(layer, table, check, renamed=file.suffix.lower() in (".shp", ".dbf"))
 
 
-def _of_layer(layer: QgsVectorLayer, table: Table, check: SecondCount | None, renamed: bool = False) -> ReadBack | None:
+def _of_layer(
+    layer: QgsVectorLayer,
+    table: Table,
+    check: SecondCount | None,
+    renamed: bool = False,
+    progress: Progress = silent,
+) -> ReadBack | None:
     """Through QGIS; renamed : the format shortens names, and keeps the order of the fields."""
     if not layer.isValid():
         return None
@@ -243,11 +270,19 @@ def _of_layer(layer: QgsVectorLayer, table: Table, check: SecondCount | None, re
     positions = [there.index(name) for name in names]
     classes = _Classes(check, len(table.fields))
     n_shapes = 0
-    while chunk := list(islice(features, CHUNK)):
-        rows = [feature.attributes() for feature in chunk]
-        classes.add([[row[position] for position in positions] for row in rows])
+    as_it_is = positions == list(range(len(there)))
+    while True:
+        if classes.n_rows % CHUNK == 0:
+            progress(min(classes.n_rows / max(len(table), 1), 1.0))
         if spatial:
+            chunk = list(islice(features, FEATURES))
             n_shapes += sum(feature.hasGeometry() and not feature.geometry().isEmpty() for feature in chunk)
+            rows = list(map(QgsFeature.attributes, chunk))
+        else:
+            rows = list(map(QgsFeature.attributes, islice(features, FEATURES)))
+        if not rows:
+            break
+        classes.add(rows if as_it_is else [[row[position] for position in positions] for row in rows])
     return classes.read_back(names, n_shapes if spatial else None)
 
 
@@ -275,19 +310,10 @@ def _headers_in_spreadsheets() -> Iterator[None]:
             gdal.SetConfigOption(name, value)
 
 
-def _typed_column(column: Sequence[object]) -> Sequence[object]:
-    """The values with their types, so that 1, 1.0, “1” and True are four, and a missing value is none of them.
-
-    Text stands for itself, None for what is missing, and all else is a pair.
-    """
-    if set(map(type, column)) <= {str, type(None)}:
-        return column
-    return [_typed(value) for value in column]
-
-
 def _typed(value: object) -> object:
-    if value is None or type(value) is str:
-        return value
+    """A value and the name of its type; None for a missing one."""
+    if value is None:
+        return None
     if isinstance(value, QVariant):
         return None if value.isNull() else _typed(value.value())
     try:

@@ -18,21 +18,23 @@ from qgis.core import (
     QgsFeature,
     QgsFeatureSink,
     QgsGeometry,
-    QgsProcessingFeedback,
     QgsVectorFileWriter,
 )
 
 from ....core.errors import InputError, VbasError
+from ....core.progress import Progress, silent
 from ....core.records.sqlite_file import quoted
-from ..feedback import check_cancelled
 from ..given import Given
 from ..tables import GEOMETRY_TYPES, Table
 
 VALUES_AT_ONCE = 999  # that every SQLite can bind
 
 
-def write_file(file: Path, table: Table, title: str, feedback: QgsProcessingFeedback) -> None:
-    """Write a new file in the format of its extension. Raises InputError for an unknown one, VbasError if it fails."""
+def write_file(file: Path, table: Table, title: str, progress: Progress = silent) -> None:
+    """Write a new file in the format of its extension; progress : by rows.
+
+    Raises InputError for an unknown format, VbasError if it fails.
+    """
     fields = table.qgs_fields
     options = QgsVectorFileWriter.SaveVectorOptions()
     options.driverName = QgsVectorFileWriter.driverForExtension(file.suffix.lstrip("."))
@@ -58,7 +60,7 @@ def write_file(file: Path, table: Table, title: str, feedback: QgsProcessingFeed
     )
     _stop_on(writer, file)
     if not in_bulk:
-        _fill(writer, table, feedback)
+        _fill(writer, table, progress)
     with _errors_of_gdal() as errors:
         if not writer.flushBuffer():
             errors.append(writer.errorMessage() or "the disk may be full")
@@ -67,7 +69,7 @@ def write_file(file: Path, table: Table, title: str, feedback: QgsProcessingFeed
     if errors:
         raise VbasError(f"{file.name} cannot be written: {errors[0]}. Nothing was changed.")
     if in_bulk:
-        _fill_geopackage(file, table, feedback)
+        _fill_geopackage(file, table, progress)
 
 
 def write_text(file: Path, text: str) -> None:
@@ -112,31 +114,34 @@ def _errors_of_gdal() -> Iterator[list[str]]:
         gdal.PopErrorHandler()
 
 
-def fill_sink(
-    given: Given, name: str, table: Table, feedback: QgsProcessingFeedback
-) -> tuple[QgsFeatureSink | None, str]:
-    """Write into whatever QGIS makes of an output: a layer in memory, a table in a database."""
+def fill_sink(given: Given, name: str, table: Table, progress: Progress) -> tuple[QgsFeatureSink | None, str]:
+    """Write into whatever QGIS makes of an output: a layer in memory, a table in a database; progress : by rows."""
     crs = table.crs or QgsCoordinateReferenceSystem()
     made_of = table.qgs_fields, GEOMETRY_TYPES[table.geometry], crs
     sink, identifier = given.algorithm.parameterAsSink(given.parameters, name, given.context, *made_of)
     if sink is not None:
-        _fill(sink, table, feedback)
+        _fill(sink, table, progress)
         if not sink.flushBuffer():
             raise VbasError(f"{name} could not be written: {sink.lastError() or 'its last rows were not taken'}.")
     return sink, identifier
 
 
-def _fill(sink: QgsFeatureSink, table: Table, feedback: QgsProcessingFeedback) -> None:
-    feature = QgsFeature(table.qgs_fields)
-    wkbs = None if table.shapes is None else shapely.to_wkb(_multi(table))
+def _fill(sink: QgsFeatureSink, table: Table, progress: Progress) -> None:
+    """Row by row. Rows that are the same as the one before, of which a release is full, share its values: that is
+    twice as fast, and takes the memory once."""
+    feature, last, kinds = QgsFeature(table.qgs_fields), None, []
+    shapes = None if table.shapes is None else shapely.to_wkb(_multi(table))
     for start, rows in table.chunks():
-        check_cancelled(feedback)
+        progress(start / max(len(table), 1))
         for i, row in enumerate(rows):
-            feature.setAttributes(list(row))
-            if wkbs is not None:
+            # Numbers that Python takes for equal, such as 1 and True, may be different values.
+            if row != last or list(map(type, row)) != kinds:
+                feature.setAttributes(list(row))
+                last, kinds = row, list(map(type, row))
+            if shapes is not None:
                 geometry = QgsGeometry()
-                if wkbs[start + i] is not None:
-                    geometry.fromWkb(wkbs[start + i])
+                if shapes[start + i] is not None:
+                    geometry.fromWkb(shapes[start + i])
                 feature.setGeometry(geometry)
             if not sink.addFeature(feature, QgsFeatureSink.Flag.FastInsert):
                 raise VbasError(f"Row {start + i + 1} could not be written: {sink.lastError()}.")
@@ -151,7 +156,7 @@ def _multi(table: Table) -> list[shapely.Geometry]:
     ]
 
 
-def _fill_geopackage(file: Path, table: Table, feedback: QgsProcessingFeedback) -> None:
+def _fill_geopackage(file: Path, table: Table, progress: Progress) -> None:
     """Rows into the table that OGR made: several times as fast as features.
 
     The file is new and nobody reads it yet: what fails is thrown away, and needs no journal. OGR counts the rows in a
@@ -168,8 +173,8 @@ def _fill_geopackage(file: Path, table: Table, feedback: QgsProcessingFeedback) 
         ).fetchall()
         for name, _ in triggers:
             connection.execute(f"DROP TRIGGER {quoted(name)}")
-        for _, rows in table.chunks():
-            check_cancelled(feedback)
+        for start, rows in table.chunks():
+            progress(start / max(len(table), 1))
             whole = len(rows) - len(rows) % width
             several = (list(chain.from_iterable(rows[i : i + width])) for i in range(0, whole, width))
             connection.executemany(_insertion(file.stem, table, width), several)

@@ -77,13 +77,17 @@ class CheckedSource:
         return getattr(self._source, name)
 
     @property
-    def plain_layer(self) -> QgsVectorLayer | None:
-        """The layer, unless the parameter restricts it to a selection, an expression or a number of features."""
+    def is_restricted(self) -> bool:
+        """Whether the parameter takes a selection, an expression or a number of features, and not the whole layer."""
         value = self._value
-        restricted = value is not None and (
+        return value is not None and (
             value.selectedFeaturesOnly or value.featureLimit >= 0 or bool(getattr(value, "filterExpression", ""))
         )
-        return None if restricted else self.layer
+
+    @property
+    def plain_layer(self) -> QgsVectorLayer | None:
+        """The layer, unless the parameter restricts it."""
+        return None if self.is_restricted else self.layer
 
     def getFeatures(
         self, request: QgsFeatureRequest | None = None, flags: QgsProcessingFeatureSource.Flag = SKIP_CHECK

@@ -20,7 +20,7 @@ from ....core.drawing import joined_at_antimeridian
 from ....core.neighbours import polygon_neighbours
 from ....core.progress import Progress, silent
 from ..reading.fields import number_or_missing
-from .projection import drawn, equal_area_crs, in_crs, planar_crs
+from .projection import drawn, equal_area_crs, in_crs, north_of, planar_crs
 from .surfaces import read_surfaces
 
 CENTROID, POINT_ON_SURFACE = "centroid", "point on surface"
@@ -57,6 +57,10 @@ class AreaLayer:
     def to_planar(self, shapes: np.ndarray, crs: QgsCoordinateReferenceSystem) -> np.ndarray:
         """Shapes of any CRS in planar coordinates, (m,) array."""
         return in_crs(shapes, crs, self.planar, self.context)
+
+    def north(self) -> float | None:
+        """Where north is in the middle of the areas, in degrees clockwise from the top of the plane."""
+        return north_of(self.planar, shapely.points(self.areas.points), self.context)
 
     def square_metres_of(self, shapes: np.ndarray) -> np.ndarray:
         """Areas of shapes in the layer's own CRS, (m,) square metres."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from ...areas import Areas
+from ...convergence import convergence
 from ...profile import Profile
 from ...progress import Progress, part, silent
 from ..balanced_density import balanced_density
 from ..options import DEFAULTS, LocationOptions, SiteLocation
 from .climbing import Climb, Variant, climb
-from .counts import Terms
+from .counts import NO_LEVEL, Terms
 from .state import ClusteringState
 
 NAME = "anonymity-driven clustering"
@@ -55,17 +56,28 @@ def clustered(
     start = balanced_density(areas, profile, n_sites, options, part(progress, 0.0, 0.05))
     state = ClusteringState(areas.points, profile.counts, start.sites)
     record = Climb()
+    levels = [_sum_of_levels(state)]
     for _ in climb(state, variant, options.k, record, part(progress, 0.05, 1.0)):
-        pass
+        levels.append(_sum_of_levels(state))
     progress(1.0)
-    return SiteLocation(state.sites, (*start.notes, *_notes(name, record)))
+    series = convergence(_titled(name), "moves made", "sum of the regions' smallest classes", levels)
+    return SiteLocation(state.sites, (*start.notes, *_notes(name, record)), series)
+
+
+def _sum_of_levels(state: ClusteringState) -> int:
+    """The sum of the regions' levels; those without records have none."""
+    return int(state.anonymity[state.anonymity < NO_LEVEL].sum())
+
+
+def _titled(name: str) -> str:
+    return f"{name[0].upper()}{name[1:]}"
 
 
 def _notes(name: str, record: Climb) -> tuple[str, ...]:
     """Sentences for the report: rounds (listings of the lowest regions), moves and why it stopped."""
     rounds = f"{record.rounds} {'round' if record.rounds == 1 else 'rounds'}"
     sentence = (
-        f"{name[0].upper()}{name[1:]}, started from balanced density, made {record.moves} of {record.proposals} "
+        f"{_titled(name)}, started from balanced density, made {record.moves} of {record.proposals} "
         f"proposed moves in {rounds} and stopped because {record.reason}."
     )
     if record.limited:

@@ -1,0 +1,108 @@
+"""A comparison as a job: what was chosen at every k, the searched trade-off, and the row to choose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from qgis.core import QgsApplication
+
+from ..core.areas import Areas
+from ..core.attribute_costs import attribute_costs, cost_sentence
+from ..core.comparison import compare
+from ..core.configuration import Configuration
+from ..core.generalising import generalise_profile
+from ..core.outcome import Outcome, with_pareto
+from ..core.progress import part
+from ..core.recommendation import with_recommendation
+from ..core.records.matching import Records
+from ..core.report.attributes import costs_section
+from ..core.report.comparison import comparison_report
+from ..core.report.page import Section
+from ..core.suppression import Terms, suppressed_by_class, suppression_percent
+from .baselines import settings
+from .form import comparisons, trade_off
+from .form.areas import areas_of, with_neighbours
+from .form.command import command_of
+from .form.form import Form
+from .form.generalising import coarser_of
+from .form.records import populated, records_of
+from .form.run_again import given_for
+from .form.running import running_of
+
+
+def compare_all(form: Form) -> dict[str, object]:
+    """`vbas:compare`."""
+    ks = trade_off.ks_of(form)
+    names = trade_off.searched_approaches(form.words("SITE_LOCATIONS"), form.words("AGGREGATIONS"))
+    configurations = comparisons.compared_configurations_of(form)
+    baselines = form.words("BASELINES")
+    needed = [*baselines, *(one.aggregation for one in configurations), names[1]]
+    layer = with_neighbours(form, areas_of(form), needed)
+    records = records_of(form, layer.areas, ks[0])
+    areas = populated(layer, records)
+    outcomes = with_pareto([*_compared(form, areas, records, configurations), *_searched(form, areas, records, names)])
+    if not outcomes:
+        form.check_cancelled()
+    limit = min(trade_off.budgets_of(form), default=form.number("BUDGET"))
+    outcomes, reason = with_recommendation(outcomes, records.profile, ks[0], limit)
+    failed = [one for one in outcomes if one.problem and one.budget is None]
+    form.warn(*(f"{one.name} failed: {one.problem}" for one in failed))
+    form.outputs.keep_after_cancel()
+    form.outputs.add("COMPARISON", comparisons.comparison_table(outcomes, records.profile.quasi_identifiers))
+    sections = _recommended(form, records, outcomes, reason)
+    wanted = len(ks) * (len(configurations) + len(form.words("NESTED")) + len(baselines))
+    wanted += sum(one.budget is not None for one in outcomes)
+    form.outputs.add_text(
+        "REPORT", lambda: comparison_report(outcomes, ks, wanted, running_of(form), records.notes, sections)
+    )
+    return {"N_CONFIGURATIONS": sum(one.measures is not None for one in outcomes), "N_FAILED": len(failed)}
+
+
+def _compared(form: Form, areas: Areas, records: Records, configurations: list[Configuration]) -> Iterator[Outcome]:
+    """The chosen approaches, nested releases and baselines at every k."""
+    ks = trade_off.ks_of(form)
+    whole = form.progress(stop=50) if trade_off.budgets_of(form) else form.progress()
+    for done, k in enumerate(ks):
+        yield from compare(
+            areas,
+            records.profile,
+            [comparisons.at_k(one, k) for one in configurations],
+            k,
+            records.n_unmatched,
+            part(whole, done / len(ks), (done + 1) / len(ks)),
+            form.words("BASELINES"),
+            settings.compared_options_of(form),
+            form.words("NESTED"),
+            comparisons.at_k(comparisons.settings_of(form), k),
+        )
+
+
+def _searched(form: Form, areas: Areas, records: Records, names: tuple[str, str]) -> list[Outcome]:
+    return trade_off.searched(form, areas, records, comparisons.settings_of(form), names, form.progress(start=50))
+
+
+def _recommended(form: Form, records: Records, outcomes: list[Outcome], reason: str) -> list[Section]:
+    """What is said of the row to choose: why, what its attributes cost, and the command that runs it."""
+    form.info(reason)
+    best = next((one for one in outcomes if one.recommended), None)
+    if best is None or best.crosswalk is None:
+        return [Section("What to choose", (reason,))]
+    hierarchies = coarser_of(form, records.table)
+    levels = dict(best.generalised)
+    node = [levels.get(name, 0) for name in records.profile.quasi_identifiers]
+    profile, _ = generalise_profile(records.profile, hierarchies, node)
+    further = {name: one.above(levels.get(name, 0)) for name, one in hierarchies.items()}
+    terms = Terms(best.k, n_unmatched=records.n_unmatched)
+    percent = suppression_percent(profile, suppressed_by_class(profile, best.crosswalk, terms), terms)
+    costs = attribute_costs(profile, best.crosswalk, terms, further)
+    # Of the provider, which the command names; the form by itself knows none.
+    algorithm = QgsApplication.processingRegistry().createAlgorithmById("vbas:anonymize")
+    given = given_for(form, algorithm, records, best)
+    command, caveats = command_of(given, algorithm.effective(given.parameters, form.context).given())
+    worst = [] if best.worst is None or not percent else [best.worst.sentence(percent)]
+    form.info(*worst, *([cost_sentence(percent, costs)] if percent else []), "It is run by:", command, *caveats)
+    return [
+        Section("What to choose", (reason, *worst, *caveats, "This command runs it (bash):"), code=command),
+        replace(costs_section(costs, percent), heading="Which attribute costs what in it"),
+    ]

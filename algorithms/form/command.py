@@ -1,0 +1,118 @@
+"""The command that does a run again in a terminal."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from qgis.core import (
+    QgsProcessingFeatureSourceDefinition,
+    QgsProcessingOutputLayerDefinition,
+    QgsProcessingUtils,
+    QgsProperty,
+    QgsVectorLayer,
+)
+
+from ..layers.given import Given
+from ..layers.reading.checked_source import layer_file
+from .understanding import LAYERS, is_blank
+
+# password='…', password=… and user:…@host
+PASSWORD = re.compile(
+    r"""password\s*=\s*('(?:[^'\\]|\\.)*'|"[^"]*"|[^\s&]+)|(?<=//)([^/@\s:]+):[^/@\s]+@""", re.IGNORECASE
+)
+HIDDEN = "password=…"
+
+
+def command_of(given: Given, inputs: Sequence[str]) -> tuple[str, list[str]]:
+    """The command as bash takes it, and sentences on what it cannot do by itself.
+
+    inputs : the names of the inputs that were given and count.
+    """
+    caveats: list[str] = []
+    words = [f"run {given.algorithm.id()} --"]
+    for definition in given.algorithm.parameterDefinitions():
+        name = definition.name()
+        if not definition.isDestination() and name not in inputs:
+            continue
+        value = given.parameters.get(name)
+        if definition.isDestination() and is_blank(_destination(value)):
+            continue
+        for text in _texts(given, name, value, caveats):
+            words.append(shlex.quote(f"{name}={without_password(text, name, caveats)}"))
+    return " \\\n  ".join([f"qgis_process {words[0]}", *words[1:]]), list(dict.fromkeys(caveats))
+
+
+def without_password(text: str, name: str, caveats: list[str]) -> str:
+    """The text of a parameter without the password it may hold, which a report must not show."""
+    hidden = PASSWORD.sub(lambda found: HIDDEN if found.group(1) else f"{found.group(2)}:…@", text)
+    if hidden != text:
+        caveats.append(f"The password in {name} is left out: write it in before you run the command.")
+    return hidden
+
+
+def source_of(layer: QgsVectorLayer) -> str:
+    """What QGIS finds a layer by, with the whole path of its file; empty for one that is only in memory."""
+    provider, source = layer.providerType(), layer.source()
+    if provider == "memory":
+        return ""
+    file = layer_file(layer)
+    if provider == "ogr":
+        if file is not None and source.startswith(str(file.path)):
+            return f"{Path(file.path).resolve()}{source[len(str(file.path)) :]}"
+        return source
+    return QgsProcessingUtils.encodeProviderKeyAndUri(provider, source)
+
+
+def _texts(given: Given, name: str, value: object, caveats: list[str]) -> list[str]:
+    """The value of a parameter as it is typed, several times where it takes several values."""
+    definition = given.definition(name)
+    kind = definition.type()
+    if definition.isDestination():
+        return [str(_destination(value))]
+    if kind in LAYERS:
+        if isinstance(value, QgsProcessingFeatureSourceDefinition):
+            _note_restrictions(value, name, caveats)
+            value = value.source.valueAsString(given.context.expressionContext())[0]
+            given = given.with_parameters(**{name: value})
+        return [
+            _layer(given.algorithm.parameterAsVectorLayer(given.parameters, name, given.context), name, value, caveats)
+        ]
+    if kind == "multilayer":
+        layers = given.algorithm.parameterAsLayerList(given.parameters, name, given.context)
+        return [_layer(layer, name, layer.name(), caveats) for layer in layers]
+    if isinstance(value, (list, tuple)):
+        return [str(one) for one in value]
+    if isinstance(value, bool):
+        return ["true" if value else "false"]
+    return [repr(value) if isinstance(value, float) else str(value)]
+
+
+def _layer(layer: QgsVectorLayer | None, name: str, value: object, caveats: list[str]) -> str:
+    if layer is None:
+        return str(value)
+    if layer.isModified():
+        caveats.append(f"{name} was read with edits that were not saved: save them before you run the command.")
+    source = source_of(layer)
+    if not source:
+        caveats.append(f"{name} was held in memory: save it, and write its path in place of “{layer.name()}”.")
+    return source or layer.name()
+
+
+def _note_restrictions(value: QgsProcessingFeatureSourceDefinition, name: str, caveats: list[str]) -> None:
+    """Say what a command cannot restrict a layer to."""
+    if value.selectedFeaturesOnly:
+        caveats.append(f"Only the selected features of {name} were read: save them to a file and give that.")
+    if value.featureLimit >= 0:
+        caveats.append(f"Only {value.featureLimit} features of {name} were read: save them to a file and give that.")
+    if getattr(value, "filterExpression", ""):
+        caveats.append(f"{name} was filtered ({value.filterExpression}): save what is left to a file and give that.")
+
+
+def _destination(value: object) -> object:
+    """Where an output goes."""
+    if isinstance(value, QgsProcessingOutputLayerDefinition):
+        value = value.sink
+    return value.staticValue() if isinstance(value, QgsProperty) else value

@@ -1,0 +1,46 @@
+"""The end of the log: three lines that say whether it holds, what it cost, and what to do next."""
+
+from __future__ import annotations
+
+from ...core.evaluation import Measures
+from ...core.release import Release, smallest_class
+from .form import Form
+
+LOOK = "Look at the report; what is marked “for release” may be published under your rules, “internal” may not."
+RELEASE_NEXT = "If the cost is right, release with this crosswalk; REGION_AUDIT is internal."
+
+
+def conclude(form: Form, measures: Measures, release: Release | None, next_step: str = "", n_levels: int = 1) -> None:
+    """End the log, once all outputs are in their place, with verdict, cost and next step.
+
+    release : what was written, None for a run that only rates; next_step : a sentence, of which attribute to look at;
+    without it, what may be done with the outputs
+    """
+    n_quasi_identifiers = len(form.field_names("QUASI_IDENTIFIERS"))
+    form.conclusion = (
+        _verdict(form.whole("K"), release, n_quasi_identifiers),
+        _cost(measures, n_levels),
+        next_step or (RELEASE_NEXT if release is None else LOOK),
+    )
+
+
+def _verdict(k: int, release: Release | None, n_quasi_identifiers: int) -> str:
+    if release is None:
+        return f"Nothing is released here: this is what a release at k = {k} would be."
+    smallest = smallest_class(release, n_quasi_identifiers)
+    if smallest is None:
+        return f"Nothing can be released at k = {k}: no class has as many records."
+    return f"{k}-anonymous, recounted: the smallest released class holds {smallest} records."
+
+
+def _cost(measures: Measures, n_levels: int) -> str:
+    regions = f"{measures.n_regions} region{'s' * (measures.n_regions != 1)}"
+    if n_levels > 1:
+        regions = f"{regions} at the finest of {n_levels} levels"
+    cost = (
+        f"It costs {measures.n_suppressed} of {measures.n_records} records, suppressed "
+        f"({measures.suppression_percent:.3g} %), in {regions}"
+    )
+    if not measures.mean_distance > 0:  # without the places of the areas
+        return f"{cost}."
+    return f"{cost}; the people of a record's region live {measures.mean_distance:.0f} m from its middle on average."

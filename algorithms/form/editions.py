@@ -1,0 +1,87 @@
+"""The two editions of a report: what the maps of both are drawn from, and what the one for release may say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterFileDestination
+
+from ...core.drawing import voronoi_cells_of
+from ...core.levels import Levels
+from ...core.records.matching import Records
+from ...core.release import Release
+from ...core.report.ground import Ground
+from ...core.report.release import Published, release_report
+from ..layers.shapes.areas import AreaLayer
+from ..layers.tables import FOR_RELEASE
+from ..named import version
+from .form import Form
+from .parameters import described
+from .running import now
+
+# Settings that may be said. All others are kept back: the seed and earlier releases; what the number of regions was
+# reckoned from (with the cut-off it gives away how many records there were, and so how many are missing); and the names
+# of tables that are not published.
+MAY_BE_SAID = (
+    *("REGIONS", "REGION_ID", "POPULATION", "AREA_POINT", "QUASI_IDENTIFIERS", "KEEP_FIELDS", "K", "RELEASE"),
+    *("SITE_LOCATION", "AGGREGATION", "CAPACITY_FACTOR", "FINEST", "COARSEST", "RATIO", "LEVEL_FIELDS", "LOSS"),
+    *("PERSON_ID", "HOUSEHOLD_ID", "SENSITIVE", "L_DIVERSITY", "MAX_SHARE", "PUBLISHED_MARGINS"),
+)
+# Where people are counted from the records, a region with fewer released records than these ask for has lost the rest.
+SAID_WITH_POPULATION = ("FLOOR", "LEAST_POPULATION", "RULE")
+
+
+def release_edition() -> QgsProcessingParameterDefinition:
+    """RELEASE_REPORT."""
+    page = QgsProcessingParameterFileDestination(
+        "RELEASE_REPORT", f"Report ({FOR_RELEASE})", "HTML files (*.html)", None, True, False
+    )
+    return described(
+        page,
+        "A page to publish beside the release: k, the regions, what is released and how finely it is placed. It is "
+        "made from the released records and the areas alone: nothing in it depends on a suppressed record. "
+        "For release.",
+    )
+
+
+def ground_of(layer: AreaLayer, levels: Sequence[np.ndarray]) -> Ground:
+    """What the maps of a report draw. levels : of each level the shapes of its regions, in the layer's CRS."""
+    areas = voronoi_cells_of(layer.areas.points) if layer.are_points else layer.to_planar(layer.shapes, layer.crs)
+    return Ground(areas, [layer.to_planar(np.asarray(shapes), layer.crs) for shapes in levels], layer.north())
+
+
+def add_release_edition(
+    form: Form,
+    release: Release,
+    records: Records,
+    levels: Levels,
+    layer: AreaLayer | None = None,
+    shapes: Sequence[np.ndarray] = (),
+) -> None:
+    """Write RELEASE_REPORT. layer : the areas as they were given, without people counted from records, None where
+    there are none; shapes : of each level those of its regions, in the CRS of the layer."""
+    n_quasi = len(records.table.quasi_identifiers)
+    form.outputs.add_text(
+        "RELEASE_REPORT",
+        lambda: release_report(
+            Published(
+                release,
+                n_quasi,
+                levels,
+                form.whole("K"),
+                None if layer is None else layer.areas,
+                ground_of(layer, shapes) if layer is not None and len(shapes) else None,
+                bool(records.table.members),
+                [(label, value) for label, value in form.rows(_said(form)) if value != ""],
+                version(),
+                now(),
+            )
+        ),
+    )
+
+
+def _said(form: Form) -> tuple[str, ...]:
+    """The settings that may be said of this run."""
+    counted = form.has("POPULATION") and form.given("POPULATION")
+    return (*MAY_BE_SAID, *SAID_WITH_POPULATION) if counted else MAY_BE_SAID

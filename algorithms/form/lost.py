@@ -1,0 +1,57 @@
+"""Who is lost, and which attribute costs what: in the log, and a section of the report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...core.areas import Areas
+from ...core.attribute_costs import AttributeCost, attribute_costs, cost_sentence
+from ...core.evaluation import Measures, evaluate_by_value, worst_group
+from ...core.plan import Plan
+from ...core.records.matching import Records
+from ...core.report.attributes import costs_section
+from ...core.report.page import Section
+from ...core.suppression import Terms, suppressed_by_class, suppression_percent
+from .effective import Condition, Counts
+from .form import Form
+from .generalising import coarser_of
+
+TO_LOSE_LESS = " To suppress less, leave one out or show it coarser."
+
+
+def say_who_is_lost(form: Form, areas: Areas, plan: Plan, measures: Measures) -> None:
+    """The group that loses most, where anything is suppressed."""
+    worst = worst_group(evaluate_by_value(areas, plan), plan.k) if measures.n_suppressed else None
+    if worst is not None:
+        form.info(worst.sentence(measures.suppression_percent))
+
+
+def lost(
+    form: Form, areas: Areas, plan: Plan, measures: Measures, records: Records, terms: Terms
+) -> tuple[Section, str]:
+    """What a plan of one level loses: who, in the log; what each attribute costs, for the report and as the next step,
+    which is empty where nothing is suppressed."""
+    say_who_is_lost(form, areas, plan, measures)
+    percent, costs = _costs(form, plan, records, terms)
+    cheaper = any(cost.without < percent for cost in costs)
+    step = f"{cost_sentence(percent, costs)}{TO_LOSE_LESS if cheaper else ''}" if percent else ""
+    return costs_section(costs, percent), step
+
+
+def counts_with_costs(counts: Counts, where: Condition | None = None) -> Counts:
+    """The rules of what coarser values are also count for what these would save, always or under a condition."""
+    names = ("HIERARCHIES", "HIERARCHY_RULES")
+    if where is None:
+        return {name: conditions for name, conditions in counts.items() if name not in names}
+    widened: Mapping[str, list[Condition]] = {
+        name: [{**condition, **where} for condition in counts.get(name, ())] for name in names
+    }
+    return {**counts, **widened}
+
+
+def _costs(form: Form, plan: Plan, records: Records, terms: Terms) -> tuple[float, list[AttributeCost]]:
+    """Per cent suppressed with these regions, and what each attribute costs."""
+    profile = plan.profile
+    suppressed = suppressed_by_class(profile, plan.crosswalk, terms)
+    hierarchies = coarser_of(form, records.table)
+    return suppression_percent(profile, suppressed, terms), attribute_costs(profile, plan.crosswalk, terms, hierarchies)

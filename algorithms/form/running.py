@@ -1,0 +1,108 @@
+"""What a report says of its run: date, versions, inputs with their checksums, and the command that does it again."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+import numpy
+import scipy
+import shapely
+from osgeo import gdal
+from qgis.core import Qgis, QgsVectorLayer
+
+from ...core.report.running import InputUsed, Running
+from ..layers.reading.checked_source import CheckedSource, layer_file
+from ..named import version
+from .command import command_of, without_password
+from .form import Form
+from .understanding import LAYERS
+
+CHUNK = 1 << 24
+BESIDE = (".dbf", ".shx", ".cpg", ".csvt")  # files that hold a part of the same table
+
+
+def running_of(form: Form) -> Running:
+    """One run, for its internal report: all that counted."""
+    command, caveats = command_of(form, form.given_inputs())
+    parameters = [(label, value) for label, value in form.rows() if value != ""]
+    return Running(parameters, now(), versions(), list(_inputs(form)), command, caveats)
+
+
+def now() -> str:
+    """Date and time here."""
+    here = datetime.now().astimezone()
+    return f"{here:%Y-%m-%d %H:%M} ({here:%Z})"
+
+
+def versions() -> list[tuple[str, str]]:
+    """What took part in a run."""
+    return [
+        ("VBAS", version()),
+        ("QGIS", Qgis.QGIS_VERSION),
+        ("Python", platform.python_version()),
+        ("numpy", numpy.__version__),
+        ("scipy", scipy.__version__),
+        ("shapely", f"{shapely.__version__} (GEOS {shapely.geos_version_string})"),
+        ("GDAL", gdal.__version__),
+    ]
+
+
+def _inputs(form: Form) -> Iterator[InputUsed]:
+    """Every layer that was read."""
+    checksums: dict[Path, str] = {}
+    for name in form.given_inputs():
+        definition = form.definition(name)
+        kind = definition.type()
+        sources: list[CheckedSource] = []
+        if kind in LAYERS:
+            sources = [form.source(name)]
+        elif kind == "multilayer":
+            sources = form.sources(name)
+        for source in sources:
+            yield _input(form, f"{definition.description()} ({name})", name, source, checksums)
+
+
+def _input(form: Form, label: str, name: str, source: CheckedSource, checksums: dict[Path, str]) -> InputUsed:
+    count = int(source.featureCount())
+    rows = count if count >= 0 else None
+    layer = source.layer
+    file = None if layer is None else layer_file(layer)
+    if layer is None or file is None:
+        return InputUsed(
+            label, source.sourceName(), _kept_in(layer, name), rows if rows >= 0 else None, "none: no file"
+        )
+    if file.path not in checksums:
+        checksums[file.path] = "; ".join(f"{path.name}: {_sha256(form, path)}" for path in _files(file.path))
+    return InputUsed(label, layer.name(), str(file.path.resolve()), rows, checksums[file.path])
+
+
+def _kept_in(layer: QgsVectorLayer | None, name: str) -> str:
+    """What holds a layer that has no file on this machine."""
+    if layer is None:
+        return "not known to QGIS as a layer"
+    if layer.providerType() == "memory":
+        return "this computer's memory"
+    return f"{layer.providerType()}: {without_password(layer.publicSource(), name, [])}"
+
+
+def _files(path: Path) -> list[Path]:
+    """The file, and those beside it that hold a part of the same table: of a Shapefile, and what SQLite has not yet
+    moved into its file."""
+    beside = [path.with_suffix(end) for end in BESIDE] if path.suffix.lower() in (".shp", ".dbf", ".csv") else []
+    log = path.with_name(f"{path.name}-wal")
+    pending = [log] if log.is_file() and log.stat().st_size else []
+    return [path, *(one for one in beside if one.is_file() and one != path), *pending]
+
+
+def _sha256(form: Form, path: Path) -> str:
+    """The checksum of a file, read bit by bit: it may be larger than the memory."""
+    found = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK):
+            form.check_cancelled()
+            found.update(chunk)
+    return found.hexdigest()

@@ -1,0 +1,107 @@
+"""The searched trade-off: several k, several budgets and coarser attributes, declared and read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from qgis.core import QgsProcessingParameterDefinition
+
+from ...core.aggregation import APPROACHES as AGGREGATIONS
+from ...core.anonymity import SMALLEST_K
+from ...core.approach import choosing_sites
+from ...core.areas import Areas
+from ...core.configuration import Configuration
+from ...core.errors import InputError
+from ...core.outcome import Outcome
+from ...core.progress import Progress
+from ...core.records.matching import Records
+from ...core.site_location import APPROACHES as SITE_LOCATIONS
+from ...core.trade_off.lattice import MOST_NODES, heights, n_nodes
+from ...core.trade_off.outcomes import trade_off_outcomes
+from ...core.trade_off.search import Search
+from .approaches import numbers_in
+from .effective import GIVEN, Counts
+from .form import Form
+from .generalising import coarser_of
+from .parameters import text
+
+PREFERRED = ("balanced density", "iterative Voronoi")
+COUNTS: Counts = {name: [{"GENERALISE": GIVEN, "BUDGETS": GIVEN}] for name in ("HIERARCHIES", "HIERARCHY_RULES")}
+
+
+def trade_off_parameters() -> Iterable[QgsProcessingParameterDefinition]:
+    """K_VALUES and BUDGETS."""
+    yield text(
+        "K_VALUES",
+        "Further k",
+        "",
+        "Everything is run at K and at each of these too, such as 10,20: whole numbers from 2, separated by commas.",
+        optional=True,
+        advanced=True,
+    )
+    yield text(
+        "BUDGETS",
+        "Suppression budgets to search for, %",
+        "",
+        "Such as 1,2,5. For each of them the most regions are searched that keep suppression within it, with the "
+        "attributes as they are and with every combination of the coarser values that “Coarser values” gives: what "
+        "would wider age groups buy? Each is a row, with one of the locations and aggregations chosen above "
+        f"({PREFERRED[0]} and {PREFERRED[1]} where they are among them; none that looks at classes). Of more than "
+        f"{MOST_NODES} combinations the most promising are looked at.",
+        optional=True,
+    )
+
+
+def ks_of(form: Form) -> list[int]:
+    """K, and the others of K_VALUES in their order. Raises InputError for what is no k."""
+    first, typed = form.whole("K"), form.text("K_VALUES").strip()
+    others = numbers_in(typed, "K_VALUES") if typed else []
+    wrong = [number for number in others if number != int(number) or number < SMALLEST_K]
+    if wrong:
+        raise InputError(f"K_VALUES has {wrong[0]:g}: give whole numbers from {SMALLEST_K}, separated by commas.")
+    return list(dict.fromkeys([first, *map(int, others)]))
+
+
+def budgets_of(form: Form) -> list[float]:
+    """BUDGETS, empty where none is given. Raises InputError for what is no share."""
+    typed = form.text("BUDGETS").strip()
+    budgets = numbers_in(typed, "BUDGETS") if typed else []
+    wrong = [number for number in budgets if not 0 <= number <= 100]
+    if wrong:
+        raise InputError(f"BUDGETS has {wrong[0]:g}: give per cent of the records, from 0 to 100.")
+    return list(dict.fromkeys(budgets))
+
+
+def searched_approaches(locations: Sequence[str], aggregations: Sequence[str]) -> tuple[str, str]:
+    """Location and aggregation of the search, among those chosen that look at no classes; else the usual ones.
+
+    Regions that look at classes would have to be made anew for every combination of levels, which takes hours.
+    """
+    blind = [
+        [name for name in chosen if not approaches[name].looks_at_classes]
+        for chosen, approaches in ((locations, SITE_LOCATIONS), (aggregations, AGGREGATIONS))
+    ]
+    location, how = (usual if usual in named or not named else named[0] for usual, named in zip(PREFERRED, blind))
+    return ("" if how in choosing_sites(AGGREGATIONS) else location), how
+
+
+def searched(
+    form: Form, areas: Areas, records: Records, settings: Configuration, names: tuple[str, str], progress: Progress
+) -> list[Outcome]:
+    """The rows of the search; none where BUDGETS is empty. names : location and aggregation."""
+    budgets = budgets_of(form)
+    if not budgets:
+        return []
+    profile, hierarchies = records.profile, coarser_of(form, records.table)
+    configuration = replace(settings, site_location=names[0], aggregation=names[1])
+    search = Search(areas, profile, hierarchies, configuration, ks_of(form), budgets, records.n_unmatched)
+    whole = n_nodes(heights(profile.quasi_identifiers, hierarchies))
+    outcomes = trade_off_outcomes(search, progress)
+    found = len({outcome.generalised for outcome in outcomes})
+    form.info(
+        f"Searched {found} of {whole} combinations of levels of {', '.join(hierarchies) or 'no attribute'}; in "
+        f"{sum(outcome.measures is None for outcome in outcomes)} of {len(outcomes)} cases no number of regions keeps "
+        "within the budget."
+    )
+    return outcomes

@@ -1,0 +1,109 @@
+"""Fields by their usual names: what a form proposes when a layer is chosen, in place of the layer's first field.
+
+QGIS proposes the first field, which in a GeoPackage numbers the rows (`fid`): it identifies no area, and both tables
+have one, so that they would even seem to match. Here the field is proposed that has a usual name; where none has, the
+user is asked. Nothing of this touches models or headless runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from qgis.core import QgsProcessingParameterDefinition
+
+# The finest identifier first: a layer of blocks also says in which area each lies. In any case of letters.
+AREA_IDS = (
+    *("dbuid", "dauid", "adauid", "ctuid", "csduid", "dguid", "geouid", "geoid", "geo_code", "geocode"),
+    *("area_id", "areaid", "region_id", "regionid", "area", "region", "da", "code", "id"),
+)
+# By the name of a parameter; a name in capitals is another parameter, whose field a table is likely to share.
+USUAL_FIELDS = {
+    "REGION_ID": AREA_IDS,
+    "RECORD_REGION": ("REGION_ID", *AREA_IDS),
+    "POPULATION": ("population", "pop", "people", "pop2021", "pop2016", "persons", "total_population"),
+    "AREA_ID": AREA_IDS,
+    "CELL_ID": ("cell_id", "cellid", "cell", "grid_id", "id"),
+    "PROVINCE": ("province", "prov", "pruid", "pr"),
+}
+# What numbers rows in the formats that QGIS reads.
+ROW_NUMBERS = ("fid", "ogc_fid", "gid", "objectid", "rowid", "ogc_fid0")
+
+
+def propose_usual_field(parameter: QgsProcessingParameterDefinition) -> None:
+    """Have the form propose the field of a usual name for a parameter of one field, where there are usual names."""
+    if parameter.name() in USUAL_FIELDS:
+        parameter.setMetadata({"widget_wrapper": {"class": f"{__name__}.{FieldChooser.__name__}"}})
+
+
+def usual_field(fields: Iterable[str], names: Iterable[str]) -> str:
+    """The field that has the first of these names that any has, as it is spelt; empty where none has."""
+    there = {field.lower(): field for field in reversed(list(fields)) if field.lower() not in ROW_NUMBERS}
+    return next((there[name.lower()] for name in names if name.lower() in there), "")
+
+
+class FieldChooser:
+    """QGIS's own widget of a field, which proposes the field of a usual name each time the layer changes.
+
+    QGIS makes it from the parameter's metadata; what it gets is its own wrapper.
+    """
+
+    def __new__(cls, parameter: QgsProcessingParameterDefinition, dialog: Any, row: int = 0, col: int = 0) -> Any:
+        from processing.gui.wrappers import WidgetWrapperFactory
+
+        metadata = parameter.metadata()
+        parameter.setMetadata({})
+        try:
+            wrapper = WidgetWrapperFactory.create_wrapper(parameter, dialog, row, col)
+        finally:
+            parameter.setMetadata(metadata)
+        linked = getattr(wrapper, "postInitialize", None)
+        if linked is None:  # in the model designer
+            return wrapper
+
+        def link(wrappers: list[Any]) -> None:
+            linked(wrappers)
+            _propose(wrapper, {one.parameterDefinition().name(): one for one in wrappers})
+
+        wrapper.postInitialize = link
+        return wrapper
+
+
+def _propose(wrapper: Any, wrappers: dict[str, Any]) -> None:
+    """Have a usual field chosen now, and whenever the layer changes; where the widget is not a list of fields, nothing.
+
+    wrappers : of all parameters of the form, by name
+    """
+    definition = wrapper.parameterDefinition()
+    chooser = _combo_box(wrapper)
+    layer = wrappers.get(definition.parentLayerParameterName())
+    if chooser is None or layer is None:
+        return
+    names = USUAL_FIELDS[definition.name()]
+    like = next((wrappers[name] for name in names if name in wrappers), None)
+
+    def propose(*_: object) -> None:
+        shared = _combo_box(like) if like is not None else None
+        wanted = [shared.currentField() if shared is not None and name.isupper() else name for name in names]
+        chooser.setField(usual_field(chooser.fields().names(), wanted))
+
+    def fill() -> None:
+        if not chooser.currentField():
+            propose()
+
+    layer.widgetValueHasChanged.connect(propose)
+    if like is not None:
+        like.widgetValueHasChanged.connect(lambda *_: fill())
+    propose()
+
+
+def _combo_box(wrapper: Any) -> Any:
+    """The list of fields in a parameter's widget, None where it has none; QGIS shows it to Python as any list."""
+    from qgis.gui import QgsFieldComboBox
+    from qgis.PyQt import sip
+    from qgis.PyQt.QtWidgets import QComboBox
+
+    widget = wrapper.wrappedWidget()
+    lists = [] if widget is None else [widget, *widget.findChildren(QComboBox)]
+    found = next((one for one in lists if one.metaObject().className() == "QgsFieldComboBox"), None)
+    return None if found is None else sip.cast(found, QgsFieldComboBox)

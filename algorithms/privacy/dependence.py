@@ -1,0 +1,32 @@
+"""Whether a crosswalk depends on the classes of suppressed records, said in the log and the report."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from ..form.form import Form
+from .rule import rule_of
+
+INDEPENDENT = "The crosswalk does not depend on which classes the suppressed records are of."
+
+
+def crosswalk_sentence(form: Form, looking: Collection[str]) -> str:
+    """One sentence; a warning in the log, too, where a register or a rule asks for a crosswalk that does not depend.
+
+    looking : the approaches in use that look at the classes of suppressed records
+    """
+    if not looking:
+        return INDEPENDENT
+    names = " and ".join(f"“{name}”" for name in looking)
+    sentence = (
+        f"The crosswalk depends on the classes of suppressed records ({names}): who knows the method and nearly all "
+        "records can tell some of them from it."
+    )
+    why = "REGISTER is given" if form.has("REGISTER") and form.given("REGISTER") else ""
+    why = "a RULE is followed" if rule_of(form) is not None else why
+    if why:
+        form.warn(
+            f"{names} makes the crosswalk depend on the classes of suppressed records, and {why}: the combination "
+            "“all-rounder” makes one that does not."
+        )
+    return sentence

@@ -1,0 +1,100 @@
+"""A register of releases: looked at, and corrected."""
+
+from __future__ import annotations
+
+from dataclasses import astuple
+from pathlib import Path
+
+from ...core.errors import InputError
+from ..compat import field as make_field
+from ..form import parameters as shared
+from ..form.base import VbasAlgorithm
+from ..form.effective import GIVEN, Counts
+from ..form.form import Form
+from ..layers.tables import INTERNAL, Table
+from .register_entries import Listed, releases_in, taking_out
+from .releases import register_parameter
+
+FIELDS = {
+    "release": "integer",
+    "title": "text",
+    "time": "text",
+    "k": "integer",
+    "quasi_identifiers": "text",
+    "levels": "integer",
+    "counts": "long",
+    "records": "long",
+    "sensitive": "text",
+}
+
+
+class EditRegister(VbasAlgorithm):
+    """`vbas:editregister`."""
+
+    ID = "editregister"
+    TAGS = "earlier,trial,remove,list"
+    SUMMARY = "Lists the releases in a register, and takes out one that was never published."
+    HELP = (
+        "<p>A register keeps what earlier releases of the same people published, so that a new release is held against "
+        "them. Each run with REGISTER adds to it, trials too. A trial that was never published is in the way: it "
+        "constrains later releases for nothing. Look for its number and the time it was added (UTC) in the list, and "
+        "take it out.</p><p>Never take out what anybody outside has seen, even if it was withdrawn: what is published "
+        "stays known, and the next release would be held against too little. The same release run twice is in the "
+        "register twice; it does no harm.</p>"
+    )
+
+    def declare(self) -> None:
+        register = register_parameter("A register of releases, as “Anonymise records” keeps it.")
+        register.setFlags(register.flags() & ~shared.OPTIONAL)
+        self.addParameters(
+            register,
+            shared.whole(
+                "REMOVE",
+                "Release to take out",
+                None,
+                "The number in the list of a release that was never published. Leave it empty to look only.",
+                1,
+                optional=True,
+            ),
+            shared.yes(
+                "NEVER_PUBLISHED",
+                "Nobody outside has seen that release",
+                False,
+                "To be ticked for a release to be taken out.",
+            ),
+            shared.sink(
+                "CONTENTS",
+                "Releases in the register",
+                INTERNAL,
+                "A row per release that stays: its number, when it was added, k, quasi-identifiers, levels, how many "
+                "counts of how many records it shows, and its sensitive fields. No more than was published, but kept "
+                "by whoever keeps the register.",
+                optional=True,
+            ),
+        )
+        self.addNumbers(N_RELEASES="Releases in the register", N_REMOVED="Releases taken out")
+
+    def counts(self) -> Counts:
+        return {"NEVER_PUBLISHED": [{"REMOVE": GIVEN}]}
+
+    def work(self, form: Form) -> dict[str, object]:
+        path, remove = Path(form.text("REGISTER")), form.whole("REMOVE") if form.given("REMOVE") else None
+        found = releases_in(path)
+        if remove is not None:
+            if not form.yes("NEVER_PUBLISHED"):
+                raise InputError(
+                    f"REMOVE names release {remove}: tick NEVER_PUBLISHED if nobody outside has seen it. Otherwise it "
+                    "must stay, or the next release is held against too little."
+                )
+            entry = taking_out(path, remove)
+            form.outputs.then(entry.finish, entry.close)
+            found = [one for one in found if one.release != remove]
+        form.outputs.add("CONTENTS", _table(found))
+        form.info(*(f"Release {one.release}, added {one.time}: {one.records} records, k {one.k}." for one in found))
+        return {"N_RELEASES": len(found), "N_REMOVED": int(remove is not None)}
+
+
+def _table(found: list[Listed]) -> Table:
+    """A row per release."""
+    rows = [astuple(one) for one in found]
+    return Table([make_field(*one) for one in FIELDS.items()], [[row[i] for row in rows] for i in range(len(FIELDS))])

@@ -1,0 +1,74 @@
+"""What a register holds, and how a release that was never published is taken out of it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...core.errors import InputError, VbasError
+from ...core.records.sqlite_file import reading
+from .register_file import COUNTS, CROSSWALKS, RELEASES, SECONDS_TO_WAIT, VALUES, Entry, check_register, mark_changed
+
+LISTED = (
+    "SELECT release, title, time, k, quasi_identifiers, levels, "
+    "(SELECT count(*) FROM vbas_counts AS c WHERE c.release = r.release), "
+    "(SELECT coalesce(sum(records), 0) FROM vbas_counts AS c WHERE c.release = r.release), "
+    "(SELECT group_concat(DISTINCT field) FROM vbas_values AS v WHERE v.release = r.release) "
+    "FROM vbas_releases AS r ORDER BY release"
+)
+TAKE_OUT = {
+    COUNTS: "DELETE FROM vbas_counts WHERE release = ?",
+    CROSSWALKS: "DELETE FROM vbas_crosswalks WHERE release = ?",
+    VALUES: "DELETE FROM vbas_values WHERE release = ?",
+    RELEASES: "DELETE FROM vbas_releases WHERE release = ?",
+}
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A release as a register lists it: its number there, and when it was added (UTC)."""
+
+    release: int
+    title: str
+    time: str
+    k: int
+    quasi_identifiers: str
+    levels: int
+    counts: int
+    records: int
+    sensitive: str
+
+
+def releases_in(path: Path) -> list[Listed]:
+    """The releases of a register, in the order they were added. Raises InputError for a file that is none."""
+    if not path.is_file():
+        raise InputError(f"REGISTER: there is no file {path}: name a register.")
+    with reading(path, "REGISTER") as connection:
+        check_register(connection, path)
+        rows = connection.execute(LISTED).fetchall()
+    return [Listed(*row[:4], ", ".join(json.loads(row[4])), *row[5:8], row[8] or "") for row in rows]
+
+
+def taking_out(path: Path, release: int) -> Entry:
+    """Take a release out of a register, but only once `finish` is called.
+
+    Raises InputError for a number that is not there, and a file that another program holds.
+    """
+    there = [one.release for one in releases_in(path)]
+    if release not in there:
+        known = ", ".join(map(str, there)) or "none"
+        raise InputError(f"REMOVE is {release}, but the register has the releases {known}: give the number of one.")
+    connection = sqlite3.connect(path, timeout=SECONDS_TO_WAIT, isolation_level=None)
+    entry = Entry(path, path, connection, "The release could not be taken out of")
+    try:
+        connection.execute("PRAGMA secure_delete = ON")  # it was never published: nothing of it stays in the file
+        connection.execute("BEGIN IMMEDIATE")
+        for statement in TAKE_OUT.values():
+            connection.execute(statement, (release,))
+        mark_changed(connection)
+    except sqlite3.Error as error:
+        entry.close()
+        raise VbasError(f"REGISTER: {path} cannot be written to: {error}. Close it in other programs.") from error
+    return entry

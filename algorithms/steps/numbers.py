@@ -1,0 +1,77 @@
+"""The number of sites as a step: from the records alone, or tried with the components that come after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from qgis.core import QgsProcessingParameterDefinition
+
+from ...core.configuration import Configuration, Trials, chosen
+from ...core.site_number import APPROACHES, SiteNumber
+from ..form import approaches
+from ..form import parameters as shared
+from ..form.areas import area_parameters, areas_of, with_neighbours
+from ..form.effective import Condition, Counts
+from ..form.form import Form
+from ..form.records import (
+    PROTECTION,
+    populated,
+    profile_of,
+    protection_parameters,
+    records_of,
+    terms_of,
+)
+
+TRYING = tuple(name for name, approach in APPROACHES.items() if approach.tries)
+
+
+def budget_parameters() -> Iterable[QgsProcessingParameterDefinition]:
+    """What a number that is tried needs beside the records: FAIR, POPULATION, AREA_POINT, the components, PERSON_ID and
+    what follows."""
+    yield approaches.fair()
+    yield from (shared.advanced(one) for one in area_parameters() if one.name() in ("POPULATION", "AREA_POINT"))
+    yield approaches.site_location()
+    yield approaches.aggregation()
+    yield approaches.capacity_factor()
+    yield approaches.floor()
+    yield from protection_parameters()
+    yield shared.seed()
+
+
+def budget_counts() -> Counts:
+    """Where these count: for a number that is tried alone."""
+    where: Condition = {"SITE_NUMBER": TRYING}
+    known = {**approaches.counts(), **PROTECTION}
+    return {one.name(): [where, *known.get(one.name(), ())] for one in budget_parameters()}
+
+
+def tries(form: Form) -> bool:
+    """Whether the number is tried with the components that come after, for which the areas are needed."""
+    return form.text("SITE_NUMBER") in TRYING and form.given("REGIONS")
+
+
+def tried_number(form: Form) -> SiteNumber:
+    """The number of sites, tried with the chosen components."""
+    configuration = Configuration(
+        form.text("SITE_NUMBER"),
+        form.text("SITE_LOCATION"),
+        form.text("AGGREGATION"),
+        approaches.number_options_of(form),
+        approaches.location_options_of(form),
+        approaches.aggregation_options_of(form),
+    )
+    layer = with_neighbours(form, areas_of(form), [configuration.aggregation])
+    records = records_of(form, layer.areas, form.whole("K"))
+    areas = populated(layer, records)
+    return Trials(areas, records.profile, configuration, terms=terms_of(form, records)).number(form.progress())
+
+
+def published_number(form: Form) -> SiteNumber:
+    """The number of sites that follows from the records alone."""
+    if form.optional_source("REGIONS") is not None:
+        layer = areas_of(form)
+        profile, identifiers = records_of(form, layer.areas, None).profile, layer.areas.identifiers
+    else:
+        profile, identifiers, _ = profile_of(form)
+    approach = chosen(APPROACHES, form.text("SITE_NUMBER"), "SITE_NUMBER")
+    return approach(profile, identifiers, approaches.number_options_of(form))

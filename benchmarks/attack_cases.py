@@ -1,0 +1,196 @@
+"""The attacks on one place: what each finds without the cure, and with it.
+
+Every function returns rows of the table that `attacks.py` prints, and is run by tests too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from vbas.benchmarks.attack_places import K, Place, sensitive_column, some_column
+from vbas.benchmarks.earlier_releases import fewer
+from vbas.benchmarks.minimality import Guesses, NestedRelease, insider, outsider
+from vbas.core.nesting.making import build_levels
+from vbas.core.nesting.optimum import best_levels
+from vbas.core.nesting.planning import levels_by_chance, nest
+from vbas.core.plan import SUPPRESSED, Plan, area_of_cells, suppress
+from vbas.core.privacy.kept_fields import KeptField, examine_kept_fields
+from vbas.core.privacy.margins import hold_against_margins, pinned_columns
+from vbas.core.privacy.requirement import measure
+from vbas.core.privacy.weights import classes_on_few_rows, warning_of_weights
+from vbas.core.records.matching import Records, requirement_of
+from vbas.core.records.table import PERSONS
+from vbas.core.releases.published import publish
+from vbas.core.releases.repair import repair
+from vbas.core.ties import SECRET, ties_of
+
+N_PATIENTS, N_RESPONDENTS, N_TRIALS = 10_000, 1_000, 40
+RERUNS = 3  # of a method that draws at random, for every origin
+MARGIN = ("age_group", "sex")
+
+
+class Row(NamedTuple):
+    """A row of the table; before, after : figures to compare, and how they read. looked_at : of what they are."""
+
+    attack: str
+    looked_at: str
+    before: int
+    after: int
+    shown_before: str
+    shown_after: str
+
+
+def _row(attack: str, looked_at: str, before: int, after: int, of: int, of_after: int | None = None) -> Row:
+    of_after = of if of_after is None else of_after
+    return Row(attack, looked_at, before, after, f"{before} of {of}", f"{after} of {of_after}")
+
+
+def visits(place: Place, seed: int = 0) -> Row:
+    """Patients with several visits; the cure is PERSON_ID."""
+    rng = np.random.default_rng(seed)
+    patients = rng.choice(len(place.area), N_PATIENTS, replace=False)
+    rows = np.repeat(patients, 1 + rng.negative_binomial(0.8, 0.3, N_PATIENTS))
+    records = place.records(rows, 3, members={PERSONS: some_column(rows)})
+    crosswalk, requirement = place.regions(records.profile, 20), requirement_of(records, K)
+    found = []
+    for asked in (None, requirement):
+        plan = suppress(records.profile, crosswalk, K, asked)
+        people = requirement.people(plan.label_of, plan.records)[plan.shown]
+        found += [int((people < K).sum()), len(people)]
+    attack = f"{N_PATIENTS} patients, {len(rows)} visits"
+    return _row(attack, "classes of < 5 persons", found[0], found[2], found[1], found[3])
+
+
+def weights(place: Place, seed: int = 0) -> Row:
+    """Survey weights given as counts; the cure is the warning, and k of respondents."""
+    rng = np.random.default_rng(seed)
+    rows = rng.choice(len(place.area), N_RESPONDENTS, replace=False)
+    even = len(place.area) / N_RESPONDENTS
+    counts = np.maximum(np.round(even * rng.lognormal(0.0, 0.4, len(rows))), 1).astype(np.int64)
+    weighted, plain = place.records(rows, 3, counts=counts), place.records(rows, 3)
+    crosswalk = place.regions(plain.profile, 20)
+    plans = [suppress(one.profile, crosswalk, K) for one in (weighted, plain)]
+    (few, shown), (left, of) = (classes_on_few_rows(*pair) for pair in zip(plans, (weighted, plain)))
+    warned = bool(warning_of_weights(plans[0], weighted))
+    row = _row("survey weight as RECORD_COUNT", "classes on < 5 respondents", few, left, shown, of)
+    return row._replace(shown_after=f"{'warned of' if warned else 'silent'}; {row.shown_after}")
+
+
+def kept_fields(place: Place, seed: int = 0, n_rows: int = 60_000) -> Iterator[tuple[Row, KeptField]]:
+    """Further fields that give away the area or the person; the cure is a refusal or a warning."""
+    rng = np.random.default_rng(seed)
+    rows = rng.choice(len(place.area), min(n_rows, len(place.area)), replace=False)
+    area, n = place.area[rows], len(rows)
+    age = 15 * place.quasi["age_group"].codes[rows] + rng.integers(0, 15, n)
+    some = rng.random(n) < 0.45
+    order = np.argsort(np.argsort(place.areas.points @ np.array([1.0, 1e-3])))
+    fields = {
+        "area identifier in 45 % of the rows": some_column(area + 10_000, some),
+        "area code with 0.01 % errors": some_column(np.where(rng.random(n) < 1e-4, rng.integers(0, 9, n), area)),
+        "next larger unit": some_column(order[area] // 4),
+        "personal numbers in 45 % of the rows": some_column(rng.permutation(n) + 10**6, some),
+        "dates of birth": some_column(40_000 - age * 365 - rng.integers(0, 365, n)),
+        "exact age beside age groups": some_column(age),
+    }
+    for name, column in fields.items():
+        records = place.records(rows, 3, kept={name: column})
+        found = examine_kept_fields(suppress(records.profile, place.regions(records.profile, 20), K), records)[0]
+        said = "refused" if found.refusal else "warned of" if found.warning else "silent"
+        before = f"{found.below_k} rows in groups < 5, {100 * found.pinned:.0f} % pinned"
+        yield Row(name, "rows by class and field", found.below_k, int(said == "silent"), before, said), found
+
+
+def one_diagnosis(place: Place, seed: int = 0, n_rows: int = 60_000) -> Row:
+    """Classes whose members share a diagnosis; the cure is L_DIVERSITY 2."""
+    rows = np.random.default_rng(seed).choice(len(place.area), min(n_rows, len(place.area)), replace=False)
+    records = place.records(rows, 4, kept={"diagnosis": sensitive_column(place, rows)}, sensitive=("diagnosis",))
+    crosswalk = place.regions(records.profile, 20)
+    found = []
+    for least in (1, 2):
+        requirement = requirement_of(records, K, least)
+        plan = suppress(records.profile, crosswalk, K, requirement)
+        distinct = measure(requirement, plan.label_of, len(plan.records)).diversity["diagnosis"].distinct[plan.shown]
+        found += [int((distinct == 1).sum()), len(distinct)]
+    return _row("diagnoses", "classes with one diagnosis", found[0], found[2], found[1], found[3])
+
+
+def releases(place: Place, records: Records) -> Iterator[Row]:
+    """Two releases of the same people; the cure is the register with “repair”."""
+    profile = records.profile
+    same = place.regions(profile, 40)
+    pairs = {
+        "40 and 41 regions": (suppress(profile, same, K), suppress(profile, place.regions(profile, 41), K)),
+        "8 and 10 regions": [suppress(profile, place.regions(profile, n), K) for n in (8, 10)],
+        "3 and 4 quasi-identifiers": (suppress(fewer(profile, 3), same, K), suppress(profile, same, K)),
+    }
+    for name, (old, new) in pairs.items():
+        done = repair(new, place.areas, [publish(old, place.areas)])
+        exact = sum(count.low == count.high for count in done.before.counts)
+        single = sum(count.high == 1 for count in done.before.counts)
+        before = f"{done.before.n_counts}, {exact} exactly, {single} single persons"
+        cost = f"{done.after.n_counts}; {done.n_suppressed} more suppressed"
+        yield Row(name, "counts of < 5 given away", done.before.n_counts, done.after.n_counts, before, cost)
+
+
+def update(place: Place, records: Records, seed: int = 0) -> Row:
+    """A table published again with one patient more; the cure is the register with “repair”."""
+    rng, profile = np.random.default_rng(seed), records.profile
+    crosswalk = place.regions(profile, 40)
+    old = publish(suppress(profile, crosswalk, K), place.areas)
+    seen = left = 0
+    for cell in rng.choice(profile.counts.nnz, N_TRIALS, p=profile.counts.data / profile.n_records).tolist():
+        counts = profile.counts.copy()
+        counts.data[cell] += 1
+        plan = suppress(replace(profile, counts=counts), crosswalk, K)
+        done = repair(plan, place.areas, [old])
+        seen += done.before.n_counts > 0
+        left += done.after.n_counts > 0
+    return _row("monthly update, one patient more", "trials that show the patient", seen, left, N_TRIALS)
+
+
+def margins(place: Place, records: Records, n_sites: int = 20) -> Row:
+    """Totals by age and sex that others publish; the cure is PUBLISHED_MARGINS."""
+    plan = suppress(records.profile, place.regions(records.profile, n_sites), K)
+    held, cost = hold_against_margins(plan, [MARGIN])
+    (before, single, of), (after, _, of_after) = (known_from_margin(one) for one in (plan, held))
+    row = _row("published age x sex", "suppressed classes known", before, after, of, of_after)
+    more = f"; {cost} more suppressed ({100 * cost / plan.n_released:.2f} %)"
+    return row._replace(shown_before=f"{row.shown_before}, {single} single persons", shown_after=row.shown_after + more)
+
+
+def known_from_margin(plan: Plan) -> tuple[int, int, int]:
+    """Suppressed classes of a region that totals by MARGIN tell to lie within 1 to k - 1, those of one, and all."""
+    profile, crosswalk = plan.profile, plan.crosswalk
+    lost = plan.label_of == SUPPRESSED
+    region = crosswalk.region_of[area_of_cells(profile)][lost]
+    class_of = profile.counts.indices[lost]
+    places, of = np.unique(np.column_stack([region, class_of]), axis=0, return_inverse=True)
+    records = np.bincount(of.reshape(-1), profile.counts.data[lost], len(places))
+    positions = [profile.quasi_identifiers.index(name) for name in MARGIN]
+    totals_of = np.column_stack([places[:, :1], profile.classes[places[:, 1]][:, positions]])
+    totals = np.unique(totals_of, axis=0, return_inverse=True)[1]
+    known = single = 0
+    for total in range(int(totals.max(initial=-1)) + 1):
+        mine = np.flatnonzero(totals.reshape(-1) == total)
+        found = pinned_columns(np.ones((1, len(mine))), np.array([records[mine].sum()]), plan.k)
+        known += len(found)
+        single += int((records[mine[found]] == 1).sum())
+    return known, single, len(places)
+
+
+def nested_attacks(place: Place, records: Records, n_labels: int = 150, n_targets: int = 600) -> dict[str, Guesses]:
+    """Who knows the method, outside and inside, without and with TIES “secret”."""
+    levels = build_levels(place.areas, records.profile)
+    found = {}
+    for name in ("fixed", SECRET):
+        ties = ties_of(name)
+        release = NestedRelease(place.areas, nest(place.areas, records.profile, levels, K, ties=ties))
+        method = best_levels if ties is None else partial(levels_by_chance, ties=ties)
+        found[f"outsider, {name} ties"] = outsider(release, method, n_labels)
+        found[f"insider, {name} ties"] = insider(release, method, n_targets, reruns=1 if ties is None else RERUNS)
+    return found

@@ -1,0 +1,90 @@
+"""Whether a region stays in one piece when an area leaves it, for many areas at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...adjacency import Adjacency, connected_parts
+from .territory import runs
+
+# Areas around one are kept as the bits of a whole number with a sign.
+MOST_AROUND = 62
+
+
+class Surroundings:
+    """Each area's neighbours and their neighbours, as far as MOST_AROUND of them, and which of these are neighbours.
+
+    What an area leaves is still in one piece if the neighbours it had there are connected with each other through its
+    surroundings. They may be connected farther around, which is not looked for: such a move is not made.
+    """
+
+    def __init__(self, adjacency: Adjacency) -> None:
+        n = len(adjacency)
+        owner, other, near, place = _around(adjacency)
+        width = int(place.max(initial=0)) + 1
+        self._areas = np.full((n, width), -1, np.int64)
+        self._areas[owner, place] = other
+        self._near = np.zeros((n, width), bool)
+        self._near[owner, place] = near
+        self._bits = np.int64(1) << np.arange(width, dtype=np.int64)
+        self._links = np.zeros((n, width), np.int64)
+        self._links[owner, place] = _links(adjacency, owner, other, place)
+        self._whole = np.bincount(owner[near], minlength=n) == np.diff(adjacency.starts)
+
+    def leave_whole(self, areas: np.ndarray, region_of: np.ndarray) -> np.ndarray:
+        """Whether each area (m,) can leave its region alone, whose number of pieces does not grow then, (m,) bool."""
+        around = self._areas[areas]
+        same = (region_of[around] == region_of[areas][:, None]) & (around >= 0)
+        there = (same * self._bits).sum(axis=1)
+        wanted = ((same & self._near[areas]) * self._bits).sum(axis=1)
+        links = self._links[areas]
+        reached = wanted & -wanted
+        while True:
+            from_these = np.where((reached[:, None] & self._bits) != 0, links, 0)
+            further = (np.bitwise_or.reduce(from_these, axis=1) | reached) & there
+            if (further == reached).all():
+                return ((reached & wanted) == wanted) & self._whole[areas]
+            reached = further
+
+
+def _around(adjacency: Adjacency) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Pairs of an area and one around it (p,), (p,); whether they are neighbours; the place of the pair, from 0.
+
+    Neighbours come first.
+    """
+    n = len(adjacency)
+    first = adjacency.matrix().astype(np.int32)
+    both = (first + first @ first).tocsr()
+    owner, other = np.repeat(np.arange(n), np.diff(both.indptr)), both.indices.astype(np.int64)
+    apart = owner != other
+    owner, other = owner[apart], other[apart]
+    near = np.isin(owner * n + other, adjacency.owners * n + adjacency.others)
+    order = np.lexsort([other, ~near, owner])
+    owner, other, near = owner[order], other[order], near[order]
+    place = np.arange(len(owner)) - np.searchsorted(owner, owner)
+    kept = place < MOST_AROUND
+    return owner[kept], other[kept], near[kept], place[kept]
+
+
+def _links(adjacency: Adjacency, owner: np.ndarray, other: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """Of each pair the bits of the places around the owner that the other one is a neighbour of, (p,) int64."""
+    n = len(adjacency)
+    step, lengths = runs(adjacency.starts[other], np.diff(adjacency.starts)[other])
+    pair = np.repeat(np.arange(len(other)), lengths)
+    order = np.lexsort([other, owner])
+    keys = (owner * n + other)[order]
+    wanted = owner[pair] * n + adjacency.others[step]
+    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    found = keys[at] == wanted if len(keys) else np.zeros(0, bool)
+    bits = np.zeros(len(other), np.int64)
+    np.bitwise_or.at(bits, pair[found], np.int64(1) << place[order[at[found]]])
+    return bits
+
+
+def pieces_of(adjacency: Adjacency, region_of: np.ndarray, n_regions: int) -> np.ndarray:
+    """How many pieces each region is in, (n_regions,) int64."""
+    first, second = adjacency.pairs()
+    same = region_of[first] == region_of[second]
+    piece = connected_parts(first[same], second[same], len(region_of))
+    heads = np.unique(piece, return_index=True)[1]
+    return np.bincount(region_of[heads], minlength=n_regions)

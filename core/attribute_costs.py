@@ -1,0 +1,82 @@
+"""Which attribute costs what: what a crosswalk would suppress without a quasi-identifier, or with it coarser."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from .crosswalk import Crosswalk
+from .generalising import Hierarchy, entropy_given_up, generalise_profile, records_by_value
+from .profile import Profile
+from .progress import Progress, silent
+from .records.columns import combine_codes
+from .suppression import Terms, suppressed_by_class, suppression_percent
+
+SAID = 2  # attributes named in a sentence
+
+
+@dataclass(frozen=True)
+class AttributeCost:
+    """What one quasi-identifier costs: per cent of the records that are suppressed without it, and one level coarser.
+
+    coarser : None where it has no coarser level; given_up : the share of its entropy that this level gives up
+    """
+
+    quasi_identifier: str
+    without: float
+    coarser: float | None = None
+    given_up: float | None = None
+
+
+def attribute_costs(
+    profile: Profile,
+    crosswalk: Crosswalk,
+    terms: Terms,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    progress: Progress = silent,
+) -> list[AttributeCost]:
+    """What each quasi-identifier costs with these regions, in the order of the profile.
+
+    profile, crosswalk : of the same areas; hierarchies : by quasi-identifier, of its categories in this profile
+    """
+    names, known = profile.quasi_identifiers, hierarchies or {}
+    records = records_by_value(profile)
+    costs = []
+    for position, name in enumerate(names):
+        progress(position / len(names))
+        without = _percent(profile, crosswalk, terms, _classes_without(profile, position))
+        coarser = given_up = None
+        hierarchy = known.get(name)
+        if hierarchy is not None and len(hierarchy) > 1:
+            node = [int(other == name) for other in names]
+            coarser = _percent(profile, crosswalk, terms, generalise_profile(profile, {name: hierarchy}, node)[1])
+            given_up = entropy_given_up(hierarchy, 1, records[position])
+        costs.append(AttributeCost(name, without, coarser, given_up))
+    progress(1.0)
+    return costs
+
+
+def cost_sentence(percent: float, costs: list[AttributeCost]) -> str:
+    """The attributes that cost most, in a sentence; percent : suppressed with these regions and all as they are."""
+    dearest = sorted(costs, key=lambda cost: cost.without)[:SAID]
+    parts = [f"without “{one.quasi_identifier}” {one.without:.3g} %" for one in dearest if one.without < percent]
+    eased = [(one.coarser, one.quasi_identifier) for one in costs if one.coarser is not None and one.coarser < percent]
+    parts += [f"with “{name}” one level coarser {coarser:.3g} %" for coarser, name in sorted(eased)[:SAID]]
+    if not parts:
+        return f"With these regions {percent:.3g} % of the records are suppressed; no quasi-identifier costs any."
+    return f"With these regions {percent:.3g} % of the records are suppressed; {', '.join(parts)}."
+
+
+def _percent(profile: Profile, crosswalk: Crosswalk, terms: Terms, coarser: np.ndarray) -> float:
+    return suppression_percent(profile, suppressed_by_class(profile, crosswalk, terms, coarser), terms)
+
+
+def _classes_without(profile: Profile, position: int) -> np.ndarray:
+    """The class of each class without one quasi-identifier, (C,) int64."""
+    kept = [i for i in range(len(profile.quasi_identifiers)) if i != position]
+    if not kept:
+        return np.zeros(len(profile.classes), np.int64)
+    codes = [profile.classes[:, i] for i in kept]
+    return combine_codes(codes, [len(profile.categories[i]) for i in kept])[0]

@@ -1,0 +1,94 @@
+"""Bands: numbers, and groups of numbers such as 15-19 and 65+, joined to wider groups of the same width."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..errors import InputError
+from .groups import Group, group_of
+from .hierarchies import shown_values
+
+NO_BAND = None
+
+
+@dataclass(frozen=True)
+class Bands:
+    """The bands of one width, which begin at its multiples.
+
+    low_end, high_end : all below the first is one band, and all from the second on: multiples of the width, or infinite
+    joint, below, above : how the values write groups; whole : whether all single numbers are whole
+    """
+
+    width: int
+    low_end: float
+    high_end: float
+    joint: str
+    below: str
+    above: str
+    whole: bool
+
+    def band_of(self, group: Group) -> str | None:
+        """The name of the band that holds a group, NO_BAND where that lies in several."""
+        if group.low < self.low_end:
+            return f"{self.below}{self.low_end:.0f}" if group.high <= self.low_end else NO_BAND
+        if group.low >= self.high_end:
+            return f"{self.high_end:.0f}{self.above}"
+        first = int(group.low // self.width) * self.width
+        if group.high > min(first + self.width, self.high_end):
+            return NO_BAND
+        if not self.whole:
+            return f"{first} to <{first + self.width}"
+        return f"{first}{' to ' if first < 0 and self.joint == '-' else self.joint}{first + self.width - 1}"
+
+
+def bands(attribute: str, texts: Sequence[str | None], width: int) -> list[str | None]:
+    """The band of each value: bands begin at the multiples of their width. A missing value stays missing.
+
+    texts : values as text; width : a whole number from 1. An open group, such as 65+, opens its whole band: with a
+    width of 20 it is 60+, and takes in all that is higher; likewise below.
+    Raises InputError for values that are neither a number nor a group, and for a group that lies in several bands.
+    """
+    groups = [None if text is None else group_of(text) for text in texts]
+    strange = [text for text, group in zip(texts, groups) if text is not None and group is None]
+    if strange:
+        raise InputError(
+            f"HIERARCHY_RULES: bands of “{attribute}” need numbers, or groups such as 15-19 and 65+; "
+            f"{len(strange)} values are neither ({shown_values(strange)}): give a table in HIERARCHIES."
+        )
+    made = _bands([group for group in groups if group is not None], width)
+    found = [None if group is None else made.band_of(group) for group in groups]
+    across = [text for text, band in zip(texts, found) if text is not None and band is NO_BAND]
+    if across or made.low_end > made.high_end:
+        raise InputError(
+            f"HIERARCHY_RULES: bands of {width} cut through groups of “{attribute}” ({shown_values(across or texts)}): "
+            "choose widths at whose multiples the groups begin and end, or give a table in HIERARCHIES."
+        )
+    return found
+
+
+def check_widths(attribute: str, widths: Sequence[int]) -> None:
+    """Refuse widths that do not nest. Raises InputError."""
+    for fine, coarse in zip(widths, widths[1:]):
+        if coarse <= fine or coarse % fine:
+            raise InputError(
+                f"HIERARCHY_RULES: bands of “{attribute}” of {fine} and then {coarse} do not nest: each width must be "
+                "a multiple of the one before, such as 5, 10, 20."
+            )
+
+
+def _bands(groups: Sequence[Group], width: int) -> Bands:
+    """The bands of this width over these groups, written as they are."""
+    low = max((group.high for group in groups if group.low == -math.inf), default=-math.inf)
+    high = min((group.low for group in groups if group.high == math.inf), default=math.inf)
+    singles = [group.low for group in groups if group.low == group.high]
+    return Bands(
+        width,
+        math.ceil(low / width) * width if math.isfinite(low) else low,
+        math.floor(high / width) * width if math.isfinite(high) else high,
+        next((one.joint for one in groups if one.joint and math.isfinite(one.high - one.low)), "-"),
+        next((one.joint for one in groups if one.low == -math.inf), "<"),
+        next((one.joint for one in groups if one.high == math.inf), "+"),
+        all(number.is_integer() for number in singles),
+    )

@@ -1,0 +1,139 @@
+"""The hierarchy of a quasi-identifier: its values, and the coarser values that each of them is part of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..areas import identifier_text
+from ..errors import InputError, first_values
+from ..records.columns import category_order
+
+SUPPRESSED_VALUE = "*"
+"""What an attribute shows that says nothing any more: of every value the same, the missing one included."""
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """The levels of one quasi-identifier, the values themselves first.
+
+    attribute : name of the quasi-identifier; n values, those of its column, in their order
+    codes : for each level (n,) int64, the position of each value's coarser one among `categories` of that level; at
+    level 0 each value is itself
+    categories : for each level an object array, in the order of `category_order`: at level 0 the values as they are,
+    above it text; None is the missing value
+    Values that are equal at a level are equal at every higher one. Made by `make_hierarchy`, which checks it.
+    """
+
+    attribute: str
+    codes: tuple[np.ndarray, ...]
+    categories: tuple[np.ndarray, ...]
+
+    def __len__(self) -> int:
+        """Number of levels, level 0 included."""
+        return len(self.codes)
+
+    @property
+    def values(self) -> np.ndarray:
+        """The values themselves, (n,) object."""
+        return self.categories[0]
+
+    def above(self, level: int) -> Hierarchy:
+        """The hierarchy of the values shown at a level, from there on. Raises InputError for a level there is not."""
+        if not 0 <= level < len(self):
+            raise InputError(
+                f"“{self.attribute}” has the levels 0 to {len(self) - 1}, but none {level}: choose one of these."
+            )
+        shown = np.zeros(len(self.categories[level]), np.int64)
+        codes = []
+        for coarser in self.codes[level:]:
+            shown[self.codes[level]] = coarser
+            codes.append(shown.copy())
+        return Hierarchy(self.attribute, tuple(codes), self.categories[level:])
+
+
+def make_hierarchy(attribute: str, values: np.ndarray, levels: Sequence[Sequence[str | None]]) -> Hierarchy:
+    """The hierarchy of these values and their coarser ones.
+
+    values : (n,) object, the categories of a column, each once; levels : of level 1, 2, … the coarser value of each, as
+    text, None for missing. Raises InputError where values that are equal at a level differ at a higher one.
+    """
+    codes, categories = [np.arange(len(values))], [values]
+    for number, level in enumerate(levels, 1):
+        found = sorted(set(level), key=category_order)
+        position = {value: i for i, value in enumerate(found)}
+        here = np.array([position[value] for value in level], np.int64)
+        _refuse_split(attribute, values, categories[-1], codes[-1], found, here, number)
+        codes.append(here)
+        categories.append(_objects(found))
+    return Hierarchy(attribute, tuple(codes), tuple(categories))
+
+
+def checked_node(
+    hierarchies: Mapping[str, Hierarchy], names: Sequence[str], node: Sequence[int]
+) -> list[tuple[int, Hierarchy | None]]:
+    """(Level, hierarchy) of each quasi-identifier; the hierarchy is None where it is shown as it is.
+
+    names : the quasi-identifiers; node : a level for each. Raises InputError for a level that there is not.
+    """
+    if len(node) != len(names):
+        raise InputError(f"{len(node)} levels were given for {len(names)} quasi-identifiers: give one for each.")
+    found: list[tuple[int, Hierarchy | None]] = []
+    for name, level in zip(names, node):
+        hierarchy = hierarchies.get(name)
+        if level and hierarchy is None:
+            raise InputError(
+                f"“{name}” is to be shown at level {level}, but nothing says what its coarser values are: give them "
+                "in HIERARCHIES, or a rule in HIERARCHY_RULES."
+            )
+        highest = 0 if hierarchy is None else len(hierarchy) - 1
+        if not 0 <= level <= highest:
+            raise InputError(
+                f"“{name}” is to be shown at level {level}, but its levels are 0 (as it is) to {highest}: choose one "
+                "of these."
+            )
+        found.append((int(level), hierarchy if level else None))
+    return found
+
+
+def text_of(value: object) -> str | None:
+    """A value of a quasi-identifier as the text it is compared by; None is missing."""
+    return identifier_text(value)
+
+
+def shown_values(values: Sequence[object]) -> str:
+    """The first of these values, for a message."""
+    return first_values("(missing)" if value is None else value for value in values)
+
+
+def _refuse_split(
+    attribute: str,
+    values: np.ndarray,
+    below: np.ndarray,
+    fine: np.ndarray,
+    found: Sequence[str | None],
+    coarse: np.ndarray,
+    level: int,
+) -> None:
+    """Raises InputError where a value of the level below has several at this one."""
+    one = np.zeros(len(below), np.int64)
+    one[fine] = coarse
+    split = np.flatnonzero(one[fine] != coarse)
+    if not len(split):
+        return
+    group = fine[split[0]]
+    members = np.flatnonzero(fine == group)
+    into = [found[code] for code in np.unique(coarse[members]).tolist()]
+    raise InputError(
+        f"HIERARCHIES of “{attribute}”: values that are one at level {level - 1} ({shown_values([below[group]])}: "
+        f"{shown_values(list(values[members]))}) are several at level {level} ({shown_values(into)}): every level must "
+        "join whole values of the level before."
+    )
+
+
+def _objects(values: Sequence[object]) -> np.ndarray:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array

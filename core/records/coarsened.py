@@ -1,0 +1,40 @@
+"""A quasi-identifier that is shown coarser than it was read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .columns import Column
+
+
+@dataclass(frozen=True, eq=False)
+class Coarsened:
+    """What became of one quasi-identifier.
+
+    attribute : its name; level : at which it is shown, from 1; highest : the last level there is
+    original : the column as it was read, for checks; never released
+    n_values : different values that are shown; bits, bits_left : the attribute's entropy over all records of the table,
+    bits per record, as it was read and as it is shown
+    """
+
+    attribute: str
+    level: int
+    highest: int
+    original: Column
+    n_values: int
+    bits: float
+    bits_left: float
+
+    @property
+    def given_up(self) -> float:
+        """The share of the entropy that is given up, 0 to 1; 0 where there was none."""
+        return min(max((self.bits - self.bits_left) / self.bits, 0.0), 1.0) if self.bits else 0.0
+
+    @property
+    def sentence(self) -> str:
+        """What is shown in place of what, for the log and the report; it names no value."""
+        return (
+            f"“{self.attribute}” is shown at level {self.level} of {self.highest}: {self.n_values} values in place of "
+            f"{len(self.original.categories)}. That gives up {100 * self.given_up:.1f} % of its entropy "
+            f"({self.bits - self.bits_left:.2f} of {self.bits:.2f} bits per record)."
+        )

@@ -1,0 +1,44 @@
+"""What several releases give away: counts of people in some areas, and what is known of their sensitive values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import to_list
+
+CELL, HIDDEN = "overlay cell", "suppressed class"
+DIFFERENCE, REST = "difference of two regions", "rest of a count"
+TOLD, ALIKE = "told by sensitive values", "one sensitive value"
+KINDS = (CELL, HIDDEN, DIFFERENCE, REST, TOLD, ALIKE)
+
+
+@dataclass(frozen=True, eq=False)
+class Count:
+    """A count of people between low and high: both within 1..k-1, or of any size where they all have one value.
+
+    kind : one of KINDS; cells : the overlay cells in which they live; joint : their joint classes
+    values : (sensitive field, value, people who have it at least), where the values of all of them are known
+    """
+
+    kind: str
+    cells: np.ndarray
+    joint: np.ndarray
+    low: int
+    high: int
+    releases: tuple[int, ...]
+    values: tuple[tuple[str, str, int], ...] = ()
+
+
+def persons_in(counts: Sequence[Count]) -> int:
+    """The people that are in counts at least: a person in several of them is counted once."""
+    used: set[tuple[int, int]] = set()
+    persons = 0
+    for count in counts:
+        own = {(cell, one) for cell in to_list(count.cells) for one in to_list(count.joint)}
+        if used.isdisjoint(own):
+            used |= own
+            persons += count.low
+    return persons

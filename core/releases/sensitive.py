@@ -1,0 +1,291 @@
+"""What sensitive values add to the counts that several releases give away together.
+
+A released class shows how many of its people have each value, a suppressed one none. People whom two releases show in
+two classes have a value that both of them show; and what is left of a class once a class of another release is taken
+away is left value by value. So values may pin a count that counts alone leave open, tell the values of the people in a
+pinned count, and show people to have one value in common however many they are, as no class of any one release does.
+The unknowns are the people of an overlay cell and joint class by value, bounded by interval propagation, the bounds of
+the counts among the sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..arrays import to_list
+from .bounds import Bounds, propagate
+from .counts import ALIKE, TOLD, Count
+from .overlay import NONE, UNBOUNDED, Overlay, Sums, differences
+from .published import Published
+from .values import Values
+
+UNKNOWNS_AT_ONCE = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """What the values of one field add.
+
+    counts : those given, with the values of their people where they are known, and those that only values tell
+    contradicted : joint classes whose values fit no people
+    """
+
+    counts: list[Count]
+    contradicted: np.ndarray
+
+
+def sensitive_fields(releases: Sequence[Published]) -> list[str]:
+    """The sensitive fields that any release shows, in the order they come."""
+    return list(dict.fromkeys(values.field for release in releases for values in release.sensitive))
+
+
+def tell_values(
+    over: Overlay, bounds: Sequence[tuple[np.ndarray, Bounds]], counts: Sequence[Count], field: str, k: int
+) -> Told:
+    """What the values of a field add to the counts that are given away anyway.
+
+    bounds : joint classes, whole groups of them, with the bounds of their people; counts : the counts found in them
+    Of people who are in several overlay cells, differences of two regions and the counts given are looked at.
+    """
+    categories = sorted({text for one in over.releases for v in _of(one, field) for text in to_list(v.categories)})
+    kept, new, wrong = list(counts), [], [np.empty(0, np.int64)]
+    by_joint: dict[int, list[int]] = {}
+    for number, count in enumerate(counts):
+        by_joint.setdefault(int(count.joint[0]), []).append(number)
+    for joint, low, high in _chunks(over, bounds, len(categories) + 1):
+        part = _Part(over, joint, low, high, field, categories, k)
+        wrong.append(joint[part.contradicted])
+        own = [number for one in to_list(joint) for number in by_joint.get(one, [])]
+        for number in own:
+            kept[number] = part.with_values(kept[number])
+        known = {(kept[number].cells.tobytes(), kept[number].joint.tobytes()) for number in own}
+        new += [one for one in part.found() if (one.cells.tobytes(), one.joint.tobytes()) not in known]
+    return Told([*kept, *new], np.concatenate(wrong))
+
+
+def _chunks(
+    over: Overlay, bounds: Sequence[tuple[np.ndarray, Bounds]], n_values: int
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Joint classes in whole groups, contradicted ones left out, with the bounds of their people."""
+    at_once = max(1, UNKNOWNS_AT_ONCE // max(over.n_cells * n_values, 1))
+    for joint, one in bounds:
+        group = over.group_of[joint]
+        fits = np.flatnonzero(~np.isin(group, group[one.contradicted]))
+        if not len(fits):
+            continue
+        number = np.unique(group[fits], return_inverse=True)[1].reshape(-1)
+        sizes = np.bincount(number)
+        chunk = ((np.cumsum(sizes) - sizes) // at_once)[number]
+        for some in np.unique(chunk):
+            at = fits[chunk == some]
+            yield joint[at], one.low[:, at], one.high[:, at]
+
+
+def _of(release: Published, field: str) -> list[Values]:
+    return [values for values in release.sensitive if values.field == field]
+
+
+class _Part:
+    """Some joint classes by value: unknowns, (cells, u * values), the last value standing for all that nobody shows."""
+
+    def __init__(
+        self,
+        over: Overlay,
+        joint: np.ndarray,
+        low: np.ndarray,
+        high: np.ndarray,
+        field: str,
+        categories: list[str],
+        k: int,
+    ) -> None:
+        self._over, self._joint, self._field, self._k = over, joint, field, k
+        self._categories, self._n = categories, len(categories) + 1
+        plain = over.sums(joint)
+        self._counted = low, high
+        cells = np.arange(over.n_cells)
+        people = Sums(NONE, 0, cells, over.n_cells, np.arange(len(joint)), _framed(low, 0), _framed(high), True)
+        self._shown = [self._by_value(one) for one in plain if _of(over.releases[one.release], field)]
+        families = [self._of_all_values(one) for one in (people, *plain)] + self._shown
+        found = propagate(families, over.n_cells, np.repeat(over.group_of[joint], self._n))
+        shape = (over.n_cells, len(joint), self._n)
+        self._low, self._high = found.low.reshape(shape), found.high.reshape(shape)
+        self._people_low = np.maximum(found.sum_low[0][:-1, :-1], self._low.sum(axis=2))
+        self._people_high = np.minimum(found.sum_high[0][:-1, :-1], self._high.sum(axis=2))
+        first = len(families) - len(self._shown)
+        self._sums = list(zip(found.sum_low[first:], found.sum_high[first:]))
+        groups = over.group_of[joint]
+        wrong = found.contradicted.reshape(len(joint), self._n).any(axis=1)
+        self.contradicted = np.isin(groups, groups[wrong])
+
+    def found(self) -> list[Count]:
+        """What only values tell: counts below k, and people of one value in common, however many."""
+        people, fits = self._people_low >= 1, ~self.contradicted
+        low, high = self._counted
+        told = people & (self._people_high < self._k) & ((low < 1) | (high >= self._k)) & fits
+        alike = ((self._high > 0).sum(axis=2) == 1) & (self._high[:, :, -1] == 0)
+        one_value = alike & people & (self._people_high >= self._k) & fits
+        found = []
+        for kind, where in ((TOLD, told), (ALIKE, one_value & ~self._alike_anyway())):
+            for cell, column in to_list(np.argwhere(where)):
+                least, most = int(self._people_low[cell, column]), int(self._people_high[cell, column])
+                shown_by = tuple(one.release for one in self._shown if one.region[cell] >= 0)
+                count = Count(kind, np.array([cell]), self._joint[[column]], least, most, tuple(sorted(set(shown_by))))
+                found.append(self.with_values(count))
+        return found + self._differences()
+
+    def with_values(self, count: Count) -> Count:
+        """A count with the values of its people, if they follow."""
+        columns = np.flatnonzero(np.isin(self._joint, count.joint))
+        if self.contradicted[columns].any():
+            return count
+        low, high = self._of_group(count.cells, columns)
+        known = np.flatnonzero(high > 0)
+        if high[-1] > 0 or not (len(known) == 1 or (low == high).all()):
+            return count
+        if len(known) == 1:
+            low[known] = max(int(low[known[0]]), count.low)
+        told = tuple((self._field, self._categories[one], int(low[one])) for one in to_list(known[low[known] > 0]))
+        return replace(count, values=(*count.values, *told))
+
+    def _of_group(self, cells: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds of the people of some cells and joint classes by value, (values,).
+
+        Beside those of the cells: where a sum holds the group, and what else it holds is made up of sums that are
+        known, what is left of it.
+        """
+        at = np.ix_(cells, columns)
+        low, high = self._low[at].sum(axis=(0, 1)), self._high[at].sum(axis=(0, 1))
+        if len(cells) * len(columns) == 1 or (low == high).all():
+            return low, high
+        group = np.zeros(self._people_low.shape, bool)
+        group[at] = True
+        for one, (least, most) in zip(self._shown, self._sums):
+            region, own = one.region[cells], self._own(one, columns)
+            if region[0] < 0 or own[0] < 0 or (region != region[0]).any() or (own != own[0]).any():
+                continue
+            values = own[0] * self._n + np.arange(self._n)
+            rest = (one.region == region[0])[:, None] & (self._own(one, np.arange(len(self._joint))) == own[0])[None, :]
+            taken = self._known_parts(rest & ~group)
+            if taken is not None:
+                low = np.maximum(low, least[region[0], values] - taken)
+                high = np.minimum(high, most[region[0], values] - taken)
+        return low, high
+
+    def _known_parts(self, rest: np.ndarray) -> np.ndarray | None:
+        """The people of some cells and joint classes by value, if they are made up of sums that are known; else None.
+
+        rest : (cells, u) bool
+        """
+        rest, total = rest.copy(), np.zeros(self._n, np.int64)
+        for one, (least, most) in zip(self._shown, self._sums):
+            if not rest.any():
+                break
+            own, n_own = self._own(one, np.arange(len(self._joint))), (one.low.shape[1] - 1) // self._n
+            if not n_own:
+                continue
+            there = (one.region >= 0)[:, None] & (own >= 0)[None, :]
+            place = np.maximum(one.region, 0)[:, None] * n_own + np.maximum(own, 0)[None, :]
+            size = np.bincount(place[there], minlength=one.n_regions * n_own)
+            inside = np.bincount(place[there & rest], minlength=one.n_regions * n_own)
+            shape = (one.n_regions, n_own, self._n)
+            bounds = [sums[:-1, :-1].reshape(shape) for sums in (least, most)]
+            whole = ((size == inside) & (size > 0)).reshape(shape[:2]) & (bounds[0] == bounds[1]).all(axis=2)
+            total += bounds[0][whole].sum(axis=0)
+            rest &= ~(there & whole.ravel()[place])
+        at = rest.nonzero()
+        if (self._low[at] != self._high[at]).any():
+            return None
+        return total + self._low[at].sum(axis=0)
+
+    def _differences(self) -> list[Count]:
+        """People of a region of one release who are not in a smaller one of another, all of one value."""
+        found = []
+        pairs = [(i, j) for i in range(len(self._shown)) for j in range(len(self._shown))]
+        anyway = self._alike_anyway()
+        for i, j in pairs:
+            outer, inner = self._shown[i], self._shown[j]
+            if not (outer.exact and inner.exact) or outer.release == inner.release:
+                continue
+            every = np.arange(len(self._joint))
+            if not np.array_equal(self._own(outer, every) >= 0, self._own(inner, every) >= 0):
+                continue
+            for b, a, left in differences(outer, inner):
+                low, high = self._difference(i, j, b, a)
+                alike = ((high > 0).sum(axis=1) == 1) & (high[:, -1] == 0)
+                columns = np.flatnonzero(alike & (low.sum(axis=1) >= self._k) & ~self.contradicted)
+                for column in to_list(columns[~anyway[left][:, columns].all(axis=0)]):
+                    people = int(low[column].sum())
+                    both = tuple(sorted({outer.release, inner.release}))
+                    value = self._categories[int(np.argmax(high[column]))]
+                    told = ((self._field, value, people),)
+                    most = int(high[column].sum())
+                    found.append(Count(ALIKE, left, self._joint[[column]], people, most, both, told))
+        return found
+
+    def _difference(self, large: int, small: int, b: int, a: int) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds by joint class and value, (u, values), of who is in region b and not in region a; 0 where unknown."""
+        joint = np.arange(len(self._joint))
+        bounds = []
+        for position, region in ((large, b), (small, a)):
+            own = self._own(self._shown[position], joint)
+            columns = np.where(own >= 0, own, 0)[:, None] * self._n + np.arange(self._n)
+            known = (own >= 0) & (np.bincount(own[own >= 0], minlength=len(own))[own] == 1)  # of one joint class
+            least, most = (sums[region][columns] for sums in self._sums[position])
+            bounds.append((np.where(known[:, None], least, 0), np.where(known[:, None], most, UNBOUNDED)))
+        (outer_low, outer_high), (inner_low, inner_high) = bounds
+        return np.maximum(outer_low - inner_high, 0), np.maximum(outer_high - inner_low, 0)
+
+    def _alike_anyway(self) -> np.ndarray:
+        """Overlay cells and joint classes in a class of some release that shows one value, (cells, u) bool."""
+        found = np.zeros(self._people_low.shape, bool)
+        for one in self._shown:
+            n_own = (one.low.shape[1] - 1) // self._n
+            shape = (one.n_regions, n_own, self._n)
+            low, high = (bound[:-1, :-1].reshape(shape) for bound in (one.low, one.high))
+            alike = ((low > 0).sum(axis=2) == 1) & (low == high).all(axis=2)
+            framed = np.pad(alike, ((0, 1), (0, 1)))
+            found |= framed[np.ix_(one.region, self._own(one, np.arange(len(self._joint))))]
+        return found
+
+    def _own(self, one: Sums, columns: np.ndarray) -> np.ndarray:
+        """The class, in a family by value, of some joint classes."""
+        of = one.class_of.reshape(len(self._joint), self._n)[columns, 0]
+        return np.where(of >= 0, of // self._n, NONE)
+
+    def _of_all_values(self, one: Sums) -> Sums:
+        """A family of sums over all values."""
+        return replace(one, class_of=np.repeat(one.class_of, self._n))
+
+    def _by_value(self, one: Sums) -> Sums:
+        """What a release shows of a family of sums, value by value."""
+        release = self._over.releases[one.release]
+        n_own = one.low.shape[1] - 1
+        low = np.zeros((one.n_regions, n_own * self._n), np.int64)
+        schema_class = self._over.entries[self._joint, self._over.schema_of[one.release]]
+        own = np.append(self._over.own_class[one.release], NONE)[schema_class]
+        column_of = np.full(len(release.classes) + 1, NONE)
+        there = (own >= 0) & (one.class_of >= 0)
+        column_of[own[there]] = one.class_of[there]
+        for values in _of(release, self._field):
+            at = np.searchsorted(self._categories, values.categories.astype(str))
+            level, column = release.level[values.label], column_of[release.class_of[values.label]]
+            region = release.region[values.label].copy()
+            for finer in range(one.level):
+                below = level <= finer
+                region[below] = release.levels.parents(finer)[region[below]]
+            here = (level <= one.level) & (column >= 0)
+            place = (region[here], column[here] * self._n + at[values.value[here]])
+            np.add.at(low, place, values.records[here])
+        known = ((one.low == one.high) & (one.low > 0))[:-1, :-1]
+        high = np.where(np.repeat(known, self._n, axis=1), low, UNBOUNDED)
+        class_of = np.where(one.class_of >= 0, one.class_of, 0)[:, None] * self._n + np.arange(self._n)
+        class_of[one.class_of < 0] = NONE
+        return replace(one, class_of=class_of.ravel(), low=_framed(low, 0), high=_framed(high))
+
+
+def _framed(values: np.ndarray, edge: int = int(UNBOUNDED)) -> np.ndarray:
+    """With a last row and column of which nothing is known."""
+    return np.pad(values, ((0, 1), (0, 1)), constant_values=edge)

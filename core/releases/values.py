@@ -1,0 +1,76 @@
+"""Sensitive values that releases show: how many records of each label have which."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..areas import identifier_text
+from ..privacy.requirement import Requirement, Shares
+from ..records.matching import Records
+
+MISSING = ""
+"""How a missing value is written; text that is empty is told apart by its type."""
+
+
+@dataclass(frozen=True, eq=False)
+class KeptValues:
+    """A sensitive field that is released: its values in each cell of a profile, and what the value codes stand for."""
+
+    shares: Shares
+    categories: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """What labels show of a sensitive field.
+
+    field : its name; categories : (V,) object array of text, only values that are shown
+    label, value, records : (s,) int64, of each label (its position in what is published) and value, each pair once
+    """
+
+    field: str
+    categories: np.ndarray
+    label: np.ndarray
+    value: np.ndarray
+    records: np.ndarray
+
+
+def kept_values(records: Records, requirement: Requirement) -> tuple[KeptValues, ...]:
+    """The sensitive fields of records, all of which are released; requirement : what is asked of these records."""
+    return tuple(KeptValues(one, records.table.kept[one.field].categories) for one in requirement.shares)
+
+
+def values_of_cells(kept: KeptValues, label_of: np.ndarray) -> Values:
+    """What is shown of a field; label_of : (m,) the published label of each cell, negative where it is not shown."""
+    shares = kept.shares
+    label = label_of[shares.cell]
+    there = label >= 0
+    return _added(shares.field, kept.categories, label[there], shares.value[there], shares.records[there])
+
+
+def values_of_rows(
+    field: str, categories: np.ndarray, label: np.ndarray, codes: np.ndarray, counts: np.ndarray | None
+) -> Values:
+    """What rows show of a field; label, codes : (R,) of each row; counts : (R,) records of each, ones where None."""
+    return _added(field, categories, label, codes, np.ones(len(label), np.int64) if counts is None else counts)
+
+
+def as_text(values: Sequence[object]) -> list[str]:
+    """Values as text by which releases are compared; values that only their type tells apart are told apart."""
+    texts = [MISSING if value is None else (identifier_text(value) or "''") for value in values]
+    twice = {text for text in texts if texts.count(text) > 1}
+    return [f"{text} ({type(value).__name__})" if text in twice else text for text, value in zip(texts, values)]
+
+
+def _added(field: str, categories: np.ndarray, label: np.ndarray, codes: np.ndarray, records: np.ndarray) -> Values:
+    n_values = max(len(categories), 1)
+    keys, at = np.unique(label.astype(np.int64) * n_values + codes, return_inverse=True)
+    total = np.bincount(at.reshape(-1), records, len(keys)).astype(np.int64)
+    there = total > 0
+    of_label, code = np.divmod(keys[there], n_values)
+    used, value = np.unique(code, return_inverse=True)
+    texts = np.array(as_text([categories[one] for one in used.tolist()]), dtype=object)
+    return Values(field, texts, of_label, value.reshape(-1).astype(np.int64), total[there])

@@ -1,0 +1,183 @@
+"""What a release costs: measures per person and in all, class sizes, who loses, and how the methods came to rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..arrays import to_list
+from ..convergence import Convergence
+from ..evaluation import ByValue, Measures, value_text, worst_group
+from ..plan import Plan
+from ..privacy.risk import Risk, risk_of
+from .numbers import shown
+from .page import Section
+from .pictures import histogram, horizontal_bars, lines
+
+IN_ALL = (
+    ("Regions", "n_regions", "Aggregated regions: the more, the finer the geography of the release."),
+    ("Records", "n_records", "Records in the table."),
+    ("Suppressed", "n_suppressed", "Records left out because fewer than k share their region and quasi-identifiers."),
+    ("Suppressed, %", "suppression_percent", "The same as a share of all records. Less is better."),
+    (
+        "Compactness, m",
+        "compactness",
+        "Sum of the distances from each area to the site of its region. Less is more compact.",
+    ),
+    (
+        "Discernibility",
+        "discernibility",
+        "Sum of the squared sizes of the released classes. Less means that records differ more: less information lost.",
+    ),
+    (
+        "Non-uniform entropy, bits",
+        "non_uniform_entropy",
+        "How hard it is to guess a record's area from its region. Less means finer geography.",
+    ),
+)
+HEADER = ("Measure", "Value", "Meaning")
+MOST_BARS = 40
+USUAL = 99  # per cent of the classes that the picture of their sizes shows
+
+
+def person_section(measures: Measures, plan: Plan, n_areas: int) -> Section:
+    """What the release means for one person: place, company and risk."""
+    released = max(plan.n_released, 1)
+    people = plan.sizes[plan.shown]
+    risk = risk_of(plan.records[plan.shown], people)
+    rows: list[tuple[object, ...]] = [
+        (
+            "Mean distance, m",
+            measures.mean_distance,
+            "How far the people of a record's region live from its middle, on average over the released records.",
+        ),
+        (
+            "Mean distance of an area, m",
+            measures.compactness / max(n_areas, 1),
+            "From an area to the site of its region, on average over the areas.",
+        ),
+        (
+            "Areas to guess among",
+            2.0 ** (measures.non_uniform_entropy / max(_rated(measures, plan), 1)),
+            "As many equally likely areas would hide where a person lives as well as the region does, on average.",
+        ),
+        (
+            "Records alike",
+            measures.discernibility / released,
+            "How many released records share their region and quasi-identifiers with a record, itself included.",
+        ),
+        *risk_rows(risk, int(people.min()) if len(people) else 0),
+    ]
+    return Section("What it means for a person", (), HEADER, rows)
+
+
+def risk_rows(risk: Risk, smallest: int) -> list[tuple[object, ...]]:
+    """The risk of being recognised, for somebody known to be among the records."""
+    return [
+        ("Smallest class, people", smallest, "The fewest people who share a region and all quasi-identifiers."),
+        (
+            "Largest risk, %",
+            100.0 * risk.largest,
+            "1 / people of the smallest class: that who knows a person's quasi-identifiers picks the right record.",
+        ),
+        ("Mean risk, %", 100.0 * risk.mean, "The same, on average over all records of the release."),
+    ]
+
+
+def _rated(measures: Measures, plan: Plan) -> int:
+    """Over how many records the entropy sums: all of one level, the released ones of several."""
+    return plan.n_released if len(plan.levels) > 1 else measures.n_records
+
+
+def measures_section(measures: Measures) -> Section:
+    """The measures as they are published, and what they mean (Croft 2015, section 3.4)."""
+    rows = [(label, getattr(measures, name), meaning) for label, name, meaning in IN_ALL]
+    return Section("What it cost", ("Sums over all areas or records, to compare with other releases.",), HEADER, rows)
+
+
+def classes_section(plan: Plan) -> Section:
+    """How large the classes are, and what is released of them. Internal: the small ones are counted."""
+    k = plan.k
+    starts = sorted({1, 2, 3, 5, 10, 20, 50} & set(range(1, k)) | {k, 2 * k, 5 * k, 20 * k})
+    sizes = plan.sizes
+    band = np.searchsorted(starts, sizes, side="right") - 1
+    rows: list[tuple[object, ...]] = []
+    for i, start in enumerate(starts):
+        end = starts[i + 1] - 1 if i + 1 < len(starts) else None
+        here = band == i
+        if here.any():
+            kept = here & plan.shown
+            name = f"{shown(start)} and more" if end is None else f"{shown(start)} to {shown(end)}"
+            rows.append(
+                (
+                    shown(start) if end == start else name,
+                    int(here.sum()),
+                    int(kept.sum()),
+                    int(plan.records[here].sum()),
+                    int(plan.records[kept].sum()),
+                )
+            )
+    header = ("People in the class", "Classes", "Classes released", "Records", "Records released")
+    text = "A class is what shares a region and all quasi-identifiers."
+    if len(plan.levels) > 1:
+        text += " Records that are suppressed at every level are in no class here."
+    released = sizes[plan.shown]
+    pictures = []
+    if len(released):
+        most = np.percentile(released, USUAL)
+        usual = released[released <= most]
+        caption = f"Sizes of the released classes; the largest, {100 - USUAL} % of them, are left out"
+        pictures.append(histogram(usual, caption, "people in the class", "classes", mark=float(k)))
+    return Section("Class sizes", (text,), header, rows, pictures)
+
+
+def by_value_rows(by_value: ByValue) -> list[tuple[object, ...]]:
+    """A row per value of each quasi-identifier."""
+    return [
+        (name, value_text(value), int(records), int(suppressed), float(share), metres)
+        for name, value, records, suppressed, share, metres in zip(
+            by_value.quasi_identifiers,
+            by_value.values,
+            by_value.records,
+            by_value.suppressed,
+            100.0 * by_value.suppressed / np.maximum(by_value.records, 1),
+            [None if np.isnan(metres) else float(metres) for metres in by_value.mean_distance],
+        )
+    ]
+
+
+BY_VALUE = ("Quasi-identifier", "Value", "Records", "Suppressed", "Suppressed, %", "Mean distance, m")
+
+
+def losers_section(by_value: ByValue, measures: Measures, k: int) -> Section:
+    """Who is suppressed, by value of each quasi-identifier, and the group that loses most."""
+    rows = by_value_rows(by_value)
+    share = 100.0 * by_value.suppressed / np.maximum(by_value.records, 1)
+    most = np.sort(np.argsort(-share, kind="stable")[:MOST_BARS])
+    left_out = len(rows) - len(most)
+    text = (
+        f"Suppressed records, per cent by value; the dashed line is that of all records "
+        f"({shown(measures.suppression_percent)} %)."
+    )
+    if left_out:
+        text += f" Drawn are the {MOST_BARS} values that lose most."
+    heads: dict[int, str] = {}
+    for position, one in enumerate(to_list(most)):
+        name = by_value.quasi_identifiers[one]
+        if name not in heads.values():
+            heads[position] = name
+    names = [value_text(by_value.values[one]) for one in to_list(most)]
+    picture = horizontal_bars(names, to_list(share[most]), text, measures.suppression_percent, heads)
+    advice = "Rare values lose most: join those that may be joined, and compare the groups before you publish."
+    worst = worst_group(by_value, k) if measures.n_suppressed else None
+    paragraphs = (advice,) if worst is None else (worst.sentence(measures.suppression_percent), advice)
+    return Section("Who is suppressed", paragraphs, BY_VALUE, rows, (picture,))
+
+
+def convergence_section(found: Sequence[Convergence]) -> Section:
+    """How the methods came to rest, a picture each."""
+    pictures = [
+        lines({one.name: (one.steps, one.values)}, one.name, one.step, one.measure, from_zero=False) for one in found
+    ]
+    return Section("How the methods came to rest", (), pictures=pictures)

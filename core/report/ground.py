@@ -1,0 +1,89 @@
+"""The ground of a report's maps: the areas before, the regions after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import shapely
+
+from ..arrays import to_list
+from .numbers import shown
+from .page import Section
+from .pictures import REDS, region_map
+
+METRES_PER_KM = 1000.0
+PER_KM2 = "Records per km²"
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """What is drawn, in planar coordinates, metres.
+
+    areas : (n,) polygons, empty where areas are not drawn; levels : of each level the polygons of its regions; north :
+    degrees clockwise from the top, None where not known
+    """
+
+    areas: np.ndarray
+    levels: Sequence[np.ndarray]
+    north: float | None = None
+
+
+def drawn(shapes: np.ndarray) -> np.ndarray:
+    """Which shapes have something to draw, (m,) bool."""
+    return ~(shapely.is_empty(shapes) | shapely.is_missing(shapes))
+
+
+def density(counts: np.ndarray, shapes: np.ndarray) -> np.ndarray:
+    """Records per km², (m,)."""
+    return counts * METRES_PER_KM**2 / np.maximum(shapely.area(shapes), 1e-9)
+
+
+def before_and_after(
+    ground: Ground, identifiers: np.ndarray, records: np.ndarray, numbers: np.ndarray, released: np.ndarray
+) -> Section:
+    """The records where they live, and the released ones as they are shown. Internal: the first map shows all records.
+
+    identifiers, records : (n,) of the areas; numbers, released : (n_regions,)
+    """
+    text = "The two maps have the same colours: records by area in the first, released ones by region in the second."
+    pictures = []
+    here = drawn(ground.areas)
+    before = density(records[here], ground.areas[here])
+    if here.any():
+        labels = [
+            f"{name}: {shown(count)} records" for name, count in zip(identifiers[here].tolist(), to_list(records[here]))
+        ]
+        caption = f"Before: {shown(len(records))} areas, all records."
+        pictures.append(region_map(ground.areas[here], before, labels, caption, unit=PER_KM2, north=ground.north))
+    pictures.append(released_map(ground, numbers, released, before if here.any() else None))
+    return Section("Before and after", (text,) if len(pictures) > 1 else (), pictures=pictures)
+
+
+def released_map(ground: Ground, numbers: np.ndarray, released: np.ndarray, like: np.ndarray | None = None) -> str:
+    """The released records by region of the finest level; like : values whose classes are taken."""
+    shapes = ground.levels[0]
+    there = drawn(shapes)
+    labels = [
+        f"Region {number}: {shown(count)} records released"
+        for number, count in zip(to_list(numbers[there]), to_list(released[there]))
+    ]
+    return region_map(
+        shapes[there],
+        density(released[there], shapes[there]),
+        labels,
+        f"After: {shown(len(numbers))} regions, released records.",
+        unit=PER_KM2,
+        north=ground.north,
+        like=like,
+    )
+
+
+def lost_map(ground: Ground, labels: Sequence[str], share: np.ndarray) -> str:
+    """The share of suppressed records by region, per cent."""
+    shapes = ground.levels[0]
+    there = drawn(shapes)
+    own = [label for label, one in zip(labels, to_list(there)) if one]
+    text = "Records suppressed, by region."
+    return region_map(shapes[there], share[there], own, text, REDS, "% of the region's records", ground.north)

@@ -1,0 +1,63 @@
+"""Numbers in one style: thousands apart by a thin space, as many digits as are meaningful."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+THIN = "\u202f"
+GROUPED = 10_000  # from here on digits stand in groups of three
+DECIMALS = 2
+NOTHING = 1e-9  # less is rounding
+
+
+def shown(value: object, whole: bool = True) -> str:
+    """A value as readers like it; None is empty.
+
+    whole : whether a fraction that is a whole number goes without decimals; in a column it goes like the others
+    """
+    if value is None:
+        return ""
+    if isinstance(value, (bool, np.bool_)):
+        return "yes" if value else "no"
+    if isinstance(value, (int, np.integer)):
+        return grouped(f"{int(value)}")
+    if isinstance(value, (float, np.floating)):
+        return _fraction(float(value), whole)
+    return str(value)
+
+
+def shown_rows(rows: Sequence[Sequence[object]]) -> list[list[str]]:
+    """The cells of a table; the fractions of a column have the same decimals."""
+    n_columns = max((len(row) for row in rows), default=0)
+    wholes = [all(_is_whole(row[i]) for row in rows if i < len(row)) for i in range(n_columns)]
+    return [[shown(cell, whole) for cell, whole in zip(row, wholes)] for row in rows]
+
+
+def exactly(value: object) -> str:
+    """A setting to the last digit, as it can be typed."""
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
+def grouped(digits: str) -> str:
+    """The digits of a whole number in groups of three."""
+    return f"{int(digits):,}".replace(",", THIN) if abs(int(digits)) >= GROUPED else digits
+
+
+def _is_whole(value: object) -> bool:
+    return not isinstance(value, (float, np.floating)) or not np.isfinite(value) or value == int(value)
+
+
+def _fraction(value: float, whole: bool) -> str:
+    if not np.isfinite(value):
+        return "∞" if value > 0 else "−∞" if value < 0 else ""
+    if abs(value) < NOTHING:
+        value = 0.0
+    if abs(value) >= 1e15:
+        return f"{value:.3e}"
+    if abs(value) >= 1000 or (whole and value == int(value)):
+        return grouped(f"{round(value)}")
+    if 0 < abs(value) < 10**-DECIMALS:
+        return np.format_float_positional(value, precision=3, fractional=False, trim="-")
+    return f"{value:.{DECIMALS}f}"

@@ -1,0 +1,116 @@
+"""Outlines for a map on a page: few points, and a border that two shapes share stays one line."""
+
+from __future__ import annotations
+
+import numpy as np
+import shapely
+
+from ...arrays import to_list
+
+
+def paths(shapes: np.ndarray, tolerance: float, most: int) -> list[str]:
+    """The data of an SVG path for each shape, in relative whole numbers.
+
+    shapes : (m,) polygons or multipolygons in units of which one is the grid of the picture; tolerance : how far a line
+    may leave its place; it is doubled until all lines together have at most `most` points. A shape too small for its
+    outline becomes a small square, so that nothing is lost.
+    """
+    rings, owner = _rings(shapes)
+    chains = _chains(rings)
+    while True:
+        found = _simplified(chains, len(rings), tolerance)
+        if sum(map(len, found)) <= most or tolerance > 1e6:
+            break
+        tolerance *= 2
+    data = [""] * len(shapes)
+    for one, ring in zip(owner, found):
+        if len(ring) > 2:
+            data[one] += _path(ring)
+    for one in [i for i, path in enumerate(data) if not path and not shapely.is_empty(shapes[i])]:
+        x, y = shapely.get_coordinates(shapely.point_on_surface(shapes[one]))[0]
+        data[one] = f"M{x - 2:.0f} {y - 2:.0f}h4v4h-4z"
+    return data
+
+
+def _rings(shapes: np.ndarray) -> tuple[list[np.ndarray], list[int]]:
+    """The rings of all polygons, (p, 2) whole numbers each, open, without repeated points; and whose each is."""
+    parts, of_shape = shapely.get_parts(shapes, return_index=True)
+    of_shape, parts = of_shape[shapely.get_dimensions(parts) == 2], parts[shapely.get_dimensions(parts) == 2]
+    rings, of_part = shapely.get_rings(parts, return_index=True)
+    coordinates, of_ring = shapely.get_coordinates(rings, return_index=True)
+    points = np.rint(coordinates).astype(np.int64)
+    new = np.ones(len(points), bool)
+    new[1:] = (points[1:] != points[:-1]).any(axis=1) | (of_ring[1:] != of_ring[:-1])
+    points, of_ring = points[new], of_ring[new]
+    bounds = np.searchsorted(of_ring, np.arange(len(rings) + 1))
+    found, owner = [], []
+    for i, (start, end) in enumerate(zip(to_list(bounds[:-1]), to_list(bounds[1:]))):
+        if end - start > 3:  # the first point stands at the end again
+            found.append(points[start : end - 1])
+            owner.append(int(of_shape[of_part[i]]))
+    return found, owner
+
+
+def _chains(rings: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """All rings cut where more than two lines meet: points (p, 2), the chain of each, and of each chain its ring and
+    whether it is turned around.
+
+    Two shapes run along a shared border in opposite directions: turned to one direction, and begun at the same point,
+    their chains are equal, and so is what simplifying leaves of them.
+    """
+    if not rings:
+        none = np.empty(0, np.int64)
+        return np.empty((0, 2), np.int64), none, none, none
+    points = np.vstack(rings)
+    # (x, y) as one number: whole numbers of a page are far below 2^31
+    node = np.unique(points[:, 0] * 2**32 + points[:, 1], return_inverse=True)[1].reshape(-1)
+    sizes = np.array([len(ring) for ring in rings])
+    last = np.cumsum(sizes) - 1
+    following = np.append(node[1:], node[:1])
+    following[last] = node[last - sizes + 1]
+    n_nodes = int(node.max()) + 1
+    low, high = np.minimum(node, following), np.maximum(node, following)
+    edges = np.unique(low * n_nodes + high)
+    meeting = np.bincount(np.concatenate([edges // n_nodes, edges % n_nodes]), minlength=n_nodes) > 2
+    pieces, of_ring, turned = [], [], []
+    for ring, end in enumerate(to_list(last)):
+        own = np.arange(end - sizes[ring] + 1, end + 1)
+        cuts = np.flatnonzero(meeting[node[own]])
+        if not len(cuts):
+            cuts = np.array([int(node[own].argmin())])
+        own = np.roll(own, -int(cuts[0]))
+        own = np.append(own, own[0])
+        cuts = np.append(cuts - cuts[0], len(own) - 1)
+        for first, past in zip(to_list(cuts[:-1]), to_list(cuts[1:])):
+            piece = own[first : past + 1]
+            nodes = node[piece]
+            back = (nodes[0], nodes[1]) > (nodes[-1], nodes[-2])
+            pieces.append(piece[::-1] if back else piece)
+            of_ring.append(ring)
+            turned.append(back)
+    chain = np.repeat(np.arange(len(pieces)), [len(piece) for piece in pieces])
+    return points[np.concatenate(pieces)], chain, np.array(of_ring), np.array(turned)
+
+
+def _simplified(
+    chains: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], n_rings: int, tolerance: float
+) -> list[np.ndarray]:
+    """The rings, put together again from chains with fewer points (Douglas and Peucker 1973)."""
+    points, chain, of_ring, turned = chains
+    if not len(points):
+        return []
+    lines = shapely.simplify(
+        shapely.linestrings(points.astype(float), indices=chain), tolerance, preserve_topology=False
+    )
+    kept, of_chain = shapely.get_coordinates(lines, return_index=True)
+    bounds = np.searchsorted(of_chain, np.arange(len(lines) + 1))
+    parts: list[list[np.ndarray]] = [[] for _ in range(n_rings)]
+    for one, (start, end) in enumerate(zip(to_list(bounds[:-1]), to_list(bounds[1:]))):
+        piece = kept[start:end][::-1] if turned[one] else kept[start:end]
+        parts[of_ring[one]].append(piece[:-1])
+    return [np.vstack(pieces).astype(np.int64) for pieces in parts]
+
+
+def _path(ring: np.ndarray) -> str:
+    steps = " ".join(map(str, to_list(np.diff(ring, axis=0).reshape(-1))))
+    return f"M{ring[0, 0]} {ring[0, 1]}l{steps}z".replace(" -", "-")

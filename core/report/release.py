@@ -1,0 +1,177 @@
+"""The edition of a report that may be published beside a release.
+
+It is made of what is published anyway and nothing else: the released rows, the regions, the areas as their layer
+shows them, and the settings that were chosen. So nothing in it depends on a record that was suppressed: not how many
+records there were, not what is missing of a region, a value or a class, nor a distance weighted by people who are
+counted from the records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..areas import Areas
+from ..arrays import to_list
+from ..evaluation import mean_distances, value_text
+from ..levels import Levels
+from ..privacy.risk import risk_of
+from ..release import Release, class_sizes
+from .cost import HEADER, risk_rows
+from .ground import Ground, released_map
+from .numbers import shown
+from .page import Report, Section, render
+from .pictures import histogram
+from .running import settings
+
+NOT_SAID = (
+    "Records that too few others share may have been left out before publication. Whether any were, and how many, is "
+    "not said here.",
+    "k-anonymity hides who is who. It does not hide what all members of a class have in common.",
+)
+MOST_VALUES = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Published:
+    """What is published.
+
+    n_quasi_identifiers : so many fields of the release, the first ones, make a class with level and region
+    areas : with the population of their layer, ones where it has none, never the records; None where there are no
+    distances
+    ground : None where nothing is drawn; counts_people : whether a person can have several records, so that a class has
+    fewer people than records; parameters : label and value of those that may be said
+    """
+
+    release: Release
+    n_quasi_identifiers: int
+    levels: Levels
+    k: int
+    areas: Areas | None = None
+    ground: Ground | None = None
+    counts_people: bool = False
+    parameters: Sequence[tuple[str, object]] = ()
+    version: str = ""
+    date: str = ""
+
+
+def release_report(published: Published) -> str:
+    """The page as HTML."""
+    release, k = published.release, published.k
+    nested = len(published.levels) > 1
+    if release.n_records:
+        where = "level, region" if nested else "region"
+        verdict = (
+            f"The release is {k}-anonymous: every one of its {shown(release.n_records)} records shares its {where} and "
+            f"quasi-identifiers with at least {k - 1} others."
+        )
+    else:
+        verdict = "No record is released."
+    made = [*published.parameters, ("Made with VBAS", published.version)]
+    sections = [
+        _measures(published),
+        _levels(published) if nested else Section(""),
+        _map(published),
+        _classes(published),
+        _values(published),
+        Section("What is not said here", NOT_SAID),
+        Section("How it was made", (), ("Setting", "Value"), settings(made)),
+    ]
+    title = "Nested release" if nested else "Release of records"
+    return render(Report(title, verdict, release.n_records > 0, False, sections, published.date))
+
+
+def _counts(release: Release) -> np.ndarray:
+    """Records that each row stands for, (R,)."""
+    return np.ones(len(release), np.int64) if release.counts is None else release.counts
+
+
+def _class_sizes(published: Published) -> np.ndarray:
+    """Records of each released class, (C,)."""
+    return class_sizes(published.release, published.n_quasi_identifiers)
+
+
+def _distances(published: Published) -> np.ndarray | None:
+    """How far the people of the region that each row shows live from its middle, (R,) metres; None where not known."""
+    if published.areas is None:
+        return None
+    release, metres = published.release, np.zeros(len(published.release))
+    for level, crosswalk in enumerate(published.levels.crosswalks):
+        here = release.level == level
+        metres[here] = mean_distances(published.areas, crosswalk)[release.region[here]]
+    return metres
+
+
+def _mean(values: np.ndarray, weights: np.ndarray) -> float:
+    return float(values @ weights / max(weights.sum(), 1))
+
+
+def _measures(published: Published) -> Section:
+    sizes = _class_sizes(published)
+    metres = _distances(published)
+    rows: list[tuple[object, ...]] = [
+        ("k", published.k, "The fewest records that may share a region and all quasi-identifiers."),
+        ("Records released", published.release.n_records, ""),
+        ("Regions", published.levels.crosswalks[0].n_regions, "The more, the finer the geography."),
+        ("Classes", len(sizes), "Combinations of region and quasi-identifiers that occur in the release."),
+    ]
+    if metres is not None:
+        meaning = "From the middle of the region that a record shows to the areas in it, on average over the records."
+        rows.append(("Mean distance, m", _mean(metres, _counts(published.release)), meaning))
+    if published.counts_people:
+        rows.append(("Largest risk, at most, %", 100.0 / published.k, "1 / k: k counts people, not their records."))
+    elif len(sizes):
+        rows += risk_rows(risk_of(sizes, sizes), int(sizes.min()))
+    return Section("In short", (), HEADER, rows)
+
+
+def _levels(published: Published) -> Section:
+    release, counts = published.release, _counts(published.release)
+    rows: list[tuple[object, ...]] = []
+    for level, crosswalk in enumerate(published.levels.crosswalks):
+        own = int(counts[release.level == level].sum())
+        rows.append((level + 1, crosswalk.n_regions, own, 100.0 * own / max(release.n_records, 1)))
+    text = "Each record shows the finest level that hides it. Level 1 is the finest."
+    return Section("The levels", (text,), ("Level", "Regions", "Records shown here", "% of the release"), rows)
+
+
+def _map(published: Published) -> Section:
+    """The finest regions by the released records that they show."""
+    if published.ground is None:
+        return Section("")
+    release, crosswalk = published.release, published.levels.crosswalks[0]
+    here = release.level == 0
+    released = np.bincount(release.region[here], _counts(release)[here], crosswalk.n_regions).astype(np.int64)
+    return Section("The regions", (), pictures=(released_map(published.ground, crosswalk.numbers, released),))
+
+
+def _classes(published: Published) -> Section:
+    sizes = _class_sizes(published)
+    if not len(sizes):
+        return Section("")
+    usual = sizes[sizes <= np.percentile(sizes, 99)]
+    caption = "Sizes of the classes; the largest, 1 % of them, are left out"
+    picture = histogram(usual, caption, "records in the class", "classes", mark=float(published.k))
+    return Section("Class sizes", (), pictures=(picture,))
+
+
+def _values(published: Published) -> Section:
+    """The released records by value of each quasi-identifier: only values that are released."""
+    counts, metres = _counts(published.release), _distances(published)
+    rows: list[tuple[object, ...]] = []
+    for name, column in list(published.release.fields.items())[: published.n_quasi_identifiers]:
+        released = np.bincount(column.codes, counts, len(column.categories)).astype(np.int64)
+        used = np.flatnonzero(released)
+        far = None if metres is None else np.bincount(column.codes, counts * metres, len(column.categories))
+        for one in to_list(used):
+            value = value_text(column.categories[one])
+            rows.append((name, value, int(released[one]), *(() if far is None else (float(far[one] / released[one]),))))
+    header = ("Quasi-identifier", "Value", "Records released", *(() if metres is None else ("Mean distance, m",)))
+    text = (
+        f"The first {MOST_VALUES} values."
+        if len(rows) > MOST_VALUES
+        else "Values in larger regions are less finely placed."
+    )
+    return Section("The released records by value", (text,), header, rows[:MOST_VALUES])

@@ -1,0 +1,65 @@
+"""What a report says of its run: when and with what, of which inputs, and how to do it again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from .numbers import exactly
+from .page import Section, time_taken
+
+
+@dataclass(frozen=True)
+class InputUsed:
+    """A layer or table that was read. parameter : its label and id; name : of the layer; where : its file, or what
+    holds it; rows : None where not known; sha256 : of the whole file, or a sentence why there is none"""
+
+    parameter: str
+    name: str
+    where: str
+    rows: int | None
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Running:
+    """One run, as its report tells it.
+
+    parameters : label and value of each that counted; versions : name and version; inputs : what was read; command :
+    what does the same again, as bash takes it, and `caveats` what it cannot do; date : when the report was made
+    """
+
+    parameters: Sequence[tuple[str, object]] = ()
+    date: str = ""
+    versions: Sequence[tuple[str, str]] = ()
+    inputs: Sequence[InputUsed] = ()
+    command: str = ""
+    caveats: Sequence[str] = ()
+
+
+def settings(parameters: Sequence[tuple[str, object]]) -> list[tuple[str, str]]:
+    """Label and value of each, as text: they are of all kinds."""
+    return [(label, exactly(value)) for label, value in parameters]
+
+
+def how_it_was_done(
+    notes: Sequence[str], running: Running, step: str = "Step", seconds: Mapping[str, float] | None = None
+) -> list[Section]:
+    """The sections that every internal report ends with. notes : sentences; seconds : by step, so called."""
+    inputs = [(one.parameter, one.name, one.rows, one.where, one.sha256) for one in running.inputs]
+    return [
+        Section("How it was done", tuple(notes), ("Parameter", "Value"), settings(running.parameters)),
+        Section(
+            "What was read",
+            ("The checksum tells whether a file is still the one that was read.",) if inputs else (),
+            ("Parameter", "Layer", "Rows", "Where", "SHA-256"),
+            inputs,
+        ),
+        Section("Versions", (), ("Program", "Version"), list(running.versions)),
+        Section(
+            "Run it again",
+            ("This command does the same in a terminal (bash).", *running.caveats) if running.command else (),
+            code=running.command,
+        ),
+        *([time_taken(step, seconds)] if seconds else []),
+    ]

@@ -1,0 +1,151 @@
+"""The search over the lattice of coarsenings: each node with the finest geography within each budget.
+
+Sites are located, and areas joined, once for each number of sites, as long as neither looks at classes: balanced
+density with a Voronoi diagram does not. A coarser node suppresses no more with the same regions, so its search begins
+at the number that is known from the nodes below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from .. import aggregation, site_location
+from ..aggregation import Aggregation
+from ..areas import Areas
+from ..configuration import Configuration, LocatedSites, Trials
+from ..generalising import Hierarchy, entropy, generalise_profile, records_by_value
+from ..profile import Profile
+from ..progress import Progress, part, silent
+from ..site_number.suppression_budget import most_within, numbers_tried
+from ..suppression import Terms, held_against_budget, suppressed_by_class
+from .lattice import MOST_NODES, Node, below, heights, n_nodes, walk
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What a node of the lattice gets within a budget at a k.
+
+    node : the level of each quasi-identifier; profile : at the node; n_sites : the most within the budget, 0 for none;
+    aggregation : the regions there, None for none; percent : what the budget is held against, with as many sites, or
+    with one where not even that is within; n_tried : numbers of sites tried
+    """
+
+    node: Node
+    k: int
+    budget: float
+    profile: Profile
+    n_sites: int
+    aggregation: Aggregation | None
+    percent: float
+    n_tried: int
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """What is searched.
+
+    areas, profile : n areas with the population to balance, and the profile of the records as they are; hierarchies :
+    by quasi-identifier, of its categories in this profile; configuration : location, aggregation and their options, and
+    the quasi-identifiers of FAIR; ks, budgets : each node is searched for each of them; n_unmatched : records of no
+    known area; located : sites of earlier runs over the same areas and profile
+    """
+
+    areas: Areas
+    profile: Profile
+    hierarchies: Mapping[str, Hierarchy]
+    configuration: Configuration
+    ks: Sequence[int]
+    budgets: Sequence[float]
+    n_unmatched: int = 0
+    located: LocatedSites | None = None
+
+    @property
+    def top(self) -> Node:
+        """The coarsest node."""
+        return heights(self.profile.quasi_identifiers, self.hierarchies)
+
+    def choices(self, progress: Progress = silent, most: int = MOST_NODES) -> Iterator[Choice]:
+        """Each node looked at, finer ones first, with what it gets at each k within each budget, the smallest first."""
+        known: dict[Node, dict[tuple[int, float], int]] = {}
+        shared = Trials(self.areas, self.profile, self.configuration, self.located)
+        total = min(n_nodes(self.top), most)
+        bits = self._bits()
+
+        def worth(node: Node) -> float:
+            """Bits that the attributes keep, and those that the regions give."""
+            kept = sum(of_level[level] for of_level, level in zip(bits, node))
+            return kept + float(np.log2(max(max(known[node].values()), 1)))
+
+        for done, node in enumerate(walk(self.top, worth, most)):
+            step = part(progress, done / total, (done + 1) / total)
+            known[node] = {}
+            for choice in self._of_node(node, shared, known, step):
+                known[node][choice.k, choice.budget] = choice.n_sites
+                yield choice
+        progress(1.0)
+
+    def _of_node(
+        self, node: Node, shared: Trials, known: Mapping[Node, Mapping[tuple[int, float], int]], progress: Progress
+    ) -> Iterator[Choice]:
+        profile, class_of = generalise_profile(self.profile, self.hierarchies, node)
+        counted = _Counted(self, profile, class_of, shared)
+        for done, k in enumerate(self.ks):
+            step = part(progress, done / len(self.ks), (done + 1) / len(self.ks))
+            at_least = 1
+            for budget in sorted(set(self.budgets)):
+                finer = (known[one].get((k, budget), 0) for one in below(node) if one in known)
+                at_least = max(at_least, *finer, 1)
+                tried = numbers_tried(partial(counted.percent, k), len(self.areas), budget, step, at_least)
+                n_sites = most_within(tried, budget)
+                at_least = max(at_least, n_sites)
+                made = counted.trials(k).parts(n_sites)[1] if n_sites else None
+                percent = tried[n_sites] if n_sites else min(tried.values())
+                yield Choice(node, k, budget, profile, n_sites, made, percent, len(tried))
+
+    def _bits(self) -> list[list[float]]:
+        """The entropy of each quasi-identifier at each of its levels, bits per record."""
+        found = []
+        for name, records in zip(self.profile.quasi_identifiers, records_by_value(self.profile)):
+            levels = self.hierarchies[name].codes if name in self.hierarchies else [np.arange(len(records))]
+            found.append([entropy(np.bincount(codes, records)) for codes in levels])
+        return found
+
+
+class _Counted:
+    """What numbers of sites suppress at one node: each number is counted once, for all k."""
+
+    def __init__(self, search: Search, profile: Profile, class_of: np.ndarray, shared: Trials) -> None:
+        self._search, self._profile, self._class_of, self._shared = search, profile, class_of, shared
+        self._found: dict[tuple[int, int], float] = {}
+        self._own: dict[int, Trials] = {}
+        one = search.configuration
+        looks = aggregation.APPROACHES[one.aggregation].looks_at_classes
+        located = not one.chooses_sites and site_location.APPROACHES[one.site_location].looks_at_classes
+        self._own_regions = looks or located
+
+    def trials(self, k: int) -> Trials:
+        """The regions by number of sites: the same for all nodes, or of this node and k where approaches look at it."""
+        if not self._own_regions:
+            return self._shared
+        if k not in self._own:
+            search, one = self._search, self._search.configuration
+            options = replace(one.location_options, k=k), replace(one.aggregation_options, k=k)
+            asked = replace(one, location_options=options[0], aggregation_options=options[1])
+            self._own[k] = Trials(search.areas, self._profile, asked)
+        return self._own[k]
+
+    def percent(self, k: int, n_sites: int, progress: Progress) -> float:
+        """What a budget is held against, per cent."""
+        if (n_sites, k) not in self._found:
+            search, terms = self._search, Terms(k, n_unmatched=self._search.n_unmatched)
+            crosswalk = self.trials(k).parts(n_sites, progress)[1].crosswalk
+            fair = search.configuration.number_options.fair
+            # FAIR looks at the groups as they are in the records, however coarse the node shows them.
+            counted = (search.profile, self._class_of) if fair else (self._profile, None)
+            suppressed = suppressed_by_class(counted[0], crosswalk, terms, counted[1])
+            self._found[n_sites, k] = held_against_budget(counted[0], suppressed, terms, fair)
+        return self._found[n_sites, k]

@@ -1,0 +1,238 @@
+"""What sensitive values add to what several releases give away: worked examples, truth, and brute force."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vbas.core.areas import make_areas
+from vbas.core.crosswalk import number_compactly
+from vbas.core.nesting.planning import nest
+from vbas.core.plan import suppress
+from vbas.core.privacy.requirement import Shares
+from vbas.core.releases.counts import ALIKE, CELL, REST, TOLD
+from vbas.core.releases.examining import examine
+from vbas.core.releases.pinned import find_pinned
+from vbas.core.releases.published import publish
+from vbas.core.releases.values import KeptValues
+
+from .nested_cases import random_levels
+from .release_cases import coarser, profile_over
+
+ILLS = np.array(["cold", "flu", "HIV"], dtype=object)
+NAMES = ("p", "q")
+
+
+def kept_values(profile, people):
+    """The field “ill” of people (n, C, V), by the cells of their profile."""
+    area = np.repeat(np.arange(profile.counts.shape[0]), np.diff(profile.counts.indptr))
+    cell, value = np.nonzero(people[area, profile.counts.indices])
+    records = people[area, profile.counts.indices][cell, value]
+    return KeptValues(Shares("ill", cell, value, records), ILLS)
+
+
+def areas_of(n):
+    return make_areas([f"a{i}" for i in range(n)], np.arange(2.0 * n).reshape(n, 2) ** 1.5, np.ones(n))
+
+
+def release(people, region_of, k=5, classes=(("x", "y"),), field=True):
+    """One level of regions of people (n, C, V)."""
+    profile = profile_over(people.sum(axis=2), list(classes), NAMES)
+    plan = suppress(profile, number_compactly(np.array(region_of))[0], k)
+    return publish(plan, areas_of(len(people)), sensitive=[kept_values(profile, people)] if field else [])
+
+
+def test_the_value_of_the_one_who_is_missing():
+    people = np.array([[[5, 1, 0]], [[0, 0, 1]]])
+    found = find_pinned([release(people, [0, 0]), release(people, [0, 1])])
+    (count,) = [one for one in found.counts if one.kind == CELL]
+    assert (count.low, count.high, count.values) == (1, 1, (("ill", "HIV", 1),))
+    without = find_pinned([release(people, [0, 0], field=False), release(people, [0, 1], field=False)])
+    assert [one.values for one in without.counts] == [()]
+    one_shows = find_pinned([release(people, [0, 0]), release(people, [0, 1], field=False)])
+    assert [one.values for one in one_shows.counts] == [()]
+
+
+def test_as_many_as_you_like_of_one_value():
+    people = np.array([[[6, 2, 3]], [[0, 0, 7]]])
+    found = find_pinned([release(people, [0, 0]), release(people, [0, -1])])
+    (count,) = found.counts
+    assert (count.kind, count.low, count.values) == (ALIKE, 7, (("ill", "HIV", 7),))
+    # Where the second release shows these seven as a class of their own, it says so by itself.
+    assert not find_pinned([release(people, [0, 0]), release(people, [0, 1])]).counts
+
+
+def test_what_two_classes_have_in_common():
+    """Regions that overlap: who lives in both has a value that both show."""
+    people = np.array([[[4, 0, 0]], [[0, 6, 0]], [[0, 0, 5]]])
+    found = find_pinned([release(people, [0, 0, 1]), release(people, [0, 1, 1], k=4)], k=4)
+    middle = [one for one in found.counts if one.cells.tolist() == [1] and one.kind == ALIKE]
+    assert [one.values for one in middle] == [(("ill", "flu", 6),)]
+
+
+def test_values_pin_what_counts_leave_open():
+    people = np.array([[[4, 0, 0]], [[0, 4, 0]], [[0, 0, 6]], [[5, 0, 0]]])
+    overlapping = [0, 0, -1, -1], [-1, 0, 0, -1], [0, -1, -1, 1]
+    assert not find_pinned([release(people, one, field=False) for one in overlapping]).counts
+    found = find_pinned([release(people, one) for one in overlapping])
+    over = found.overlay
+    told = {(one.kind, over.areas[over.cell_of == one.cells[0]].item(), one.values) for one in found.counts}
+    cold, flu, hiv = ((("ill", one, n),) for one, n in (("cold", 4), ("flu", 4), ("HIV", 6)))
+    assert told == {(TOLD, "a0", cold), (TOLD, "a1", flu), (ALIKE, "a2", hiv)}
+
+
+def test_the_rest_of_a_class_after_one_more_quasi_identifier():
+    people = np.array([[[5, 0, 1], [0, 1, 0]], [[2, 2, 2], [1, 0, 0]]])
+    classes = [("x", "y"), ("x", "z")]
+    fine = release(people, [0, 0], classes=classes)
+    profile = coarser(profile_over(people.sum(axis=2), classes, NAMES), ("p",))
+    plan = suppress(profile, number_compactly(np.array([0, 0]))[0], 5)
+    wide = publish(plan, areas_of(2), sensitive=[kept_values(profile, people.sum(axis=1, keepdims=True))])
+    (count,) = [one for one in find_pinned([wide, fine]).counts if one.kind in (REST, CELL)]
+    assert (count.low, count.values) == (2, (("ill", "cold", 1), ("ill", "flu", 1)))
+
+
+@st.composite
+def people_and_releases(draw, most_areas=6, most_classes=3, most=5, nested=True):
+    """(people (n, C, V), their releases, most of which show the field)."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, n_values = int(rng.integers(2, most_areas + 1)), int(rng.integers(1, 4))
+    n_classes = int(rng.integers(1, most_classes + 1))
+    people = np.zeros((n, n_classes, 3), np.int64)
+    shape = (n, n_classes, n_values)
+    people[:, :, :n_values] = rng.integers(0, most, shape) * (rng.random(shape) < rng.choice([0.3, 0.7]))
+    values = [("x" if i % 2 else "y", f"v{i}") for i in range(n_classes)]
+    profile, areas, releases = profile_over(people.sum(axis=2), values, NAMES), areas_of(n), []
+    k = draw(st.integers(2, 4))
+    for _ in range(int(rng.integers(2, 4))):
+        own, of = profile, people
+        if rng.random() < 0.25:
+            own = coarser(profile, ("p",))
+            belongs = (own.categories[0][own.classes[:, 0]][:, None] == [one[0] for one in values]).astype(np.int64)
+            of = np.einsum("dc,acv->adv", belongs, people)
+        if nested and rng.random() < 0.4:
+            plan = nest(areas, own, random_levels(areas, rng, 3, left_out=True), k)
+        else:
+            region_of = rng.integers(-1 if rng.random() < 0.3 else 0, max(2, n - 1), n)
+            region_of[0] = max(region_of[0], 0)
+            plan = suppress(own, number_compactly(region_of)[0], k)
+        releases.append(publish(plan, areas, "r", [kept_values(own, of)] if rng.random() < 0.85 else []))
+    return people, values, releases
+
+
+def true_values(over, count, people, values):
+    """The people of a count by value."""
+    shown = np.zeros(3, np.int64)
+    schema_rows = {tuple(over.entries[one]) for one in count.joint}
+    for c, value in enumerate(values):
+        person = dict(zip(NAMES, value))
+        own = [tuple(person[name] for name in schema.names) for schema in over.schemas]
+        entry = [schema.classes.index(one) if one in schema.classes else -1 for schema, one in zip(over.schemas, own)]
+        if tuple(entry) in schema_rows:
+            position = [over.areas.tolist().index(f"a{i}") for i in range(len(people))]
+            inside = np.isin(over.cell_of[position], count.cells)
+            shown += people[inside, c].sum(axis=0)
+    return shown
+
+
+@given(people_and_releases())
+@settings(max_examples=400, deadline=None)
+def test_whatever_is_told_is_true(case):
+    people, values, releases = case
+    found = find_pinned(releases)
+    assert not len(found.contradicted)
+    for count in found.counts:
+        true = dict(zip(ILLS.tolist(), true_values(found.overlay, count, people, values).tolist()))
+        total = sum(true.values())
+        if count.kind in (TOLD, ALIKE, CELL):
+            assert 1 <= count.low <= total <= count.high
+        assert (count.kind == ALIKE) <= (len(count.values) == 1)
+        if count.values:
+            told = {value for _, value, _ in count.values}
+            assert all(true[value] >= least for _, value, least in count.values)
+            assert all(number == 0 for value, number in true.items() if value not in told)
+        if len(count.values) > 1:
+            assert {value: least for _, value, least in count.values} == {v: n for v, n in true.items() if n}
+
+
+@given(people_and_releases(most_areas=3, most_classes=1, most=4, nested=False))
+@settings(max_examples=400, deadline=None)
+def test_brute_force_finds_no_more_cells_of_one_value(case):
+    _, values, releases = case
+    found = find_pinned(releases)
+    over, shown = found.overlay, ILLS.tolist()
+    if len(values) != 1 or over.n_cells > 2 or len(over.entries) != 1:
+        return
+    tables = np.array(list(product(range(7), repeat=over.n_cells * 3))).reshape(-1, over.n_cells, 3)
+    for family in over.sums(np.array([0])):
+        for region in range(family.n_regions):
+            inside = tables[:, family.region == region].sum(axis=1)
+            if family.class_of[0] < 0:
+                continue
+            total = inside.sum(axis=1)
+            tables = tables[(total >= family.low[region, 0]) & (total <= family.high[region, 0])]
+            inside = tables[:, family.region == region].sum(axis=1)
+            release = releases[family.release]
+            labels = np.flatnonzero(release.region == region)
+            for one in release.sensitive:
+                if len(labels):
+                    counts = [one.records[(one.label == labels[0]) & (one.categories[one.value] == v)] for v in shown]
+                    exact = [int(number.sum()) for number in counts]
+                    tables = tables[(inside == exact).all(axis=1)]
+                    inside = tables[:, family.region == region].sum(axis=1)
+    cells = {int(count.cells[0]): count for count in found.counts if len(count.cells) == 1}
+    for cell in range(over.n_cells):
+        total = tables[:, cell].sum(axis=1)
+        if total.min() >= 1 and total.max() < found.k:
+            assert cell in cells
+            if (tables[:, cell] == tables[0, cell]).all():
+                assert cells[cell].values
+
+
+def test_an_update_shows_the_value_of_the_new_one_and_of_many():
+    crosswalk = [0, 0]
+    old = release(np.array([[[5, 1, 0]], [[0, 0, 1]]]), crosswalk)
+
+    def found(people, alike=False):
+        return examine(release(np.array(people), crosswalk), [old], alike=alike)
+
+    ((_, one),) = found([[[5, 1, 0]], [[0, 0, 2]]]).changes
+    assert (one.people.tolist(), one.values) == ([1], ((("ill", "HIV", 1),),))
+    # As many as before, of whom one has another diagnosis.
+    ((_, one),) = found([[[5, 0, 0]], [[0, 0, 2]]]).changes
+    assert (one.people.tolist(), one.before.tolist(), one.after.tolist()) == ([1], [7], [7])
+    assert one.values == ((("ill", "HIV", 1), ("ill", "flu", -1)),)
+    # Five more, all of one value: told only where that was asked for, and counted anyway.
+    many = [[[5, 1, 0]], [[0, 0, 6]]]
+    assert (found(many).n_counts, found(many).n_alike, found(many, alike=True).n_counts) == (0, 1, 1)
+    assert found([[[8, 1, 0]], [[0, 0, 3]]]).n_alike == 0
+
+
+@given(people_and_releases())
+@settings(max_examples=100, deadline=None)
+def test_a_release_held_against_others_of_one_value_counts_them_only_if_asked(case):
+    *earlier, new = case[2]
+    plain, asked = examine(new, earlier), examine(new, earlier, alike=True)
+    assert all(count.kind != ALIKE for count in plain.counts)
+    assert asked.n_counts - plain.n_counts == plain.n_alike == asked.n_alike
+
+
+def test_what_is_left_over_several_regions_is_left_value_by_value():
+    people = np.array([[[5, 0, 0], [0, 1, 0]], [[1, 0, 0], [0, 0, 0]], [[5, 1, 0], [1, 0, 0]], [[0, 1, 0], [0, 0, 0]]])
+    fine = release(people, [0, 0, 1, 1], classes=[("x", "y"), ("x", "z")])
+    profile = coarser(profile_over(people.sum(axis=2), [("x", "y"), ("x", "z")], NAMES), ("p",))
+    plan = suppress(profile, number_compactly(np.zeros(4, np.int64))[0], 5)
+    wide = publish(plan, areas_of(4), sensitive=[kept_values(profile, people.sum(axis=1, keepdims=True))])
+    (count,) = [one for one in find_pinned([wide, fine]).counts if one.kind == REST]
+    assert (len(count.cells), count.low, count.values) == (2, 2, (("ill", "cold", 1), ("ill", "flu", 1)))
+
+
+def test_a_release_that_adds_only_the_value_of_a_count_given_away_before_is_held_back():
+    people = np.array([[[6, 0, 0]], [[1, 0, 0]]])
+    earlier = [release(people, one, field=False) for one in ([0, 0], [0, 1])]
+    assert examine(release(people, [0, 0], field=False), earlier).n_counts == 0
+    (count,) = examine(release(people, [0, 0]), earlier).counts
+    assert count.values == (("ill", "cold", 1),)

@@ -1,0 +1,77 @@
+"""RECORD_COUNT that is a survey weight: k by weight may rest on a single respondent."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from vbas.core.areas import make_areas
+from vbas.core.crosswalk import Crosswalk
+from vbas.core.plan import suppress
+from vbas.core.privacy.weights import classes_on_few_rows, warning_of_weights
+from vbas.core.records.matching import match_records
+from vbas.core.records.table import RecordTable
+
+from .strategies import column_from_array
+
+N_AREAS, K = 40, 5
+
+
+def survey(weights, seed=0, n=600):
+    """600 respondents in 40 areas and 4 regions, each with a weight."""
+    rng = np.random.default_rng(seed)
+    areas = make_areas([f"a{i}" for i in range(N_AREAS)], rng.random((N_AREAS, 2)))
+    quasi = {"age": column_from_array(rng.integers(0, 12, n)), "sex": column_from_array(rng.integers(0, 3, n))}
+    area = column_from_array(np.array([f"a{i}" for i in rng.integers(0, N_AREAS, n)]))
+    counts = None if weights is None else weights(rng, n)
+    records = match_records(RecordTable(area, quasi, {}, counts), areas)
+    crosswalk = Crosswalk(np.arange(N_AREAS) // 10, 4)
+    return suppress(records.profile, crosswalk, K), records
+
+
+def counted(most, dense, seed=0):
+    """A true table: the records of each area and class, added up."""
+    rng = np.random.default_rng(seed)
+    areas = make_areas([f"a{i}" for i in range(N_AREAS)], rng.random((N_AREAS, 2)))
+    people = 400 if dense else 60
+    area = np.repeat(np.arange(N_AREAS), people)
+    classes = rng.choice(most, len(area), p=rng.dirichlet(np.full(most, 5.0)))
+    keys, counts = np.unique(area * most + classes, return_counts=True)
+    table = RecordTable(
+        column_from_array(np.array([f"a{i}" for i in keys // most])), {"q": column_from_array(keys % most)}, {}, counts
+    )
+    records = match_records(table, areas)
+    return suppress(records.profile, Crosswalk(np.arange(N_AREAS) // 10, 4), K), records
+
+
+def test_nearly_every_class_of_weighted_respondents_rests_on_fewer_than_k():
+    plan, records = survey(lambda rng, n: rng.integers(20, 400, n))
+    few, shown = classes_on_few_rows(plan, records)
+    by_hand = {}
+    for row, cell in enumerate(records.cell_of.tolist()):
+        label = int(plan.label_of[cell])
+        by_hand.setdefault(label, []).append(row)
+    by_hand.pop(-1, None)
+    assert shown == len(by_hand) and few == sum(len(rows) < K for rows in by_hand.values())
+    assert few / shown > 0.5  # without the warning nobody would know: every class has k records by weight
+    assert plan.records[plan.shown].min() >= K
+    warning = warning_of_weights(plan, records)
+    assert f"{few} of {shown} released classes rest on fewer than {K} rows" in warning
+
+    # The cure: without RECORD_COUNT, k counts respondents.
+    unweighted, rows = survey(None)
+    assert unweighted.records[unweighted.shown].min() >= K and classes_on_few_rows(unweighted, rows)[0] == 0
+    assert warning_of_weights(unweighted, rows) == ""
+
+
+@pytest.mark.parametrize(("most", "dense"), [(2, True), (4, True), (60, True), (60, False), (200, False)])
+def test_true_counts_are_taken_for_what_they_are(most, dense):
+    plan, records = counted(most, dense)
+    population = records.profile.area_sizes
+    assert warning_of_weights(plan, records, population) == ""
+    assert "more than the" in warning_of_weights(plan, records, population / 2)
+
+
+def test_equal_weights_are_seen_and_a_small_table_is_left_alone():
+    assert "survey weight" in warning_of_weights(*survey(lambda _, n: np.full(n, 50)))
+    assert warning_of_weights(*survey(lambda _, n: np.full(n, 50), n=12)) == ""
