@@ -198,11 +198,11 @@ def test_a_filter_compares_as_its_field_does(parquet):
 
 
 def test_numbers_that_are_equal_are_one_value(tmp_path):
-    columns = {"area": cases.AREAS * 4, "x": [0.0, -0.0, float("nan"), None, 1.5, 1.5] * 4}
+    columns = {"area": cases.AREAS * 4, "x": [-0.0, 0.0, float("nan"), None, 1.5, 1.5] * 4}
     source = cases.write_parquet(columns, tmp_path / "x.parquet")
     with open_engine(str(source)) as engine:
         found = count_in_place(engine, RecordFields("area", ("x",)))
-        assert [c.tolist() for c in found.categories] == [[0.0, 1.5, None]]
+        assert [repr(value) for value in found.categories[0]] == ["0.0", "1.5", "None"]
 
 
 def test_what_is_not_there_or_cannot_be_released_is_refused(parquet):
