@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections import Counter
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -323,3 +324,21 @@ with open_engine({str(parquet)!r}) as engine:
     assert done.stdout.startswith("EngineError DuckDB"), done.stdout + done.stderr
     assert "nothing was written" in done.stdout
     assert [path.name for path in tmp_path.iterdir()] == ["people.parquet"]
+
+
+def test_classes_are_in_the_order_of_every_profile_whatever_the_engine_sorts_by(tmp_path):
+    """An engine sorts decimals by size, a profile by their text."""
+    n = 600
+    rng = np.random.default_rng(2)
+    sizes = [Decimal("9.5"), Decimal("10.5"), Decimal("-3.0"), Decimal("100.0")]
+    columns = {
+        "area": [cases.AREAS[i] for i in rng.integers(0, 6, n)],
+        "size": [sizes[i] for i in rng.choice(4, n, p=[0.1, 0.2, 0.3, 0.4])],
+        "sex": rng.choice(["F", "M"], n).tolist(),
+    }
+    source = cases.write_parquet(columns, tmp_path / "sizes.parquet")
+    matched, done = run(source, tmp_path / "out.parquet", RecordFields("area", ("size", "sex")))
+    records = in_memory(columns, kept=(), quasi=("size", "sex"))
+    assert same_profile(matched.profile, records.profile)
+    plan = plan_of(records.profile, False)
+    assert Counter(released(done.place)) == rows_of(apply(plan, records), plan.levels, False)
