@@ -42,7 +42,8 @@ class Approach(Generic[Result]):
     def sentence(self) -> str:
         """What it does, for whoever chooses it: the first paragraph of the docstring, without the source."""
         sentence = _sentence_and_source(self.function)[0]
-        return f"{sentence} It chooses its own sites." if self.own_sites else sentence
+        sentence += " It chooses its own sites." if self.own_sites else ""
+        return f"{sentence} It depends on suppressed records, too." if self.looks_at_classes else sentence
 
     @property
     def source(self) -> str:

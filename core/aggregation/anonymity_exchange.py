@@ -26,9 +26,8 @@ def anonymity_exchange(
     options: AggregationOptions = DEFAULTS,
     progress: Progress = silent,
 ) -> Aggregation:
-    """As iterative Voronoi, then areas at the borders change regions, and regions are joined and split, so that areas
-    lie nearer to the middle of theirs, and no more is suppressed than the suppression budget allows or, without one,
-    than before.
+    """As iterative Voronoi, then areas at borders change regions, and regions join and split, so that areas lie nearer
+    to the middle of theirs, and no more is suppressed than the budget allows or, without one, than before.
 
     areas : n areas with their neighbours; profile : of the same areas; sites : (S, 2), metres, which the start is drawn
     by; options : `k`, `seed`, `budget`, `class_weights`. See `exchanged`.
