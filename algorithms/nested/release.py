@@ -88,9 +88,7 @@ def release_nested(form: Form) -> dict[str, object]:
         layer = None
         areas, levels = regions.levels_of_crosswalk(form)
         records = records_of(form, areas, k)
-        if loss == MEAN_DISTANCE:
-            loss = NON_UNIFORM_ENTROPY
-            form.warn(f"Without REGIONS there are no distances: LOSS is “{loss}” in this run.")
+        loss = loss_without_areas(form)
     plan, release, _ = plan_and_release(form, areas, records, levels, k, loss, population)
     measures, _ = evaluate_levels(areas, plan, records.n_unmatched)
     table = release_table(form, release, levels, records, k, True)
@@ -98,6 +96,13 @@ def release_nested(form: Form) -> dict[str, object]:
     add_release_edition(form, release, records, levels, layer)
     conclude(form, measures, release, n_levels=len(levels))
     return regions.numbers(measures)
+
+
+def loss_without_areas(form: Form) -> str:
+    """LOSS where REGIONS are not given: one that needs no distances."""
+    if form.text("LOSS") == MEAN_DISTANCE:
+        form.warn(f"Without REGIONS there are no distances: LOSS is “{NON_UNIFORM_ENTROPY}” in this run.")
+    return NON_UNIFORM_ENTROPY
 
 
 def evaluate_nested(form: Form) -> dict[str, object]:

@@ -142,16 +142,29 @@ def examine_kept_fields(plan: Plan, records: Records, seed: int = 0) -> list[Kep
     if len(rows) > ROWS_LOOKED_AT:
         drawn = np.random.default_rng(seed).random(len(plan.records)) < ROWS_LOOKED_AT / len(rows)
         rows = rows[drawn[label[rows]]]
-    label = label[rows]
     area = area_of_cells(plan.profile)[records.cell_of[rows]]
+    columns = {name: Column(column.codes[rows], column.categories) for name, column in table.kept.items()}
+    fine = {name: one.original.codes[rows] for name, one in table.coarsened.items()}
+    return examine_rows(plan, label[rows], area, columns, fine)
+
+
+def examine_rows(
+    plan: Plan,
+    label: np.ndarray,
+    area: np.ndarray,
+    columns: Mapping[str, Column],
+    fine: Mapping[str, np.ndarray],
+) -> list[KeptField]:
+    """Look at fields of released rows; label, area : (r,) int64, of each row its label in the plan and its area.
+
+    fine : of the quasi-identifiers that are shown coarser, the code of each row's original value
+    """
     first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in plan.levels.crosswalks)])
     region = first[plan.level[label]] + plan.region[label]
-    quasi = {name: column.codes[rows] for name, column in table.quasi_identifiers.items()}
-    fine = {name: one.original.codes[rows] for name, one in table.coarsened.items()}
-    return [
-        _examine(name, Column(column.codes[rows], column.categories), label, region, area, quasi, plan.k, fine)
-        for name, column in table.kept.items()
-    ]
+    profile = plan.profile
+    codes = profile.classes[plan.class_of[label]]
+    quasi = {name: codes[:, i] for i, name in enumerate(profile.quasi_identifiers)}
+    return [_examine(name, column, label, region, area, quasi, plan.k, fine) for name, column in columns.items()]
 
 
 def examine_columns(
