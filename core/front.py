@@ -16,7 +16,7 @@ def unbeaten(measures: np.ndarray) -> np.ndarray:
     best = np.ones(len(table), bool)
     for start in range(0, len(table), CHUNK):
         rows = table[start : start + CHUNK, None, :]
-        no_worse = (table[None, :, :] <= rows).all(axis=2)
-        better = (table[None, :, :] < rows).any(axis=2)
-        best[start : start + CHUNK] = ~(no_worse & better).any(axis=1)
+        no_worse = np.all(table[None, :, :] <= rows, axis=2)
+        better = np.any(table[None, :, :] < rows, axis=2)
+        best[start : start + CHUNK] = ~np.any(no_worse & better, axis=1)
     return best

@@ -222,7 +222,7 @@ def _collected(batches: Iterable[Arrow], kinds: Sequence[type]) -> list[np.ndarr
 def _numbered(key: np.ndarray, reach: int) -> tuple[np.ndarray, np.ndarray]:
     """The keys that occur, ascending, and the position of each cell's among them, (m,) int32."""
     if reach > LOOKED_UP:
-        known = np.empty(0, np.int64)
+        known: np.ndarray = np.empty(0, np.int64)
         for part in _parts(key):
             known = np.union1d(known, part)
         position = np.empty(len(key), np.int32)

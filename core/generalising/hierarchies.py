@@ -60,7 +60,8 @@ def make_hierarchy(attribute: str, values: np.ndarray, levels: Sequence[Sequence
     values : (n,) object, the categories of a column, each once; levels : of level 1, 2, … the coarser value of each, as
     text, None for missing. Raises InputError where values that are equal at a level differ at a higher one.
     """
-    codes, categories = [np.arange(len(values))], [values]
+    codes: list[np.ndarray] = [np.arange(len(values))]
+    categories = [values]
     for number, level in enumerate(levels, 1):
         found = sorted(set(level), key=category_order)
         position = {value: i for i, value in enumerate(found)}

@@ -13,6 +13,7 @@ from typing import Union
 
 import numpy as np
 
+from ..arrays import to_list
 from ..errors import InputError, first_values
 from ..generalising.hierarchies import SUPPRESSED_VALUE, Hierarchy, make_hierarchy
 from ..generalising.rules import HierarchyRule
@@ -137,20 +138,20 @@ def _by_rule(rule: HierarchyRule, releases: Sequence[Published], own: Sequence[o
     values = np.array([*made_at, None], dtype=object)
     levels = []
     for level in range(1, rule.n_levels + 1):
-        texts = [value for value in values.tolist() if value is None or made_at[value] <= level]
+        texts = [value for value in to_list(values) if value is None or made_at[value] <= level]
         coarser = dict(zip(texts, rule.at_level(texts, np.zeros(len(texts)), level)))
-        levels.append([coarser.get(value, value) for value in values.tolist()])
+        levels.append([coarser.get(value, value) for value in to_list(values)])
     return make_hierarchy(rule.attribute, values, levels)
 
 
 def _shown(release: Published, name: str) -> list[str]:
     """The values that a release shows of an attribute, but for those that say nothing."""
-    shown = release.categories[release.quasi_identifiers.index(name)].tolist()
+    shown = to_list(release.categories[release.quasi_identifiers.index(name)])
     return [text for text in shown if text not in (MISSING, SUPPRESSED_VALUE)]
 
 
 def _labels(hierarchy: Hierarchy, level: int, above: int) -> Label:
     """The value at a higher level of each value at a level, as releases write them."""
-    fine, coarse = (as_text(hierarchy.categories[one].tolist()) for one in (level, above))
-    pairs = zip(hierarchy.codes[level].tolist(), hierarchy.codes[above].tolist())
+    fine, coarse = (as_text(to_list(hierarchy.categories[one])) for one in (level, above))
+    pairs = zip(to_list(hierarchy.codes[level]), to_list(hierarchy.codes[above]))
     return {fine[one]: coarse[other] for one, other in pairs}

@@ -51,7 +51,8 @@ def tell_values(
     Of people who are in several overlay cells, differences of two regions and the counts given are looked at.
     """
     categories = sorted({text for one in over.releases for v in _of(one, field) for text in to_list(v.categories)})
-    kept, new, wrong = list(counts), [], [np.empty(0, np.int64)]
+    kept, new = list(counts), []
+    wrong: list[np.ndarray] = [np.empty(0, np.int64)]
     by_joint: dict[int, list[int]] = {}
     for number, count in enumerate(counts):
         by_joint.setdefault(int(count.joint[0]), []).append(number)

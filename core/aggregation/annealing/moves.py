@@ -32,7 +32,8 @@ class Batches:
     work: float = 0.0
 
     def __post_init__(self) -> None:
-        self._passing, self._n_batches, self._border = 0.3, 0, np.empty(0, np.int64)
+        self._passing, self._n_batches = 0.3, 0
+        self._border: np.ndarray = np.empty(0, np.int64)
         # What a batch takes beside looking at entries, measured in these.
         self._beside = 16_000 + 8.0 * len(self.regions.territory)
 
