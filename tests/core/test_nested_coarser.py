@@ -269,3 +269,14 @@ def fits(release, places, profile):
         if target == top and any(n != live[key] for key, n in shown.items()):
             return False
     return True
+
+
+def test_the_recount_refuses_a_class_of_which_a_part_is_missing():
+    areas, records, levels = town([0, 0, 0, 1, 2, 0], [0] * 6, [0, 0, 0, 0, 0, 1])
+    places = places_of(records.profile, levels, HIERARCHIES, (("age", 1),))
+    release = release_coarser(nest_coarser(areas, places, 2), places, records)
+    fields = {name: Column(one.codes[1:], one.categories) for name, one in release.fields.items()}
+    missing = replace(release, level=release.level[1:], region=release.region[1:], fields=fields)
+    check_coarser(missing, places, whole=False)
+    with pytest.raises(PrivacyError, match="1 classes of level 3"):
+        check_coarser(missing, places)
