@@ -73,6 +73,10 @@ class Anonymize(VbasAlgorithm):
         counts = {**approaches.counts_with_combination(), **own}
         return counts_with_costs(counts, {"RELEASE": [nested_levels.ONE_LEVEL]})
 
+    def made_by(self, given: Given) -> str:
+        regions_of = "Nested regions" if given.text("RELEASE") == nested_levels.NESTED else "Regions"
+        return f"{regions_of}, k = {given.whole('K')}, {given.text('COMBINATION')}"
+
     def raised(self, given: Given) -> Given:
         return with_rule(given)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from qgis.core import QgsApplication
+
 from ..core.areas import Areas
 from ..core.attribute_costs import attribute_costs, cost_sentence
 from ..core.comparison import compare
@@ -18,7 +20,6 @@ from ..core.report.attributes import costs_section
 from ..core.report.comparison import comparison_report
 from ..core.report.page import Section
 from ..core.suppression import Terms, suppressed_by_class, suppression_percent
-from .anonymize import Anonymize
 from .baselines import settings
 from .form import comparisons, trade_off
 from .form.areas import areas_of, with_neighbours
@@ -95,7 +96,8 @@ def _recommended(form: Form, records: Records, outcomes: list[Outcome], reason: 
     terms = Terms(best.k, n_unmatched=records.n_unmatched)
     percent = suppression_percent(profile, suppressed_by_class(profile, best.crosswalk, terms), terms)
     costs = attribute_costs(profile, best.crosswalk, terms, further)
-    algorithm = Anonymize().create()
+    # Of the provider, which the command names; the form by itself knows none.
+    algorithm = QgsApplication.processingRegistry().createAlgorithmById("vbas:anonymize")
     given = given_for(form, algorithm, records, best)
     command, caveats = command_of(given, algorithm.effective(given.parameters, form.context).given())
     worst = [] if best.worst is None or not percent else [best.worst.sentence(percent)]

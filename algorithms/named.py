@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import configparser
+from datetime import datetime
 from pathlib import Path
 from typing import ClassVar
 
@@ -10,6 +12,7 @@ from qgis.PyQt.QtCore import QUrl
 from qgis.PyQt.QtGui import QIcon
 
 ICONS = Path(__file__).resolve().parent.parent / "icons"
+METADATA = ICONS.parent / "metadata.txt"
 DOCS = ICONS.parent / "docs"
 # In the order of the work. QGIS sorts groups by their names, in every version: so the order is in the names.
 GROUPS = {
@@ -70,6 +73,25 @@ def help_page(name: str, group: str) -> str:
     """The address of the page on an algorithm, as it came with the plugin; empty where it came without its docs."""
     page = DOCS / f"{PAGES.get(name, PAGES[group])}.md"
     return QUrl.fromLocalFile(str(page)).toString() if page.is_file() else ""
+
+
+def name_pages(algorithm: QgsProcessingAlgorithm) -> None:
+    """Put the algorithm's name before its pages' titles: QGIS lists those of all algorithms in its results viewer."""
+    for output in algorithm.outputDefinitions():
+        if output.type() == "outputHtml" and not output.description().startswith(algorithm.displayName()):
+            output.setDescription(f"{algorithm.displayName()}: {output.description()}")
+
+
+def version() -> str:
+    """The version of the plugin."""
+    metadata = configparser.ConfigParser(interpolation=None)
+    metadata.read(METADATA, encoding="utf-8")
+    return metadata.get("general", "version", fallback="")
+
+
+def history(title: str) -> str:
+    """What made a layer, and when, for its metadata: nothing that the records say."""
+    return f"{datetime.now().astimezone():%Y-%m-%d %H:%M %z}: made by “{title}” of VBAS {version()}."
 
 
 class NamedAlgorithm(QgsProcessingAlgorithm):

@@ -9,65 +9,69 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Callable
 
 import numpy as np
 from scipy import sparse
 
 from vbas.benchmarks.minimality import SURE, Guesses, guess
+from vbas.core import aggregation, site_location, site_number
+from vbas.core.aggregation import AggregationOptions
+from vbas.core.approach import depending_on_classes
 from vbas.core.areas import Areas
 from vbas.core.baselines import BASELINES, BaselineOptions
 from vbas.core.configuration import Configuration, aggregate
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.plan import SUPPRESSED, area_of_cells, suppress
 from vbas.core.profile import Profile
+from vbas.core.site_location import LocationOptions
 from vbas.core.site_number import SiteNumberOptions
 
 # Makes the regions of areas whose population is given, from a profile.
 Maker = Callable[[Areas, Profile], Crosswalk]
 
 
+CONFIGURED = (
+    ("max combinations", "balanced density", "iterative Voronoi"),
+    ("max combinations (2018)", "balanced density", "iterative Voronoi"),
+    ("entropy", "balanced density", "iterative Voronoi"),
+    ("suppression budget", "balanced density", "iterative Voronoi"),
+    ("given number", "anonymity-driven clustering", "iterative Voronoi"),
+    ("given number", "anonymity-driven clustering (2015)", "iterative Voronoi"),
+    ("given number", "balanced density", "anonymity exchange"),
+)
+MERGING = "merging until k-anonymous"
+BUDGET = 2.0  # per cent of the records
+
+
 def makers(k: int, n_sites: int) -> Mapping[str, Maker]:
     """Methods by name; the number of regions is given but where it is what is attacked."""
+    number_options = SiteNumberOptions(n_sites=n_sites, k=k, gaps_region="Western Canada", budget=BUDGET)
+    aggregation_options = AggregationOptions(k=k)
 
-    def configured(areas: Areas, profile: Profile, number: str, location: str) -> Crosswalk:
-        options = SiteNumberOptions(n_sites=n_sites, k=k, gaps_region="Western Canada")
-        made = Configuration(number, location, "iterative Voronoi", options)
+    def configured(parts: tuple[str, str, str], areas: Areas, profile: Profile) -> Crosswalk:
+        made = Configuration(*parts, number_options, LocationOptions(k=k), aggregation_options)
         return aggregate(areas, profile, made).aggregation.crosswalk
 
-    def merged(areas: Areas, profile: Profile) -> Crosswalk:
-        return BASELINES["merging until k-anonymous"](areas, profile, BaselineOptions(k=k, budget=2.0)).crosswalk
-
     def by_records(areas: Areas, profile: Profile) -> Crosswalk:
-        return configured(areas.with_population(profile.area_sizes), profile, "max combinations", "balanced density")
+        return configured(CONFIGURED[0], areas.with_population(profile.area_sizes), profile)
 
-    found: dict[str, Maker] = {
-        f"{number}, {location}": lambda areas, profile, number=number, location=location: configured(
-            areas, profile, number, location
-        )
-        for number, location in (
-            ("max combinations", "balanced density"),
-            ("max combinations (2018)", "balanced density"),
-            ("entropy", "balanced density"),
-            ("given number", "anonymity-driven clustering"),
-            ("given number", "anonymity-driven clustering (2015)"),
-        )
-    }
-    return {**found, "max combinations, balanced density, no population field": by_records, "merging until k": merged}
+    def merged(areas: Areas, profile: Profile) -> Crosswalk:
+        return BASELINES[MERGING](areas, profile, BaselineOptions(k=k, budget=BUDGET)).crosswalk
+
+    found: dict[str, Maker] = {", ".join(parts): partial(configured, parts) for parts in CONFIGURED}
+    return {**found, f"{', '.join(CONFIGURED[0])}, no population field": by_records, MERGING: merged}
 
 
 def looks_at_classes(name: str) -> bool:
     """Whether any approach in a name of `makers` says so of itself."""
-    from vbas.core import site_location, site_number
-    from vbas.core.approach import depending_on_classes
-
-    rooms = (site_number.APPROACHES, site_location.APPROACHES, BASELINES)
-    depending = {one for room in rooms for one in depending_on_classes(room)}
-    return name == "merging until k" or not depending.isdisjoint(name.split(", "))
+    rooms = (site_number.APPROACHES, site_location.APPROACHES, aggregation.APPROACHES, BASELINES)
+    return any(part in depending_on_classes(room) for part in name.split(", ") for room in rooms)
 
 
 def suppressed_record_attack(
-    areas: Areas, profile: Profile, make: Maker, k: int, n_targets: int = 100, n_candidates: int = 10, seed: int = 0
+    areas: Areas, profile: Profile, make: Maker, k: int, n_targets: int = 40, n_candidates: int = 10, seed: int = 0
 ) -> Guesses:
     """Suppressed records looked for among areas drawn by chance, their own among them."""
     rng, crosswalk = np.random.default_rng(seed), make(areas, profile)

@@ -21,7 +21,8 @@ class Approach(Generic[Result]):
     and is given their number in place of the sites; neighbours : it needs areas with their neighbours; weighs_groups :
     in the end, the groups of cells that make the loss worse are left out; looks_at_classes : what it gives depends on
     the classes of records that are suppressed in the end, so that it may give some of them away; tries : a site number
-    that is called with what any number of sites suppresses, and with progress
+    that is called with what any number of sites suppresses, and with progress; starts_from : the aggregation that an
+    exchange starts from, by which numbers of sites are tried and coarser levels made in its place
     """
 
     function: Callable[..., Result]
@@ -31,6 +32,7 @@ class Approach(Generic[Result]):
     weighs_groups: bool = False
     looks_at_classes: bool = False
     tries: bool = False
+    starts_from: str = ""
 
     def __call__(self, *arguments: object, **named: object) -> Result:
         """What the function gives."""

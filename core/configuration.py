@@ -18,6 +18,7 @@ from .progress import Progress, part, silent
 from .site_location import LocationOptions, SiteLocation
 from .site_number import SiteNumber, SiteNumberOptions
 from .suppression import Terms, held_against_budget, suppressed_by_class
+from .within_budget import exchanged_within_budget
 
 
 @dataclass(frozen=True)
@@ -186,7 +187,10 @@ class Trials:
         self._located = {} if located is None else located
         self._terms = Terms(configuration.number_options.k) if terms is None else terms
         self.number_approach = chosen(site_number.APPROACHES, configuration.site_number, "SITE_NUMBER")
-        self._aggregate = chosen(aggregation.APPROACHES, configuration.aggregation, "AGGREGATION")
+        approach = chosen(aggregation.APPROACHES, configuration.aggregation, "AGGREGATION")
+        # An exchange that may spend the budget itself starts from what is tried.
+        self.exchanges = self.number_approach.tries and bool(approach.starts_from)
+        self._aggregate = aggregation.APPROACHES[approach.starts_from] if self.exchanges else approach
         self._found: dict[int, Parts] = {}
 
     def parts(self, n_sites: int, progress: Progress = silent) -> Parts:
@@ -208,6 +212,24 @@ class Trials:
             self._found[n_sites] = located, result, seconds
         progress(1.0)
         return self._found[n_sites]
+
+    def exchanged(self, start: Aggregation, progress: Progress = silent) -> tuple[Aggregation, float]:
+        """What an exchange within the budget makes of a start, and the seconds it takes; the start where none does."""
+        if not self.exchanges:
+            return start, 0.0
+        started = time.perf_counter()
+        configuration = self._configuration
+        result = exchanged_within_budget(
+            self._areas,
+            self._profile,
+            start,
+            configuration.aggregation_options,
+            configuration.number_options.budget,
+            configuration.number_options.fair,
+            self._terms,
+            progress,
+        )
+        return result, time.perf_counter() - started
 
     def suppression(self, n_sites: int, progress: Progress = silent) -> float:
         """What a budget is held against, per cent."""
@@ -248,15 +270,17 @@ def aggregate(
     Raises InputError for an unknown approach and for settings the approaches refuse.
     """
     trials = Trials(areas, profile, configuration, located, terms)
-    share = 0.9 if trials.number_approach.tries else 0.0
+    share = 0.0 if not trials.number_approach.tries else 0.3 if trials.exchanges else 0.9
     started = time.perf_counter()
     number = trials.number(part(progress, 0.0, share))
     elapsed = time.perf_counter() - started
     location, result, seconds = trials.parts(number.n_sites, part(progress, share, 1.0))
+    exchanged, more = trials.exchanged(result, part(progress, share, 1.0))
     # A number that was tried is run already: its seconds are shown once.
     tried = sum(seconds.values()) if trials.number_approach.tries else 0.0
     progress(1.0)
-    return Run(number, location, result, {"site number": max(elapsed - tried, 0.0), **seconds})
+    seconds = {**seconds, "aggregation": seconds["aggregation"] + more}
+    return Run(number, location, exchanged, {"site number": max(elapsed - tried, 0.0), **seconds})
 
 
 def joined_to_least_population(run: Run, areas: Areas, least: float) -> Run:

@@ -27,7 +27,8 @@ class Outcome:
     None; pareto : whether it is on the front of `with_pareto`; worst : the group that loses most
     k : the smallest class allowed; budget : per cent that it was searched for, None for others; generalised : the level
     of each quasi-identifier that is shown coarser, by name; losses : (Q,) the share of the entropy of each
-    quasi-identifier that this gives up, empty where nothing is coarser; recommended : why it is the one to choose
+    quasi-identifier that this gives up, empty where nothing is coarser; given_up : the share of all entropies together;
+    recommended : why it is the one to choose, empty for the others
     """
 
     family: str
@@ -45,6 +46,7 @@ class Outcome:
     budget: float | None = None
     generalised: tuple[tuple[str, int], ...] = ()
     losses: tuple[float, ...] = ()
+    given_up: float = 0.0
     recommended: str = ""
 
     @property
@@ -56,24 +58,43 @@ class Outcome:
 def with_pareto(outcomes: Sequence[Outcome]) -> list[Outcome]:
     """The same outcomes, marked where none is at least as good in every measure and better in one.
 
-    The measures are suppression, mean distance, and the share of the entropy of each quasi-identifier that is given up.
-    Outcomes of another k are not held against each other, nor nested releases, which show regions of several sizes,
-    against those of one level. An outcome that releases nothing is never marked.
+    The measures are suppression, mean distance, and the share of the attributes' entropy that is given up. Of two
+    outcomes that were searched for the same budget neither is better in suppression: how little below the budget they
+    come to lie is chance. Outcomes of another k are not held against each other, nor nested releases, which show
+    regions of several sizes, against those of one level. An outcome that releases nothing is never marked.
     """
-    groups: dict[tuple[int, bool], list[int]] = {}
+    everyone, searched = _Groups(), _Groups()
     for position, outcome in enumerate(outcomes):
         m = outcome.measures
-        if m is not None and m.n_suppressed < m.n_records and m.n_regions:
-            groups.setdefault((outcome.k, outcome.family == NESTED), []).append(position)
-    width = max((len(outcome.losses) for outcome in outcomes), default=0)
-    best: set[int] = set()
-    for positions in groups.values():
-        table = np.array([_measures(outcomes[position], width) for position in positions])
-        best.update(position for position, on in zip(positions, to_list(unbeaten(table))) if on)
-    return [replace(outcome, pareto=position in best) for position, outcome in enumerate(outcomes)]
+        if m is None or m.n_suppressed == m.n_records or not m.n_regions:
+            continue
+        group = outcome.k, outcome.family == NESTED
+        everyone.add(group, position, [m.suppression_percent, m.mean_distance, outcome.given_up])
+        if outcome.budget is not None:
+            searched.add(group, position, [outcome.budget, m.mean_distance, outcome.given_up])
+    beaten = everyone.beaten() | searched.beaten()
+    return [
+        replace(outcome, pareto=position in everyone.positions and position not in beaten)
+        for position, outcome in enumerate(outcomes)
+    ]
 
 
-def _measures(outcome: Outcome, n_losses: int) -> list[float]:
-    m = outcome.measures
-    suppressed, distance = (m.suppression_percent, m.mean_distance) if m is not None else (np.inf, np.inf)
-    return [suppressed, distance, *(outcome.losses or (0.0,) * n_losses)]
+class _Groups:
+    """Rows of measures, held against each other within their group."""
+
+    def __init__(self) -> None:
+        self.positions: set[int] = set()
+        self._rows: dict[object, list[tuple[int, list[float]]]] = {}
+
+    def add(self, group: object, position: int, measures: list[float]) -> None:
+        """Take in a row."""
+        self.positions.add(position)
+        self._rows.setdefault(group, []).append((position, measures))
+
+    def beaten(self) -> set[int]:
+        """The positions of the rows that another of their group beats."""
+        found: set[int] = set()
+        for rows in self._rows.values():
+            best = to_list(unbeaten(np.array([measures for _, measures in rows])))
+            found.update(position for (position, _), on in zip(rows, best) if not on)
+        return found

@@ -1,40 +1,43 @@
-"""Which of several outcomes to choose, and why: the one that keeps most of what a record tells."""
+"""Which of several outcomes to choose, and why."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from .generalising import entropy, records_by_value
+from .generalising import entropy
 from .outcome import Outcome
 from .profile import Profile
 
-
-@dataclass(frozen=True)
-class Information:
-    """What the records of a profile tell, bits per record: of the area, and of each quasi-identifier by itself."""
-
-    place: float
-    attributes: tuple[float, ...]
-
-    def kept(self, outcome: Outcome) -> tuple[float, float]:
-        """What an outcome keeps, of the place and of the attributes, over all records: a suppressed one keeps nothing.
-
-        Of the place, the entropy of the areas less what it takes to guess an area from its region.
-        """
-        m = outcome.measures
-        if m is None or not m.n_records:
-            return 0.0, 0.0
-        released = 1.0 - m.suppression_percent / 100.0
-        losses = outcome.losses or (0.0,) * len(self.attributes)
-        attributes = sum(bits * (1.0 - lost) for bits, lost in zip(self.attributes, losses))
-        place = max(self.place - m.non_uniform_entropy / m.n_records, 0.0)
-        return released * place, released * attributes
+SMALLEST_SHARE = 1e-9  # in place of nothing, whose logarithm there is not
 
 
-def information_of(profile: Profile) -> Information:
-    """What the records of a profile tell."""
-    return Information(entropy(profile.area_sizes), tuple(map(entropy, records_by_value(profile))))
+def balance(outcome: Outcome, profile: Profile) -> float:
+    """How well what an outcome keeps is balanced, the larger the better: a sum of logarithms, at most 0.
+
+    Kept are, of all records, those released; of the place, its entropy less what it takes to guess an area from its
+    region (Croft 2015, Eqs. 22, 23); of each quasi-identifier, its entropy less what is given up. The product of these
+    shares is largest where none gains at too high a cost of another (the bargaining solution of Nash 1950): an
+    attribute that is given up whole, or a single region, is only recommended where nothing else is left.
+    """
+    m = outcome.measures
+    if m is None:
+        return -math.inf
+    shares = [
+        1.0 - m.suppression_percent / 100.0,
+        place_kept(outcome, profile),
+        *(1.0 - lost for lost in outcome.losses),
+    ]
+    return sum(math.log(max(share, SMALLEST_SHARE)) for share in shares)
+
+
+def place_kept(outcome: Outcome, profile: Profile) -> float:
+    """The share of what the area of a record tells that its region still tells, 0 to 1."""
+    place, m = entropy(profile.area_sizes), outcome.measures
+    if m is None or not place or not profile.n_records:
+        return 0.0
+    return min(max(1.0 - m.non_uniform_entropy / profile.n_records / place, 0.0), 1.0)
 
 
 def with_recommendation(
@@ -42,28 +45,29 @@ def with_recommendation(
 ) -> tuple[list[Outcome], str]:
     """The same outcomes, one of them recommended, and the reason in a sentence, or why there is none.
 
-    Of the unbeaten outcomes of one level at this k that suppress at most so many per cent it is the one that keeps the
-    most bits per record; of equals the first.
+    Of the unbeaten outcomes of one level at this k that suppress at most so many per cent it is the one whose `balance`
+    is best; of equals the first.
     """
-    known = information_of(profile)
-    asked = [o for o in outcomes if o.measures is not None and o.configuration is not None and o.k == k and o.pareto]
-    within = [o for o in asked if o.measures is not None and o.measures.suppression_percent <= budget]
+    asked = [o for o in outcomes if o.configuration is not None and o.k == k and o.pareto]
+    percents = [(o.measures.suppression_percent, o) for o in asked if o.measures is not None]
+    within = [o for percent, o in percents if percent <= budget]
     if not within:
-        least = min((o.measures.suppression_percent for o in asked if o.measures is not None), default=None)
+        least = min((percent for percent, _ in percents), default=None)
         found = "" if least is None else f": the least is {least:.3g} %"
-        reason = (
-            f"None of the rows at K = {k} suppresses at most {budget:g} % of the records{found}. Allow more, or "
-            "let attributes be coarser (HIERARCHIES, HIERARCHY_RULES)."
+        return list(outcomes), (
+            f"Nothing is recommended: no row at K = {k} suppresses at most {budget:g} % of the records{found}. Allow "
+            "more, or let attributes be coarser (HIERARCHIES, HIERARCHY_RULES)."
         )
-        return list(outcomes), reason
-    best = max(within, key=lambda outcome: sum(known.kept(outcome)))
-    place, attributes = known.kept(best)
-    whole = known.place + sum(known.attributes)
-    m = best.measures
-    reason = (
-        f"Recommended is “{best.name}”: of the {len(within)} unbeaten rows at K = {k} that suppress at most {budget:g} "
-        f"% it keeps the most of what a record tells, {place + attributes:.2f} of {whole:.2f} bits ({place:.2f} of the "
-        f"place, {attributes:.2f} of the attributes)"
-        + (f", with {m.n_regions} regions and {m.suppression_percent:.3g} % suppressed." if m else ".")
-    )
+    best = max(within, key=lambda outcome: balance(outcome, profile))
+    reason = _reason(best, profile, f"{len(within)} unbeaten rows at K = {k} that suppress at most {budget:g} %")
     return [replace(o, recommended=reason if o is best else "") for o in outcomes], reason
+
+
+def _reason(best: Outcome, profile: Profile, among: str) -> str:
+    m = best.measures
+    measured = "" if m is None else f"{m.n_regions} regions, {m.suppression_percent:.3g} % suppressed; "
+    return (
+        f"Recommended is “{best.name}” ({measured}it keeps {100 * place_kept(best, profile):.0f} % of what the place "
+        f"of a record tells and {100 * (1 - best.given_up):.0f} % of what the attributes tell): of the {among} it "
+        "balances best what is kept of the records, of the place and of each attribute."
+    )

@@ -25,7 +25,9 @@ from qgis.core import (
 from qgis.PyQt.QtCore import QPointF, QSizeF
 
 from vbas.algorithms.named import GROUPS
+from vbas.core.approach import looking_at
 from vbas.core.configuration import CUSTOM, RECOMMENDED
+from vbas.core.site_number import APPROACHES as SITE_NUMBERS
 
 FOLDER = Path(__file__).resolve().parent.parent / "models"
 # The oldest QGIS that the plugin runs in: what it writes, all of them read.
@@ -99,9 +101,9 @@ ONE_LEVEL = Chain(
         Step(
             "aggregate",
             "3 Which area joins which",
-            (*REGIONS, "RECORDS", "RECORD_REGION", "RECORD_COUNT", "FLOOR"),
+            (*REGIONS, *RECORDS, "K", "UNMATCHED", "FLOOR", "SEED"),
             {"SITES": ("sitelocation", "SITE_POINTS")},
-            ("AGGREGATION", "CAPACITY_FACTOR"),
+            ("AGGREGATION", "CAPACITY_FACTOR", "BUDGET"),
             ("CROSSWALK", "RELEASED_REGIONS", "SITE_POINTS", "VORONOI"),
         ),
         Step(
@@ -164,6 +166,9 @@ def by_combination(name: str) -> str:
     parts = {"SITE_NUMBER": "site_number", "SITE_LOCATION": "site_location", "AGGREGATION": "aggregation"}
     if name == "CAPACITY_FACTOR":  # the recommended transport heuristics have no limit
         return f"if(@COMBINATION = '{CUSTOM}', @CAPACITY_FACTOR, 0)"
+    if name == "BUDGET":  # an exchange keeps within it where the number of sites does
+        budgeted = ", ".join(f"'{number}'" for number in looking_at(SITE_NUMBERS, "budget"))
+        return f"if({by_combination('SITE_NUMBER')} IN ({budgeted}), @BUDGET, NULL)"
     cases = " ".join(
         # A combination by transport chooses its own sites; any location gives it their number.
         f"WHEN @COMBINATION = '{key}' THEN '{getattr(c, parts[name]) or 'balanced density'}'"

@@ -16,8 +16,9 @@ from ..algorithms.form import approaches
 from ..algorithms.form.effective import Effective
 from ..algorithms.form.understanding import understood, with_labels
 from ..algorithms.form.usual_fields import propose_usual_field
+from ..algorithms.layers.delivery.groups import one_group
 from ..algorithms.layers.given import Given
-from ..algorithms.named import GROUPS, ICONS, help_page
+from ..algorithms.named import GROUPS, ICONS, help_page, name_pages
 
 FOLDER = Path(__file__).resolve().parent.parent / "models"
 TITLES = {
@@ -37,6 +38,7 @@ class TitledModel(QgsProcessingModelAlgorithm):
         self._file = file
         self.readable = self.fromFile(str(file))
         self.setSourceFilePath(str(file))
+        name_pages(self)
         for definition in self.parameterDefinitions():
             # QGIS 3.22 keeps the texts of inputs with the model, not with them.
             definition.setHelp(self.helpContent().get(definition.name(), definition.help()))
@@ -79,7 +81,15 @@ class TitledModel(QgsProcessingModelAlgorithm):
             settled = approaches.settled_by_combination(given)
             for sentence in Effective(given, approaches.counts_with_combination(), settled).idle():
                 feedback.pushWarning(sentence)
-        return super().processAlgorithm(given.parameters, context, feedback)
+        with one_group(self._made_by(given)):
+            return super().processAlgorithm(given.parameters, context, feedback)
+
+    def _made_by(self, given: Given) -> str:
+        """What the layers of a run are called together, as “Anonymise records” calls them."""
+        k = f"k = {given.whole('K')}"
+        if given.definition("COMBINATION") is None:
+            return f"Nested regions, {k}, step by step"
+        return f"Regions, {k}, {given.text('COMBINATION')}, step by step"
 
 
 def models() -> list[TitledModel]:

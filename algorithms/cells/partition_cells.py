@@ -14,6 +14,7 @@ from ..form.effective import Counts
 from ..form.form import Form
 from ..form.regions import crosswalk_table
 from ..form.running import running_of
+from ..layers.shapes.projection import north_of
 from . import groups
 from .cells import cells as cell_parameters
 from .cells import cells_of, search, search_counts, search_options_of
@@ -83,6 +84,7 @@ class PartitionCells(VbasAlgorithm):
                 partition,
                 described,
                 np.asarray(drawn) if planar is shapes else dissolve(planar, crosswalk),
+                north_of(layer.planar, planar, form.context),
                 running_of(form),
                 (note,),
                 seconds,

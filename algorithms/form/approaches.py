@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.aggregation import APPROACHES as AGGREGATIONS
-from ...core.aggregation import AggregationOptions
+from ...core.aggregation import Aggregation, AggregationOptions
 from ...core.approach import Approach, choosing_sites, looking_at
 from ...core.configuration import CUSTOM, RECOMMENDED, Configuration
 from ...core.errors import InputError
@@ -79,7 +79,7 @@ def site_number() -> Iterable[QgsProcessingParameterDefinition]:
         ("LOG_BASE", "Entropy only: base of its logarithm", 0.0, "0 is the natural logarithm, which fits the papers."),
         (
             "CUTOFF",
-            "Population cut-off only: people per region",
+            "Cut-offs only: people per region",
             70_000.0,
             f"For population cut-off. Published: {published}.",
         ),
@@ -90,8 +90,9 @@ def site_number() -> Iterable[QgsProcessingParameterDefinition]:
         "Suppression budget, %",
         1.0,
         "For suppression budget: the records that may be suppressed, per cent of all. As many regions as keep within "
-        "it are made; where not even a single region does, nothing is. What is done to the regions afterwards (a least "
-        "population, published totals, earlier releases) may suppress more, and the log says so.",
+        "it are made; where not even a single region does, nothing is. “anonymity exchange” then makes the most "
+        "compact regions within it that it finds. What is done to the regions afterwards (a least population, "
+        "published totals, earlier releases) may suppress more, and the log says so.",
         0.0,
         100.0,
         advanced=True,
@@ -112,10 +113,10 @@ def site_location() -> QgsProcessingParameterDefinition:
     return choice("SITE_LOCATION", "Where the sites go", SITE_LOCATIONS, "balanced density", text, advanced=True)
 
 
-def aggregation() -> QgsProcessingParameterDefinition:
-    """AGGREGATION."""
-    label, text = "Which area joins which region", sentences(AGGREGATIONS)
-    return choice("AGGREGATION", label, AGGREGATIONS, "iterative Voronoi", text, advanced=True)
+def aggregation(which: Mapping[str, Approach[Aggregation]] = AGGREGATIONS) -> QgsProcessingParameterDefinition:
+    """AGGREGATION; which : the approaches to choose from."""
+    label, text = "Which area joins which region", sentences(which)
+    return choice("AGGREGATION", label, which, "iterative Voronoi", text, advanced=True)
 
 
 def capacity_factor(advanced: bool = True) -> QgsProcessingParameterDefinition:
@@ -165,7 +166,7 @@ def counts(number: str = "SITE_NUMBER", location: str = "SITE_LOCATION", how: st
         "GAPS_COEFFICIENT": [{"GAPS_REGION": [CUSTOM_MODEL]}],
         "GAPS_EXPONENT": [{"GAPS_REGION": [CUSTOM_MODEL]}],
         location: [{how: [name for name in AGGREGATIONS if name not in choosing_sites(AGGREGATIONS)]}],
-        "SEED": [{location: looking_at(SITE_LOCATIONS, "seed")}],
+        "SEED": [{location: looking_at(SITE_LOCATIONS, "seed"), how: looking_at(AGGREGATIONS, "seed")}],
         "CAPACITY_FACTOR": [{how: looking_at(AGGREGATIONS, "capacity_factor")}],
         "FLOOR": [{how: looking_at(AGGREGATIONS, "floor")}],
     }
@@ -195,7 +196,12 @@ def settled_by_combination(given: Given) -> Mapping[str, object]:
 
 def aggregation_options_of(form: Form) -> AggregationOptions:
     """The settings of the aggregation, read."""
-    return AggregationOptions(capacity_factor=form.number("CAPACITY_FACTOR"), floor=form.number("FLOOR"))
+    return AggregationOptions(
+        capacity_factor=form.number("CAPACITY_FACTOR"),
+        floor=form.number("FLOOR"),
+        k=form.whole("K"),
+        seed=form.whole("SEED"),
+    )
 
 
 def location_options_of(form: Form) -> LocationOptions:

@@ -18,7 +18,7 @@ from ...core.errors import VbasError
 from ..layers.delivery.outputs import Outputs
 from ..layers.feedback import cancelled_by_signals
 from ..layers.given import Given
-from ..named import NamedAlgorithm
+from ..named import NamedAlgorithm, history, name_pages
 from .effective import Counts, Effective
 from .form import Form
 from .understanding import as_spelled, understood, with_labels
@@ -48,6 +48,11 @@ class VbasAlgorithm(NamedAlgorithm):
     def settled(self, parameters: dict[str, object], context: QgsProcessingContext) -> Mapping[str, object]:
         """Values that the form uses in place of what was typed; an empty text where it needs none."""
         return {}
+
+    def made_by(self, given: Given) -> str:
+        """What the layers of a run are called together."""
+        k = f", k = {given.whole('K')}" if given.definition("K") is not None else ""
+        return f"{self.displayName()}{k}"
 
     def raised(self, given: Given) -> Given:
         """The run as it is worked with, where a choice raises other parameters."""
@@ -82,6 +87,7 @@ class VbasAlgorithm(NamedAlgorithm):
 
     def initAlgorithm(self, configuration: dict[str, object] | None = None) -> None:
         self.declare()
+        name_pages(self)
 
     def addParameters(self, *parameters: QgsProcessingParameterDefinition) -> None:
         """Declare inputs and outputs."""
@@ -129,7 +135,7 @@ class VbasAlgorithm(NamedAlgorithm):
             for sentence in effective.idle():
                 feedback.pushWarning(sentence)
             feedback.pushInfo(effective.sentence())
-            with Outputs(given, feedback) as outputs:
+            with Outputs(given, feedback, self.made_by(given), history(self.displayName())) as outputs:
                 form = Form(given, feedback, effective, outputs)
                 numbers = self.work(form)
                 results = outputs.deliver()

@@ -54,6 +54,7 @@ FIELDS = {
     "k": "integer",
     "budget": "real",
     "generalised": "text",
+    "given_up": "real",
     "recommended": "integer",
 }
 
@@ -85,7 +86,7 @@ def compared_approaches() -> Iterable[QgsProcessingParameterDefinition]:
         "Baselines",
         BASELINES,
         [],
-        f"What to hold them against. {approaches.sentences(BASELINES)} Their cut-off is “People per region”. "
+        f"What to hold them against. {approaches.sentences(BASELINES)} Their cut-off is CUTOFF, people per region. "
         "One that lacks something, such as the field of the larger unit, says so in its row.",
     )
 
@@ -104,7 +105,7 @@ def settings_of(form: Form) -> Configuration:
     return Configuration(
         number_options=approaches.number_options_of(form),
         location_options=approaches.location_options_of(form),
-        aggregation_options=AggregationOptions(floor=form.number("FLOOR")),
+        aggregation_options=AggregationOptions(floor=form.number("FLOOR"), k=form.whole("K"), seed=form.whole("SEED")),
     )
 
 
@@ -118,10 +119,10 @@ def comparison_output() -> QgsProcessingParameterDefinition:
         "mean_distance is how far the people of a record's region live from its middle, in metres; worst_group is the "
         "value of a quasi-identifier that loses the largest share of its records, worst_group_percent that share; "
         "combination is the number in Croft et al. (2018, Table 4); pareto is 1 where no other row of the same k is at "
-        "least as good in suppression, mean distance and what each attribute gives up, and better in one; problem "
+        "least as good in suppression, mean distance and what the attributes give up, and better in one; problem "
         "says why a configuration failed. Rows that were searched have their budget, the levels of the attributes "
-        "(generalised), and in lost_… the share of the entropy of each attribute that is given up, per cent. "
-        "recommended is 1 in the row to choose.",
+        "(generalised), in given_up the share of the attributes' entropy that is given up, and in lost_… that of each "
+        "attribute, per cent. recommended is 1 in the row to choose.",
     )
 
 
@@ -166,5 +167,6 @@ def _row(outcome: Outcome) -> tuple[object, ...]:
         outcome.k,
         outcome.budget,
         levels_in_words(outcome.generalised) if outcome.budget is not None else None,
+        100.0 * outcome.given_up,
         int(bool(outcome.recommended)),
     )

@@ -10,7 +10,7 @@ LOOK = "Look at the report; what is marked “for release” may be published un
 RELEASE_NEXT = "If the cost is right, release with this crosswalk; REGION_AUDIT is internal."
 
 
-def conclude(form: Form, measures: Measures, release: Release | None, next_step: str = "") -> None:
+def conclude(form: Form, measures: Measures, release: Release | None, next_step: str = "", n_levels: int = 1) -> None:
     """End the log, once all outputs are in their place, with verdict, cost and next step.
 
     release : what was written, None for a run that only rates; next_step : a sentence, of which attribute to look at;
@@ -19,7 +19,7 @@ def conclude(form: Form, measures: Measures, release: Release | None, next_step:
     n_quasi_identifiers = len(form.field_names("QUASI_IDENTIFIERS"))
     form.conclusion = (
         _verdict(form.whole("K"), release, n_quasi_identifiers),
-        _cost(measures),
+        _cost(measures, n_levels),
         next_step or (RELEASE_NEXT if release is None else LOOK),
     )
 
@@ -33,11 +33,13 @@ def _verdict(k: int, release: Release | None, n_quasi_identifiers: int) -> str:
     return f"{k}-anonymous, recounted: the smallest released class holds {smallest} records."
 
 
-def _cost(measures: Measures) -> str:
-    regions = "region" if measures.n_regions == 1 else "regions"
+def _cost(measures: Measures, n_levels: int) -> str:
+    regions = f"{measures.n_regions} region{'s' * (measures.n_regions != 1)}"
+    if n_levels > 1:
+        regions = f"{regions} at the finest of {n_levels} levels"
     cost = (
         f"It costs {measures.n_suppressed} of {measures.n_records} records, suppressed "
-        f"({measures.suppression_percent:.3g} %), in {measures.n_regions} {regions}"
+        f"({measures.suppression_percent:.3g} %), in {regions}"
     )
     if not measures.mean_distance > 0:  # without the places of the areas
         return f"{cost}."

@@ -15,18 +15,21 @@ from ...core.report.ground import Ground
 from ...core.report.release import Published, release_report
 from ..layers.shapes.areas import AreaLayer
 from ..layers.tables import FOR_RELEASE
+from ..named import version
 from .form import Form
 from .parameters import described
-from .running import now, version
+from .running import now
 
-# Settings that follow from no record. Left out are those from which suppressed records, or draws, could be found again
-# (the seed, a budget of suppression, earlier releases), and the names of tables that are not published.
+# Settings that may be said. All others are kept back: the seed and earlier releases; what the number of regions was
+# reckoned from (with the cut-off it gives away how many records there were, and so how many are missing); and the names
+# of tables that are not published.
 MAY_BE_SAID = (
-    *("REGIONS", "REGION_ID", "POPULATION", "AREA_POINT", "QUASI_IDENTIFIERS", "KEEP_FIELDS", "K", "RULE", "RELEASE"),
-    *("COMBINATION", "SITE_NUMBER", "SITE_LOCATION", "AGGREGATION", "CAPACITY_FACTOR", "FLOOR"),
-    *("FINEST", "COARSEST", "RATIO", "LEVEL_FIELDS", "LEAST_POPULATION", "LOSS"),
+    *("REGIONS", "REGION_ID", "POPULATION", "AREA_POINT", "QUASI_IDENTIFIERS", "KEEP_FIELDS", "K", "RELEASE"),
+    *("SITE_LOCATION", "AGGREGATION", "CAPACITY_FACTOR", "FINEST", "COARSEST", "RATIO", "LEVEL_FIELDS", "LOSS"),
     *("PERSON_ID", "HOUSEHOLD_ID", "SENSITIVE", "L_DIVERSITY", "MAX_SHARE", "PUBLISHED_MARGINS"),
 )
+# Where people are counted from the records, a region with fewer released records than these ask for has lost the rest.
+SAID_WITH_POPULATION = ("FLOOR", "LEAST_POPULATION", "RULE")
 
 
 def release_edition() -> QgsProcessingParameterDefinition:
@@ -70,9 +73,15 @@ def add_release_edition(
                 None if layer is None else layer.areas,
                 ground_of(layer, shapes) if layer is not None and len(shapes) else None,
                 bool(records.table.members),
-                [(label, value) for label, value in form.rows(MAY_BE_SAID) if value != ""],
+                [(label, value) for label, value in form.rows(_said(form)) if value != ""],
                 version(),
                 now(),
             )
         ),
     )
+
+
+def _said(form: Form) -> tuple[str, ...]:
+    """The settings that may be said of this run."""
+    counted = form.has("POPULATION") and form.given("POPULATION")
+    return (*MAY_BE_SAID, *SAID_WITH_POPULATION) if counted else MAY_BE_SAID

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import configparser
 import hashlib
 import platform
 from collections.abc import Iterator
@@ -17,11 +16,11 @@ from qgis.core import Qgis, QgsVectorLayer
 
 from ...core.report.running import InputUsed, Running
 from ..layers.reading.checked_source import CheckedSource, layer_file
+from ..named import version
 from .command import command_of, without_password
 from .form import Form
 from .understanding import LAYERS
 
-METADATA = Path(__file__).resolve().parents[2] / "metadata.txt"
 CHUNK = 1 << 24
 BESIDE = (".dbf", ".shx", ".cpg", ".csvt")  # files that hold a part of the same table
 
@@ -50,13 +49,6 @@ def versions() -> list[tuple[str, str]]:
         ("shapely", f"{shapely.__version__} (GEOS {shapely.geos_version_string})"),
         ("GDAL", gdal.__version__),
     ]
-
-
-def version() -> str:
-    """The version of the plugin."""
-    metadata = configparser.ConfigParser(interpolation=None)
-    metadata.read(METADATA, encoding="utf-8")
-    return metadata.get("general", "version", fallback="")
 
 
 def _inputs(form: Form) -> Iterator[InputUsed]:

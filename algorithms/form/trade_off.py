@@ -16,6 +16,7 @@ from ...core.errors import InputError
 from ...core.outcome import Outcome
 from ...core.progress import Progress
 from ...core.records.matching import Records
+from ...core.site_location import APPROACHES as SITE_LOCATIONS
 from ...core.trade_off.lattice import MOST_NODES, heights, n_nodes
 from ...core.trade_off.outcomes import trade_off_outcomes
 from ...core.trade_off.search import Search
@@ -45,9 +46,9 @@ def trade_off_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         "",
         "Such as 1,2,5. For each of them the most regions are searched that keep suppression within it, with the "
         "attributes as they are and with every combination of the coarser values that “Coarser values” gives: what "
-        "would wider age groups buy? Each is a row, with the first of the locations and aggregations chosen above "
-        f"({PREFERRED[0]} and {PREFERRED[1]} where they are among them). Of more than {MOST_NODES} combinations the "
-        "most promising are looked at.",
+        "would wider age groups buy? Each is a row, with one of the locations and aggregations chosen above "
+        f"({PREFERRED[0]} and {PREFERRED[1]} where they are among them; none that looks at classes). Of more than "
+        f"{MOST_NODES} combinations the most promising are looked at.",
         optional=True,
     )
 
@@ -73,11 +74,15 @@ def budgets_of(form: Form) -> list[float]:
 
 
 def searched_approaches(locations: Sequence[str], aggregations: Sequence[str]) -> tuple[str, str]:
-    """Location and aggregation of the search, among those chosen; the usual ones where none is."""
-    location, how = (
-        usual if usual in chosen or not chosen else chosen[0]
-        for usual, chosen in zip(PREFERRED, (locations, aggregations))
-    )
+    """Location and aggregation of the search, among those chosen that look at no classes; else the usual ones.
+
+    Regions that look at classes would have to be made anew for every combination of levels, which takes hours.
+    """
+    blind = [
+        [name for name in chosen if not approaches[name].looks_at_classes]
+        for chosen, approaches in ((locations, SITE_LOCATIONS), (aggregations, AGGREGATIONS))
+    ]
+    location, how = (usual if usual in named or not named else named[0] for usual, named in zip(PREFERRED, blind))
     return ("" if how in choosing_sites(AGGREGATIONS) else location), how
 
 

@@ -57,7 +57,9 @@ class FieldChooser:
             wrapper = WidgetWrapperFactory.create_wrapper(parameter, dialog, row, col)
         finally:
             parameter.setMetadata(metadata)
-        linked = wrapper.postInitialize
+        linked = getattr(wrapper, "postInitialize", None)
+        if linked is None:  # in the model designer
+            return wrapper
 
         def link(wrappers: list[Any]) -> None:
             linked(wrappers)

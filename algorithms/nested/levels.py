@@ -8,7 +8,7 @@ import numpy as np
 from qgis.core import QgsProcessingParameterDefinition
 from scipy import sparse
 
-from ...core.aggregation import AggregationOptions
+from ...core.aggregation import APPROACHES, AggregationOptions
 from ...core.areas import Areas
 from ...core.errors import InputError
 from ...core.levels import Levels, levels_from_fields, make_levels, with_least_population
@@ -28,6 +28,8 @@ from ..layers.shapes.areas import AreaLayer
 
 ONE_LEVEL, NESTED = "one level", "nested levels"
 AREAS, CONFIGURATION = "areas", "configuration"
+# An exchange is free in the number of regions, which levels are not.
+AGGREGATIONS = {name: approach for name, approach in APPROACHES.items() if not approach.starts_from}
 FEW_ARE_REFUSED = "levels from fields or from several crosswalks are refused where a region has fewer"
 
 

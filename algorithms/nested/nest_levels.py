@@ -41,7 +41,7 @@ class NestLevels(VbasAlgorithm):
                 "regions are the finest level, and the others are made from them.",
             ),
             shared.visible(approaches.site_location()),
-            shared.visible(approaches.aggregation()),
+            shared.visible(approaches.aggregation(nested.AGGREGATIONS)),
             *counted_records(
                 "The records: their number in each area, where no population is given, and their classes, where the "
                 "anonymity-driven clustering places the sites.",

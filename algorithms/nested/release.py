@@ -96,7 +96,7 @@ def release_nested(form: Form) -> dict[str, object]:
     table = release_table(form, release, levels, records, k, True)
     form.outputs.add("RELEASED_RECORDS", *table, progress=form.progress(65, 95))
     add_release_edition(form, release, records, levels, layer)
-    conclude(form, measures, release)
+    conclude(form, measures, release, n_levels=len(levels))
     return regions.numbers(measures)
 
 
@@ -172,7 +172,7 @@ def add_levels(
     )
     if release is not None:
         add_release_edition(form, release, records, levels, layer, shapes)
-    conclude(form, measures, release)
+    conclude(form, measures, release, n_levels=len(levels))
     if single is not None:
         form.info(f"One level ({single[0]}) would give: {_in_short(single[1])}.")
     say_who_is_lost(form, areas, plan, measures)

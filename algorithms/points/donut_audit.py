@@ -12,6 +12,7 @@ from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, Counts
 from ..form.form import Form
 from ..form.running import running_of
+from ..layers.shapes.projection import north_of
 from . import audited, inputs
 
 
@@ -74,6 +75,17 @@ class DonutAudit(VbasAlgorithm):
         form.outputs.add("AREA_AUDIT", audited.area_table(areas, grid, uneven))
         shapes = np.asarray(areas.planar_shapes)
         form.outputs.add_text(
-            "REPORT", lambda: audit_report(grid, smallest, wanted, uneven, shapes, areas.names, notes, running_of(form))
+            "REPORT",
+            lambda: audit_report(
+                grid,
+                smallest,
+                wanted,
+                uneven,
+                shapes,
+                areas.names,
+                north_of(areas.planar, shapes, form.context),
+                notes,
+                running_of(form),
+            ),
         )
         return audited.audit_numbers(households, grid, smallest)

@@ -8,7 +8,7 @@ from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, NOT_GIVEN, Counts
 from ..form.form import Form
 from ..form.running import running_of
-from . import hidden, inputs, masked
+from . import before, hidden, inputs, masked
 
 
 class DonutMask(VbasAlgorithm):
@@ -41,6 +41,7 @@ class DonutMask(VbasAlgorithm):
             *masked.ring(),
             *inputs.households(optional=True),
             *hidden.least_candidates(),
+            before.register(),
             *masked.release_settings(),
             *masked.mask_outputs(),
         )
@@ -58,6 +59,7 @@ class DonutMask(VbasAlgorithm):
         k_outer = form.whole("K_OUTER") if form.given("K_OUTER") else 10 * k_inner
         k_min = form.whole("K_MIN")
         case = inputs.case_of(form)
+        before.warn_of_earlier(form, case)
         homes = case.homes
         rng = generator(form.whole("SEED") if form.given("SEED") else None, case.points.coordinates)
         moved = donut_mask(
@@ -79,7 +81,9 @@ class DonutMask(VbasAlgorithm):
         hidden.tell(form, case, hiding, k_min)
         found = masked.measure(case, masking, hiding, k_min, rng, form.progress(75, 80))
         form.warn(*kept_warnings(case.kept))
-        form.outputs.add("MASKED", masked.masked_table(form, case, masking), title=masked.title(found))
+        released = masked.masked_table(form, case, masking)
+        before.keep(form, released, not masked.falls_short(found))
+        form.outputs.add("MASKED", released, title=masked.title(found))
         form.outputs.add("AUDIT", masked.masking_audit_table(case, masking, found))
         form.outputs.add_text(
             "REPORT", lambda: masked.page(case, masking, found, k_inner, not_masked, running_of(form))

@@ -158,8 +158,12 @@ def measure(
 
 def title(found: MaskingMeasures) -> str:
     """What MASKED is called: not for release where most points fall short."""
-    most = found.shortfall is not None and found.shortfall.most
-    return f"{MASKED_POINTS} ({INTERNAL if most else FOR_RELEASE})"
+    return f"{MASKED_POINTS} ({INTERNAL if falls_short(found) else FOR_RELEASE})"
+
+
+def falls_short(found: MaskingMeasures) -> bool:
+    """Whether most points have fewer candidate addresses than they should."""
+    return found.shortfall is not None and found.shortfall.most
 
 
 def masked_table(form: Form, case: MaskingInputs, masking: Masking) -> Table:

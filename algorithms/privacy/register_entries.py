@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ...core.errors import InputError, VbasError
 from ...core.records.sqlite_file import reading
-from .register import COUNTS, CROSSWALKS, RELEASES, SECONDS_TO_WAIT, VALUES, Entry, check_register, mark_changed
+from .register_file import COUNTS, CROSSWALKS, RELEASES, SECONDS_TO_WAIT, VALUES, Entry, check_register, mark_changed
 
 LISTED = (
     "SELECT release, title, time, k, quasi_identifiers, levels, "

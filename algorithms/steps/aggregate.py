@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from ...core.aggregation import APPROACHES
+from ...core.approach import looking_at
 from ...core.configuration import chosen
 from ..form import approaches, regions
 from ..form import parameters as shared
 from ..form.areas import area_parameters, areas_of, with_neighbours
 from ..form.base import VbasAlgorithm
-from ..form.effective import Counts
+from ..form.effective import Condition, Counts
 from ..form.form import Form
-from ..form.records import COUNTED_RECORDS, counted_records, populated_by_records
-from ..layers.reading.crosswalks import read_sites
+from ..form.generalising import counts_where
+from ..form.records import COUNTED_RECORDS, counted_records, k_parameter, unmatched
+from .joining import exchange_parameters, joined, joined_by_classes
 
 
 class Aggregate(VbasAlgorithm):
@@ -36,9 +38,14 @@ class Aggregate(VbasAlgorithm):
             ),
             shared.visible(approaches.aggregation()),
             *counted_records(
-                "Without a population field: the records, whose number in each area is taken for its population "
-                "(only “site optimisation” looks at it)."
+                "For “anonymity exchange”: the records, whose classes it counts. Otherwise, without a population "
+                "field: their number in each area is taken for its population (only “site optimisation” looks at it).",
+                quasi_identifiers=True,
             ),
+            shared.advanced(k_parameter()),
+            *exchange_parameters(),
+            unmatched(),
+            shared.seed(),
             approaches.capacity_factor(),
             approaches.floor(),
             regions.crosswalk_output(),
@@ -49,18 +56,19 @@ class Aggregate(VbasAlgorithm):
 
     def counts(self) -> Counts:
         single = approaches.counts()
-        return {**{name: single[name] for name in ("CAPACITY_FACTOR", "FLOOR")}, **COUNTED_RECORDS}
+        exchanging: Condition = {"AGGREGATION": looking_at(APPROACHES, "k")}
+        of_classes = ("QUASI_IDENTIFIERS", "K", "BUDGET", "START", "UNMATCHED", "SEED")
+        return {
+            **{name: single[name] for name in ("CAPACITY_FACTOR", "FLOOR")},
+            **COUNTED_RECORDS,
+            **counts_where(exchanging),
+            **{name: [exchanging] for name in of_classes},
+        }
 
     def work(self, form: Form) -> dict[str, object]:
         layer = areas_of(form)
         name = form.text("AGGREGATION")
         approach = chosen(APPROACHES, name, "AGGREGATION")
-        options = approaches.aggregation_options_of(form)
-        if "floor" in approach.settings and options.floor and not form.given("SITES"):
-            sites: object = 1
-        else:
-            found = read_sites(form.source("SITES"), layer, form.feedback)
-            sites = len(found) if approach.own_sites else found
         layer = with_neighbours(form, layer, [name])
-        aggregation = approach(populated_by_records(form, layer), None, sites, options, form.progress(stop=70))
+        aggregation = (joined_by_classes if approach.starts_from else joined)(form, layer)
         return regions.add_aggregation(form, layer, aggregation)

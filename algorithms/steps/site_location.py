@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...core.approach import looking_at
 from ...core.configuration import chosen
 from ...core.site_location import APPROACHES
 from ...core.site_number.given_number import check_n_sites
@@ -41,7 +42,7 @@ class SiteLocation(VbasAlgorithm):
         self.addNumbers(N_SITES="Sites")
 
     def counts(self) -> Counts:
-        return {"SEED": approaches.counts()["SEED"], **GENERALISING}
+        return {"SEED": [{"SITE_LOCATION": looking_at(APPROACHES, "seed")}], **GENERALISING}
 
     def work(self, form: Form) -> dict[str, object]:
         n_sites = form.whole("N_SITES")

@@ -27,6 +27,10 @@ APPROACHES: dict[str, Approach[Aggregation]] = {
     "transportation-location": Approach(transportation_location, ("capacity_factor",), own_sites=True),
     "population floor": Approach(population_floor, ("floor",), own_sites=True, neighbours=True),
     "anonymity exchange": Approach(
-        anonymity_exchange, ("k", "seed", "budget", "class_weights"), neighbours=True, looks_at_classes=True
+        anonymity_exchange,
+        ("k", "seed", "budget", "class_weights"),
+        neighbours=True,
+        looks_at_classes=True,
+        starts_from="iterative Voronoi",
     ),
 }

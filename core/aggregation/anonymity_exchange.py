@@ -27,7 +27,7 @@ def anonymity_exchange(
     progress: Progress = silent,
 ) -> Aggregation:
     """As iterative Voronoi, then areas at the borders change regions, and regions are joined and split, for the most
-    compact regions that suppress no more than the budget, or than before.
+    compact regions that suppress no more than the suppression budget or, without one, than before.
 
     areas : n areas with their neighbours; profile : of the same areas; sites : (S, 2), metres, which the start is drawn
     by; options : `k`, `seed`, `budget`, `class_weights`. See `exchanged`.

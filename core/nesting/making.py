@@ -102,6 +102,8 @@ def _next_level(
         return joined_by(crosswalk, Crosswalk(np.zeros(crosswalk.n_regions, np.int64), 1))
     regions = regions_as_areas(areas, crosswalk)
     aggregation = chosen(AGGREGATIONS, options.aggregation, "AGGREGATION")
+    # An exchange is free in the number of regions, which levels are not.
+    aggregation = AGGREGATIONS.get(aggregation.starts_from, aggregation)
     sites: object = wanted
     merged = replace(profile, counts=(crosswalk.membership() @ profile.counts).tocsr())
     if options.aggregation not in choosing_sites(AGGREGATIONS):

@@ -139,8 +139,11 @@ def members_of(kind: str, cell_of: np.ndarray, codes: np.ndarray) -> Members:
 
 
 def shares_of(field_name: str, cell_of: np.ndarray, codes: np.ndarray, counts: np.ndarray | None) -> Shares:
-    """The values of each cell from the rows; counts : (N,) records of each row, ones where None."""
-    inside = cell_of >= 0
+    """The values of each cell from the rows; counts : (N,) records of each row, ones where None.
+
+    A row that stands for nobody shows no value.
+    """
+    inside = cell_of >= 0 if counts is None else (cell_of >= 0) & (counts > 0)
     n_values = int(codes.max(initial=0)) + 1
     keys, position = np.unique(cell_of[inside] * n_values + codes[inside], return_inverse=True)
     records = np.bincount(position.reshape(-1), None if counts is None else counts[inside], len(keys))

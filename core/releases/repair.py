@@ -84,6 +84,8 @@ def repair(
     if before.n_counts:
         new = work.until_nothing_tells(plan, True)[0]
         new, told, after = work.until_nothing_tells(new, False)
+        if plan.level_of is None and not after.n_counts:
+            new, told, after = work.given_back(plan, new, told, after)
         while also is not None:
             settled = also(new)
             if settled.n_released == new.n_released:
@@ -129,6 +131,65 @@ class _Work:
             joint = np.concatenate([np.empty(0, np.int64), *(count.joint for count in found.counts)])
             plan = without(plan, chosen)
         return plan, told, self.examiner.examine(self.relate(told))
+
+    def given_back(self, first: Plan, plan: Plan, told: Published, after: Examined) -> tuple[Plan, Published, Examined]:
+        """The plan with those suppressed labels shown again, the largest first, without which nothing is told either.
+
+        first : the plan before the repair, of one level; told, after : what `plan` publishes, and what is found of it
+        One label of every class is tried at a time: classes without a sum in common do not tell of each other.
+        """
+        out = np.flatnonzero(first.shown & ~plan.shown)
+        out = out[np.lexsort((out, -first.records[out], first.class_of[out]))]
+        starts = np.flatnonzero(np.diff(first.class_of[out], prepend=-1))
+        rank = np.arange(len(out)) - np.repeat(starts, np.diff(starts, append=len(out)))
+        new = plan
+        for turn in range(int(rank.max(initial=-1)) + 1):
+            tried = out[rank == turn]
+            trial = _with(new, tried)
+            shown = self.told(trial, False)
+            class_of = shown.class_of[np.searchsorted(np.flatnonzero(trial.shown), tried)]
+            group = _groups_of(after, shown, class_of)
+            found = self.examiner.examine(shown, None if after.pinned is None else np.flatnonzero(group.concerned))
+            if found.n_undecided or found.n_contradicted:
+                continue
+            telling = [group.of_class[one.class_of] for _, one in found.changes]
+            if found.pinned is not None:
+                telling += [found.pinned.overlay.group_of[count.joint] for count in found.counts]
+            bad = np.concatenate([np.empty(0, np.int64), *telling])
+            new = _with(new, tried[~np.isin(group.of_class[class_of], bad)])
+        if new.n_released == plan.n_released:
+            return plan, told, after
+        shown = self.told(new, False)
+        found = self.examiner.examine(shown)
+        return (plan, told, after) if found.n_counts or found.n_undecided else (new, shown, found)
+
+
+@dataclass(frozen=True, eq=False)
+class _Groups:
+    """Classes that share sums. of_class : (C,) the group of each published class; concerned : (U,) bool, joint ones."""
+
+    of_class: np.ndarray
+    concerned: np.ndarray
+
+
+def _groups_of(after: Examined, told: Published, class_of: np.ndarray) -> _Groups:
+    """The groups of the classes of a release, the last of an overlay, and which joint classes these ones concern."""
+    if after.pinned is None:
+        return _Groups(np.arange(len(told.classes)), np.empty(0, bool))
+    over = after.pinned.overlay
+    last = len(over.releases) - 1
+    entry = over.entries[:, over.schema_of[last]]
+    own = np.append(over.own_class[last], NONE)[entry]
+    of_class = np.full(len(told.classes), NONE)
+    of_class[own[own >= 0]] = over.group_of[own >= 0]
+    return _Groups(of_class, np.isin(over.group_of, of_class[class_of]))
+
+
+def _with(plan: Plan, labels: np.ndarray) -> Plan:
+    """The plan of one level with further labels shown."""
+    shown = plan.shown.copy()
+    shown[labels] = True
+    return replace(plan, shown=shown)
 
 
 def on_earlier_regions(

@@ -78,14 +78,14 @@ def comparison_report(
 def searched_section(numbered: Sequence[tuple[int, Outcome]]) -> Section:
     """What coarser attributes buy: the unbeaten rows of the search, those that give up least first."""
     searched = [(i, o, o.measures) for i, o in numbered if o.budget is not None and o.measures is not None]
-    best = sorted((row for row in searched if row[1].pareto), key=lambda row: sum(row[1].losses))
+    best = sorted((row for row in searched if row[1].pareto), key=lambda row: row[1].given_up)
     rows = [
         (
             i,
             outcome.k,
             outcome.budget,
             ", ".join(f"{name}: {level}" for name, level in outcome.generalised) or "none",
-            100.0 * sum(outcome.losses) / max(len(outcome.losses), 1),
+            100.0 * outcome.given_up,
             m.n_regions,
             m.suppression_percent,
             m.mean_distance,
@@ -98,7 +98,7 @@ def searched_section(numbered: Sequence[tuple[int, Outcome]]) -> Section:
         Point(
             str(i),
             outcome.name,
-            100.0 * sum(outcome.losses) / max(len(outcome.losses), 1),
+            100.0 * outcome.given_up,
             m.mean_distance,
             bool(outcome.recommended),
             f"k = {outcome.k}, at most {outcome.budget:g} %",
@@ -109,8 +109,8 @@ def searched_section(numbered: Sequence[tuple[int, Outcome]]) -> Section:
         return Section("What coarser attributes buy")
     n_left = len(best) - len(rows)
     texts = [
-        "The most regions that were found within each budget, by the levels of the attributes. What is given up is the "
-        "mean over the attributes of the share of the entropy of each; distances are those of the people of a record's "
+        "The most regions that were found within each budget, by the levels of the attributes. What is given up is "
+        "the share of the entropies of all attributes together; distances are those of the people of a record's "
         "region from its middle. The diamond is the recommended row.",
         *([f"{n_left} further unbeaten rows are in the table COMPARISON."] if n_left else []),
     ]

@@ -27,13 +27,15 @@ def audit_report(
     uneven: Heterogeneity | None,
     shapes: np.ndarray,
     names: Sequence[str],
+    north: float | None,
     notes: Sequence[str],
     running: Running,
 ) -> str:
     """The page as HTML.
 
     smallest : one per K_MIN of the grid; uneven : None where no finer layer was given; shapes : (m,) planar polygons;
-    names : m identifiers; notes : sentences; running : what the run was.
+    names : m identifiers; north : degrees clockwise from the top of the maps; notes : sentences; running : what the run
+    was.
     """
     triple = all(one.k_inner is not None and one.k_inner <= TRIPLE * one.k_min for one in smallest)
     verdict = (
@@ -46,8 +48,8 @@ def audit_report(
         _grid_section(grid, wanted_percent),
         _candidates_section(grid),
         _smallest_section(smallest),
-        _where_section(grid, shapes, names),
-        *([_uneven_section(grid, uneven, shapes, names)] if uneven is not None else []),
+        _where_section(grid, shapes, names, north),
+        *([_uneven_section(grid, uneven, shapes, names, north)] if uneven is not None else []),
         _not_masked_section(grid),
         *how_it_was_done(notes, running),
     ]
@@ -110,7 +112,7 @@ def _smallest_section(smallest: Sequence[SmallestKInner]) -> Section:
     return Section("The smallest K_INNER that meets the wanted rate", (text,), header, rows)
 
 
-def _where_section(grid: Audit, shapes: np.ndarray, names: Sequence[str]) -> Section:
+def _where_section(grid: Audit, shapes: np.ndarray, names: Sequence[str], north: float | None) -> Section:
     """Maps for the smallest K_MIN, with K_INNER about as large and about three times as large."""
     j = int(grid.k_min.argmin())
     k_min = grid.k_min[j]
@@ -131,11 +133,13 @@ def _where_section(grid: Audit, shapes: np.ndarray, names: Sequence[str]) -> Sec
             f"K_INNER = {grid.k_inner[i]:g}, K_MIN = {k_min:g}. Darker: a larger share of the area's masked households "
             "falls short."
         )
-        maps.append(region_map(shapes, np.nan_to_num(share), labels, caption, REDS))
+        maps.append(region_map(shapes, np.nan_to_num(share), labels, caption, REDS, "% of the households", north))
     return Section("Where areas fail", tuple(texts), pictures=maps)
 
 
-def _uneven_section(grid: Audit, uneven: Heterogeneity, shapes: np.ndarray, names: Sequence[str]) -> Section:
+def _uneven_section(
+    grid: Audit, uneven: Heterogeneity, shapes: np.ndarray, names: Sequence[str], north: float | None
+) -> Section:
     """Whether the variance of density in sub-areas predicts failures."""
     i, j = int(grid.k_inner.argmin()), int(grid.k_min.argmin())
     share = grid.percent_below_by_area[i, j]
@@ -159,6 +163,8 @@ def _uneven_section(grid: Audit, uneven: Heterogeneity, shapes: np.ndarray, name
         labels,
         "Darker: people are spread less evenly within the area.",
         GREENS,
+        "Deviation of density / its mean",
+        north,
     )
     header = ("Variation, a quarter of the areas each", "Areas", "% of households that fall short")
     return Section("How evenly people are spread", (text,), header, rows, (picture,))

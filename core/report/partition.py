@@ -37,12 +37,14 @@ def partition_report(
     partition: Partition,
     groups: GroupDescriptions,
     shapes: np.ndarray,
+    north: float | None,
     running: Running,
     notes: Sequence[str],
     seconds: Mapping[str, float],
     official: OfficialAreas | None = None,
 ) -> str:
-    """The page as HTML. shapes : (n_groups,) planar polygons; running : what the run was; seconds : by step."""
+    """The page as HTML. shapes : (n_groups,) planar polygons; north : degrees clockwise
+    from the top of the map; running : what the run was; seconds : by step."""
     measures = partition.measures
     short = " and ".join(f"{minimum.k:g} in {_field_names(cells, minimum)}" for minimum in minimums)
     verdict = (
@@ -62,6 +64,8 @@ def partition_report(
                     _group_labels(groups),
                     "Darker: more people in the year with the fewest.",
                     BLUES,
+                    "People",
+                    north,
                 ),
             ),
         ),

@@ -18,7 +18,7 @@ Suppression = Callable[[int, Progress], float]
 MOST_EVALUATIONS = 30
 GRID = 4  # a number of the first grid per number before it
 # How far above the number found a larger one is looked for, as a share of it, and at least so many numbers.
-PROBED_SHARE, LEAST_PROBED = 0.05, 4
+PROBED_SHARE, LEAST_PROBED = 0.1, 8
 
 
 def suppression_budget(

@@ -9,7 +9,7 @@ from dataclasses import replace
 from ..configuration import Configuration
 from ..errors import Cancelled
 from ..evaluation import evaluate, evaluate_by_value, worst_group
-from ..generalising import entropy_given_up, records_by_value
+from ..generalising import entropy, entropy_given_up, records_by_value
 from ..outcome import Outcome
 from ..plan import suppress
 from ..progress import Progress, silent
@@ -40,7 +40,7 @@ def trade_off_outcomes(search: Search, progress: Progress = silent, most: int = 
 def _rated(search: Search, choice: Choice, records: Sequence) -> Outcome:
     names = search.profile.quasi_identifiers
     generalised = tuple((name, level) for name, level in zip(names, choice.node) if level)
-    configuration = _configuration(search.configuration, choice)
+    configuration, losses = _configuration(search.configuration, choice), _losses(search, choice.node, records)
     within = f"at most {choice.budget:g} % at k = {choice.k}"
     title = " · ".join((configuration.title, within, levels_in_words(generalised)))
     outcome = Outcome(
@@ -52,7 +52,8 @@ def _rated(search: Search, choice: Choice, records: Sequence) -> Outcome:
         k=choice.k,
         budget=choice.budget,
         generalised=generalised,
-        losses=_losses(search, choice.node, records),
+        losses=losses,
+        given_up=_given_up(losses, records),
     )
     if choice.aggregation is None:
         return replace(outcome, problem=f"Even with the fewest regions it takes {choice.percent:.3g} %.")
@@ -84,3 +85,9 @@ def _losses(search: Search, node: Node, records: Sequence) -> tuple[float, ...]:
         entropy_given_up(search.hierarchies[name], level, of_value) if level else 0.0
         for name, level, of_value in zip(search.profile.quasi_identifiers, node, records)
     )
+
+
+def _given_up(losses: Sequence[float], records: Sequence) -> float:
+    """The share of the entropies of all quasi-identifiers together that is given up."""
+    bits = [entropy(of_value) for of_value in records]
+    return sum(lost * whole for lost, whole in zip(losses, bits)) / sum(bits) if sum(bits) else 0.0

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from qgis.core import QgsProcessingException, QgsProcessingOutputLayerDefinition, QgsProject, QgsVectorLayer
 
-from vbas.algorithms.layers.delivery import databases, writing
+from vbas.algorithms.layers.delivery import databases, leftovers, writing
 from vbas.algorithms.layers.delivery import places as delivery
 from vbas.algorithms.layers.delivery.locks import one_run_on
 from vbas.algorithms.layers.delivery.places import FilePlace, deliver
@@ -188,12 +188,15 @@ def test_a_planted_link_is_not_followed(folder, monkeypatch):
     places = places_in(folder)
     victim = folder.parent / "victim"
     victim.write_text("precious")
-    names = iter(f"{i:016x}" for i in range(100))
-    monkeypatch.setattr(delivery.secrets, "token_hex", lambda _: next(names))
+    names, guessed = (iter(f"{i:016x}" for i in range(100)) for _ in range(2))
+    monkeypatch.setattr(leftovers.secrets, "token_hex", lambda _: next(guessed))
+    target = folder / "new.csv"
+    guesses = [leftovers.hidden_beside(target, target, role) for role in (leftovers.NEW, leftovers.OLD) * 2]
+    monkeypatch.setattr(leftovers.secrets, "token_hex", lambda _: next(names))
     staged = folder.parent / "staged new.csv" / "new.csv"
     place = FilePlace("NEW", staged, folder / "new.csv")  # somebody has guessed its names
-    for i in range(4):
-        (folder / f".vbas-{i:016x}").symlink_to(victim)
+    for guess in guesses:
+        guess.symlink_to(victim)
     with pytest.raises(VbasError, match=r"NEW cannot be written to .*File exists.* Nothing was changed"):
         deliver([*places[:1], place])
     assert victim.read_text() == "precious"
@@ -227,6 +230,68 @@ def test_a_killed_run_leaves_no_lock_standing(tmp_path):
     with one_run_on(tmp_path / "a.csv", "SECOND"):
         pass
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("links", [True, False])
+@pytest.mark.parametrize("n", range(12))
+def test_a_run_killed_while_it_replaces_is_tidied_up_after(folder, links, n):
+    """Killed at one call after the other: the next run on the target finds all of the old files, or all of the new."""
+    script = """
+import os, sys
+from pathlib import Path
+from vbas.algorithms.layers.delivery.places import FilePlace, deliver
+folder, links, n = Path(sys.argv[1]), sys.argv[2] == "True", int(sys.argv[3])
+(folder / "staged").mkdir()
+for ending in ("shp", "dbf"):
+    (folder / "staged" / f"map.{ending}").write_text("new")
+calls = []
+def counted(step):
+    def call(*arguments, **named):
+        if len(calls) == n:
+            os.kill(os.getpid(), 9)
+        calls.append(step)
+        if step is os.link and not links:
+            raise OSError(1, "no links here")
+        return step(*arguments, **named)
+    return call
+os.link, os.replace = counted(os.link), counted(os.replace)
+Path.unlink = counted(Path.unlink)
+deliver([FilePlace("MAP", folder / "staged" / "map.shp", folder / "final" / "map.shp", ["map.qix"])])
+"""
+    final = folder / "final"
+    final.mkdir()
+    for name in ("map.shp", "map.dbf", "map.qix", "mappe.shp"):
+        (final / name).write_text("old")
+    command = [sys.executable, "-c", script, str(folder), str(links), str(n)]
+    killed = subprocess.run(command, timeout=60, check=False).returncode == -9
+    left = [path.name for path in final.iterdir() if path.name.startswith(".")]
+    assert left or not killed
+    leftovers.tidy_up(final / "map.shp")
+    now = {path.name: path.read_text() for path in final.iterdir()}
+    assert now.pop("mappe.shp") == "old"
+    old, new = dict.fromkeys(("map.shp", "map.dbf", "map.qix"), "old"), dict.fromkeys(("map.shp", "map.dbf"), "new")
+    assert now in (old, new) if killed else now == new
+
+
+def test_the_next_run_puts_back_what_a_killed_one_was_replacing(anonymize, tmp_path):
+    target = tmp_path / "released.csv"
+    leftovers.hidden_beside(target, target, leftovers.OLD).write_text("the release before")
+    leftovers.hidden_beside(target, target, leftovers.NEW).write_text("half of")
+    with pytest.raises(QgsProcessingException):
+        anonymize(RELEASED_RECORDS=str(target), K=100_000)
+    assert bytes_in(tmp_path) == {"released.csv": b"the release before"}
+
+
+def test_what_is_not_left_by_a_run_of_ours_stays(folder):
+    target = folder / "a.csv"
+    hidden = leftovers.hidden_beside(target, target, leftovers.OLD)
+    hidden.symlink_to(folder / "elsewhere")
+    other = leftovers.hidden_beside(folder / "b.csv", folder / "b.csv", leftovers.OLD)
+    for path in (other, folder / ".vbas-0123456789abcdef", folder / ".vbas-x.lock"):
+        path.write_text("of others")
+    before = sorted(folder.iterdir())
+    leftovers.tidy_up(target)
+    assert sorted(folder.iterdir()) == before
 
 
 @pytest.mark.skipif(sys.platform != "linux" or os.getuid() != 0, reason="only root can be somebody else")

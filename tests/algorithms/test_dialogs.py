@@ -133,6 +133,7 @@ def by_hand(provider, town, qgis_iface, monkeypatch, tmp_path_factory):
         filled = {name: given(value) for name, value in fields.items()}
         return click_through(f"vbas:{algorithm}", filled, files, choices)
 
+    click.town = town
     yield click
     project.removeAllMapLayers()
 
@@ -145,6 +146,43 @@ def make_register(path):
     entry = new_entry(path, publish(suppress(profile, Crosswalk(np.arange(4) // 2, 2), 5), areas), 0)
     entry.finish()
     return path
+
+
+def assert_together(layers):
+    """Several layers of a run are in a group of their own, the audit over the regions, tables at the end."""
+    root = QgsProject.instance().layerTreeRoot()
+    nodes = [root.findLayer(layer.id()) for layer in layers]
+    assert all(nodes)
+    groups = {id(node.parent()): node.parent() for node in nodes}
+    assert len(groups) == 1
+    (group,) = groups.values()
+    assert (group is root) == (len(layers) < 2)
+    if len(layers) > 1:
+        inside = [node.layer() for node in group.children()]
+        assert {one.id() for one in inside} == {layer.id() for layer in layers}
+        spatial = [layer.isSpatial() for layer in inside]
+        assert spatial == sorted(spatial, reverse=True)
+        titles = [layer.metadata().title() for layer in inside]
+        if {"Region audit (internal)", "Released regions (for release)"} <= set(titles):
+            assert titles.index("Region audit (internal)") < titles.index("Released regions (for release)")
+            named = dict(zip(titles, inside))
+            assert named["Released regions (for release)"].labelsEnabled()
+            assert not named["Region audit (internal)"].labelsEnabled()
+
+
+def assert_told(layer, given):
+    """Fields have names for readers, unless they are the user's; the layer says what it is, and whether to publish."""
+    for field in layer.fields():
+        made_up = layer.metadata().title().startswith(("Records (", "Generated records", "Distributions"))
+        assert field.alias() or made_up or field.name() in {*given, "fid"}, field.name()
+    metadata = layer.metadata()
+    assert len(metadata.abstract()) > len(metadata.title()) + 20
+    (licence,) = metadata.licenses()
+    assert ("Not to be published" in licence) == ("(internal)" in metadata.title())
+    (history,) = metadata.history()
+    assert "of VBAS " in history
+    if layer.isSpatial():
+        assert "[%" in layer.mapTipTemplate() or layer.metadata().title().startswith(("Masked", "Pinned"))
 
 
 def _is_layer(value):
@@ -268,8 +306,11 @@ def test_form_runs_and_its_outputs_are_seen(by_hand, monkeypatch, tmp_path, form
             assert kind in ("(for release)", "(internal)", "(test data)")
             named = [layer for layer in done.layers if layer.metadata().title() == title]
             assert [layer.name() for layer in named] == [f"{files[out.name()].stem} {kind}" if to_files else title]
+    assert_together(done.layers)
+    given = {field for layer in by_hand.town.values() for field in layer.fields().names()}
     for layer in done.layers:
         assert isinstance(layer, QgsVectorLayer) and layer.isValid()
+        assert_told(layer, given)
         assert layer.featureCount() > 0, layer.name()
         if layer.isSpatial():
             assert_drawn(layer)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+
 import numpy as np
 import pytest
 from qgis.core import QgsProcessingException
@@ -216,3 +219,37 @@ def test_help_says_what_protects_and_what_does_not(provider):
         assert words in told
     assert "Without HOUSEHOLDS it cannot be counted" in algorithm.parameterDefinition("K_MIN").help()
     assert algorithm.parameterDefinition("K_MIN").defaultValue() == 5
+
+
+MAY_BE = "These may be the points that"
+
+
+def test_points_that_were_released_before_are_warned_of(mask, tmp_path):  # noqa: F811
+    """By the register, and by the file that is replaced; other points are not."""
+    register, file = tmp_path / "register.gpkg", tmp_path / "masked.gpkg"
+    first = mask(people_in(40), REGISTER=str(register), MASKED=str(file), SEED=None)
+    assert not any(MAY_BE in line for line in first.log)
+    with closing(sqlite3.connect(register)) as connection:
+        shown = connection.execute("SELECT x, y FROM vbas_points").fetchall()
+        assert [one for (one,) in connection.execute("SELECT count(*) FROM vbas_releases")] == [0]
+    assert np.array_equal(np.array(sorted(shown)), np.array(sorted(map(tuple, xy(first.layer("MASKED"))))))
+    again = mask(people_in(40), REGISTER=str(register), SEED=None)
+    (said,) = (line for line in again.log if MAY_BE in line)
+    assert "release 1 of masked points in the register" in said and "100 %" in said
+    replaced = mask(people_in(40), MASKED=str(file), SEED=None)
+    (said,) = (line for line in replaced.log if MAY_BE in line)
+    assert f"the file {file}" in said
+    third = mask(people_in(40), REGISTER=str(register), SEED=None)
+    assert sum(MAY_BE in line for line in third.log) == 2
+
+
+def test_a_run_that_fails_adds_no_points(mask, tmp_path):  # noqa: F811
+    register = tmp_path / "register.gpkg"
+    with pytest.raises(QgsProcessingException):
+        mask(people_in(40), REGISTER=str(register), MASKED=str(tmp_path / "none" / "x.gpkg"))
+    with pytest.raises(QgsProcessingException):
+        mask(people_in(40), REGISTER=str(register), KEEP_FIELDS=["nowhere"])
+    assert not register.exists()
+    (tmp_path / "other.gpkg").write_bytes(b"something else")
+    with pytest.raises(QgsProcessingException, match="REGISTER"):
+        mask(people_in(40), REGISTER=str(tmp_path / "other.gpkg"))

@@ -209,3 +209,22 @@ def test_a_kept_field_that_gives_part_of_it_back_is_warned_of(anonymize, grid):
 def test_hierarchies_count_only_where_something_is_shown_coarser(anonymize, table):
     done = anonymize(HIERARCHIES=table, RELEASE="nested levels")
     assert any(line.startswith("HIERARCHIES = ") and "has no effect here" in line for line in done.log)
+
+
+def test_published_totals_are_those_of_the_coarser_values(anonymize, grid, table):
+    """By region and age as shown, nobody is suppressed, or k and more of both sexes."""
+    k = 30
+    done = anonymize(K=k, GENERALISE=["age", 1], HIERARCHIES=table, PUBLISHED_MARGINS="age")
+    region = {row["da"]: row["vbas_region"] for row in done.rows("CROSSWALK")}
+    names = ("home", "sex", "age")
+    records = [dict(zip(names, one.attributes())) for one in grid[1].getFeatures()]
+    everybody = Counter((region[one["home"]], one["sex"], YOUNG[one["age"]]) for one in records)
+    shown = Counter((row["vbas_region"], row["sex"], row["age"]) for row in done.rows("RELEASED_RECORDS"))
+    lost = Counter()
+    for (where, sex, age), number in everybody.items():
+        if (where, sex, age) not in shown:
+            lost[where, age] += number
+        else:
+            assert shown[where, sex, age] == number >= k
+    assert lost
+    assert min(lost.values()) >= k

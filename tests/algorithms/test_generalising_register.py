@@ -64,18 +64,6 @@ def test_groups_that_depend_on_counts_cannot_be_registered(anonymize, tmp_path):
     assert not register.exists()
 
 
-def test_a_register_from_before_levels_is_read_and_added_to(anonymize, table, tmp_path):
-    register = str(tmp_path / "register.gpkg")
-    anonymize(**SAME_REGIONS, REGISTER=register)
-    with closing(sqlite3.connect(register)) as connection:
-        connection.execute("ALTER TABLE vbas_releases DROP COLUMN coarsened")
-        connection.commit()
-    with pytest.raises(QgsProcessingException, match="would give away"):
-        anonymize(**SAME_REGIONS, **COARSER, HIERARCHIES=table, REGISTER=register)
-    anonymize(**SAME_REGIONS, **COARSER, HIERARCHIES=table, REGISTER=register, REGISTER_ACTION="repair")
-    assert rows_of(register, "SELECT coarsened FROM vbas_releases") == [(None,), ('{"age": 1}',)]
-
-
 def test_releases_as_layers_are_related_by_the_table(anonymize, run, table, tmp_path):
     files = [{name: str(tmp_path / f"{i}{name}.gpkg") for name in ("RELEASED_RECORDS", "CROSSWALK")} for i in (0, 1)]
     for one, own in zip(({}, COARSER), files):

@@ -18,7 +18,7 @@ MEASURES = (
 PROMISED = {
     "anonymize": (
         f"{REGIONS} {RECORDS} K KEEP_FIELDS UNMATCHED COMBINATION {NUMBER} SITE_LOCATION AGGREGATION CAPACITY_FACTOR "
-        f"SEED RELEASE FINEST {LEVELS} LOSS",
+        f"SEED RELEASE FINEST {LEVELS} LOSS TIES",
         f"RELEASED_RECORDS RELEASED_REGIONS CROSSWALK REGION_AUDIT SITE_POINTS VORONOI REPORT {MEASURES} N_LEVELS "
         "MEAN_DISTANCE",
     ),
@@ -39,7 +39,7 @@ PROMISED = {
         "FLATTENED N_RECORDS N_LEFT_OUT",
     ),
     "releaserecords": (
-        f"{RECORDS} CROSSWALK K KEEP_FIELDS UNMATCHED REGIONS REGION_ID POPULATION LOSS",
+        f"{RECORDS} CROSSWALK K KEEP_FIELDS UNMATCHED REGIONS REGION_ID POPULATION LOSS TIES",
         "RELEASED_RECORDS N_RECORDS N_SUPPRESSED SUPPRESSION_PERCENT",
     ),
     "evaluate": (
@@ -62,7 +62,7 @@ PROMISED = {
         "CROSSWALK GROUPS REPORT NON_POP WEIGHTED_DIST LOSS N_GROUPS",
     ),
     "donutmask": (
-        "POINTS AREAS POPULATION K_INNER K_OUTER DISTANCE SEED HOUSEHOLD_ID K_MIN EARLIER EARLIER_ID",
+        "POINTS AREAS POPULATION K_INNER K_OUTER DISTANCE SEED HOUSEHOLD_ID K_MIN EARLIER EARLIER_ID REGISTER",
         "MASKED AUDIT",
     ),
     "donutaudit": ("HOUSEHOLDS AREAS POPULATION K_INNER K_MIN SEED", "AUDIT REPORT"),
@@ -110,6 +110,8 @@ CHOICES = {
     ("anonymize", "FINEST"): ("areas", "configuration"),
     ("anonymize", "LOSS"): ("mean distance", "non-uniform entropy"),
     ("releaserecords", "LOSS"): ("mean distance", "non-uniform entropy"),
+    ("anonymize", "TIES"): ("fixed", "secret"),
+    ("releaserecords", "TIES"): ("fixed", "secret"),
     ("locateallocate", "METHOD"): ("alternating location-allocation", "transportation-location"),
     ("partitioncells", "NEIGHBOURS"): ("edge", "edge or corner"),
     ("donutmask", "DISTANCE"): ("uniform in distance", "uniform in area"),
@@ -126,6 +128,7 @@ DEFAULTS = {
     "RATIO": 2,
     "LEAST_POPULATION": 0,
     "LOSS": "mean distance",
+    "TIES": "fixed",
 }
 
 

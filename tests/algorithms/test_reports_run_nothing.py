@@ -219,6 +219,7 @@ def donutmask(town):
         "HOUSEHOLD_ID": f("household"),
         "EARLIER": town.points(),
         "EARLIER_ID": f("kept"),
+        "REGISTER": None,  # a file of positions
         "KEEP_FIELDS": [f("kept")],
         "K_INNER": 3,
         "K_MIN": 0,

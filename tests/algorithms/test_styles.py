@@ -315,7 +315,8 @@ def test_nested_levels_are_all_drawn_the_finest_filled_by_classes_that_do_not_ov
     assert layer.renderer().type() == "RuleRenderer"
     assert_drawn(layer)
     finest, *others = layer.renderer().rootRule().children()
-    assert [rule.label() for rule in others] == [f"Level 2: {(len(values) + 1) // 2} regions", "Level 3: 1 regions"]
+    half = (len(values) + 1) // 2
+    assert [rule.label() for rule in others] == [f"Level 2: {half} region{'s' * (half != 1)}", "Level 3: 1 region"]
     for feature in layer.getFeatures('"vbas_level" = 1'):
         context = layer.createExpressionContext()
         context.setFeature(feature)

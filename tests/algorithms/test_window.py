@@ -94,6 +94,7 @@ def test_a_row_number_is_never_proposed(fields):
         found = usual_field(fields, names)
         assert found == "" or found in fields
         assert found.lower() not in ROW_NUMBERS
+    assert usual_field(fields, ROW_NUMBERS) == ""  # as where it identifies the areas in the other table
     ids = usual_field(fields, USUAL_FIELDS["REGION_ID"])
     known = [one for one in ("DBUID", "DAUID", "id") if one in fields]
     assert ids == (known[0] if known else "")
@@ -210,3 +211,19 @@ def test_steps_end_with_the_same_three_lines(run, grid, anonymize):
     assert step.log[-2] == whole.log[-2].partition(";")[0] + "."
     nobody = run("releaserecords", **given, CROSSWALK=crosswalk, RELEASED_RECORDS="memory:", K=1000)
     assert nobody.log[-3] == "Nothing can be released at k = 1000: no class has as many records."
+
+
+def test_the_model_designer_and_the_batch_form_open_too(provider, qgis_iface, monkeypatch):
+    from processing.gui.BatchAlgorithmDialog import BatchAlgorithmDialog
+    from processing.modeler.ModelerParametersDialog import ModelerParametersDialog
+    from qgis.core import QgsProcessingModelAlgorithm
+
+    monkeypatch.setattr(qgis_iface, "browserModel", lambda: None, raising=False)
+    dialogs = [
+        ModelerParametersDialog(algorithm("anonymize").create(), QgsProcessingModelAlgorithm()),
+        BatchAlgorithmDialog(algorithm("anonymize").create()),
+    ]
+    for dialog in dialogs:
+        dialog.show()
+        dialog.close()
+        dialog.deleteLater()

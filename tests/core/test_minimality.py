@@ -141,5 +141,5 @@ def test_only_crosswalks_that_look_at_classes_tell_of_suppressed_records(town, n
     assert found.attacked == 40 and found.right == found.sure
     if not looks_at_classes(name):
         assert (found.method, found.sure) == (found.base, 0)
-    if name == "given number, anonymity-driven clustering":
+    if "anonymity-driven clustering," in name:
         assert found.method > found.base and found.sure > 0

@@ -148,6 +148,7 @@ def test_the_scale_bar_is_as_long_as_it_says():
         start, end = map(float, re.search(r"M([\d.]+) .*H([\d.]+)v", bar).groups())
         number, unit = re.search(r">([\d.\u202f]+) (k?m)<", bar).groups()
         metres = float(number.replace(THIN, "")) * (1000 if unit == "km" else 1)
+        assert (unit == "km") == (metres >= 1000)
         assert (end - start) / scale == pytest.approx(metres, rel=0.01)
         assert 0.08 * metres_wide < metres <= 0.25 * metres_wide
 

@@ -17,7 +17,7 @@ from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.measures import evaluate_levels
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
-from vbas.core.privacy.requirement import Requirement, measure
+from vbas.core.privacy.requirement import Requirement, diversity_of, measure, shares_of
 from vbas.core.records.matching import match_records, requirement_of
 from vbas.core.records.table import HOUSEHOLDS, PERSONS, RecordTable
 from vbas.core.release import apply
@@ -153,3 +153,12 @@ def test_rows_without_a_person_and_counts_with_persons_are_refused():
     whole = {PERSONS: column_from_array(np.arange(n))}
     with pytest.raises(InputError, match="PERSON_ID and RECORD_COUNT cannot go together"):
         match_records(RecordTable(area, quasi, {}, np.ones(n, np.int64), whole), made)
+
+
+def test_a_row_that_stands_for_nobody_shows_no_sensitive_value():
+    """Six people with the flu and a row of no people with a cold have one value in common, not two."""
+    cell_of, ill = np.zeros(3, np.int64), np.array([0, 0, 1])
+    shares = shares_of("diagnosis", cell_of, ill, np.array([4, 2, 0]))
+    assert diversity_of(np.array([0]), shares, 1).distinct.tolist() == [1]
+    requirement = Requirement(5, (), (shares,), l_diversity=2)
+    assert requirement.holds(np.array([0]), np.array([0]), 1).tolist() == [False]

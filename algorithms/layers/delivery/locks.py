@@ -19,9 +19,9 @@ ATTEMPTS = 100  # to lock a file that other runs remove; a link in its place nev
 
 
 @contextmanager
-def one_run_on(target: Path, name: str) -> Iterator[None]:
+def one_run_on(target: Path, name: str) -> Iterator[bool]:
     """Hold all files of one stem for the output of that name. Raises VbasError where another run holds them, or where
-    the folder cannot be written to.
+    the folder cannot be written to. Gives whether that is sure: not so on file systems that know no locks.
 
     The lock is on a hidden file beside the target, which is removed afterwards. A killed run leaves behind an
     empty file that nobody holds.
@@ -29,9 +29,9 @@ def one_run_on(target: Path, name: str) -> Iterator[None]:
     # Without case, as the file systems of Windows and macOS compare; hashed, so that its length is always the same.
     stem = hashlib.sha256(target.stem.casefold().encode("utf-8", "surrogateescape")).hexdigest()[:16]
     lock = target.with_name(f".vbas-{stem}.lock")
-    descriptor = _taken(lock, target, name)
+    descriptor, sure = _taken(lock, target, name)
     try:
-        yield
+        yield sure
     finally:
         if sys.platform == "win32":  # where an open file cannot be removed
             os.close(descriptor)
@@ -41,7 +41,7 @@ def one_run_on(target: Path, name: str) -> Iterator[None]:
             os.close(descriptor)
 
 
-def _taken(lock: Path, target: Path, name: str) -> int:
+def _taken(lock: Path, target: Path, name: str) -> tuple[int, bool]:
     for _ in range(ATTEMPTS):
         try:
             descriptor = _opened(lock)
@@ -50,9 +50,9 @@ def _taken(lock: Path, target: Path, name: str) -> int:
                 f"{name} cannot be written to {target.parent}: {error.strerror}. Choose another folder."
             ) from error
         try:
-            lock_file(descriptor)
+            sure = lock_file(descriptor)
             if is_still(lock, descriptor):
-                return descriptor
+                return descriptor, sure
         except BlockingIOError:
             os.close(descriptor)
             raise VbasError(

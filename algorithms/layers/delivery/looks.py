@@ -110,7 +110,9 @@ class NestedLevels:
         levels, n_regions = np.unique(_numbers(layer, f'"{name}"'), return_counts=True)
         if not levels.size:
             return None
-        titles = [f"Level {level:g}: {n} regions" for level, n in zip(levels.tolist(), n_regions.tolist())]
+        titles = [
+            f"Level {level:g}: {n} region{'s' * (n != 1)}" for level, n in zip(levels.tolist(), n_regions.tolist())
+        ]
         root = QgsRuleBasedRenderer.Rule(None)
         fill = self._finest(layer, f'"{name}" = {levels.min():g}', f"{titles[0]} (finest)")
         root.appendChild(fill)

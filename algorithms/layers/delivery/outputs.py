@@ -13,16 +13,12 @@ from pathlib import Path
 from types import TracebackType
 
 from qgis.core import (
-    QgsMapLayer,
-    QgsProcessingContext,
     QgsProcessingFeedback,
-    QgsProcessingLayerPostProcessorInterface,
     QgsProcessingOutputLayerDefinition,
     QgsProcessingUtils,
     QgsProperty,
     QgsVectorLayer,
 )
-from qgis.PyQt import sip
 
 from ....core.errors import InputError, VbasError
 from ....core.progress import Progress, part
@@ -31,10 +27,13 @@ from ..given import Given
 from ..tables import FOR_RELEASE, INTERNAL, TEST_DATA, SecondCount, Table, kind_of_output
 from .databases import DatabaseTable, TablePlace
 from .destinations import checked_destinations, with_destination
+from .dressing import Dress, dress_when_loaded
 from .exact_values import check_writable
 from .folders import clear_dead, own_folder
 from .formats import no_temporary_folder, note_on, says_itself, stale_beside
+from .groups import group_of_run
 from .journals import settle, without_journals
+from .leftovers import tidy_up
 from .locks import one_run_on
 from .places import FilePlace, deliver
 from .second_count import check_file, check_layer
@@ -57,8 +56,10 @@ class Outputs:
     Whatever ends the run before that (an error, Cancel, Ctrl-C) leaves nothing behind.
     """
 
-    def __init__(self, given: Given, feedback: QgsProcessingFeedback) -> None:
+    def __init__(self, given: Given, feedback: QgsProcessingFeedback, made_by: str = "", history: str = "") -> None:
+        """made_by : the title of the run's layers in the layer tree; history : a sentence for their metadata."""
         self._given, self._feedback = given, feedback
+        self._group, self._history = group_of_run(made_by or given.algorithm.displayName()), history
         self._files: dict[str, tuple[Path, Path]] = {}
         self._counts: dict[str, Callable[[Path], None]] = {}
         self._tables: dict[str, TablePlace] = {}
@@ -85,6 +86,11 @@ class Outputs:
     def wanted(self, name: str) -> bool:
         """Whether the user asked for this output."""
         return name in self._destinations
+
+    def target(self, name: str) -> Path | None:
+        """The file that an output goes to, None where it goes elsewhere."""
+        destination = self._destinations.get(name)
+        return destination if isinstance(destination, Path) else None
 
     def keep_after_cancel(self) -> None:
         """Write what there is even if the user has cancelled: for results that are of use unfinished."""
@@ -115,7 +121,7 @@ class Outputs:
                 if not file.exists():  # a Shapefile without shapes is a .dbf alone
                     file, destination = file.with_suffix(".dbf"), destination.with_suffix(".dbf")
                     self._files[name] = (file, destination)
-                store_style(file, name, title)
+                store_style(file, name, title, self._labelled(name))
                 self._note(file, destination, title)
                 settle(file)
                 check_file(name, file, table, check)
@@ -197,7 +203,12 @@ class Outputs:
         return place.final(identifier)
 
     def _dress(self, name: str, identifier: str) -> None:
-        dress_when_loaded(self._given, identifier, name, self._titles[name])
+        dress = Dress(name, self._titles[name], self._group, self._history)
+        dress_when_loaded(self._given, identifier, dress)
+
+    def _labelled(self, name: str) -> bool:
+        """Whether the regions of an output are numbered: of two layers over each other only one is."""
+        return name != "REGION_AUDIT" or not self.wanted("RELEASED_REGIONS")
 
     def _let_go_of_tables(self) -> None:
         """Close the layers that show tables under the names they were written under."""
@@ -216,9 +227,11 @@ class Outputs:
             target = file.parent.resolve() / file.name
             stem = (str(target.parent), target.stem.casefold())
             if stem not in held:
-                stack.enter_context(one_run_on(target, name))
+                sure = stack.enter_context(one_run_on(target, name))
                 held.add(stem)
                 clear_dead(target.parent)
+                if sure:
+                    tidy_up(target)
 
     def _settled(self, name: str, destination: Path | str | DatabaseTable, stack: ExitStack) -> Path | str:
         if not isinstance(destination, DatabaseTable):
@@ -258,8 +271,8 @@ class Outputs:
                 layer.dataProvider().truncate()
             raise
         if isinstance(layer, QgsVectorLayer):
-            style(layer, name)
-            describe(layer, title)
+            style(layer, name, self._labelled(name))
+            describe(layer, title, history=self._history)
         if name not in self._tables:  # they are dressed under their final name
             self._dress(name, identifier)
         self._results[name] = identifier
@@ -277,45 +290,3 @@ def _new_folder(stack: ExitStack) -> Path:
 def _count_again(name: str, table: Table, check: SecondCount, file: Path) -> None:
     with in_one_sentence(name), without_journals():
         check_file(name, file, table, check)
-
-
-class Dressing(QgsProcessingLayerPostProcessorInterface):
-    """Gives a loaded layer its look, its name and its metadata: QGIS loads files without the style they hold."""
-
-    def __init__(self, given: Given, name: str, title: str) -> None:
-        super().__init__()
-        self._algorithm, self._name, self._title = given.algorithm.id(), name, title
-        self._label = given.definition(name).description()
-
-    def postProcessLayer(
-        self, layer: QgsMapLayer, context: QgsProcessingContext, feedback: QgsProcessingFeedback
-    ) -> None:
-        """Called by QGIS in its main thread."""
-        if isinstance(layer, QgsVectorLayer):
-            if not _chosen_by_user(self._algorithm, self._name):
-                style(layer, self._name)
-                layer.triggerRepaint()
-            # QGIS names layers by the output's label, or its name in a model, unless its user chose another.
-            describe(layer, self._title, None if layer.name() in (self._name, self._label) else layer.name())
-
-
-# QGIS takes them over and deletes them with the run's context, but Python would forget them long before.
-_KEPT: list[Dressing] = []
-
-
-def dress_when_loaded(given: Given, identifier: str, name: str, title: str) -> None:
-    """Have an output styled, named and described once it is loaded; nothing to do where it will not be."""
-    context = given.context
-    if context.willLoadLayerOnCompletion(identifier):
-        _KEPT[:] = [one for one in _KEPT if not sip.isdeleted(one)]
-        _KEPT.append(Dressing(given, name, title))
-        context.layerToLoadOnCompletionDetails(identifier).setPostProcessor(_KEPT[-1])
-
-
-def _chosen_by_user(algorithm: str, name: str) -> bool:
-    """Whether the user told QGIS what this output is to look like (“Edit Rendering Styles for Outputs”)."""
-    try:
-        from processing.gui.RenderingStyles import RenderingStyles
-    except ImportError:  # QGIS without its Processing plugin
-        return False
-    return bool(RenderingStyles.getStyle(algorithm, name))

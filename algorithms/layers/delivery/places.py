@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import shutil
 import stat
 from collections.abc import Callable, Iterable, Sequence
@@ -14,6 +13,7 @@ from typing import Protocol
 
 from ....core.errors import Cancelled, VbasError
 from .journals import journals_of, refuse_if_held
+from .leftovers import NEW, OLD, hidden_beside
 
 
 class Place(Protocol):
@@ -92,13 +92,15 @@ class FilePlace:
         self._name, self._target, self._count = name, target, count
         new = {beside(target, staged, file): file for file in sorted(staged.parent.iterdir())}
         old = {target.with_name(one): None for one in stale}
-        self._moves = [_Move(where, file) for where, file in {**old, **new}.items()]
+        self._moves = [_Move(where, file, target) for where, file in {**old, **new}.items()]
+        self._begun = hidden_beside(target, target, NEW)
 
     def prepare(self) -> None:
         refuse_if_held(self._target, self._name)
         # A side file that is new is as open to others as the file that it belongs to.
         like = _status(self._target)
         try:
+            os.close(os.open(self._begun, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
             for move in self._moves:
                 move.prepare(like)
         except OSError as error:
@@ -122,19 +124,25 @@ class FilePlace:
         return [sentence for move in reversed(self._moves) for sentence in move.undo()]
 
     def forget(self) -> list[str]:
+        self._end()  # from here on what was kept is only in the way
         return [sentence for move in self._moves for sentence in move.forget()]
 
     def discard(self) -> None:
         for move in self._moves:
             move.discard()
+        self._end()
+
+    def _end(self) -> None:
+        with suppress(OSError):
+            self._begun.unlink(missing_ok=True)
 
 
 class _Move:
     """One file into its place. How far it came is read from the folder, so that it can be undone from any point."""
 
-    def __init__(self, target: Path, source: Path | None) -> None:
+    def __init__(self, target: Path, source: Path | None, of: Path) -> None:
         self._target, self._source = target, source
-        self._part, self._kept = _hidden(target), _hidden(target)
+        self._part, self._kept = hidden_beside(target, of, NEW), hidden_beside(target, of, OLD)
         self._replaces = self._cleared = False
 
     def prepare(self, like: os.stat_result | None) -> None:
@@ -212,11 +220,6 @@ def _same_bytes(one: Path, other: Path) -> bool:
                 return False
             if not chunk:
                 return True
-
-
-def _hidden(target: Path) -> Path:
-    """A name beside the target that nobody can predict."""
-    return target.with_name(f".vbas-{secrets.token_hex(8)}")
 
 
 def _status(path: Path) -> os.stat_result | None:

@@ -19,6 +19,8 @@ from qgis.core import (
 from qgis.PyQt.QtGui import QColor
 
 from ...compat import geometry_kind, label_placement
+from ..tables import FOR_RELEASE, INTERNAL, TEST_DATA, kind_of_output
+from .fields import name_fields, tell_features
 from .looks import (
     GREENS_TO_BLUES,
     NO_VALUE,
@@ -89,34 +91,65 @@ LOOKS: dict[str, tuple[Look, ...]] = {
 LABELLED = ("RELEASED_REGIONS", "REGION_AUDIT", "GROUPS")
 
 
-def style(layer: QgsVectorLayer, name: str) -> bool:
-    """Give a layer the look of the output of that name; False where there is nothing to draw (tables)."""
+# What the numbers of a legend are, for the legends of printed maps.
+LEGENDS = {
+    "RELEASED_REGIONS": "records released per km²",
+    "REGION_AUDIT": "records suppressed, % of all",
+    "AREA_AUDIT": "households below the wanted anonymity, %",
+    "GROUPS": "people per km²",
+    "AREAS": "district",
+    "AUDIT": "what became of each point",
+    "LEFT_OUT": "why it is left out",
+}
+MAY_BE_PUBLISHED = {
+    FOR_RELEASE: "May be published under the rules that bind you.",
+    INTERNAL: "Not to be published: suppressed counts could be derived from it.",
+    TEST_DATA: "May be published: nobody in it exists.",
+}
+
+
+def legend_title(name: str) -> str:
+    """What the numbers in the legend of an output are, with their unit; empty where it has none."""
+    return LEGENDS.get(name, "")
+
+
+def style(layer: QgsVectorLayer, name: str, labelled: bool = True) -> bool:
+    """Give a layer the look of the output of that name, and its fields their aliases; False where there is nothing to
+    draw (tables). labelled : whether regions are numbered."""
+    name_fields(layer, name)
     if not layer.isSpatial():
         return False
     looks = LOOKS.get(name, (Plain(REGION),))
     layer.setRenderer(next(found for found in (look.renderer(layer) for look in looks) if found is not None))
-    if name in LABELLED:
+    tell_features(layer, name)
+    if name in LABELLED and labelled:
         _label_regions(layer)
+    else:
+        layer.setLabelsEnabled(False)
     return True
 
 
-def describe(layer: QgsVectorLayer, title: str, name: str | None = None) -> None:
+def describe(layer: QgsVectorLayer, title: str, name: str | None = None, abstract: str = "", history: str = "") -> None:
     """Metadata, and a name: whether the layer is for release or internal is said in both.
 
-    title : of the output, such as “Released regions (for release)”; name : what QGIS would call the layer, if anything
+    title : of the output, such as “Released regions (for release)”; name : what QGIS would call the layer, if anything;
+    abstract : what it is; history : a sentence on what made it, from which nothing follows that is not published
     """
     kind = title[title.rfind("(") :]
     layer.setName(title if name is None else name if kind in name else f"{name} {kind}")
     metadata = layer.metadata()
     metadata.setTitle(title)
-    metadata.setAbstract(title)
+    metadata.setAbstract(f"{title}. {abstract}".strip() if abstract else metadata.abstract() or title)
+    metadata.setLicenses([MAY_BE_PUBLISHED[found]] if (found := kind_of_output(title)) else [])
+    if history and history not in metadata.history():
+        metadata.addHistoryItem(history)
     layer.setMetadata(metadata)
 
 
-def store_style(file: Path, name: str, title: str) -> None:
+def store_style(file: Path, name: str, title: str, labelled: bool = True) -> None:
     """Keep the style with the file: inside a GeoPackage, beside any other format."""
     layer = QgsVectorLayer(str(file), title, "ogr")
-    if not layer.isValid() or not style(layer, name):
+    if not layer.isValid() or not style(layer, name, labelled):
         return
     if file.suffix.lower() == ".gpkg":
         layer.saveStyleToDatabase(name.lower(), title, True, "")

@@ -58,10 +58,9 @@ class AreaLayer:
         """Shapes of any CRS in planar coordinates, (m,) array."""
         return in_crs(shapes, crs, self.planar, self.context)
 
-    def north(self) -> float:
+    def north(self) -> float | None:
         """Where north is in the middle of the areas, in degrees clockwise from the top of the plane."""
-        low, high = self.areas.points.min(axis=0), self.areas.points.max(axis=0)
-        return north_of(self.planar, (low + high) / 2, self.context)
+        return north_of(self.planar, shapely.points(self.areas.points), self.context)
 
     def square_metres_of(self, shapes: np.ndarray) -> np.ndarray:
         """Areas of shapes in the layer's own CRS, (m,) square metres."""

@@ -75,17 +75,21 @@ def planar_crs(
     return planar
 
 
-def north_of(planar: QgsCoordinateReferenceSystem, point: np.ndarray, context: QgsProcessingContext) -> float:
-    """Where north is at a point of a plane, in degrees clockwise from its top; 0 where that cannot be told."""
+def north_of(planar: QgsCoordinateReferenceSystem, shapes: np.ndarray, context: QgsProcessingContext) -> float | None:
+    """Where north is in the middle of planar shapes, degrees clockwise from the top; None where that is not known."""
+    if not planar.isValid():
+        return None
+    west, south, east, north = shapely.total_bounds(shapes).tolist()
+    point = np.array([(west + east) / 2, (south + north) / 2])
     globe, transforms = QgsCoordinateReferenceSystem("EPSG:4326"), context.transformContext()
     try:
         here = QgsCoordinateTransform(planar, globe, transforms).transform(QgsPointXY(*map(float, point)))
         step = 0.01 if here.y() < 89 else -0.01
         other = QgsCoordinateTransform(globe, planar, transforms).transform(QgsPointXY(here.x(), here.y() + step))
     except QgsCsException:
-        return 0.0
-    east, north = (np.array([other.x(), other.y()]) - point) * np.sign(step)
-    return float(np.degrees(np.arctan2(east, north)))
+        return None
+    right, up = (np.array([other.x(), other.y()]) - point) * np.sign(step)
+    return float(np.degrees(np.arctan2(right, up)))
 
 
 def equal_area_crs(

@@ -1,4 +1,5 @@
-"""A batch of moves: areas on a border, drawn at random, that join the region on the other side."""
+"""A batch of moves: areas, drawn at random, that join the region on the other side of a border, or leave for one of
+their own."""
 
 from __future__ import annotations
 
@@ -12,9 +13,10 @@ from .regions import Regions
 # The borders are listed again after so many batches; what is no border any more by then is not drawn.
 LISTED_EVERY = 8
 # Moves that pass, per region, that a batch is meant to have: of more, most would share a region.
-PASSING = 0.25
+PASSING = 0.5
 FEWEST, MOST = 8, 1024
 LEARNING = 0.02
+ALONE = 0.05  # of the moves drawn: an area, at a border or not, becomes a region of its own
 
 
 @dataclass
@@ -61,19 +63,23 @@ class Batches:
         return len(made)
 
     def _drawn(self) -> tuple[np.ndarray, np.ndarray]:
-        """Areas at a border, and the region each would join."""
+        """Areas, and the region that each would join: across a border, or one without areas."""
         territory, region_of = self.regions.territory, self.regions.region_of
         owners, others = territory.owners, territory.adjacency.others
         if self._n_batches % LISTED_EVERY == 0:
             self._border = np.flatnonzero(region_of[owners] != region_of[others])
         self._n_batches += 1
-        if not len(self._border):
-            return self._border, self._border
         wanted = self.regions.n_regions * PASSING / max(self._passing, 1e-3)
-        drawn = self._border[self.draws.integers(0, len(self._border), int(min(max(wanted, FEWEST), MOST)))]
-        areas, targets = owners[drawn], region_of[others[drawn]]
+        n_drawn = int(min(max(wanted, FEWEST), MOST))
+        drawn = self._border[self.draws.integers(0, len(self._border), n_drawn)] if len(self._border) else self._border
+        alone = self.draws.integers(0, len(region_of), int(np.ceil(ALONE * n_drawn)))
+        empty = self.regions.empty
+        alone = alone[self.regions.sizes[region_of[alone]] > 1] if len(empty) else empty
+        areas = np.concatenate([owners[drawn], alone])
+        targets = np.concatenate([region_of[others[drawn]], np.resize(empty, len(alone))])
         across = region_of[areas] != targets
-        return areas[across], targets[across]
+        order = self.draws.permutation(np.flatnonzero(across))
+        return areas[order], targets[order]
 
 
 def _apart(sources: np.ndarray, targets: np.ndarray, n_regions: int) -> np.ndarray:

@@ -10,10 +10,12 @@ from .territory import Territory
 
 # Counts that are held at once, of regions by classes: 2 GB.
 MOST_COUNTS = 500_000_000
+# Regions without areas, for areas that become a region of their own: a share of the others, and at least so many.
+SPARE_SHARE, LEAST_SPARE = 0.05, 2
 
 
 class Regions:
-    """A division of a territory that moves change.
+    """A division of a territory that moves change; some regions are without areas, which the moves may give them.
 
     region_of : (n,) int64; counts : (n_regions, C) records; lost : weight of what is suppressed, but for what no
     division can release; sizes, centres : of each region, (0, 0) for one without areas
@@ -26,16 +28,20 @@ class Regions:
         self.divide(region_of)
 
     def divide(self, region_of: np.ndarray) -> None:
-        """Take over a division, its regions numbered anew without gaps. Raises InputError where it is too large."""
+        """Take over a division, its regions numbered anew without gaps, those without areas last.
+
+        Raises InputError where the counts are too many to hold.
+        """
         used, position = np.unique(region_of, return_inverse=True)
         n_classes = self.territory.counts.shape[1]
-        if len(used) * n_classes > MOST_COUNTS:
+        n_regions = len(used) + max(LEAST_SPARE, int(SPARE_SHARE * len(used)))
+        if n_regions * n_classes > MOST_COUNTS:
             raise InputError(
                 f"“anonymity exchange” cannot hold the counts of {len(used)} regions by {n_classes} classes of "
                 "QUASI_IDENTIFIERS: choose fewer or coarser quasi-identifiers, fewer regions, or another AGGREGATION."
             )
         self.region_of = position.reshape(-1).astype(np.int64)
-        self.counts = self.territory.grouped(self.region_of, len(used)).toarray()
+        self.counts = self.territory.grouped(self.region_of, n_regions).toarray()
         self.lost = float(self.territory.lost(self.counts).sum())
         self.measure()
 
@@ -43,6 +49,11 @@ class Regions:
     def n_regions(self) -> int:
         """Number of regions, those without areas included."""
         return len(self.counts)
+
+    @property
+    def empty(self) -> np.ndarray:
+        """The regions without areas."""
+        return np.flatnonzero(self.sizes == 0)
 
     @property
     def length(self) -> float:

@@ -14,13 +14,13 @@ from .regions import Regions
 from .territory import Territory
 
 # All found by trial on real areas: see benchmarks/anonymity_exchange.py.
-WORK_PER_AREA = 150_000  # entries of the profile
+WORK_PER_AREA = 300_000  # entries of the profile
 HOTTEST, COLDEST = 3.0, 0.03  # temperature, in mean distances of the start
 ROUNDS, ROUNDS_END = 40, 0.8  # of joining and splitting, spread over so much of the whole
 SHARE = 0.2  # of the regions that may be joined or split in a round
 SLACK = 1.25  # no split suppresses more than so many budgets, which the moves that follow can bring back
-GAIN = 10.0  # how fast the price follows what is suppressed, in powers per run
-REMEMBERED = 0.9  # from so much of the whole on the best division is remembered
+LANDING = 0.9  # from so much of the whole on the best division is remembered
+GAIN, LANDING_GAIN = 10.0, 150.0  # how fast the price follows what is suppressed, in powers per run
 LAST_BATCHES = 400  # that lead back into the budget
 REPORTED_EVERY = 32
 
@@ -49,8 +49,9 @@ def annealed(
             next_round += ROUNDS_END / ROUNDS
         batches.make(typical * HOTTEST * (COLDEST / HOTTEST) ** done, price)
         step = batches.work / total - done
-        price *= math.exp(GAIN * step * math.log((regions.lost + 1.0) / (most_lost + 1.0)))
-        if done > REMEMBERED:
+        gain = LANDING_GAIN if done > LANDING else GAIN
+        price *= math.exp(gain * step * math.log((regions.lost + 1.0) / (most_lost + 1.0)))
+        if done > LANDING:
             best.see(regions)
         n_batches += 1
         if n_batches % REPORTED_EVERY == 0:

@@ -71,7 +71,7 @@ def _chains(rings: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray
     n_nodes = int(node.max()) + 1
     low, high = np.minimum(node, following), np.maximum(node, following)
     edges = np.unique(low * n_nodes + high)
-    meeting = np.bincount(np.concatenate([edges // n_nodes, edges % n_nodes]), minlength=n_nodes) != 2
+    meeting = np.bincount(np.concatenate([edges // n_nodes, edges % n_nodes]), minlength=n_nodes) > 2
     pieces, of_ring, turned = [], [], []
     for ring, end in enumerate(to_list(last)):
         own = np.arange(end - sizes[ring] + 1, end + 1)

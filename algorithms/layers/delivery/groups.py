@@ -1,0 +1,80 @@
+"""The layers of one run together in the layer tree, in an order in which each is seen.
+
+QGIS 3.32 can put layers into a group, and later versions order them; 3.22 does neither. All of them call the
+post-processors of a run once its layers are in the tree, so the layers are moved there: one way in every version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from qgis.core import QgsLayerTree, QgsLayerTreeGroup, QgsLayerTreeNode, QgsProject, QgsVectorLayer
+from qgis.PyQt import sip
+
+# From the top: points over lines over surfaces, what tells the cost over what is released, and tables at the end.
+ORDER = (
+    *("SITE_POINTS", "AUDIT", "MASKED", "VORONOI", "PINNED", "REGION_AUDIT", "AREA_AUDIT", "LEFT_OUT", "GROUPS"),
+    *("RELEASED_REGIONS", "AREAS", "RELEASED_RECORDS", "FLATTENED", "RECORDS", "CROSSWALK"),
+)
+
+
+class LayerGroup:
+    """The group of one run. Made where the first of its layers was loaded; a layer alone needs none."""
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self._expected: set[str] = set()
+        self._ranks: dict[str, tuple[bool, int]] = {}
+        self._group: QgsLayerTreeGroup | None = None
+
+    def expect(self, name: str) -> None:
+        """Say before that the output of this name will be loaded."""
+        self._expected.add(name)
+
+    def numbers_regions_below(self, name: str) -> bool:
+        """Whether the regions of this output are numbered by another layer of the run: both would overlap."""
+        return name == "REGION_AUDIT" and "RELEASED_REGIONS" in self._expected
+
+    def take(self, layer: QgsVectorLayer, name: str, project: QgsProject) -> None:
+        """Move a loaded layer to its place in the group."""
+        node = project.layerTreeRoot().findLayer(layer.id())
+        if node is None or node.parent() is None or len(self._expected) < 2:
+            return
+        if self._group is None or sip.isdeleted(self._group):
+            above = node.parent()
+            self._group, self._ranks = above.insertGroup(above.children().index(node), self.title), {}
+        rank = (not layer.isSpatial(), ORDER.index(name) if name in ORDER else len(ORDER))
+        before = [one for one in self._group.children() if self._ranks.get(_id_of(one), rank) <= rank]
+        self._ranks[layer.id()] = rank
+        _move(node, self._group, len(before))
+
+
+def _id_of(node: QgsLayerTreeNode) -> str:
+    return node.layerId() if QgsLayerTree.isLayer(node) else ""
+
+
+def _move(node: QgsLayerTreeNode, group: QgsLayerTreeGroup, position: int) -> None:
+    """A copy into the group first: QGIS takes a layer out of the project that no node shows."""
+    above = node.parent()
+    group.insertChildNode(position, node.clone())
+    above.removeChildNode(node)
+
+
+_current: ContextVar[LayerGroup | None] = ContextVar("the group of the model that runs", default=None)
+
+
+def group_of_run(title: str) -> LayerGroup:
+    """The group of the model that runs, else one of this run's own."""
+    return _current.get() or LayerGroup(title)
+
+
+@contextmanager
+def one_group(title: str) -> Iterator[None]:
+    """Put the layers of all runs within into one group: those of the steps of a model."""
+    token = _current.set(LayerGroup(title))
+    try:
+        yield
+    finally:
+        _current.reset(token)

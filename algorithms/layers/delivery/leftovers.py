@@ -1,0 +1,66 @@
+"""Hidden files beside a target: named so that a later run on it can tell what a killed one left, and tidy up.
+
+`.vbas-<of which target>-<chance>.new.gpkg` was to become the target's .gpkg, `….old.gpkg` is what stood there before. A
+run has an empty `….new` there until all that it delivers stands in its place and has been read again.
+Only whoever holds the target may look: what stands there then is nobody's any more.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import secrets
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+NEW, OLD = "new", "old"
+
+
+def hidden_beside(file: Path, target: Path, role: str) -> Path:
+    """A name beside a file that nobody can predict; target : the output that the file belongs to; role : NEW or OLD."""
+    token = secrets.token_hex(8)
+    if not file.name.startswith(target.stem):
+        return file.with_name(f".vbas-{token}")
+    return file.with_name(f"{_beginning(target)}{token}.{role}{file.name[len(target.stem) :]}")
+
+
+def tidy_up(target: Path) -> None:
+    """Put back what a killed run was replacing, if it had not delivered all files of the target; else remove it.
+
+    What was to come is removed. The target must be held, see `one_run_on`. A file that is new, where none was before,
+    is left: it was counted before it was put there.
+    """
+    found = _left_beside(target)
+    unfinished = any(role == NEW for _, role, _ in found)
+    # What was to come goes last: as long as it is there, a run that is killed here is tidied up after in the same way.
+    for path, role, file in sorted(found, key=lambda one: one[1] == NEW):
+        with suppress(OSError):
+            there = os.path.lexists(file)
+            if role == OLD and unfinished and not (there and path.samefile(file)):
+                os.replace(path, file)  # noqa: PTH105
+            else:
+                path.unlink()
+
+
+def _left_beside(target: Path) -> list[tuple[Path, str, Path]]:
+    """Hidden file, role, and the file that it is for; only plain files of this user, or of the target's owner."""
+    form = re.compile(re.escape(_beginning(target)) + rf"[0-9a-f]{{16}}\.({NEW}|{OLD})(.*)", re.DOTALL)
+    owners = {os.geteuid()} if hasattr(os, "geteuid") else set()
+    with suppress(OSError):
+        owners.add(os.lstat(target).st_uid)
+    found = []
+    with suppress(OSError), os.scandir(target.parent) as entries:
+        for entry in entries:
+            named = form.fullmatch(entry.name)
+            if named is None:
+                continue
+            status = entry.stat(follow_symlinks=False)
+            if stat.S_ISREG(status.st_mode) and (not hasattr(os, "geteuid") or status.st_uid in owners):
+                found.append((Path(entry.path), named[1], target.with_name(target.stem + named[2])))
+    return found
+
+
+def _beginning(target: Path) -> str:
+    return f".vbas-{hashlib.sha256(target.stem.encode('utf-8', 'surrogateescape')).hexdigest()[:16]}-"

@@ -1,0 +1,48 @@
+"""An exchange within a suppression budget, held against all that is asked of the release."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from .aggregation import Aggregation, AggregationOptions
+from .aggregation.anonymity_exchange import exchanged
+from .areas import Areas
+from .profile import Profile
+from .progress import Progress, part, silent
+from .suppression import Terms, class_weights, held_against_budget, suppressed_by_class
+
+TRIES = 3
+
+
+def exchanged_within_budget(
+    areas: Areas,
+    profile: Profile,
+    start: Aggregation,
+    options: AggregationOptions,
+    budget: float,
+    fair: Sequence[str],
+    terms: Terms,
+    progress: Progress = silent,
+) -> Aggregation:
+    """More compact regions than the start's, within the budget that the start is within.
+
+    budget : per cent of the records that may be suppressed, as `held_against_budget` counts; fair : quasi-identifiers
+    whose groups weigh the same in the exchange, and of which no group may lose much more. The exchange knows classes
+    below k alone: where terms ask for more, it is tried again with a smaller budget, at most TRIES times in all, and in
+    the end the start is kept.
+    """
+    n_records = max(profile.n_records, 1)
+    percent = (budget * (n_records + terms.n_unmatched) - 100 * terms.n_unmatched) / n_records
+    weights = class_weights(profile, fair, terms.k) if fair else None
+    for attempt in range(TRIES):
+        settings = replace(options, k=terms.k, budget=max(percent, 0.0), class_weights=weights)
+        step = part(progress, attempt / TRIES, (attempt + 1) / TRIES)
+        found = exchanged(areas, profile, start.crosswalk, settings, step)
+        held = held_against_budget(profile, suppressed_by_class(profile, found.crosswalk, terms), terms, fair)
+        if held <= budget:
+            progress(1.0)
+            return replace(found, notes=(*start.notes, *found.notes))
+        percent *= 0.98 * budget / held
+    note = "Anonymity exchange found no regions within the budget, by all that is asked of a class: the start is kept."
+    return replace(start, notes=(*start.notes, note))

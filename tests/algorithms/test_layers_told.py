@@ -1,0 +1,159 @@
+"""What a layer tells: aliases, map tips, metadata, its place in the tree; and the same when a file is opened later."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from qgis.core import QgsExpression, QgsProject, QgsVectorLayer
+
+from vbas.algorithms.layers.delivery.fields import alias_of
+from vbas.algorithms.layers.delivery.groups import LayerGroup, group_of_run, one_group
+from vbas.algorithms.layers.delivery.styles import describe, style
+from vbas.algorithms.named import version
+
+from .conftest import make_layer
+from .test_styles import squares
+
+
+def regions(**more):
+    columns = {"vbas_region": [1, 2], "areas": [3, 4], "area_km2": [1.25, 2.0], "released": [1200, None], **more}
+    return make_layer(columns, squares(2))
+
+
+@pytest.fixture
+def project():
+    yield QgsProject.instance()
+    QgsProject.instance().removeAllMapLayers()
+    QgsProject.instance().layerTreeRoot().removeAllChildren()
+
+
+def tips(layer):
+    """The map tip of each feature."""
+    context = layer.createExpressionContext()
+    found = []
+    for feature in layer.getFeatures():
+        context.setFeature(feature)
+        found.append(QgsExpression.replaceExpressionText(layer.mapTipTemplate(), context))
+    return found
+
+
+def test_a_region_tells_its_figures(qgis_app):
+    layer = regions()
+    style(layer, "RELEASED_REGIONS")
+    first, second = tips(layer)
+    assert "<b>Region 1</b>" in first
+    assert re.search(r"Records released&nbsp;</td><td><b>1,200<", first)
+    assert re.search(r"Surface, km²&nbsp;</td><td><b>1\.[23]<", first)
+    assert re.search(r"Records released&nbsp;</td><td><b>–<", second)
+    assert layer.displayExpression() == "concat('Region ', \"vbas_region\")"
+
+
+def test_a_region_of_nested_levels_says_its_level(qgis_app):
+    layer = regions(vbas_level=[1, 2], vbas_parent=[1, None])
+    style(layer, "RELEASED_REGIONS")
+    assert "<b>Region 1, level 1</b>" in tips(layer)[0]
+
+
+@pytest.mark.parametrize("ending", ["gpkg", "shp", "geojson"])
+def test_a_file_opened_later_says_the_same(anonymize, tmp_path, ending):
+    audit, file = tmp_path / f"audit.{ending}", tmp_path / f"regions.{ending}"
+    anonymize(RELEASED_REGIONS=str(file), REGION_AUDIT=str(audit))
+    layer = QgsVectorLayer(str(file), "later", "ogr")
+    names = {field.name(): field.alias() for field in layer.fields()}
+    assert "Records released" in names.values() and "Region" in names.values()
+    assert "Region 1<" in tips(layer)[0]
+    assert layer.labelsEnabled()
+    assert type(layer.renderer()).__name__ == "QgsGraduatedSymbolRenderer"
+    over = QgsVectorLayer(str(audit), "later", "ogr")
+    assert not over.labelsEnabled()
+
+
+def test_an_audit_alone_is_numbered(anonymize, tmp_path):
+    anonymize(RELEASED_REGIONS=None, REGION_AUDIT=str(tmp_path / "audit.gpkg"))
+    assert QgsVectorLayer(str(tmp_path / "audit.gpkg"), "later", "ogr").labelsEnabled()
+
+
+def test_field_names_stay_and_fields_of_the_user_get_no_alias(anonymize):
+    done = anonymize()
+    assert done.layer("RELEASED_REGIONS").fields().names() == ["vbas_region", "areas", "area_km2", "released"]
+    assert alias_of("RELEASED_RECORDS", "areas") == ""  # somebody's own field of that name
+    assert alias_of("RELEASED_RECORDS", "vbas_region") == "Region"
+    assert alias_of("CROSSWALK", "vbas_region_3") == "Region, level 3"
+    assert alias_of("AREA_AUDIT", "below_2_5") == "Below the wanted anonymity with inner radius 2.5, %"
+
+
+def test_layers_stand_in_one_group_whatever_order_they_come_in(project):
+    layers = {name: regions() for name in ("RELEASED_REGIONS", "SITE_POINTS", "REGION_AUDIT", "VORONOI")}
+    tables = {name: make_layer({"vbas_region": [1]}) for name in ("CROSSWALK", "RELEASED_RECORDS", "NEW", "AUDIT")}
+    order = (
+        "CROSSWALK",
+        "RELEASED_REGIONS",
+        "NEW",
+        "REGION_AUDIT",
+        "AUDIT",
+        "VORONOI",
+        "RELEASED_RECORDS",
+        "SITE_POINTS",
+    )
+    group = LayerGroup("Regions, k = 5")
+    there = project.addMapLayer(regions())
+    for name in order:
+        group.expect(name)
+    for name in order:
+        layer = {**layers, **tables}[name]
+        layer.setName(name)
+        project.addMapLayer(layer)
+        group.take(layer, name, project)
+    (made,) = project.layerTreeRoot().findGroups()
+    assert made.name() == "Regions, k = 5"
+    assert [node.layer().name() for node in made.children()] == [
+        *("SITE_POINTS", "VORONOI", "REGION_AUDIT", "RELEASED_REGIONS"),
+        *("AUDIT", "RELEASED_RECORDS", "CROSSWALK", "NEW"),
+    ]
+    assert len(project.mapLayers()) == 9
+    assert len(project.layerTreeRoot().findLayers()) == 9
+    assert project.layerTreeRoot().findLayer(there.id()).parent() is project.layerTreeRoot()
+
+
+def test_a_layer_alone_needs_no_group_and_a_group_that_was_removed_is_made_again(project):
+    group = LayerGroup("Crosswalk")
+    group.expect("CROSSWALK")
+    layer = project.addMapLayer(make_layer({"vbas_region": [1]}))
+    group.take(layer, "CROSSWALK", project)
+    assert not project.layerTreeRoot().findGroups()
+    group.expect("RELEASED_REGIONS")
+    for _ in range(2):
+        one = project.addMapLayer(regions())
+        group.take(one, "RELEASED_REGIONS", project)
+        (made,) = project.layerTreeRoot().findGroups()
+        project.layerTreeRoot().removeChildNode(made)
+
+
+def test_the_steps_of_a_model_share_a_group_and_runs_do_not():
+    assert group_of_run("a") is not group_of_run("a")
+    with one_group("model"):
+        assert group_of_run("a") is group_of_run("b")
+        assert group_of_run("a").title == "model"
+    assert group_of_run("a").title == "a"
+
+
+def test_metadata_say_what_it_is_and_whether_it_may_be_published(qgis_app):
+    for kind, words in (("for release", "May be published under"), ("internal", "Not to be published")):
+        layer = regions()
+        describe(layer, f"Regions ({kind})", None, "The regions.", "made today")
+        describe(layer, f"Regions ({kind})", "mine", "The regions.", "made today")
+        metadata = layer.metadata()
+        assert metadata.abstract() == f"Regions ({kind}). The regions."
+        assert [words in licence for licence in metadata.licenses()] == [True]
+        assert metadata.history() == ["made today"]
+        assert layer.name() == f"mine ({kind})"
+
+
+def test_pages_carry_the_name_of_their_algorithm(provider):
+    for found in provider.algorithms():
+        made = found.create()
+        for output in made.outputDefinitions():
+            if output.type() == "outputHtml":
+                assert output.description().startswith(f"{found.displayName()}: Report ("), found.name()
+    assert version()

@@ -1,0 +1,235 @@
+"""What reports say of their run: inputs with checksums, the command that does it again; and the edition for release."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shlex
+from html import unescape
+
+import pytest
+from qgis.core import (
+    QgsApplication,
+    QgsCoordinateReferenceSystem,
+    QgsProcessingContext,
+    QgsProcessingFeatureSourceDefinition,
+    QgsProject,
+    QgsProperty,
+    QgsVectorFileWriter,
+    QgsVectorLayer,
+)
+
+from vbas.algorithms.form.command import without_password
+from vbas.algorithms.form.editions import MAY_BE_SAID, SAID_WITH_POPULATION
+from vbas.algorithms.layers.shapes.projection import north_of
+
+from ..html_scripts import HOSTILE, Page
+from .conftest import make_layer
+from .test_reports_run_nothing import Town
+from .test_reports_run_nothing import anonymize as of_town
+
+
+def command_in(page):
+    """The words of the command in a page, as bash reads them."""
+    (code,) = re.findall(r"<pre><code>(.*?)</code></pre>", page, re.DOTALL)
+    return shlex.split(unescape(code).replace("\\\n", " "))
+
+
+def written(layer, path):
+    options = QgsVectorFileWriter.SaveVectorOptions()
+    options.driverName = "GPKG"
+    QgsVectorFileWriter.writeAsVectorFormatV3(layer, str(path), QgsProject.instance().transformContext(), options)
+    return QgsVectorLayer(str(path), path.stem, "ogr")
+
+
+def given_twice(words):
+    """{name: values} of what follows the two dashes."""
+    found = {}
+    for word in words[words.index("--") + 1 :]:
+        name, _, value = word.partition("=")
+        found.setdefault(name, []).append(value)
+    return found
+
+
+def test_the_command_names_files_values_and_outputs(anonymize, grid, tmp_path):
+    areas, records = written(grid[0], tmp_path / "the areas.gpkg"), written(grid[1], tmp_path / "it's.gpkg")
+    place = tmp_path / "report.html"
+    anonymize(REGIONS=areas, RECORDS=records, QUASI_IDENTIFIERS=["sex", "age"], K=4, REPORT=str(place))
+    page = place.read_text(encoding="utf-8")
+    words = command_in(page)
+    assert words[:4] == ["qgis_process", "run", "vbas:anonymize", "--"]
+    given = given_twice(words)
+    assert given["REGIONS"] == [str(tmp_path / "the areas.gpkg")]
+    assert given["RECORDS"] == [str(tmp_path / "it's.gpkg")]
+    assert given["QUASI_IDENTIFIERS"] == ["sex", "age"]
+    assert given["K"] == ["4"]
+    assert given["REPORT"] == [str(place)]
+    for path in (tmp_path / "the areas.gpkg", tmp_path / "it's.gpkg"):
+        assert hashlib.sha256(path.read_bytes()).hexdigest() in page
+    assert ">1440<" in page and ">36<" in page  # rows
+
+
+def test_what_a_command_cannot_do_is_said(anonymize, grid, tmp_path):
+    place = tmp_path / "report.html"
+    QgsProject.instance().addMapLayer(grid[0], False)
+    grid[0].selectByIds([feature.id() for feature in grid[0].getFeatures()])
+    selected = QgsProcessingFeatureSourceDefinition(QgsProperty.fromValue(grid[0].id()), True)
+    anonymize(REGIONS=selected, REPORT=str(place))
+    page = unescape(place.read_text(encoding="utf-8"))
+    assert "Only the selected features of REGIONS were read" in page
+    assert "RECORDS was held in memory: save it" in page
+    assert "this computer's memory" in page and "none: no file" in page
+
+
+def test_no_value_leaves_its_quotes(run, tmp_path):
+    """Hostile names of fields and layers come out of bash as they went in."""
+    for i, text in enumerate((*HOSTILE, "a'b\"c$(id)`id`\\", "two   blanks & <tags>")):
+        place = tmp_path / f"{i}.html"
+        town = Town(text)
+        parameters = of_town(town)
+        outputs = {"RELEASED_RECORDS": "memory:", "CROSSWALK": "memory:"}
+        run("anonymize", **parameters, **outputs, REPORT=str(place))
+        given = given_twice(command_in(place.read_text(encoding="utf-8")))
+        assert given["REGION_ID"] == [parameters["REGION_ID"]]
+        assert given["QUASI_IDENTIFIERS"] == parameters["QUASI_IDENTIFIERS"]
+        assert given["LEVEL_FIELDS"] == parameters["LEVEL_FIELDS"] if "LEVEL_FIELDS" in given else True
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "dbname='x' host=h user='u' password='it\\'s secret' table=t",
+        "PG:dbname=x password=secret host=h",
+        "postgres://user:secret@host/db",
+        'dbname=x password="secret" key=y',
+        "PASSWORD = secret",
+    ],
+)
+def test_a_password_is_left_out_and_the_page_says_so(text):
+    caveats = []
+    assert "secret" not in without_password(text, "RECORDS", caveats)
+    assert caveats == ["The password in RECORDS is left out: write it in before you run the command."]
+
+
+def test_what_is_no_password_stays():
+    caveats = []
+    for text in ("/home/a/passwords.gpkg|layername=x", "https://host/a@b", "password", "K"):
+        assert without_password(text, "RECORDS", caveats) == text
+    assert caveats == []
+
+
+def test_settings_that_do_not_count_are_in_no_command(anonymize, tmp_path):
+    place = tmp_path / "report.html"
+    anonymize(COMBINATION="most compact", N_SITES=20, SITE_NUMBER="given number", REPORT=str(place))
+    given = given_twice(command_in(place.read_text(encoding="utf-8")))
+    assert given["COMBINATION"] == ["most compact"]
+    assert not {"N_SITES", "SITE_NUMBER"} & set(given)
+
+
+# ---- the edition for release
+
+
+def test_every_setting_is_said_or_kept_back(provider):
+    """Whoever adds a parameter decides whether the edition for release may say it."""
+    kept_back = {
+        *("RECORDS", "RECORD_REGION", "RECORD_COUNT", "UNMATCHED", "SEED", "CROSSWALK", "CROSSWALK_ID"),
+        *("REGISTER", "REGISTER_ACTION"),
+        *("COMBINATION", "SITE_NUMBER", "N_SITES", "CUTOFF", "LOG_BASE"),
+        *("GAPS_REGION", "GAPS_COEFFICIENT", "GAPS_EXPONENT"),
+    }
+    said = {*MAY_BE_SAID, *SAID_WITH_POPULATION}
+    assert not said & kept_back
+    for name in ("anonymize", "releaserecords"):
+        algorithm = QgsApplication.processingRegistry().algorithmById(f"vbas:{name}")
+        inputs = {one.name() for one in algorithm.parameterDefinitions() if not one.isDestination()}
+        assert inputs <= said | kept_back
+
+
+def page_of(run, town, path, **changes):
+    parameters = {**of_town(town), "POPULATION": None, "LEVEL_FIELDS": None, "N_SITES": 1, "KEEP_FIELDS": None}
+    parameters.update(changes)
+    outputs = {"RELEASED_RECORDS": "memory:", "CROSSWALK": "memory:"}
+    internal = path.with_name(f"internal_{path.name}")
+    run("anonymize", **parameters, **outputs, REPORT=str(internal), RELEASE_REPORT=str(path))
+    texts = [one.read_text(encoding="utf-8") for one in (path, internal)]
+    return [re.sub(r'<p class="date">[^<]*</p>', "", text) for text in texts]
+
+
+class TownWithRare(Town):
+    """The town, and a few people whose sex nobody else has, all in one corner."""
+
+    def __init__(self, text, n_rare):
+        super().__init__(text)
+        self.n_rare = n_rare
+
+    def records(self):
+        layer = super().records()
+        features = list(layer.getFeatures())
+        rare = []
+        for i, feature in enumerate(features[: self.n_rare]):
+            feature[self.field("home")] = self.areas[0]
+            feature[self.field("sex")] = f"rare {i}"
+            rare.append(feature)
+        layer.dataProvider().addFeatures(rare)
+        return layer
+
+
+@pytest.mark.parametrize("release", ["one level", "nested levels"])
+def test_suppressed_people_leave_no_trace_in_it(run, tmp_path, release):
+    """Neither where people are counted from the records: the regions are the same here, whatever the people are."""
+    changes = {"RELEASE": release, "FINEST": "configuration"}
+    pages = [page_of(run, TownWithRare("x", n), tmp_path / f"{n}.html", **changes) for n in (0, 4)]
+    assert pages[0][0] == pages[1][0]
+    assert pages[0][1] != pages[1][1]
+    text = "".join(Page(pages[1][0]).shown)
+    assert "rare" not in text and "SEED" not in text and "364" not in text
+
+
+def test_floors_are_said_only_where_the_people_are_those_of_a_census(run, tmp_path):
+    town = Town("x")
+    without, _ = page_of(run, town, tmp_path / "a.html", LEAST_POPULATION=50)
+    counted, _ = page_of(run, town, tmp_path / "b.html", LEAST_POPULATION=50, POPULATION=town.field("people"))
+    assert "(LEAST_POPULATION)" in counted and "(LEAST_POPULATION)" not in without
+    for page in (without, counted):
+        assert "(N_SITES)" not in page and "(COMBINATION)" not in page
+
+
+def test_the_step_writes_it_too(run, grid, tmp_path):
+    crosswalk = make_layer(
+        {"da": [f["da"] for f in grid[0].getFeatures()], "vbas_region": [1 + i % 3 for i in range(36)]}
+    )
+    place = tmp_path / "page.html"
+    run(
+        "releaserecords",
+        RECORDS=grid[1],
+        RECORD_REGION="home",
+        QUASI_IDENTIFIERS=["sex", "age"],
+        CROSSWALK=crosswalk,
+        K=4,
+        RELEASED_RECORDS="memory:",
+        RELEASE_REPORT=str(place),
+    )
+    page = place.read_text(encoding="utf-8")
+    assert "The release is 4-anonymous" in page and "For release" in page and "Do not publish" not in page
+
+
+# ---- north
+
+
+@pytest.mark.parametrize(
+    ("crs", "point", "expected"),
+    [
+        ("EPSG:26914", (630_000, 5_520_000), 1.4),  # a degree and more east of the zone's middle
+        ("EPSG:3347", (3_900_000, 2_000_000), None),  # Vancouver side of Statistics Canada's Lambert
+        ("EPSG:32631", (500_000, 5_000_000), 0.0),
+    ],
+)
+def test_north_is_where_the_meridian_goes(crs, point, expected):
+    import shapely
+
+    planar = QgsCoordinateReferenceSystem(crs)
+    found = north_of(planar, shapely.points([point]), QgsProcessingContext())
+    if expected is None:
+        assert abs(found) > 10
+    else:
+        assert abs(abs(found) - expected) < 0.2

@@ -1,0 +1,249 @@
+"""Anonymity exchange: what always holds, against plain recounts and, on small maps, against every division there is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vbas.core.adjacency import adjacency_of_pairs, connected_parts
+from vbas.core.aggregation import APPROACHES, AggregationOptions
+from vbas.core.aggregation.annealing import schedule
+from vbas.core.aggregation.anonymity_exchange import exchanged
+from vbas.core.areas import make_areas
+from vbas.core.crosswalk import LEFT_OUT, Crosswalk, number_compactly
+from vbas.core.errors import Cancelled, InputError
+from vbas.core.neighbours import point_neighbours
+from vbas.core.plan import suppress
+from vbas.core.profile import profile_records
+from vbas.core.suppression import class_weights
+
+from .strategies import column_from_array
+from .strategies import regions as some_regions
+
+K = 5
+
+
+@pytest.fixture(autouse=True)
+def in_short(monkeypatch):
+    """A course short enough for many examples."""
+    monkeypatch.setattr(schedule, "WORK_PER_AREA", 40_000)
+
+
+def profile_of(areas, draws, people=30, values=6):
+    """The profile of so many people in each area, of so many ages, and two sexes."""
+    codes = np.repeat(np.arange(len(areas)), draws.integers(0, people + 1, len(areas)))
+    ages = column_from_array(draws.integers(0, values, len(codes)))
+    sexes = column_from_array(draws.integers(0, 2, len(codes)))
+    return profile_records(codes, {"age": ages, "sex": sexes}, len(areas))[0]
+
+
+def town(side=12, seed=0, rows=None, **people):
+    draws = np.random.default_rng(seed)
+    points = np.array([(x, y) for y in range(rows or side) for x in range(side)], float) * 100
+    points += draws.random(points.shape)
+    areas = make_areas([str(i) for i in range(len(points))], points)
+    return replace(areas, neighbours=point_neighbours(points)), profile_of(areas, draws, **people)
+
+
+def blocks(side, size):
+    """Square regions of size x size areas in a grid."""
+    position = np.arange(side**2)
+    return Crosswalk((position // side // size) * -(-side // size) + position % side // size, (-(-side // size)) ** 2)
+
+
+def lost(profile, crosswalk, weights=None, k=K):
+    plan = suppress(profile, crosswalk, k)
+    released = np.bincount(plan.class_of[plan.shown], plan.records[plan.shown], len(profile.classes))
+    return float(((profile.class_sizes - released) * (1.0 if weights is None else weights)).sum())
+
+
+def length(areas, crosswalk):
+    inside = crosswalk.region_of >= 0
+    centres = crosswalk.mean_centres(areas.points)[crosswalk.region_of[inside]]
+    return float(np.hypot(*(areas.points[inside] - centres).T).sum())
+
+
+def pieces(adjacency, region_of):
+    """Pieces of all regions together."""
+    first, second = adjacency.pairs()
+    same = region_of[first] == region_of[second]
+    return int(connected_parts(first[same], second[same], len(region_of)).max()) + 1
+
+
+@st.composite
+def starts(draw):
+    """Areas with neighbours, some in several parts of a map; records; connected regions of any shape."""
+    areas = draw(some_regions(least=2, most=40))
+    draws = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    adjacency = point_neighbours(areas.points)
+    first, second = adjacency.pairs()
+    if draw(st.booleans()):
+        kept = draws.random(len(first)) < 0.7
+        first, second = first[kept], second[kept]
+        adjacency = adjacency_of_pairs(first, second, np.ones(len(first)), len(areas))
+    joined = draws.random(len(first)) < draw(st.sampled_from([0.0, 0.3, 0.6]))
+    region_of = connected_parts(first[joined], second[joined], len(areas))
+    profile = profile_of(areas, draws, draw(st.sampled_from([3, 30])), draw(st.sampled_from([1, 6, 40])))
+    return replace(areas, neighbours=adjacency), profile, number_compactly(region_of)[0]
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    case=starts(),
+    budget=st.sampled_from([None, 0.0, 2.0, 30.0, 100.0]),
+    weighed=st.booleans(),
+    seed=st.integers(0, 9),
+)
+def test_what_always_holds(case, budget, weighed, seed):
+    areas, profile, start = case
+    weights = class_weights(profile, ["sex"], K) if weighed else None
+    options = AggregationOptions(k=K, seed=seed, budget=budget, class_weights=weights)
+    result = exchanged(areas, profile, start, options)
+    end = result.crosswalk
+    assert set(end.region_of.tolist()) == set(range(end.n_regions))
+    assert len(end.region_of) == len(areas)
+    assert pieces(areas.neighbours, end.region_of) == end.n_regions
+    assert np.allclose(result.sites, end.mean_centres(areas.points))
+    assert (exchanged(areas, profile, start, options).crosswalk.region_of == end.region_of).all()
+    whole = float((profile.class_sizes * (1.0 if weights is None else weights)).sum())
+    before, after = lost(profile, start, weights), lost(profile, end, weights)
+    allowed = before if budget is None else budget / 100 * whole
+    if before <= allowed:
+        assert after <= allowed + 1e-6
+        assert length(areas, end) <= length(areas, start) * (1 + 1e-9)
+    else:
+        assert after <= before + 1e-6
+
+
+@settings(max_examples=15, deadline=None)
+@given(case=starts(), seed=st.integers(0, 99))
+def test_a_region_in_several_pieces_never_gets_more_of_them(case, seed):
+    areas, profile, _ = case
+    scattered = number_compactly(np.random.default_rng(seed).integers(0, 4, len(areas)))[0]
+    end = exchanged(areas, profile, scattered, AggregationOptions(k=K)).crosswalk
+    spare = pieces(areas.neighbours, scattered.region_of) - scattered.n_regions
+    assert pieces(areas.neighbours, end.region_of) - end.n_regions <= spare
+
+
+def divisions(n):
+    """Every division of n areas, as labels that grow."""
+    if n == 1:
+        yield [0]
+        return
+    for one in divisions(n - 1):
+        for label in range(max(one) + 2):
+            yield [*one, label]
+
+
+def test_on_small_maps_it_is_the_best_of_all_divisions(monkeypatch):
+    monkeypatch.setattr(schedule, "WORK_PER_AREA", 600_000)
+    for seed in range(3):
+        areas, profile = town(4, seed, rows=2, people=40, values=8)
+        every = [Crosswalk(np.array(labels), max(labels) + 1) for labels in divisions(8)]
+        ranked = sorted(every, key=lambda one: length(areas, one))
+        start = Crosswalk(np.zeros(8, np.int64), 1)
+        least = 100 * lost(profile, start) / profile.n_records
+        for budget in (least + 3, least + 10, least + 25):
+            allowed = budget / 100 * profile.n_records
+            best = next(
+                one
+                for one in ranked
+                if lost(profile, one) <= allowed and pieces(areas.neighbours, one.region_of) == one.n_regions
+            )
+            found = exchanged(areas, profile, start, AggregationOptions(k=K, budget=budget)).crosswalk
+            assert length(areas, found) == pytest.approx(length(areas, best)), (seed, budget, found.region_of)
+
+
+def test_it_suppresses_much_less_than_iterative_voronoi_for_equally_compact_regions():
+    areas, profile = town(16, people=30, values=12)
+    sites = areas.points[8::16]
+    voronoi = APPROACHES["iterative Voronoi"](areas, None, sites)
+    before = lost(profile, voronoi.crosswalk)
+    found = APPROACHES["anonymity exchange"](areas, profile, sites, AggregationOptions(k=K))
+    assert lost(profile, found.crosswalk) <= before
+    assert length(areas, found.crosswalk) < 0.97 * length(areas, voronoi.crosswalk)
+    less = 0.8 * before / profile.n_records * 100
+    tighter = APPROACHES["anonymity exchange"](areas, profile, sites, AggregationOptions(k=K, budget=less))
+    assert lost(profile, tighter.crosswalk) <= 0.8 * before
+    assert length(areas, tighter.crosswalk) < length(areas, voronoi.crosswalk)
+
+
+def test_regions_are_split_where_the_budget_allows_more_and_joined_where_it_asks_for_less():
+    areas, profile = town()
+    one = Crosswalk(np.zeros(144, np.int64), 1)
+    assert exchanged(areas, profile, one, AggregationOptions(k=K, budget=20)).crosswalk.n_regions > 5
+    every = Crosswalk(np.arange(144), 144)
+    end = exchanged(areas, profile, every, AggregationOptions(k=K, budget=1)).crosswalk
+    assert end.n_regions < 30
+    assert lost(profile, end) <= 0.01 * profile.n_records
+
+
+def test_a_budget_that_cannot_be_kept_is_told():
+    areas, profile = town(4, people=3, values=40)
+    found = exchanged(areas, profile, Crosswalk(np.arange(16), 16), AggregationOptions(k=K, budget=0.0))
+    assert lost(profile, found.crosswalk) == lost(profile, Crosswalk(np.zeros(16, np.int64), 1))
+    assert found.notes[1].startswith("Warning: no regions were found that suppress at most 0 %")
+
+
+def test_areas_that_the_start_leaves_out_stay_out():
+    areas, profile = town(8)
+    region_of = blocks(8, 4).region_of.copy()
+    region_of[[0, 9, 30]] = LEFT_OUT
+    found = exchanged(areas, profile, Crosswalk(region_of, 4), AggregationOptions(k=K, budget=15)).crosswalk
+    assert np.flatnonzero(found.region_of < 0).tolist() == [0, 9, 30]
+    assert found.n_regions > 4
+
+
+def test_groups_that_weigh_more_lose_less():
+    areas = town()[0]
+    draws = np.random.default_rng(5)
+    codes = np.repeat(np.arange(144), 30)
+    columns = {
+        "origin": column_from_array(np.where(draws.random(len(codes)) < 0.15, "few", "many")),
+        "age": column_from_array(draws.integers(0, 60, len(codes))),
+    }
+    profile = profile_records(codes, columns, 144)[0]
+    few = profile.classes[:, 0] == list(profile.categories[0]).index("few")
+    weights = class_weights(profile, ["origin"], K)
+    found = []
+    for given_weights in (None, weights):
+        options = AggregationOptions(k=K, class_weights=given_weights, budget=None)
+        end = exchanged(areas, profile, blocks(12, 4), options).crosswalk
+        found.append(lost(profile, end, few.astype(float)) / lost(profile, end))
+    start = blocks(12, 4)
+    assert lost(profile, end, weights) <= lost(profile, start, weights) * (1 + 1e-9)
+    assert found[1] < found[0]
+
+
+def test_wrong_settings_progress_and_cancelling():
+    areas, profile = town(6)
+    with pytest.raises(InputError, match="looks at the classes of the records: give RECORDS"):
+        APPROACHES["anonymity exchange"](areas, None, areas.points[:4])
+    with pytest.raises(InputError, match="BUDGET is 101"):
+        exchanged(areas, profile, blocks(6, 3), AggregationOptions(budget=101))
+    with pytest.raises(InputError, match="K is 1"):
+        exchanged(areas, profile, blocks(6, 3), AggregationOptions(k=1))
+    told = []
+    exchanged(areas, profile, blocks(6, 3), AggregationOptions(), told.append)
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+    assert len(told) > 1
+
+    def stop(fraction):
+        raise Cancelled("Cancelled.")
+
+    with pytest.raises(Cancelled):
+        exchanged(areas, profile, blocks(6, 3), AggregationOptions(), stop)
+
+
+def test_too_many_counts_are_refused_before_they_are_held(monkeypatch):
+    from vbas.core.aggregation.annealing import regions
+
+    monkeypatch.setattr(regions, "MOST_COUNTS", 20)
+    areas, profile = town(6)
+    with pytest.raises(InputError, match="cannot hold the counts of 4 regions by 12 classes of QUASI_IDENTIFIERS"):
+        exchanged(areas, profile, blocks(6, 3))
