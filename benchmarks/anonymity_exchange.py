@@ -10,8 +10,8 @@ for each budget, the start (balanced density and iterative Voronoi with the numb
 finds) and the exchange from there with that budget. Compactness is the sum of the distances from the areas to the site
 of their region; for the exchange sites are mean centres. The mean distance of a person to the middle of the region is
 held against that of the front's configurations too, at equal suppression. Areas: open statistics, and the demonstration
-city; records: made up. k = 5. Times are CPU seconds of the exchange alone. What the configurations gave is kept in a
-folder if one is given, and read from there the next time.
+city; records: made up. k = 5. Times are CPU seconds of the exchange alone. What the configurations gave is kept in the
+folder `--points`, if one is given, and read from there the next time.
 """
 
 from __future__ import annotations

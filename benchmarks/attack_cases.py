@@ -30,7 +30,7 @@ from vbas.core.releases.repair import repair
 from vbas.core.ties import SECRET, ties_of
 
 N_PATIENTS, N_RESPONDENTS, N_TRIALS = 10_000, 1_000, 40
-RERUNS = 8  # of a method that draws at random, for every origin
+RERUNS = 3  # of a method that draws at random, for every origin
 MARGIN = ("age_group", "sex")
 
 
@@ -183,7 +183,7 @@ def known_from_margin(plan: Plan) -> tuple[int, int, int]:
     return known, single, len(places)
 
 
-def nested_attacks(place: Place, records: Records, n_labels: int = 150, n_targets: int = 1000) -> dict[str, Guesses]:
+def nested_attacks(place: Place, records: Records, n_labels: int = 150, n_targets: int = 600) -> dict[str, Guesses]:
     """Who knows the method, outside and inside, without and with TIES “secret”."""
     levels = build_levels(place.areas, records.profile)
     found = {}

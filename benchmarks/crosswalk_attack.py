@@ -71,7 +71,7 @@ def looks_at_classes(name: str) -> bool:
 
 
 def suppressed_record_attack(
-    areas: Areas, profile: Profile, make: Maker, k: int, n_targets: int = 40, n_candidates: int = 10, seed: int = 0
+    areas: Areas, profile: Profile, make: Maker, k: int, n_targets: int = 10, n_candidates: int = 10, seed: int = 0
 ) -> Guesses:
     """Suppressed records looked for among areas drawn by chance, their own among them."""
     rng, crosswalk = np.random.default_rng(seed), make(areas, profile)

@@ -58,6 +58,13 @@ class NestLevels(VbasAlgorithm):
 
     def counts(self) -> Counts:
         single = approaches.counts()
+        single = {
+            **single,
+            "SEED": [{"SITE_LOCATION": looking_at(SITE_LOCATIONS, "seed")}],
+            "SITE_LOCATION": [
+                {"AGGREGATION": [name for name, one in nested.AGGREGATIONS.items() if not one.own_sites]}
+            ],
+        }
         made = ("COARSEST", "RATIO", "SITE_LOCATION", "AGGREGATION", "CAPACITY_FACTOR", "SEED")
         of_records = ("RECORD_REGION", "QUASI_IDENTIFIERS", "RECORD_COUNT", "UNMATCHED")
         return {

@@ -146,7 +146,7 @@ class _Work:
         for turn in range(int(rank.max(initial=-1)) + 1):
             tried = out[rank == turn]
             trial = _with(new, tried)
-            shown = self.told(trial, False)
+            shown = self.relate(self.told(trial, False))
             class_of = shown.class_of[np.searchsorted(np.flatnonzero(trial.shown), tried)]
             group = _groups_of(after, shown, class_of)
             found = self.examiner.examine(shown, None if after.pinned is None else np.flatnonzero(group.concerned))
@@ -160,7 +160,7 @@ class _Work:
         if new.n_released == plan.n_released:
             return plan, told, after
         shown = self.told(new, False)
-        found = self.examiner.examine(shown)
+        found = self.examiner.examine(self.relate(shown))
         return (plan, told, after) if found.n_counts or found.n_undecided else (new, shown, found)
 
 

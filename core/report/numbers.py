@@ -35,6 +35,11 @@ def shown_rows(rows: Sequence[Sequence[object]]) -> list[list[str]]:
     return [[shown(cell, whole) for cell, whole in zip(row, wholes)] for row in rows]
 
 
+def exactly(value: object) -> str:
+    """A setting to the last digit, as it can be typed."""
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
 def grouped(digits: str) -> str:
     """The digits of a whole number in groups of three."""
     return f"{int(digits):,}".replace(",", THIN) if abs(int(digits)) >= GROUPED else digits

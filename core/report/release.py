@@ -24,6 +24,7 @@ from .ground import Ground, released_map
 from .numbers import shown
 from .page import Report, Section, render
 from .pictures import histogram
+from .running import settings
 
 NOT_SAID = (
     "Records that too few others share may have been left out before publication. Whether any were, and how many, is "
@@ -76,7 +77,7 @@ def release_report(published: Published) -> str:
         _classes(published),
         _values(published),
         Section("What is not said here", NOT_SAID),
-        Section("How it was made", (), ("Setting", "Value"), [(name, shown(value)) for name, value in made]),
+        Section("How it was made", (), ("Setting", "Value"), settings(made)),
     ]
     title = "Nested release" if nested else "Release of records"
     return render(Report(title, verdict, release.n_records > 0, False, sections, published.date))

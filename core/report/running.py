@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from .numbers import exactly
 from .page import Section, time_taken
 
 
@@ -36,13 +37,18 @@ class Running:
     caveats: Sequence[str] = ()
 
 
+def settings(parameters: Sequence[tuple[str, object]]) -> list[tuple[str, str]]:
+    """Label and value of each, as text: they are of all kinds."""
+    return [(label, exactly(value)) for label, value in parameters]
+
+
 def how_it_was_done(
     notes: Sequence[str], running: Running, step: str = "Step", seconds: Mapping[str, float] | None = None
 ) -> list[Section]:
     """The sections that every internal report ends with. notes : sentences; seconds : by step, so called."""
     inputs = [(one.parameter, one.name, one.rows, one.where, one.sha256) for one in running.inputs]
     return [
-        Section("How it was done", tuple(notes), ("Parameter", "Value"), list(running.parameters)),
+        Section("How it was done", tuple(notes), ("Parameter", "Value"), settings(running.parameters)),
         Section(
             "What was read",
             ("The checksum tells whether a file is still the one that was read.",) if inputs else (),

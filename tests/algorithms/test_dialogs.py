@@ -150,6 +150,8 @@ def make_register(path):
 
 def assert_together(layers):
     """Several layers of a run are in a group of their own, the audit over the regions, tables at the end."""
+    if not layers:
+        return
     root = QgsProject.instance().layerTreeRoot()
     nodes = [root.findLayer(layer.id()) for layer in layers]
     assert all(nodes)

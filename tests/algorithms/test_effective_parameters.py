@@ -24,7 +24,7 @@ def effective(name, **parameters):
 
 def table(page):
     """The rows of the report's table of parameters."""
-    rows = re.findall(r"<tr><td>([^<]*)\((\w+)\)</td><td[^>]*>([^<]*)</td></tr>", page)
+    rows = re.findall(r"<tr><td[^>]*>([^<]*)\((\w+)\)</td><td[^>]*>([^<]*)</td></tr>", page)
     return {name: value for _, name, value in rows}
 
 
@@ -172,6 +172,17 @@ def test_every_condition_names_parameters_and_choices_that_there_are(provider):
         ),
         ("sitelocation", {"SITE_LOCATION": "balanced density", "SEED": 9}, ["SEED"]),
         ("aggregate", {"AGGREGATION": "basic Voronoi", "CAPACITY_FACTOR": 2, "RECORD_COUNT": "n"}, None),
+        (
+            "aggregate",
+            {"AGGREGATION": "basic Voronoi", "QUASI_IDENTIFIERS": ["a"], "K": 9, "BUDGET": 2, "SEED": 3},
+            ["QUASI_IDENTIFIERS", "K", "BUDGET", "SEED"],
+        ),
+        (
+            "aggregate",
+            {"AGGREGATION": "anonymity exchange", "QUASI_IDENTIFIERS": ["a"], "K": 9, "BUDGET": 2, "SEED": 3},
+            [],
+        ),
+        ("anonymize", {"COMBINATION": "custom", "AGGREGATION": "anonymity exchange", "SEED": 3}, []),
         ("staticcutoff", {"PUBLISHED": "US Census Bureau", "CUTOFF": 9}, ["CUTOFF"]),
         ("mergeadjacent", {"K": 9, "CUTOFF": 9}, ["K"]),
         ("mergeadjacent", {"UNTIL": "the records are k-anonymous", "K": 9, "CUTOFF": 9}, ["CUTOFF"]),

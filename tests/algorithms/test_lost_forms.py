@@ -31,7 +31,7 @@ def test_the_last_lines_say_what_each_attribute_costs(anonymize, tmp_path, rules
         assert f"with “age” one level coarser {coarser:.3g} %" in costs
         assert not [line for line in done.log if "HIERARCHY_RULES = " in line and "no effect" in line]
     else:
-        assert "coarser" not in costs
+        assert "one level coarser" not in costs
 
 
 def test_costs_go_on_from_the_level_that_is_shown(anonymize):

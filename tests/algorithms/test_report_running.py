@@ -135,7 +135,8 @@ def test_every_setting_is_said_or_kept_back(provider):
         *("RECORDS", "RECORD_REGION", "RECORD_COUNT", "UNMATCHED", "SEED", "CROSSWALK", "CROSSWALK_ID"),
         *("REGISTER", "REGISTER_ACTION"),
         *("COMBINATION", "SITE_NUMBER", "N_SITES", "CUTOFF", "LOG_BASE"),
-        *("GAPS_REGION", "GAPS_COEFFICIENT", "GAPS_EXPONENT"),
+        *("GAPS_REGION", "GAPS_COEFFICIENT", "GAPS_EXPONENT", "BUDGET"),
+        *("GENERALISE", "HIERARCHIES", "HIERARCHY_RULES", "FAIR", "TIES"),
     }
     said = {*MAY_BE_SAID, *SAID_WITH_POPULATION}
     assert not said & kept_back

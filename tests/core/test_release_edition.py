@@ -97,7 +97,7 @@ def both_pages(rows, nested=False, counted=False):
         return release_report(published), ""
     measures, audit = evaluate(populated, plan, REGIONS.mean_centres(public.points))
     account = Account(populated, plan, measures, audit, ground)
-    return release_report(published), anonymisation_report(account, K, Running(), (), {}, Section("x"))
+    return release_report(published), anonymisation_report(account, K, Running(), (), {}, Section("x"), Section("y"))
 
 
 @settings(deadline=None, max_examples=40)

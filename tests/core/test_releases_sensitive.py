@@ -218,3 +218,21 @@ def test_a_release_held_against_others_of_one_value_counts_them_only_if_asked(ca
     plain, asked = examine(new, earlier), examine(new, earlier, alike=True)
     assert all(count.kind != ALIKE for count in plain.counts)
     assert asked.n_counts - plain.n_counts == plain.n_alike == asked.n_alike
+
+
+def test_what_is_left_over_several_regions_is_left_value_by_value():
+    people = np.array([[[5, 0, 0], [0, 1, 0]], [[1, 0, 0], [0, 0, 0]], [[5, 1, 0], [1, 0, 0]], [[0, 1, 0], [0, 0, 0]]])
+    fine = release(people, [0, 0, 1, 1], classes=[("x", "y"), ("x", "z")])
+    profile = coarser(profile_over(people.sum(axis=2), [("x", "y"), ("x", "z")], NAMES), ("p",))
+    plan = suppress(profile, number_compactly(np.zeros(4, np.int64))[0], 5)
+    wide = publish(plan, areas_of(4), sensitive=[kept_values(profile, people.sum(axis=1, keepdims=True))])
+    (count,) = [one for one in find_pinned([wide, fine]).counts if one.kind == REST]
+    assert (len(count.cells), count.low, count.values) == (2, 2, (("ill", "cold", 1), ("ill", "flu", 1)))
+
+
+def test_a_release_that_adds_only_the_value_of_a_count_given_away_before_is_held_back():
+    people = np.array([[[6, 0, 0]], [[1, 0, 0]]])
+    earlier = [release(people, one, field=False) for one in ([0, 0], [0, 1])]
+    assert examine(release(people, [0, 0], field=False), earlier).n_counts == 0
+    (count,) = examine(release(people, [0, 0]), earlier).counts
+    assert count.values == (("ill", "cold", 1),)

@@ -77,8 +77,13 @@ ALIASES = {
     "mean_distance": "Mean distance of the people from the middle, m",
     "seconds": "Seconds",
     "combination": "Combination of Croft et al. (2018)",
-    "pareto": "1 where no other is better in all but time",
+    "pareto": "1 where no other is as good in all and better in one",
     "problem": "Why it failed",
+    "k": "k",
+    "budget": "Budget of suppression, %",
+    "generalised": "Coarser values",
+    "given_up": "What the coarser values give up, %",
+    "recommended": "1 where it is recommended",
     "worst_group": "Group that loses most",
     "worst_group_percent": "Of that group suppressed, %",
     "kind": "What gives it away",
@@ -89,6 +94,13 @@ ALIASES = {
     "vbas_sensitive": "Sensitive value",
     "vbas_records": "Records of the class",
     "vbas_people": "People of the class",
+    "release": "Number of the release",
+    "title": "Title",
+    "time": "Added at",
+    "quasi_identifiers": "Quasi-identifiers",
+    "levels": "Levels",
+    "counts": "Counts",
+    "sensitive": "Sensitive fields",
     "province": "Province",
     "attribute": "Attribute",
     "share": "Share",
@@ -99,6 +111,7 @@ NUMBERED = (
     (re.compile(r"vbas_values_(\d+)"), "Different values of sensitive field {}"),
     (re.compile(r"vbas_share_(\d+)"), "Largest share of a value of sensitive field {}"),
     (re.compile(r"least_(\d+)"), "Fewest of population {} in any year"),
+    (re.compile(r"lost_(.+)"), "Given up of {}, %"),
     (re.compile(r"below_(\d+(?:_\d+)?)"), "Below the wanted anonymity with inner radius {}, %"),
 )
 # Outputs that hold fields of the user's own beside these: one of these names there is the user's.
@@ -132,7 +145,7 @@ def alias_of(output: str, field: str) -> str:
     for pattern, words in NUMBERED:
         match = pattern.fullmatch(field)
         if match is not None and (output not in OWN or field.startswith("vbas_")):
-            return words.format(match[1].replace("_", "."))
+            return words.format(match[1].replace("_", ".") if match[1][0].isdigit() else match[1])
     return "" if output in OWN and field not in OWN[output] else ALIASES.get(field, "")
 
 

@@ -144,4 +144,4 @@ def _mark(value: float) -> str:
         if power in names:
             return f"{value / 10.0**power:g} {names[power]}"
         return f"{value:.1e}"
-    return shown(value) if abs(value) >= 1 or value == 0 else f"{value:.6g}"
+    return shown(value) if abs(value) >= 1000 else f"{value:.6g}"

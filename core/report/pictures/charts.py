@@ -262,7 +262,7 @@ def cloud(x: np.ndarray, y: np.ndarray, title: str, x_title: str, y_title: str) 
     places = np.unique(np.rint(np.column_stack(frame.at(x, y))).astype(int), axis=0)
     dots = "".join(f"M{a} {b}h.1" for a, b in to_list(places))
     content = frame.drawn() + element(
-        "path", d=dots, stroke=FILL, stroke_width=5, stroke_linecap="round", stroke_opacity=0.35
+        "path", d=dots, stroke=FILL, stroke_width=7, stroke_linecap="round", stroke_opacity=0.35
     )
     described = f"{len(x)} points. Across: {x_title}; upwards: {y_title}."
     return picture(content, WIDTH, frame.height, title, described) + caption(title)

@@ -1,0 +1,158 @@
+"""What internal reports say: their figures add up, the recommended row comes first, and methods tell how they ended."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from vbas.core import aggregation, site_location
+from vbas.core.comparison import Outcome
+from vbas.core.convergence import MOST, convergence
+from vbas.core.evaluation import Measures, evaluate, evaluate_by_value
+from vbas.core.plan import suppress
+from vbas.core.profile import profile_records
+from vbas.core.report.comparison import trade_off_section
+from vbas.core.report.cost import classes_section, convergence_section, losers_section, person_section
+from vbas.core.report.running import InputUsed, Running, how_it_was_done
+from vbas.core.site_location import LocationOptions
+
+from .strategies import column_from_array
+from .test_release_edition import REGIONS, K, N, areas_with, rare_rows_of, records_of, shown_rows_of
+
+
+@pytest.fixture(scope="module")
+def case():
+    rng = np.random.default_rng(5)
+    areas = areas_with(np.ones(N))
+    records = records_of(areas, [*shown_rows_of(rng), *rare_rows_of(rng)])
+    plan = suppress(records.profile, REGIONS, K)
+    measures, audit = evaluate(areas, plan, REGIONS.mean_centres(areas.points))
+    return areas, plan, measures, audit
+
+
+def test_what_it_means_for_a_person_is_the_sums_over_people(case):
+    _, plan, measures, _ = case
+    rows = {row[0]: row[1] for row in person_section(measures, plan, N).rows}
+    sizes = plan.records[plan.shown]
+    assert measures.n_suppressed > 0
+    assert rows["Smallest class, people"] == sizes.min() >= K
+    assert rows["Largest risk, %"] == pytest.approx(100 / sizes.min())
+    # Over every released record, one by one.
+    assert rows["Mean risk, %"] == pytest.approx(100 * np.mean(np.repeat(1 / sizes, sizes)))
+    assert rows["Records alike"] == pytest.approx(np.mean(np.repeat(sizes, sizes)))
+    assert rows["Mean distance of an area, m"] == pytest.approx(measures.compactness / N)
+    assert 1 <= rows["Areas to guess among"] <= 4  # of the four areas of each region
+
+
+def test_a_person_of_a_single_area_is_not_hidden_by_the_region():
+    areas = areas_with(np.ones(N))
+    records = records_of(areas, [(0, "f", "old", 1)] * 8)
+    plan = suppress(records.profile, REGIONS, K)
+    measures, _ = evaluate(areas, plan, REGIONS.mean_centres(areas.points))
+    assert dict(row[:2] for row in person_section(measures, plan, N).rows)["Areas to guess among"] == 1
+
+
+def test_class_sizes_add_up(case):
+    _, plan, measures, _ = case
+    rows = classes_section(plan).rows
+    assert sum(row[1] for row in rows) == len(plan.records)
+    assert sum(row[2] for row in rows) == plan.shown.sum()
+    assert sum(row[3] for row in rows) == measures.n_records
+    assert sum(row[4] for row in rows) == measures.n_records - measures.n_suppressed
+    assert all(row[4] == 0 for row in rows if int(row[0].split()[0]) < K)
+    assert any(int(row[0].split()[0]) < K for row in rows)
+
+
+def test_who_is_suppressed_adds_up_for_every_quasi_identifier(case):
+    areas, plan, measures, _ = case
+    section = losers_section(evaluate_by_value(areas, plan), measures, K)
+    for name in ("sex", "age"):
+        rows = [row for row in section.rows if row[0] == name]
+        assert sum(row[3] for row in rows) == measures.n_suppressed
+        assert sum(row[2] for row in rows) == measures.n_records
+    assert ("age", "rare 0") in {row[:2] for row in section.rows}
+
+
+def outcome(title, suppression, compactness, pareto=False):
+    return Outcome("family", title, Measures(3, 100, 5, suppression, compactness, 1.0, 1.0, 1.0), 0.1, pareto=pareto)
+
+
+def test_each_series_has_its_own_best_ones():
+    outcomes = [outcome("a", 1.0, 1.0), outcome("b", 5.0, 5.0)]
+    (page,) = trade_off_section(outcomes, ["k = 5", "k = 10"]).pictures
+    assert "2: family · b" in page and "k = 10</li>" in page
+    (page,) = trade_off_section(outcomes).pictures
+    assert "2: family · b" not in page
+
+
+def test_settings_are_told_to_the_last_digit_and_without_inputs_nothing_is_said_of_them():
+    running = Running([("β", 0.12345), ("K", 20000), ("name", "x")])
+    sections = {one.heading: one for one in how_it_was_done((), running)}
+    assert sections["How it was done"].rows == [("β", "0.12345"), ("K", "20000"), ("name", "x")]
+    assert not sections["What was read"].paragraphs and not sections["Run it again"].code
+    told = how_it_was_done((), Running(inputs=[InputUsed("Records", "x", "/x.csv", 3, "abc")], command="qgis_process"))
+    assert told[1].rows == [("Records", "x", 3, "/x.csv", "abc")] and told[3].code == "qgis_process"
+
+
+# ---- how methods came to rest
+
+
+def town(seed=1, n=300):
+    rng = np.random.default_rng(seed)
+    areas = areas_with(np.ones(N))
+    points = rng.uniform(0, 10_000, (n, 2))
+    areas = type(areas)(
+        np.array([str(i) for i in range(n)], dtype=object), points, rng.integers(1, 99, n).astype(float)
+    )
+    codes = np.repeat(np.arange(n), 30)
+    values = rng.choice(4, len(codes), p=[0.6, 0.39, 0.008, 0.002]).astype(str).astype(object)
+    return areas, profile_records(codes, {"q": column_from_array(values)}, n)[0]
+
+
+@pytest.mark.parametrize("name", ["alternating location-allocation", "transportation-location", "site optimisation"])
+def test_a_method_that_lowers_something_says_how_it_fell(name):
+    areas, profile = town()
+    approach = aggregation.APPROACHES[name]
+    start = 20 if "transport" in name or "location" in name else areas.points[:20]
+    options = aggregation.AggregationOptions(capacity_factor=1.2)
+    (series,) = approach(areas, profile, start, options).convergence
+    assert len(series.steps) == len(series.values) >= 2
+    # Removing sites with few people is the one step of site optimisation that may cost something: its first.
+    assert (np.diff(series.values)[1 if name == "site optimisation" else 0 :] <= 1e-6).all()
+    assert name != "transportation-location" or series.values[-1] == 0
+
+
+def test_iterative_voronoi_ends_when_nothing_changes():
+    areas, profile = town()
+    found = aggregation.APPROACHES["iterative Voronoi"](areas, profile, areas.points[:20])
+    (series,) = found.convergence
+    assert series.values[-1] == 0 and min(series.values[:-1]) > 0
+    assert f"settled after {len(series.values)} rounds" in found.notes[0]
+
+
+def test_clustering_raises_the_levels_with_every_move():
+    areas, profile = town()
+    found = site_location.APPROACHES["anonymity-driven clustering"](areas, profile, 20, LocationOptions(10))
+    (series,) = found.convergence
+    assert re.search(rf"made {len(series.values) - 1} of", " ".join(found.notes))
+    assert (np.diff(series.values) >= 0).all() and series.values[-1] > series.values[0]
+
+
+def test_a_long_series_is_thinned_and_one_value_is_none():
+    assert convergence("n", "s", "m", [1.0]) == ()
+    (series,) = convergence("n", "s", "m", list(range(5000)))
+    assert len(series.values) == MOST
+    assert (series.steps[0], series.steps[-1], series.values[-1]) == (0, 4999, 4999.0)
+    assert len(convergence_section([series, series]).pictures) == 2
+
+
+def test_classes_of_persons_are_rated_by_persons():
+    areas = areas_with(np.ones(N))
+    plan = suppress(records_of(areas, [(0, "f", "old", 1)] * 8).profile, REGIONS, K)
+    measures, _ = evaluate(areas, plan, REGIONS.mean_centres(areas.points))
+    of_four = replace(plan, people=np.array([4]))
+    for one, percent in ((plan, 12.5), (of_four, 25.0)):
+        assert {row[0]: row[1] for row in person_section(measures, one, N).rows}["Largest risk, %"] == percent
