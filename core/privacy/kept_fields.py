@@ -148,9 +148,26 @@ def examine_kept_fields(plan: Plan, records: Records, seed: int = 0) -> list[Kep
     region = first[plan.level[label]] + plan.region[label]
     quasi = {name: column.codes[rows] for name, column in table.quasi_identifiers.items()}
     fine = {name: one.original.codes[rows] for name, one in table.coarsened.items()}
+    return examine_rows(table.kept, rows, label, region, area, quasi, plan.k, fine)
+
+
+def examine_rows(
+    kept: Mapping[str, Column],
+    rows: np.ndarray,
+    label: np.ndarray,
+    region: np.ndarray,
+    area: np.ndarray,
+    quasi_identifiers: Mapping[str, np.ndarray],
+    k: int,
+    originals: Mapping[str, np.ndarray],
+) -> list[KeptField]:
+    """Look at kept fields over some rows; label, region, area : of each, (r,), and the codes of its quasi-identifiers,
+    as they are shown and, of those that are shown coarser, as they were."""
     return [
-        _examine(name, Column(column.codes[rows], column.categories), label, region, area, quasi, plan.k, fine)
-        for name, column in table.kept.items()
+        _examine(
+            name, Column(column.codes[rows], column.categories), label, region, area, quasi_identifiers, k, originals
+        )
+        for name, column in kept.items()
     ]
 
 
