@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -9,12 +10,13 @@ import numpy as np
 from ..areas import Areas
 from ..configuration import chosen
 from ..errors import PrivacyError
+from ..generalising.collapsing import generalise_table
 from ..plan import SUPPRESSED, Plan, area_of_cells
-from ..privacy.kept_fields import KeptField, examine_rows
+from ..privacy.kept_fields import KeptField, examine_rows, rows_looked_at
 from ..privacy.requirement import Requirement
 from ..progress import Progress, silent
 from ..records.columns import Column, category_order, combine_codes
-from ..records.matching import Records
+from ..records.matching import Records, check_no_area_copy
 from ..records.table import RecordTable
 from ..release import Release, apply
 from ..ties import Ties
@@ -51,14 +53,14 @@ def nest_coarser(
     return nest_by_losses(places.cells, places.of_cells, losses, k, requirement, progress, ties)
 
 
-def release_coarser(plan: Plan, places: Places, records: Records) -> Release:
+def release_coarser(plan: Plan, places: Places, records: Records, kept: Sequence[KeptField] | None = None) -> Release:
     """The rows that such a plan shows: level, region, and the quasi-identifiers as their level shows them.
 
+    kept : what `examine_coarser` found; looked at here where None.
     Raises what `apply` raises; the recount of each class is of what is shown.
     """
-    level = np.append(np.append(plan.level, 0)[plan.label_of], 0)[records.cell_of]
-    table = _shown(places, records.table, level)
-    found = examine_coarser(plan, places, records, table)
+    found = examine_coarser(plan, places, records) if kept is None else kept
+    table = _shown(plan, places, records)
     release = apply(plan, replace(records, table=table, profile=places.cells), found)
     region = np.zeros(len(release), np.int64)
     for one, of_places in enumerate(places.region):
@@ -67,19 +69,34 @@ def release_coarser(plan: Plan, places: Places, records: Records) -> Release:
     return replace(release, region=region)
 
 
-def examine_coarser(plan: Plan, places: Places, records: Records, table: RecordTable) -> list[KeptField]:
-    """Look at every kept field of such a release; table : the records as they are shown."""
+def examine_coarser(plan: Plan, places: Places, records: Records, seed: int = 0) -> list[KeptField]:
+    """Look at every kept field of such a release; seed : as for `examine_kept_fields`.
+
+    What a field gives back is measured against the values as they were read, before anything was shown coarser.
+    """
+    if not records.table.kept:
+        return []
     label = np.append(plan.label_of, SUPPRESSED)[records.cell_of]
-    rows = np.flatnonzero(label != SUPPRESSED)
+    rows = rows_looked_at(label, len(plan.records), seed)
     label = label[rows]
     first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in places.levels.crosswalks)])
     n_places = np.cumsum([0, *(len(one) for one in places.region)])
     region = first[plan.level[label]] + np.concatenate(places.region)[n_places[plan.level[label]] + plan.region[label]]
     area = area_of_cells(places.profile)[records.cell_of[rows]]
-    quasi = {name: column.codes[rows] for name, column in table.quasi_identifiers.items()}
+    table, shown = records.table, _shown(plan, places, records)
+    quasi = {name: column.codes[rows] for name, column in shown.quasi_identifiers.items()}
     last = dict(zip(places.profile.quasi_identifiers, places.nodes[-1]))
-    originals = {name: records.table.quasi_identifiers[name].codes[rows] for name, node in last.items() if node}
+    coarser = {name: table.quasi_identifiers[name] for name, node in last.items() if node}
+    read = {**coarser, **{name: one.original for name, one in table.coarsened.items()}}
+    originals = {name: column.codes[rows] for name, column in read.items()}
     return examine_rows(table.kept, rows, label, region, area, quasi, plan.k, originals)
+
+
+def check_no_area_shown(places: Places, records: Records, areas: Areas) -> None:
+    """Raises InputError where a coarser value of some level repeats the record's area."""
+    area = np.append(area_of_cells(records.profile), -1)[records.cell_of]
+    for node in dict.fromkeys(places.nodes):
+        check_no_area_copy(generalise_table(records.table, places.hierarchies, node), areas, area)
 
 
 def check_coarser(release: Release, places: Places, whole: bool = True) -> None:
@@ -135,8 +152,10 @@ def _brought_to(places: Places, column: Column, level: np.ndarray, target: int, 
     return found
 
 
-def _shown(places: Places, table: RecordTable, level: np.ndarray) -> RecordTable:
-    """The table with the quasi-identifiers of each row as its level shows them; level : (N,)."""
+def _shown(plan: Plan, places: Places, records: Records) -> RecordTable:
+    """The table with the quasi-identifiers of each row as its level shows them; suppressed rows as they are."""
+    table = records.table
+    level = np.append(np.append(plan.level, 0)[plan.label_of], 0)[records.cell_of]
     columns = {}
     for position, (name, column) in enumerate(table.quasi_identifiers.items()):
         every = {_key(value): value for one in range(len(places.levels)) for value in places.categories(one, position)}

@@ -71,7 +71,9 @@ class KeptField:
             )
             return f"KEEP_FIELDS: {stands} for the area: {self._same_area}. Take it out."
         if self.regains and _gain(self.coarse_base, self.regained) >= PINNED:
-            return f"KEEP_FIELDS: “{self.name}” gives back what GENERALISE takes: {self._same_original}. Take it out."
+            return (
+                f"KEEP_FIELDS: “{self.name}” gives back what coarser values take: {self._same_original}. Take it out."
+            )
         if self.rows < FEWEST_ROWS:
             return ""
         if self.refines and self.alone >= UNIQUE * self.rows:
@@ -94,8 +96,8 @@ class KeptField:
             return ""
         if self.regains:
             return (
-                f"KEEP_FIELDS: “{self.name}” gives back part of what GENERALISE takes: {self._same_original}; with it "
-                f"{self.below_k} rows are in groups of fewer than {self.k}. Make it coarser too, or take it out."
+                f"KEEP_FIELDS: “{self.name}” gives back part of what coarser values take: {self._same_original}; with "
+                f"it {self.below_k} rows are in groups of fewer than {self.k}. Make it coarser too, or take it out."
             )
         if self.refines and self.below_k:
             return (
@@ -138,10 +140,7 @@ def examine_kept_fields(plan: Plan, records: Records, seed: int = 0) -> list[Kep
     if not table.kept:
         return []
     label = np.append(plan.label_of, SUPPRESSED)[records.cell_of]
-    rows = np.flatnonzero(label != SUPPRESSED)
-    if len(rows) > ROWS_LOOKED_AT:
-        drawn = np.random.default_rng(seed).random(len(plan.records)) < ROWS_LOOKED_AT / len(rows)
-        rows = rows[drawn[label[rows]]]
+    rows = rows_looked_at(label, len(plan.records), seed)
     label = label[rows]
     area = area_of_cells(plan.profile)[records.cell_of[rows]]
     first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in plan.levels.crosswalks)])
@@ -149,6 +148,15 @@ def examine_kept_fields(plan: Plan, records: Records, seed: int = 0) -> list[Kep
     quasi = {name: column.codes[rows] for name, column in table.quasi_identifiers.items()}
     fine = {name: one.original.codes[rows] for name, one in table.coarsened.items()}
     return examine_rows(table.kept, rows, label, region, area, quasi, plan.k, fine)
+
+
+def rows_looked_at(label: np.ndarray, n_labels: int, seed: int) -> np.ndarray:
+    """The rows that show a label, all of them or those of labels drawn at random where there are very many."""
+    rows = np.flatnonzero(label != SUPPRESSED)
+    if len(rows) > ROWS_LOOKED_AT:
+        drawn = np.random.default_rng(seed).random(n_labels) < ROWS_LOOKED_AT / len(rows)
+        rows = rows[drawn[label[rows]]]
+    return rows
 
 
 def examine_rows(
