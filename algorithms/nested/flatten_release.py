@@ -31,7 +31,8 @@ class FlattenRelease(VbasAlgorithm):
         "crosswalk that came with the release.</p><p>Records that are shown only in larger regions are left out, and "
         "counted in the log: the finer the level, the more of the rare ones are missing. At the coarsest level all "
         "records are there.</p><p>Where the last levels of a release show coarser values, rows keep the values they "
-        "show: for a table by finer values alone choose a level below these.</p><p>It takes nothing but what was published, so anybody may use it.</p>"
+        "show: for a table by finer values alone choose a level below these.</p>"
+        "<p>It takes nothing but what was published, so anybody may use it.</p>"
     )
 
     def declare(self) -> None:
