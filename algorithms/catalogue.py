@@ -8,6 +8,8 @@ from .baselines.merge_adjacent import MergeAdjacent
 from .baselines.static_cutoff import StaticCutoff
 from .cells.partition_cells import PartitionCells
 from .compare import Compare
+from .databases.profile_database import ProfileDatabase
+from .databases.release_database import ReleaseDatabase
 from .form.base import VbasAlgorithm
 from .nested.flatten_release import FlattenRelease
 from .nested.nest_levels import NestLevels
@@ -38,6 +40,8 @@ ALGORITHMS: tuple[type[VbasAlgorithm], ...] = (
     ReleaseRecords,
     Evaluate,
     FlattenRelease,
+    ProfileDatabase,
+    ReleaseDatabase,
     Compare,
     CheckRelease,
     CheckReleases,

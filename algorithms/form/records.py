@@ -135,7 +135,13 @@ def released_fields() -> Iterable[QgsProcessingParameterDefinition]:
     """KEEP_FIELDS, what protects persons beside k, PUBLISHED_MARGINS, and UNMATCHED."""
     yield keep_fields()
     yield from protection_parameters()
-    yield text(
+    yield published_margins()
+    yield unmatched()
+
+
+def published_margins() -> QgsProcessingParameterDefinition:
+    """PUBLISHED_MARGINS."""
+    return text(
         "PUBLISHED_MARGINS",
         "Full counts only: totals that others publish",
         "",
@@ -145,7 +151,6 @@ def released_fields() -> Iterable[QgsProcessingParameterDefinition]:
         optional=True,
         advanced=True,
     )
-    yield unmatched()
 
 
 def unmatched() -> QgsProcessingParameterDefinition:
@@ -190,6 +195,11 @@ def protection_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         optional=True,
         advanced=True,
     )
+    yield from protection_settings()
+
+
+def protection_settings() -> Iterable[QgsProcessingParameterDefinition]:
+    """L_DIVERSITY, MAX_SHARE."""
     distinct = (
         "The different values of every sensitive field that each class must have; 1 asks for nothing (l-diversity)."
     )

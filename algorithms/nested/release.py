@@ -90,9 +90,7 @@ def release_nested(form: Form) -> dict[str, object]:
         layer = None
         areas, levels = regions.levels_of_crosswalk(form)
         records = records_of(form, areas, k)
-        if loss == MEAN_DISTANCE:
-            loss = NON_UNIFORM_ENTROPY
-            form.warn(f"Without REGIONS there are no distances: LOSS is “{loss}” in this run.")
+        loss = loss_without_areas(form)
     made = plan_and_release(form, areas, records, levels, k, loss, population)
     measures, _ = evaluate_levels(areas, made.plan, records.n_unmatched)
     table = release_table(form, made.release, levels, records, k, True)
@@ -100,6 +98,13 @@ def release_nested(form: Form) -> dict[str, object]:
     add_release_edition(form, made.release, records, levels, layer)
     conclude(form, measures, made.release, n_levels=len(levels))
     return regions.numbers(measures)
+
+
+def loss_without_areas(form: Form) -> str:
+    """LOSS where REGIONS are not given: one that needs no distances."""
+    if form.text("LOSS") == MEAN_DISTANCE:
+        form.warn(f"Without REGIONS there are no distances: LOSS is “{NON_UNIFORM_ENTROPY}” in this run.")
+    return NON_UNIFORM_ENTROPY
 
 
 def evaluate_nested(form: Form) -> dict[str, object]:

@@ -12,7 +12,7 @@ from ..configuration import chosen
 from ..errors import PrivacyError
 from ..generalising.collapsing import generalise_table
 from ..plan import SUPPRESSED, Plan, area_of_cells
-from ..privacy.kept_fields import KeptField, examine_rows, rows_looked_at
+from ..privacy.kept_fields import KeptField, examine_values, rows_looked_at
 from ..privacy.requirement import Requirement
 from ..progress import Progress, silent
 from ..records.columns import Column, category_order, combine_codes
@@ -72,7 +72,9 @@ def release_coarser(plan: Plan, places: Places, records: Records, kept: Sequence
 def examine_coarser(plan: Plan, places: Places, records: Records, seed: int = 0) -> list[KeptField]:
     """Look at every kept field of such a release; seed : as for `examine_kept_fields`.
 
-    What a field gives back is measured against the values as they were read, before anything was shown coarser.
+    Few rows may show coarser values, of which hardly a pair differs. So what a field gives back of a quasi-identifier
+    is measured over all rows, as if each showed the last level, against the values as they were read; and whether it is
+    a finer value, against the finest values shown.
     """
     if not records.table.kept:
         return []
@@ -83,13 +85,14 @@ def examine_coarser(plan: Plan, places: Places, records: Records, seed: int = 0)
     n_places = np.cumsum([0, *(len(one) for one in places.region)])
     region = first[plan.level[label]] + np.concatenate(places.region)[n_places[plan.level[label]] + plan.region[label]]
     area = area_of_cells(places.profile)[records.cell_of[rows]]
-    table, shown = records.table, _shown(plan, places, records)
-    quasi = {name: column.codes[rows] for name, column in shown.quasi_identifiers.items()}
-    last = dict(zip(places.profile.quasi_identifiers, places.nodes[-1]))
-    coarser = {name: table.quasi_identifiers[name] for name, node in last.items() if node}
-    read = {**coarser, **{name: one.original for name, one in table.coarsened.items()}}
-    originals = {name: column.codes[rows] for name, column in read.items()}
-    return examine_rows(table.kept, rows, label, region, area, quasi, plan.k, originals)
+    table, coarsened = records.table, {}
+    quasi = {name: column.codes[rows] for name, column in table.quasi_identifiers.items()}
+    for position, (name, codes) in enumerate(quasi.items()):
+        original = table.coarsened[name].original.codes[rows] if name in table.coarsened else codes
+        if places.nodes[-1][position] or name in table.coarsened:
+            coarsened[name] = (places.codes(len(places.levels) - 1, position)[codes], original)
+    columns = {name: Column(column.codes[rows], column.categories) for name, column in table.kept.items()}
+    return examine_values(label, region, area, columns, quasi, plan.k, coarsened)
 
 
 def check_no_area_shown(places: Places, records: Records, areas: Areas) -> None:

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
 from ..errors import PrivacyError
 from ..levels import Levels
+from ..profile import Profile
 from ..records.columns import combine_codes
-from ..records.matching import Records
 from ..release import Release
 from .flattening import flatten
 
 
-def check_where_shown(release: Release, records: Records, levels: Levels, whole: bool = True) -> None:
+class HasProfile(Protocol):
+    """Records, wherever they are."""
+
+    @property
+    def profile(self) -> Profile:
+        """Their counts by area and class."""
+
+
+def check_where_shown(release: Release, records: HasProfile, levels: Levels, whole: bool = True) -> None:
     """Compare a release with the records region by region, at every level.
 
     No region may show more records of a class, itself and in the smaller regions within, than live there. whole : every

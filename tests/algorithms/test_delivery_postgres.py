@@ -2,57 +2,21 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import socket
-import subprocess
-import tempfile
-from pathlib import Path
-
 import pytest
 from qgis.core import QgsProcessingException, QgsProviderRegistry
 
 from vbas.algorithms.layers.delivery import databases
 
+from .. import postgres_server
+
 
 @pytest.fixture(scope="module")
 def server(qgis_app):
     """Address of a running server: on a free port of this machine, as a user who is not root."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    if not found:
-        pytest.skip("PostgreSQL is not installed")
     if QgsProviderRegistry.instance().providerMetadata("postgres") is None:
         pytest.skip("this QGIS has no provider for PostgreSQL")
-    programs, folder = found[-1].parent, Path(tempfile.mkdtemp(prefix="vbas-postgres-"))
-    who = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.getuid() == 0 else {}
-    if who:
-        shutil.chown(folder, "nobody", "nogroup")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-
-    def call(program, *arguments):
-        done = subprocess.run(
-            [str(programs / program), *arguments], capture_output=True, text=True, timeout=120, cwd=folder, **who
-        )
-        assert done.returncode == 0, done.stderr
-
-    data = str(folder / "data")
-    call("initdb", "-D", data, "-U", "vbas", "-A", "trust", "--no-sync")
-    options = f"-h 127.0.0.1 -p {port} -k '{folder}' -c fsync=off"
-    subprocess.run(
-        [str(programs / "pg_ctl"), "-D", data, "-w", "-l", str(folder / "log"), "-o", options, "start"],
-        check=True,
-        timeout=120,
-        cwd=folder,
-        stdout=subprocess.DEVNULL,
-        **who,
-    )
-    try:
+    with postgres_server.running() as port:
         yield f"dbname='postgres' host=127.0.0.1 port={port} user='vbas'"
-    finally:
-        call("pg_ctl", "-D", data, "-m", "immediate", "stop")
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture

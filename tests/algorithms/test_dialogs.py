@@ -20,6 +20,7 @@ from vbas.core.profile import Profile
 from vbas.core.releases.published import publish
 from vbas.core.synthetic.city import CRS, demonstration_city
 
+from ..engines_there import needed
 from .conftest import make_layer
 from .dialogs import click_through
 from .maps import assert_drawn
@@ -112,8 +113,11 @@ def town():
 
 
 @pytest.fixture
-def by_hand(provider, town, qgis_iface, monkeypatch, tmp_path_factory):
+def by_hand(provider, town, qgis_iface, monkeypatch, tmp_path, tmp_path_factory):
     """click(id, fields, files, choices): the form of an algorithm, its layers chosen from the project."""
+    rows = [",".join(town["records"].fields().names())]
+    rows += [",".join(map(str, feature.attributes())) for feature in town["records"].getFeatures()]
+    (tmp_path / "people.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     # The stub of the main window that pytest-qgis gives lacks a browser; QGIS takes none for none.
     monkeypatch.setattr(qgis_iface, "browserModel", lambda: None, raising=False)
     project = QgsProject.instance()
@@ -128,6 +132,8 @@ def by_hand(provider, town, qgis_iface, monkeypatch, tmp_path_factory):
                 return [given(one) for one in value]
             if value == "#register":
                 return str(make_register(tmp_path_factory.mktemp("register") / "register.gpkg"))
+            if isinstance(value, str) and value.startswith("#"):
+                return str(tmp_path / value[1:])
             return named[value[1:]].id() if _is_layer(value) else value
 
         filled = {name: given(value) for name, value in fields.items()}
@@ -193,6 +199,7 @@ def _is_layer(value):
 
 REGIONS = {"REGIONS": "@areas", "REGION_ID": "area"}
 PEOPLE = {"RECORDS": "@records", "RECORD_REGION": "area", "QUASI_IDENTIFIERS": ["age_group", "sex"]}
+IN_PLACE = {"CONNECTION": "#people.csv", "RECORD_REGION": "area", "QUASI_IDENTIFIERS": "age_group;sex"}
 FORMS = {
     "anonymize": {**REGIONS, **PEOPLE},
     "anonymizestepbystep": {**REGIONS, **PEOPLE},
@@ -211,6 +218,8 @@ FORMS = {
     "nestedstepbystep": {**REGIONS, **PEOPLE},
     "releaserecords": {**PEOPLE, "CROSSWALK": "@crosswalk"},
     "evaluate": {**REGIONS, **PEOPLE, "CROSSWALK": "@crosswalk"},
+    "profiledatabase": IN_PLACE,
+    "releasedatabase": {**IN_PLACE, "CROSSWALK": "@crosswalk", "DESTINATION": "#released.csv"},
     "compare": {**REGIONS, **PEOPLE},
     "checkrelease": {"RECORDS": "@records", "QUASI_IDENTIFIERS": ["area", "age_group"], "K": 90, "STOP": False},
     "checkreleases": {
@@ -266,6 +275,15 @@ OTHERS = {
     "nestlevels, from records": {**REGIONS, **PEOPLE, "RATIO": 3.0, "COARSEST": 2, "LEAST_POPULATION": 900.0},
     "releaserecords, nested": {**PEOPLE, "CROSSWALK": "@levels"},
     "releaserecords, nested with areas": {**REGIONS, **PEOPLE, "CROSSWALK": "@levels"},
+    "releasedatabase, nested": {
+        **IN_PLACE,
+        **REGIONS,
+        "CROSSWALK": "@levels",
+        "DESTINATION": "#released.parquet",
+        "SENSITIVE": "sex",
+        "QUASI_IDENTIFIERS": "age_group",
+        "L_DIVERSITY": 2,
+    },
     "evaluate, nested": {**REGIONS, **PEOPLE, "CROSSWALK": "@levels"},
     "anonymize, by a rule": {
         **REGIONS,
@@ -290,6 +308,9 @@ def test_every_form_of_the_toolbox_is_here(provider):
 @pytest.mark.parametrize("form", [*FORMS, *OTHERS])
 def test_form_runs_and_its_outputs_are_seen(by_hand, monkeypatch, tmp_path, form, to_files):
     name = form.partition(",")[0]
+    if name in ("profiledatabase", "releasedatabase"):
+        needed("ibis")
+        needed("duckdb")
     monkeypatch.setattr(vbas.core.synthetic.city, "N_AREAS", N_AREAS)
     # QGIS names layers by their files, but not those in the temporary folder: let that be another one.
     QgsSettings().setValue("Processing/Configuration/PREFER_FILENAME_AS_LAYER_NAME", True)

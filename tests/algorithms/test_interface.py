@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from qgis.core import QgsApplication
 
@@ -23,6 +26,15 @@ PROMISED = {
         "MEAN_DISTANCE",
     ),
     "profilerecords": (RECORDS, "PROFILE"),
+    "profiledatabase": (
+        "CONNECTION SCHEMA TABLE FILTER RECORD_REGION QUASI_IDENTIFIERS RECORD_COUNT",
+        "PROFILE N_RECORDS N_CLASSES",
+    ),
+    "releasedatabase": (
+        "CONNECTION SCHEMA TABLE FILTER RECORD_REGION QUASI_IDENTIFIERS RECORD_COUNT KEEP_FIELDS PERSON_ID SENSITIVE "
+        "CROSSWALK K UNMATCHED DESTINATION REGIONS REGION_ID POPULATION LOSS",
+        "RELEASED_RECORDS N_RECORDS N_SUPPRESSED SUPPRESSION_PERCENT",
+    ),
     "sitenumber": (f"{RECORDS} {NUMBER} K", "N_SITES CUTOFF ENTROPY MAX_COMBINATIONS"),
     "sitelocation": (f"{REGIONS} {RECORDS} N_SITES SITE_LOCATION K SEED", "SITE_POINTS"),
     "aggregate": (f"{REGIONS} SITES AGGREGATION", "CROSSWALK SITE_POINTS RELEASED_REGIONS VORONOI"),
@@ -134,6 +146,19 @@ DEFAULTS = {
 
 def algorithm(name):
     return QgsApplication.processingRegistry().algorithmById(f"vbas:{name}")
+
+
+def test_the_toolbox_loads_without_what_engines_need():
+    """These packages are optional: nothing may load them before a form of theirs runs."""
+    code = """
+import sys
+for name in ("ibis", "duckdb", "pyarrow", "adbc_driver_postgresql"):
+    sys.modules[name] = None
+import vbas.algorithms.catalogue
+print(len(vbas.algorithms.catalogue.ALGORITHMS))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert int(done.stdout or 0) > 20, done.stderr
 
 
 @pytest.mark.parametrize("name", PROMISED)

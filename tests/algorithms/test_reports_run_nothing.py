@@ -136,6 +136,7 @@ def anonymize(town):
         "COMBINATION": "custom",
         "SITE_NUMBER": "given number",
         "N_SITES": 3,
+        "LEVELS_COARSER": [town.field("group"), 2],
         "LEVEL_FIELDS": [town.field("area"), town.field("more")],
     }
 
@@ -325,9 +326,9 @@ def test_an_edition_for_release_runs_nothing_either(name, report):
 
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_the_nested_report_shows_classes_and_values_by_name(report, hostile):
-    """What could be run is there to be seen: every class and every value of each quasi-identifier."""
+    """What could be run is there to be seen: every class and every value of each quasi-identifier, coarser ones too."""
     shown = "".join(Page(report("anonymize, nested", hostile)).shown)
     for sex in range(2):
-        for group in range(3):
-            assert f"{hostile}{sex} · {hostile}{group}" in shown
-            assert f"group{hostile}: {hostile}{group}" in shown
+        for group in "ab":
+            assert f"{hostile}{sex} · {group}{hostile}" in shown
+            assert f"group{hostile}: {group}{hostile}" in shown

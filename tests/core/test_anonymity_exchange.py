@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from vbas.core.adjacency import adjacency_of_pairs, connected_parts
 from vbas.core.aggregation import APPROACHES, AggregationOptions
 from vbas.core.aggregation.annealing import schedule
+from vbas.core.aggregation.annealing.pieces import Surroundings
 from vbas.core.aggregation.anonymity_exchange import exchanged
 from vbas.core.areas import make_areas
 from vbas.core.configuration import Configuration, aggregate
@@ -265,3 +266,20 @@ def test_numbers_are_tried_by_its_start_and_the_budget_is_held_with_all_that_is_
     terms = Terms(K, n_unmatched=unmatched)
     tight = aggregate(areas, profile, exchanging, terms=terms).aggregation.crosswalk
     assert lost(profile, tight) + unmatched <= 0.15 * (profile.n_records + unmatched)
+
+
+def test_an_area_that_may_leave_leaves_its_region_in_no_more_pieces():
+    areas = town(7)[0]
+    surroundings, n_free, n_bound = Surroundings(areas.neighbours), 0, 0
+    for seed in range(20):
+        region_of = np.random.default_rng(seed).integers(0, 3, 49)
+        before = pieces(areas.neighbours, region_of)
+        free = surroundings.leave_whole(np.arange(49), region_of)
+        for area in range(49):
+            alone = region_of.copy()
+            alone[area] = 3
+            more = pieces(areas.neighbours, alone) > before + 1
+            assert not (more and free[area])
+            n_free, n_bound = n_free + int(free[area]), n_bound + int(more)
+    assert n_free > 400
+    assert n_bound > 50

@@ -1,0 +1,1 @@
+"""Records that stay where they are: profiled and released in DuckDB or PostgreSQL."""

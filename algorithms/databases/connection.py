@@ -1,0 +1,149 @@
+"""Records in an engine: how they are declared, opened and read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from qgis.core import (
+    QgsDataSourceUri,
+    QgsProcessingContext,
+    QgsProcessingException,
+    QgsProcessingParameterDefinition,
+    QgsProcessingParameterMatrix,
+    QgsProviderRegistry,
+)
+
+from ...core.engines import MEMORY, open_engine
+from ...core.engines.addresses import Address, read_address, refuse_secrets
+from ...core.engines.engine import Engine
+from ...core.engines.fields import OPERATORS, Filter, RecordFields
+from ...core.errors import InputError, VbasError
+from ...core.records.table import MEMBER_FIELDS
+from ..form.base import VbasAlgorithm
+from ..form.form import Form
+from ..form.parameters import described, text, whole
+
+FILTER_COLUMNS = ("Field", "Operator", "Value")
+
+
+class InPlaceAlgorithm(VbasAlgorithm):
+    """A form over records that stay in an engine. A password in its address is refused before anything is logged."""
+
+    def checkParameterValues(self, parameters: dict[str, object], context: QgsProcessingContext) -> tuple[bool, str]:
+        try:
+            refuse_secrets(str(parameters.get("CONNECTION") or ""))
+        except VbasError as error:
+            return False, str(error)
+        return super().checkParameterValues(parameters, context)
+
+    def processAlgorithm(self, parameters: dict, context: QgsProcessingContext, feedback: object) -> dict[str, object]:
+        # Headless and in scripts nobody need have asked checkParameterValues.
+        found, problem = self.checkParameterValues(parameters, context)
+        if not found and "CONNECTION" in problem:
+            raise QgsProcessingException(problem)
+        return super().processAlgorithm(parameters, context, feedback)
+
+
+def connection_parameters() -> Iterable[QgsProcessingParameterDefinition]:
+    """CONNECTION, SCHEMA, TABLE, FILTER, MEMORY."""
+    yield text(
+        "CONNECTION",
+        "Where the records are",
+        None,
+        "A Parquet or CSV file, a folder of Parquet files or a pattern such as /data/*.parquet; a .duckdb file; the "
+        "name of a PostgreSQL connection of this QGIS, or postgresql://user@host/database. Never a password: "
+        "PostgreSQL takes it from the connection of QGIS, from ~/.pgpass or from the environment. Needs optional "
+        "packages: see docs/large-tables.md.",
+    )
+    yield text("SCHEMA", "Schema", None, "Of a database: where the table is, if not in its usual place.", optional=True)
+    yield text("TABLE", "Table", None, "Of a database: the table or view with the records.", optional=True)
+    matrix = QgsProcessingParameterMatrix("FILTER", "Only these rows", 0, False, list(FILTER_COLUMNS), optional=True)
+    yield described(
+        matrix,
+        "Rows of the table that are meant, others count as if they were not there: a field, an operator "
+        f"({', '.join(OPERATORS)}) and a value in each line; all lines must hold. Fields of text compare as text.",
+        advanced=True,
+    )
+    memory = "How much DuckDB may use before it goes on in a temporary folder, in MB."
+    yield whole("MEMORY", "Memory for the engine, MB", MEMORY, memory, 256, advanced=True)
+
+
+def field_parameters(released: bool) -> Iterable[QgsProcessingParameterDefinition]:
+    """RECORD_REGION, QUASI_IDENTIFIERS, RECORD_COUNT; with KEEP_FIELDS and what protects persons where released."""
+    yield text(
+        "RECORD_REGION", "Area of the record", None, "The field that says which area a person lives in, by its name."
+    )
+    yield text(
+        "QUASI_IDENTIFIERS",
+        "Quasi-identifiers",
+        None,
+        "What an outsider could know about a person, as names of fields: sex;age_group;ethnicity. People who share all "
+        "of these in one region hide each other. A missing value counts as a value of its own; an empty text is "
+        "another. The values are released as they are.",
+    )
+    counted = "For a table that is already counted: the field that says how many records each row stands for."
+    yield text("RECORD_COUNT", "Records per row", None, counted, optional=True, advanced=True)
+    if not released:
+        return
+    yield text(
+        "KEEP_FIELDS",
+        "Further fields to release",
+        None,
+        "Names of fields that researchers need and that identify nobody: diagnosis;year. They are released unchanged "
+        "and are not protected by k: leave out names, numbers, dates and anything finer than the region.",
+        optional=True,
+    )
+    person = "Where a person has several rows, such as visits: k counts persons then, not rows. It is never released."
+    yield text("PERSON_ID", "Identifier of the person", None, person, optional=True)
+    household = "Where a whole household would be recognised as one: k counts households too. It is never released."
+    yield text("HOUSEHOLD_ID", "Identifier of the household", None, household, optional=True, advanced=True)
+    sensitive = (
+        "Names of fields such as a diagnosis that a class must not have in common. They are released like further "
+        "fields; the two settings below can ask for more."
+    )
+    yield text("SENSITIVE", "Sensitive fields", None, sensitive, optional=True, advanced=True)
+
+
+def opened(form: Form) -> Engine:
+    """The engine over the table of the form, to be used as a context."""
+    return open_engine(
+        _address(form.text("CONNECTION")),
+        form.text("TABLE"),
+        form.text("SCHEMA"),
+        form.whole("MEMORY"),
+        lambda fraction: form.check_cancelled(),
+    )
+
+
+def fields_of(form: Form) -> RecordFields:
+    """The fields that the form names. Raises InputError for lines of FILTER that are not whole."""
+    kept, sensitive = _names(form, "KEEP_FIELDS"), _names(form, "SENSITIVE")
+    members = {kind: form.text(name) for kind, name in MEMBER_FIELDS.items() if form.has(name) and form.given(name)}
+    cells = [str(cell).strip() if cell is not None else "" for cell in form.cells("FILTER")]
+    if len(cells) % len(FILTER_COLUMNS):
+        raise InputError(f"FILTER has lines of {', '.join(FILTER_COLUMNS)}: fill each line, the value may be empty.")
+    return RecordFields(
+        form.text("RECORD_REGION").strip(),
+        _names(form, "QUASI_IDENTIFIERS"),
+        (*kept, *(name for name in sensitive if name not in kept)),
+        form.text("RECORD_COUNT").strip(),
+        members,
+        sensitive,
+        tuple(Filter(*cells[start : start + 3]) for start in range(0, len(cells), 3)),
+    )
+
+
+def _names(form: Form, parameter: str) -> tuple[str, ...]:
+    if not form.has(parameter):
+        return ()
+    return tuple(name.strip() for name in form.text(parameter).split(";") if name.strip())
+
+
+def _address(given: str) -> Address:
+    """A connection of QGIS by its name, with the secrets that QGIS keeps, or an address."""
+    refuse_secrets(given)
+    metadata = QgsProviderRegistry.instance().providerMetadata("postgres")
+    known = metadata.connections() if metadata is not None else {}
+    if given in known:
+        return Address("postgres", given, QgsDataSourceUri(known[given].uri()).connectionInfo(True))
+    return read_address(given)

@@ -1,0 +1,301 @@
+"""DuckDB: Parquet, CSV and .duckdb files, worked on by a library in this process; nothing is sent anywhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Callable
+
+import duckdb
+import ibis
+import numpy as np
+import pyarrow as pa
+import sqlglot as sg
+import sqlglot.expressions as sge
+
+from ..errors import InputError
+from ..progress import Progress
+from .addresses import DATABASES, Address
+from .engine import Arrow, EngineError, Expression, in_background
+
+ROWS = 250_000  # of a batch
+LONGEST_LINE = 64 * 2**20  # bytes of a row of a CSV file
+WRITTEN = (".parquet", ".csv")
+# What these types hold is written in one way only where it is equal; all else is compared as text.
+PLAIN = ("BOOLEAN", "DATE", "TIMESTAMP", "DECIMAL", "UUID")
+KEPT_BACK = ("out of memory", "no space left", "no files found", "does not exist", "permission denied", "cannot open")
+
+
+def open_engine(address: Address, table: str, schema: str, memory: int, progress: Progress) -> DuckDb:
+    """An engine over a file, a folder or a pattern of them, or a table of a .duckdb file."""
+    return DuckDb(address, table, schema, memory, progress)
+
+
+class DuckDb:
+    """See `Engine`. Its tables of its own are in memory, and beyond the limit in a folder that goes with it."""
+
+    title = "DuckDB"
+    decodes = True
+
+    def __init__(self, address: Address, table: str, schema: str, memory: int, progress: Progress) -> None:
+        self._files = _files(address.place)
+        self._is_database = address.place.lower().endswith(DATABASES)
+        self._state = [_state(path) for path in self._files]
+        self._progress = progress
+        self._folder = Path(tempfile.mkdtemp(prefix="vbas-"))
+        self._staged: Path | None = None
+        self._final: Path | None = None
+        self._connection: Any = None
+        try:
+            self._connection = self._connected(memory)
+            # A bar would be drawn into what a headless run prints.
+            self._guarded(lambda: self._connection.execute("SET enable_progress_bar = false"))
+            self._table = self._guarded(lambda: self._opened(table, schema))
+            self._types = {name: str(kind) for name, kind in zip(self._table.columns, self._table.types)}
+            self.fields: Mapping[str, str] = self._types
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __enter__(self) -> DuckDb:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+        if self._staged is not None:
+            with suppress(OSError):
+                self._staged.unlink()
+
+    def source(self, names: Mapping[str, str]) -> Expression:
+        """See `Engine`."""
+        columns = [self._comparable(field).as_(name, quoted=True) for name, field in names.items()]
+        given = self._table.project(*(duckdb.SQLExpression(column.sql("duckdb")) for column in columns))
+        return self._named("vbas_source", "VIEW", given.sql_query())
+
+    def keep(self, name: str, expression: Expression) -> Expression:
+        """See `Engine`."""
+        return self._named(name, "TABLE", ibis.to_sql(expression, dialect="duckdb"))
+
+    def upload(self, name: str, columns: Mapping[str, np.ndarray]) -> Expression:
+        """See `Engine`."""
+        table = pa.table({column: pa.array(values) for column, values in columns.items()})
+        self._connection.register(f"{name}_given", table)
+        given = ibis.table(ibis.Schema.from_pyarrow(table.schema), name=f"{name}_given")
+        found = self.keep(name, given)  # of a table of its own DuckDB knows the size
+        self._connection.unregister(f"{name}_given")
+        return found
+
+    def fetch(self, expression: Expression) -> Iterator[Arrow]:
+        """See `Engine`."""
+        text = ibis.to_sql(expression, dialect="duckdb")
+        reader = self._guarded(lambda: _reader(self._connection.sql(text)))
+        while True:
+            batch = self._guarded(lambda: next(reader, None))
+            if batch is None:
+                return
+            yield batch
+
+    def stage(self, expression: Expression, destination: str, dictionaries: Mapping[str, Expression]) -> Expression:
+        """See `Engine`."""
+        self._final = _free(destination)
+        self._staged = self._final.with_name(f".vbas-{secrets.token_hex(8)}{self._final.suffix.lower()}")
+        rows = self._connection.sql(ibis.to_sql(expression, dialect="duckdb"))
+        rows = rows.project(*(self._decoded(name, dictionaries.get(name)) for name in rows.columns))
+        if self._staged.suffix == ".parquet":
+            self._guarded(lambda: rows.write_parquet(str(self._staged)))
+        else:
+            self._guarded(lambda: rows.write_csv(str(self._staged), header=True))
+        with self._staged.open("rb") as written:
+            os.fsync(written.fileno())
+        return self._named("vbas_written", "VIEW", self._read(self._staged).sql_query())
+
+    def unchanged(self) -> None:
+        """See `Engine`."""
+        try:
+            now = [_state(path) for path in self._files]
+        except OSError:
+            now = []
+        if now != self._state:
+            raise EngineError(
+                "The records were changed while they were being worked on: nothing was written. Start again when "
+                "nobody writes to them."
+            )
+
+    def publish(self) -> str:
+        """See `Engine`."""
+        if self._staged is None or self._final is None:
+            raise EngineError("Nothing was staged.")
+        try:
+            os.link(self._staged, self._final)  # unlike a rename, this never replaces what came there meanwhile
+            self._staged.unlink()
+        except OSError:
+            # Taken meanwhile, or a file system without links.
+            if self._final.exists():
+                raise EngineError(f"DESTINATION: “{self._final}” was made meanwhile: nothing was written.") from None
+            self._staged.rename(self._final)
+        self._staged = None
+        return str(self._final)
+
+    def _connected(self, memory: int) -> Any:
+        config: dict[str, Any] = {
+            "memory_limit": f"{memory}MB",
+            "temp_directory": str(self._folder),
+            "preserve_insertion_order": "false",
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+        }
+        if not self._is_database:
+            return duckdb.connect(config=config)
+        return self._guarded(lambda: duckdb.connect(str(self._files[0]), read_only=True, config=config))
+
+    def _opened(self, table: str, schema: str) -> Any:
+        """The records, as a relation of DuckDB."""
+        if not self._is_database:
+            if table or schema:
+                raise InputError("TABLE and SCHEMA are for databases: leave them empty where CONNECTION is a file.")
+            return self._read(*self._files)
+        if not table:
+            raise InputError("TABLE is empty: name the table of the database that holds the records.")
+        return self._connection.sql(
+            sg.select("*").from_(sg.table(table, db=schema or "main", quoted=True)).sql("duckdb")
+        )
+
+    def _read(self, *files: Path) -> Any:
+        """Files as a relation; values of CSV files are the text that they are, an empty quoted one included."""
+        paths = [str(path) for path in files]
+        if _ending(files[0]) in (".parquet", ".pq"):
+            return self._connection.read_parquet(paths)
+        return self._connection.read_csv(
+            paths,
+            header=True,
+            all_varchar=True,
+            allow_quoted_nulls=False,
+            quotechar='"',
+            escapechar='"',
+            max_line_size=LONGEST_LINE,
+        )
+
+    def _comparable(self, field: str) -> sge.Expression:
+        """A field such that what is equal looks alike."""
+        column, kind = sg.column(field, quoted=True), self._types[field].upper()
+        if kind.endswith(("INT", "INTEGER")) or kind.startswith(PLAIN):
+            return column
+        if kind in ("FLOAT", "DOUBLE"):  # NaN is no value; adding 0 makes -0 the 0 that it equals
+            number = sge.Add(this=column, expression=sge.Literal.number("0.0"))
+            return sge.Case(ifs=[sge.If(this=sg.func("isnan", column), true=sge.Null())], default=number)
+        text = column if kind == "VARCHAR" else sge.Cast(this=column, to=sge.DataType.build("VARCHAR"))
+        if not self._is_database:
+            return text
+        return sge.Collate(this=sge.Paren(this=text), expression=sg.to_identifier("binary", quoted=True))
+
+    def _decoded(self, name: str, dictionary: Expression | None) -> Any:
+        """A field of what is written; of codes, the value in a list, which keeps the order as no join would."""
+        column: sge.Expression = sg.column(name, quoted=True)
+        if dictionary is not None:
+            value, code = dictionary.columns
+            variable = f"vbas_list_{value}"
+            listed = ibis.to_sql(dictionary.aggregate(v=dictionary[value].collect(order_by=dictionary[code])), "duckdb")
+            self._guarded(lambda: self._connection.execute(f"SET VARIABLE {variable} = ({listed})"))
+            position = sge.Add(this=column, expression=sge.Literal.number(1))
+            column = sg.func("list_extract", sg.func("getvariable", sge.Literal.string(variable)), position)
+        return duckdb.SQLExpression(column.sql("duckdb")).alias(name)
+
+    def _named(self, name: str, kind: str, query: str) -> Expression:
+        """A temporary view or table of this name."""
+        made = sge.Create(
+            this=sg.to_identifier(name, quoted=True),
+            kind=kind,
+            expression=sg.parse_one(query, read="duckdb"),
+            properties=sge.Properties(expressions=[sge.TemporaryProperty()]),
+        )
+        self._guarded(lambda: self._connection.execute(made.sql("duckdb")))
+        rows = self._connection.sql(sg.select("*").from_(sg.table(name, quoted=True)).limit(0).sql("duckdb"))
+        return ibis.table(ibis.Schema.from_pyarrow(_table(rows).schema), name=name)
+
+    def _guarded(self, call: Callable[[], Any]) -> Any:
+        """A call in the background; DuckDB's errors as a sentence without values."""
+        try:
+            return in_background(call, self._progress, self._interrupt)
+        except duckdb.Error as error:
+            raise EngineError(_sentence(error)) from None
+
+    def _interrupt(self) -> None:
+        if self._connection is not None:
+            self._connection.interrupt()
+
+
+def _free(destination: str) -> Path:
+    """The place of a release that is not there yet. Raises InputError."""
+    final = Path(destination).absolute()
+    if final.suffix.lower() not in WRITTEN:
+        raise InputError(
+            f"DESTINATION “{destination}” does not end in {' or '.join(WRITTEN)}, which is what is written."
+        )
+    if final.exists() or final.is_symlink():
+        raise InputError(f"DESTINATION: “{final}” is there already: choose a new name, or remove it first.")
+    if not final.parent.is_dir():
+        raise InputError(f"DESTINATION: there is no folder “{final.parent}”: make it first or choose another place.")
+    return final
+
+
+def _sentence(error: duckdb.Error) -> str:
+    """What DuckDB says, where that holds no values; else the kind of error."""
+    first = str(error).strip().split("\n")[0]
+    inner = re.search(r'"exception_message":"((?:[^"\\]|\\.)*)"', first)
+    first = f"IO Error: {inner[1]}".replace('\\"', '"') if inner else first
+    kind = first.partition(":")[0] if ":" in first[:40] else type(error).__name__
+    if isinstance(error, (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.CatalogException)) or any(
+        word in first.lower() for word in KEPT_BACK
+    ):
+        return f"DuckDB: {first.rstrip('. ')}: nothing was written."
+    return (
+        f"DuckDB cannot work with the table ({kind}): nothing was written. Look for values that are not of their "
+        "field's kind."
+    )
+
+
+def _files(place: str) -> list[Path]:
+    """The files that a path, a folder or a pattern names."""
+    path = Path(place)
+    if "*" in place:
+        root = Path(path.anchor) if path.is_absolute() else Path()
+        found = sorted(root.glob(str(path.relative_to(root))))
+    else:
+        found = sorted(path.rglob("*.parquet")) if path.is_dir() else [path] if path.is_file() else []
+    found = [one for one in found if not one.name.startswith(".vbas-")]
+    if not found:
+        raise InputError(f"CONNECTION: there is no file “{place}”, or nothing in that folder: correct the path.")
+    endings = {_ending(one) for one in found}
+    if len(endings) > 1:
+        raise InputError(
+            f"CONNECTION: “{place}” names files of several kinds ({', '.join(sorted(endings))}): name one."
+        )
+    return found
+
+
+def _ending(path: Path) -> str:
+    return path.suffix.lower() if path.suffix.lower() != ".gz" else "".join(path.suffixes[-2:]).lower()
+
+
+def _state(path: Path) -> tuple[int, int, int]:
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _reader(relation: Any) -> Any:
+    """The batches of a result; DuckDB 1.5 gave the method a new name."""
+    make = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch
+    return make(ROWS)
+
+
+def _table(relation: Any) -> Arrow:
+    make = getattr(relation, "to_arrow_table", None) or relation.fetch_arrow_table
+    return make()

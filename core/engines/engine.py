@@ -1,0 +1,92 @@
+"""What every engine can do, and how long work in one is cancelled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from threading import Thread
+from typing import Any, Callable, Protocol, TypeVar
+
+from ..errors import VbasError
+from ..progress import Progress
+
+Expression = Any  # of Ibis
+Arrow = Any  # a table or a batch of Arrow
+Found = TypeVar("Found")
+POLL = 0.2  # seconds
+
+
+class EngineError(VbasError):
+    """What an engine could not do, in one sentence without values of records and without secrets."""
+
+
+class Engine(Protocol):
+    """An open engine over one table; leaving its context undoes what was not published.
+
+    title : what the user knows it as; decodes : whether it writes values in place of codes
+    fields : the fields of the table and their types, as Ibis names them
+    """
+
+    title: str
+    decodes: bool
+    fields: Mapping[str, str]
+
+    def __enter__(self) -> Engine: ...
+
+    def __exit__(self, *error: object) -> None: ...
+
+    def source(self, names: Mapping[str, str]) -> Expression:
+        """The fields of the table under new names (field by new name).
+
+        What an engine takes as equal is shown alike: text is compared byte by byte, and values that could be equal yet
+        written differently become text first.
+        """
+
+    def keep(self, name: str, expression: Expression) -> Expression:
+        """Work an expression out once, under a name that is gone with the engine."""
+
+    def upload(self, name: str, columns: Mapping[str, Any]) -> Expression:
+        """A table of numbers, from numpy arrays by name, under a name that is gone with the engine."""
+
+    def fetch(self, expression: Expression) -> Iterator[Arrow]:
+        """The rows of an expression, as batches of Arrow."""
+
+    def stage(self, expression: Expression, destination: str, dictionaries: Mapping[str, Expression]) -> Expression:
+        """Write an expression next to its destination, which must be free; and what reads it back.
+
+        dictionaries : of the fields that hold codes, which are values where they are written; none without `decodes`
+        """
+
+    def unchanged(self) -> None:
+        """Raise EngineError where the table is seen to have changed since the engine was opened."""
+
+    def publish(self) -> str:
+        """Put what was staged in its place, which must be free; the place."""
+
+
+def in_background(call: Callable[[], Found], progress: Progress, interrupt: Callable[[], None]) -> Found:
+    """The result of a call that takes long, made in another thread; progress is called meanwhile and may cancel.
+
+    interrupt : makes the call end early; it is waited for, so that nothing goes on behind the user's back.
+    """
+    found: list[Found] = []
+    failed: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            found.append(call())
+        except BaseException as error:
+            failed.append(error)
+
+    thread = Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(POLL)
+            progress(0.0)
+    except BaseException:
+        interrupt()
+        thread.join()
+        raise
+    if failed:
+        raise failed[0]
+    return found[0]

@@ -1,0 +1,227 @@
+"""PostgreSQL, and what speaks its protocol: everything in one transaction, which is undone unless it is published.
+
+Rows come and go by COPY in binary (ADBC). The transaction sees the table as it was when it began (REPEATABLE READ), so
+that nothing can change in between; tables of its own are temporary.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any, Callable
+
+import adbc_driver_manager
+import ibis
+import numpy as np
+import pyarrow as pa
+import sqlglot as sg
+import sqlglot.expressions as sge
+from adbc_driver_postgresql import dbapi
+
+from ..errors import InputError
+from ..progress import Progress
+from .addresses import Address, without_secrets
+from .engine import Arrow, EngineError, Expression, in_background
+
+# Types whose equal values are written alike, as Ibis knows them; all else is compared as text.
+PLAIN = {"int2": "int16", "int4": "int32", "int8": "int64", "bool": "boolean", "date": "date"}
+FLOATS = {"float4": "float32", "float8": "float64"}
+TEXTS = ("text", "varchar", "bpchar", "name", "citext")
+# Messages of these classes name no values: connection, rights, names, resources, an end by the administrator.
+WITHOUT_VALUES = ("08", "25", "28", "3D", "3F", "40", "42", "53", "54", "55", "57", "58")
+
+
+def open_engine(address: Address, table: str, schema: str, memory: int, progress: Progress) -> Postgres:
+    """An engine over a table or view of a PostgreSQL database."""
+    return Postgres(address, table, schema, memory, progress)
+
+
+class Postgres:
+    """See `Engine`."""
+
+    title = "PostgreSQL"
+    decodes = False
+
+    def __init__(self, address: Address, table: str, schema: str, memory: int, progress: Progress) -> None:
+        if not table:
+            raise InputError("TABLE is empty: name the table of the database that holds the records.")
+        self._address, self._progress, self._given = address, progress, (schema, table)
+        self._connection: Any = None
+        self._cursor: Any = None
+        self._final = ""
+        self._made: list[tuple[str, str]] = []  # kind and name of what is dropped before the release is published
+        try:
+            self._connection = self._guarded(lambda: dbapi.connect(address.connection))
+            self._cursor = self._connection.cursor()
+            self._run(sg.parse_one("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", read="postgres"))
+            for name, value in (("work_mem", f"{max(memory // 4, 4)}MB"), ("client_min_messages", "error")):
+                self._run(_setting(name, value))
+            self._schema, self._types = self._described(schema, table)
+            self.fields: Mapping[str, str] = self._types
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __enter__(self) -> Postgres:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        with suppress(Exception):  # a connection that is lost has rolled back already
+            if self._cursor is not None:
+                self._cursor.close()
+        with suppress(Exception):
+            if self._connection is not None:
+                self._connection.rollback()
+        with suppress(Exception):
+            if self._connection is not None:
+                self._connection.close()
+
+    def source(self, names: Mapping[str, str]) -> Expression:
+        """See `Engine`."""
+        columns = [self._comparable(field).as_(name, quoted=True) for name, field in names.items()]
+        table = sg.table(self._given[1], db=self._schema, quoted=True)
+        self._create("vbas_source", "VIEW", sg.select(*columns).from_(table))
+        kinds = {name: {**PLAIN, **FLOATS}.get(self._types[field], "string") for name, field in names.items()}
+        return ibis.table(kinds, name="vbas_source")
+
+    def keep(self, name: str, expression: Expression) -> Expression:
+        """See `Engine`."""
+        self._create(name, "TABLE", _parsed(expression))
+        self._run(sge.Command(this="ANALYZE", expression=sg.to_identifier(name, quoted=True).sql("postgres")))
+        return ibis.table(expression.schema(), name=name)
+
+    def upload(self, name: str, columns: Mapping[str, np.ndarray]) -> Expression:
+        """See `Engine`."""
+        table = pa.table({column: pa.array(values) for column, values in columns.items()})
+        self._guarded(lambda: self._cursor.adbc_ingest(name, table, mode="create", temporary=True))
+        self._made.append(("TABLE", name))
+        self._run(sge.Command(this="ANALYZE", expression=sg.to_identifier(name, quoted=True).sql("postgres")))
+        return ibis.table(ibis.Schema.from_pyarrow(table.schema), name=name)
+
+    def fetch(self, expression: Expression) -> Iterator[Arrow]:
+        """See `Engine`."""
+        cursor = self._connection.cursor()
+        try:
+            self._guarded(lambda: cursor.execute(_parsed(expression).sql("postgres")))
+            reader = cursor.fetch_record_batch()
+            while True:
+                batch = self._guarded(lambda: next(reader, None))
+                if batch is None:
+                    return
+                yield batch
+        finally:
+            with suppress(Exception):
+                cursor.close()
+
+    def stage(self, expression: Expression, destination: str, dictionaries: Mapping[str, Expression]) -> Expression:
+        """See `Engine`. The table stands in its place at once, where nobody sees it before the transaction ends."""
+        schema, table = self._place(destination)
+        into = sg.table(table, db=schema, quoted=True)
+        self._run(sge.Create(this=into, kind="TABLE", expression=_parsed(expression)))
+        self._final = f"{schema}.{table}"
+        return ibis.table(expression.schema(), name=table, database=schema)
+
+    def unchanged(self) -> None:
+        """See `Engine`. The transaction has seen one state of the table all along."""
+
+    def publish(self) -> str:
+        """See `Engine`."""
+        if not self._final:
+            raise EngineError("Nothing was staged.")
+        for kind, name in reversed(self._made):
+            own = sg.table(name, db="pg_temp", quoted=True).sql("postgres")
+            self._run(sge.Command(this="DROP", expression=f"{kind} {own}"))
+        self._guarded(self._connection.commit)
+        return self._final
+
+    def _described(self, schema: str, table: str) -> tuple[str, dict[str, str]]:
+        """The schema of the table, and its fields with the names of their types."""
+        found = sg.select("n.nspname", "a.attname", sge.column("typname", "t").as_("kind"), "a.attnum")
+        found = found.from_(sg.table("pg_attribute", db="pg_catalog").as_("a"))
+        for name, alias, joined in (
+            ("pg_class", "c", "c.oid = a.attrelid"),
+            ("pg_namespace", "n", "n.oid = c.relnamespace"),
+            ("pg_type", "t", "t.oid = a.atttypid"),
+        ):
+            found = found.join(sg.table(name, db="pg_catalog").as_(alias), on=joined)
+        found = found.where("a.attnum > 0", "NOT a.attisdropped", "c.relkind IN ('r', 'v', 'm', 'p', 'f')")
+        found = found.where(sge.column("relname", "c").eq(sge.Literal.string(table)))
+        visible = sg.func("pg_table_is_visible", sge.column("oid", "c"))
+        found = found.where(sge.column("nspname", "n").eq(sge.Literal.string(schema)) if schema else visible)
+        self._run(found.order_by("a.attnum"))
+        rows = self._guarded(self._cursor.fetchall)
+        if not rows:
+            where = f"schema “{schema}”" if schema else "the schemas that this user looks in"
+            raise InputError(f"TABLE: there is no “{table}” in {where} of the database: correct TABLE or SCHEMA.")
+        return str(rows[0][0]), {str(name): str(kind) for _, name, kind, _ in rows}
+
+    def _comparable(self, field: str) -> sge.Expression:
+        """A field such that what is equal looks alike: of text, byte by byte, whatever the column's own rule."""
+        column, kind = sg.column(field, quoted=True), self._types[field]
+        if kind in PLAIN:
+            return column
+        if kind in FLOATS:  # NaN is no value; adding 0 makes -0 the 0 that it equals
+            nan = sge.Cast(this=sge.Literal.string("NaN"), to=sge.DataType.build(kind, "postgres"))
+            return sge.Add(this=sge.Nullif(this=column, expression=nan), expression=sge.Literal.number(0))
+        text = sge.Cast(this=column, to=sge.DataType.build("text"))
+        return sge.Collate(this=sge.Paren(this=text), expression=sg.to_identifier("C", quoted=True))
+
+    def _place(self, destination: str) -> tuple[str, str]:
+        """Schema and table of a release that is not there yet. Raises InputError."""
+        schema, _, table = destination.rpartition(".")
+        if not table or "/" in destination:
+            raise InputError("DESTINATION is not the name of a table: give one, or schema.name.")
+        schema = schema or self._schema
+        oid = sge.Cast(
+            this=sg.func("to_regclass", sge.Literal.string(sg.table(table, db=schema, quoted=True).sql("postgres"))),
+            to=sge.DataType.build("text"),
+        )
+        self._run(sg.select(oid))
+        if self._guarded(self._cursor.fetchone)[0] is not None:
+            raise InputError(f"DESTINATION: the table “{schema}.{table}” is there already: choose a new name.")
+        return schema, table
+
+    def _create(self, name: str, kind: str, query: sge.Expression) -> None:
+        temporary = sge.Properties(expressions=[sge.TemporaryProperty()])
+        this = sg.to_identifier(name, quoted=True)
+        self._run(sge.Create(this=this, kind=kind, expression=query, properties=temporary))
+        self._made.append((kind, name))
+
+    def _run(self, statement: sge.Expression) -> None:
+        self._guarded(lambda: self._cursor.execute(statement.sql("postgres")))
+
+    def _guarded(self, call: Callable[[], Any]) -> Any:
+        """A call in the background; what the server says as a sentence without values and without secrets."""
+        try:
+            return in_background(call, self._progress, self._interrupt)
+        except adbc_driver_manager.Error as error:
+            problem = _sentence(error, self._address)
+        raise EngineError(problem)
+
+    def _interrupt(self) -> None:
+        with suppress(Exception):
+            self._connection.adbc_cancel()
+        with suppress(Exception):
+            self._cursor.adbc_cancel()
+
+
+def _sentence(error: Any, address: Address) -> str:
+    state, text = error.sqlstate or "", str(error)
+    if not state and "Failed to connect" in text:
+        first = text.partition("Failed to connect: ")[2].split("\n")[0]
+        told = without_secrets(first, address.connection)
+        return f"CONNECTION: PostgreSQL cannot be reached: {told.rstrip('. ')}."
+    message = re.search(r"(?:ERROR|FATAL):\s+(.*)", text)
+    if message and state[:2] in WITHOUT_VALUES:
+        told = without_secrets(message[1], address.connection)
+        return f"PostgreSQL: {told.rstrip('. ')} (SQLSTATE {state}): nothing was written."
+    return f"PostgreSQL ended the work (SQLSTATE {state or 'unknown'}): nothing was written."
+
+
+def _setting(name: str, value: str) -> sge.Expression:
+    return sg.select(sg.func("set_config", sge.Literal.string(name), sge.Literal.string(value), sge.true()))
+
+
+def _parsed(expression: Expression) -> sge.Expression:
+    return sg.parse_one(ibis.to_sql(expression, dialect="postgres"), read="postgres")

@@ -1,0 +1,206 @@
+"""The release, written where the records are: by one join of the plan, staged, counted again, and put in its place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import to_list
+from ..errors import PrivacyError
+from ..plan import SUPPRESSED, Plan, area_of_cells
+from ..privacy.kept_fields import ROWS_LOOKED_AT, KeptField, examine_rows, refuse_kept_fields
+from ..progress import Progress, silent
+from ..records.columns import Column, column_from_values
+from ..release import Release
+from . import steps
+from .engine import Engine, EngineError, Expression
+from .profiling import Matched
+
+
+@dataclass(frozen=True)
+class LevelCount:
+    """What a level of a release holds: records, classes, and the smallest class."""
+
+    records: int
+    classes: int
+    least: int
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedInPlace:
+    """What was written: its place, what each level holds (by its number, from 1), and what the kept fields tell."""
+
+    place: str
+    levels: dict[int, LevelCount]
+    rows: int
+    kept: tuple[KeptField, ...]
+
+
+def release_in_place(
+    matched: Matched, plan: Plan, destination: str, nested: bool = False, seed: int = 0, progress: Progress = silent
+) -> ReleasedInPlace:
+    """Write the records that a plan shows to a destination of the engine, which must be free.
+
+    plan : of the profile of `matched`; nested : whether rows say their level; seed : of the classes in which kept
+    fields are looked at where there are many rows. What was written is counted once more, in the engine and from its
+    rows alone, and must hold what the plan foretold: then it is put in its place, else nothing is left.
+    Raises InputError for a kept field that gives away the area or the person, PrivacyError where the second count
+    differs, EngineError where the engine fails or the table has changed.
+    """
+    found, fields = matched.found, matched.found.fields
+    engine = found.engine
+    label_look = _looked_at(plan, seed) if fields.kept else np.zeros(len(plan.records), bool)
+    places, labels = _places(matched, plan), _labels(matched, plan, label_look)
+    tables = engine.upload("vbas_places", places), engine.upload("vbas_plan", labels)
+    placed = steps.placed(found.rows, *tables, bool(fields.count))
+    kept = _examined(matched, plan, placed) if fields.kept else []
+    refuse_kept_fields(kept)
+    _check_members(matched, plan, steps.placed(found.with_others, *tables, bool(fields.count)))
+    progress(0.2)
+    quasi = {one: found.dictionaries[one] for one in found.sizes}
+    decoded = dict(zip(fields.quasi_identifiers, quasi.values())) if engine.decodes else {}
+    written = engine.stage(steps.shown(placed, fields, nested, engine.decodes), destination, decoded)
+    progress(0.7)
+    levels, rows = _second_count(matched, written, nested)
+    _check_agreement(levels, foretold(plan), plan.k)
+    by_label = steps.recoded(written, quasi, found.sizes, fields.quasi_identifiers, nested, bool(fields.count))
+    expected = engine.upload("vbas_expected", _expected(matched, plan))
+    _check_labels(engine, steps.differing(by_label, expected))
+    engine.unchanged()
+    progress(0.95)
+    return ReleasedInPlace(engine.publish(), levels, rows, tuple(kept))
+
+
+def shown_by(plan: Plan) -> Release:
+    """The labels that a plan shows as the rows of a release that counts its records."""
+    label = np.flatnonzero(plan.shown)
+    codes = plan.profile.classes[plan.class_of[label]]
+    fields = zip(plan.profile.quasi_identifiers, codes.T, plan.profile.categories)
+    columns = {name: Column(code, categories) for name, code, categories in fields}
+    return Release(plan.level[label], plan.region[label], columns, plan.records[label])
+
+
+def _second_count(matched: Matched, written: Expression, nested: bool) -> tuple[dict[int, LevelCount], int]:
+    """What each level of the written rows holds, by their values alone, and how many rows there are."""
+    fields = matched.found.fields
+    count = steps.second_count(written, fields.quasi_identifiers, nested, bool(fields.count))
+    levels, rows = {}, 0
+    for row in (row for batch in matched.found.engine.fetch(count) for row in batch.to_pylist()):
+        levels[int(row["level"])] = LevelCount(int(row["records"]), int(row["classes"]), int(row["least"]))
+        rows += int(row["rows"])
+    return levels, rows
+
+
+def _check_labels(engine: Engine, differing: Expression) -> None:
+    """Refuse a release in which any label shows other records than the plan foretold."""
+    (found,) = (row["differing"] for batch in engine.fetch(differing) for row in batch.to_pylist())
+    if found:
+        raise PrivacyError(
+            f"The release shows {found} classes with other records than the plan foretold: nothing was written. Start "
+            "again when nobody writes to the table."
+        )
+
+
+def foretold(plan: Plan) -> dict[int, LevelCount]:
+    """What each level of a release by a plan must hold; levels that show nothing are left out."""
+    found = {}
+    for level in to_list(np.unique(plan.level[plan.shown])):
+        sizes = plan.records[plan.shown & (plan.level == level)]
+        found[level + 1] = LevelCount(int(sizes.sum()), len(sizes), int(sizes.min()))
+    return found
+
+
+def _check_agreement(written: dict[int, LevelCount], expected: dict[int, LevelCount], k: int) -> None:
+    if any(one.least < k for one in written.values()):
+        raise PrivacyError(f"The release would hold a class of fewer than {k} records: nothing was written.")
+    if written != expected:
+        records, wanted = (sum(one.records for one in levels.values()) for levels in (written, expected))
+        raise PrivacyError(
+            f"The release holds {records} records, the plan foretold {wanted}, or their classes differ: the table was "
+            "changed while it was being worked on, so nothing was written. Start again when nobody writes to it."
+        )
+
+
+def _places(matched: Matched, plan: Plan) -> dict[str, np.ndarray]:
+    """The place of each code of the area: its position in a nested plan, else its region; none where it has none."""
+    position = matched.area_of
+    place = position if plan.level_of is not None else np.append(plan.crosswalk.region_of, -1)[position]
+    there = np.flatnonzero(place >= 0)
+    return {"p_a": there.astype(np.int32), "p_place": place[there].astype(np.int32)}
+
+
+def _labels(matched: Matched, plan: Plan, look: np.ndarray) -> dict[str, np.ndarray]:
+    """The label of each place and class that is shown: of cells in a nested plan, else of regions."""
+    if plan.level_of is None:
+        label = np.flatnonzero(plan.shown)
+        place, class_of = plan.region[label], plan.class_of[label]
+    else:
+        cells = np.flatnonzero(plan.label_of != SUPPRESSED)
+        label = plan.label_of[cells]
+        place, class_of = area_of_cells(plan.profile)[cells], plan.profile.counts.indices[cells]
+    numbers = _numbers(plan)
+    return {
+        "l_place": place.astype(np.int32),
+        "l_key": matched.found.class_keys[class_of],
+        "l_level": (plan.level[label] + 1).astype(np.int32),
+        "l_region": numbers[label],
+        "l_label": label.astype(np.int64),
+        "l_look": look[label].astype(np.int32),
+    }
+
+
+def _expected(matched: Matched, plan: Plan) -> dict[str, np.ndarray]:
+    """The records that each label in use must show."""
+    label = np.flatnonzero(plan.shown)
+    return {
+        "e_level": plan.level[label] + 1,
+        "e_region": _numbers(plan)[label],
+        "e_key": matched.found.class_keys[plan.class_of[label]],
+        "e_records": plan.records[label],
+    }
+
+
+def _numbers(plan: Plan) -> np.ndarray:
+    """The public number of each label's region, (L,) int64."""
+    numbers = np.zeros(len(plan.records), np.int64)
+    for level, crosswalk in enumerate(plan.levels.crosswalks):
+        here = plan.level == level
+        numbers[here] = crosswalk.numbers[plan.region[here]]
+    return numbers
+
+
+def _looked_at(plan: Plan, seed: int) -> np.ndarray:
+    """The labels whose rows are looked at for their kept fields: all, or so many that there are enough rows."""
+    share = ROWS_LOOKED_AT / max(plan.n_released, 1)
+    return plan.shown & (np.random.default_rng(seed).random(len(plan.records)) < share)
+
+
+def _examined(matched: Matched, plan: Plan, placed: Expression) -> list[KeptField]:
+    """What the kept fields tell, by rows of some classes; nothing of them is kept."""
+    fields = matched.found.fields
+    names = [f"k{i}" for i in range(len(fields.kept))]
+    batches = list(matched.found.engine.fetch(placed.filter(placed.l_look == 1).select("c_a", "l_label", *names)))
+    area, label = (_column(batches, i) for i in range(2))
+    columns: dict[str, Column] = {}
+    for position, name in enumerate(fields.kept):
+        columns[name] = column_from_values(
+            [value for batch in batches for value in batch.column(2 + position).to_pylist()]
+        )
+    return examine_rows(plan, label, matched.area_of[area], columns, {})
+
+
+def _column(batches: list, position: int) -> np.ndarray:
+    parts = [batch.column(position).to_numpy(zero_copy_only=False).astype(np.int64) for batch in batches]
+    return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+
+def _check_members(matched: Matched, plan: Plan, placed: Expression) -> None:
+    """Count the people behind what is released once more, in the engine."""
+    for position, kind in enumerate(matched.found.fields.members):
+        counted = matched.found.engine.fetch(steps.fewest_members(placed, f"c_m{position}"))
+        (fewest,) = (row["fewest"] for batch in counted for row in batch.to_pylist())
+        if fewest is not None and fewest < plan.k:
+            raise PrivacyError(f"The release would hold a class of fewer than {plan.k} {kind}: nothing was written.")
+        if fewest is None and plan.n_released:
+            raise EngineError(f"{matched.found.engine.title} found no {kind}: nothing was written.")

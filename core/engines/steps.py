@@ -1,0 +1,207 @@
+"""The steps in an engine, written once: codes, the profile, the release by a plan, the second count.
+
+No step joins on a quasi-identifier as a whole: every field has a dictionary of its values that are there, joined one
+field at a time, so that a missing value, which is equal to nothing, is simply the one that found none. From then on
+everything is whole numbers: engines join those fast, and no two of them disagree about what is equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from typing import Callable
+
+import ibis
+
+from ..errors import InputError
+from .engine import Expression
+from .fields import WITHOUT_VALUE, Filter, RecordFields
+
+MOST_CLASSES = 2**63 - 1
+
+
+def filtered(source: Expression, filters: Sequence[Filter]) -> Expression:
+    """The rows for which all filters hold; a missing value fulfils none but “is missing”. Raises InputError."""
+    for position, one in enumerate(filters):
+        column = source[f"f{position}"]
+        if one.operator in WITHOUT_VALUE:
+            source = source.filter(column.isnull() if one.operator == WITHOUT_VALUE[0] else column.notnull())
+            continue
+        value = ibis.literal(_value(one, column.type()), type=column.type())
+        compare: Callable[[Expression], Expression] = {
+            "=": column.__eq__,
+            "!=": column.__ne__,
+            "<": column.__lt__,
+            "<=": column.__le__,
+            ">": column.__gt__,
+            ">=": column.__ge__,
+        }[one.operator]
+        source = source.filter(compare(value))
+    return source
+
+
+def _value(one: Filter, kind: Expression) -> object:
+    """The value of a filter as what its field holds."""
+    try:
+        if kind.is_integer():
+            return int(one.value)
+        if kind.is_floating() or kind.is_decimal():
+            return float(one.value)
+        if kind.is_boolean():
+            return {"true": True, "false": False}[one.value.lower()]
+        if kind.is_date():
+            return date.fromisoformat(one.value)
+        if kind.is_timestamp():
+            return datetime.fromisoformat(one.value)
+    except (ValueError, KeyError):
+        raise InputError(
+            f"FILTER compares the field “{one.field}”, which holds {kind}, with “{one.value}”, which is none: correct "
+            "the value."
+        ) from None
+    return one.value
+
+
+def dictionary(source: Expression, column: str) -> Expression:
+    """The values of a field that are there, in its order, with a code from 0 on: fields v_ and c_ of its name."""
+    there = source.filter(source[column].notnull()).select(**{f"v_{column}": source[column]}).distinct()
+    code = ibis.row_number().over(order_by=there[f"v_{column}"])
+    return there.mutate(**{f"c_{column}": code.cast("int32")})
+
+
+def bounds(source: Expression, fields: RecordFields) -> Expression:
+    """One row: how many rows there are, of counts what is wrong with them and their sum, of members the missing."""
+    found = {"rows": source.count()}
+    if fields.count:
+        count = source["n"].cast("float64")
+        found["missing"] = _total(count.isnull())
+        found["negative"] = _total(count < 0)
+        found["broken"] = _total(count != count.floor())
+        found["records"] = count.sum()
+    for position in range(len(fields.members)):
+        found[f"m{position}"] = _total(source[f"m{position}"].isnull())
+    return source.aggregate(**found)
+
+
+def coded(
+    source: Expression, dictionaries: Mapping[str, Expression], sizes: Mapping[str, int], quasi: Sequence[str]
+) -> Expression:
+    """The rows with the codes of their fields, c_ of the name, and the number of their class, `key`.
+
+    sizes : the values of each dictionary; a missing value has the code that follows them.
+    """
+    joined = source
+    for column, values in dictionaries.items():
+        joined = joined.left_join(values, joined[column] == values[f"v_{column}"])
+    codes = {f"c_{column}": joined[f"c_{column}"].fill_null(size) for column, size in sizes.items()}
+    coded_rows = joined.select(*source.columns, **codes)
+    kind = "int32" if reach(sizes, quasi) < 2**31 else "int64"
+    key = ibis.literal(0, type=kind)
+    for column in quasi:
+        key = key * ibis.literal(sizes[column] + 1, type=kind) + coded_rows[f"c_{column}"].cast(kind)
+    return coded_rows.mutate(key=key.cast(kind))
+
+
+def _total(column: Expression) -> Expression:
+    """A sum as a whole number of 64 bits, which some engines widen; exact as far as records can be counted."""
+    numbers = column.ifelse(1, 0) if column.type().is_boolean() else column
+    return numbers.sum().cast("float64").cast("int64")
+
+
+def reach(sizes: Mapping[str, int], quasi: Sequence[str]) -> int:
+    """How many classes there could be."""
+    total = 1
+    for column in quasi:
+        total *= sizes[column] + 1
+    return total
+
+
+def counted(rows: Expression, by: Sequence[str], weighted: bool) -> Expression:
+    """How many records there are of each combination, as `records`; those without any are left out."""
+    if not weighted:
+        return rows.group_by(list(by)).agg(records=rows.count())
+    found = rows.group_by(list(by)).agg(records=_total(rows["n"].cast("int64")))
+    return found.filter(found.records > 0)
+
+
+def placed(rows: Expression, places: Expression, plan: Expression, weighted: bool) -> Expression:
+    """The rows that a plan shows, with their level and region.
+
+    places : p_a, p_place, the place of each area's code; plan : l_place, l_key, l_level, l_region, and l_look
+    """
+    if weighted:
+        rows = rows.filter(rows["n"].cast("int64") > 0)
+    there = rows.inner_join(places, rows.c_a == places.p_a)
+    return there.inner_join(plan, [there.p_place == plan.l_place, there.key == plan.l_key])
+
+
+def shown(rows: Expression, fields: RecordFields, nested: bool, as_codes: bool) -> Expression:
+    """What is released of placed rows, sorted by what it shows, so that the order tells nothing.
+
+    as_codes : whether quasi-identifiers are still codes, which sort in a fraction of the memory.
+
+    Rows with counts that show the same are added up for the same reason. The number of the class stands for the
+    quasi-identifiers in the order: it ascends with their values.
+    """
+    named = {"vbas_level": rows.l_level.cast("int64")} if nested else {}
+    named["vbas_region"] = rows.l_region
+    named.update({name: rows[f"c_q{i}" if as_codes else f"q{i}"] for i, name in enumerate(fields.quasi_identifiers)})
+    kept = {name: rows[f"k{i}"] for i, name in enumerate(fields.kept)}
+    places = list(named)[: 2 if nested else 1]
+    if fields.count:
+        every = rows.select(**named, **kept, vbas_class=rows.key, vbas_n=rows["n"].cast("int64"))
+        found = every.group_by([*named, *kept, "vbas_class"]).agg(records=_total(every.vbas_n))
+    else:
+        found = rows.select(**named, **kept, vbas_class=rows.key)
+    names = [*named, *kept, *(["records"] if fields.count else [])]
+    return found.order_by([*places, "vbas_class", *kept]).select(names)
+
+
+def second_count(written: Expression, quasi: Sequence[str], nested: bool, weighted: bool) -> Expression:
+    """Of each level: rows, records, classes and the smallest class, counted from what was written alone."""
+    by = [*(["vbas_level"] if nested else []), "vbas_region", *quasi]
+    records = _total(written.records.cast("int64")) if weighted else written.count()
+    classes = written.group_by(by).agg(vbas_rows=written.count(), vbas_records=records)
+    of_level = classes.vbas_level.cast("int64") if nested else ibis.literal(1, type="int64")
+    classes = classes.select(level=of_level, rows=classes.vbas_rows, records=classes.vbas_records)
+    return classes.group_by("level").agg(
+        rows=_total(classes.rows),
+        records=_total(classes.records),
+        classes=classes.count(),
+        least=classes.records.min(),
+    )
+
+
+def recoded(
+    written: Expression,
+    dictionaries: Mapping[str, Expression],
+    sizes: Mapping[str, int],
+    names: Sequence[str],
+    nested: bool,
+    weighted: bool,
+) -> Expression:
+    """How many records of what was written show each label: level, region, key, records.
+
+    dictionaries, sizes : of the quasi-identifiers, in the order of their names
+    """
+    columns = {one: written[name].cast(dictionaries[one][f"v_{one}"].type()) for one, name in zip(dictionaries, names)}
+    level = written.vbas_level.cast("int64") if nested else ibis.literal(1, type="int64")
+    weight = {"n": written.records} if weighted else {}
+    rows = written.select(level=level, region=written.vbas_region.cast("int64"), **columns, **weight)
+    return counted(coded(rows, dictionaries, sizes, list(dictionaries)), ["level", "region", "key"], weighted)
+
+
+def differing(labels: Expression, expected: Expression) -> Expression:
+    """One row, `differing`: labels that do not show as many records as expected, on either side."""
+    joined = labels.outer_join(
+        expected,
+        [labels.level == expected.e_level, labels.region == expected.e_region, labels.key == expected.e_key],
+    )
+    same = (joined.records == joined.e_records).fill_null(False)
+    wrong = joined.filter(~same)
+    return wrong.aggregate(differing=wrong.count())
+
+
+def fewest_members(rows: Expression, member: str) -> Expression:
+    """One row, `fewest`: the smallest number of different members behind a label of placed rows."""
+    labels = rows.group_by(["l_level", "l_region", "key"]).agg(members=rows[member].nunique())
+    return labels.aggregate(fewest=labels.members.min())

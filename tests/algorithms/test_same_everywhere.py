@@ -1,0 +1,137 @@
+"""One table in many places gives one profile and one release: layers, GeoPackage, CSV, Parquet, DuckDB, PostgreSQL."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from qgis.core import QgsProcessingException, QgsProviderRegistry, QgsVectorFileWriter, QgsVectorLayer
+
+from .. import postgres_server
+from ..core import engine_cases as cases
+from ..engines_there import needed
+from .conftest import make_layer
+
+for package in ("ibis", "duckdb", "pyarrow"):
+    needed(package)
+
+LAYERS = ("layer", "GeoPackage")
+IN_PLACE = ("CSV", "Parquet", "DuckDB", "PostgreSQL")
+
+
+@pytest.fixture(scope="module")
+def server():
+    needed("adbc_driver_postgresql")
+    with postgres_server.running() as port:
+        yield f"postgresql://vbas@127.0.0.1:{port}/postgres"
+
+
+@pytest.fixture(scope="module")
+def columns():
+    return cases.people(800)
+
+
+@pytest.fixture
+def place(request, columns, tmp_path):
+    """place(kind) -> the parameters that name the table there."""
+
+    def one(kind):
+        if kind in LAYERS:
+            layer = make_layer(columns)
+            if kind == "GeoPackage":
+                options = QgsVectorFileWriter.SaveVectorOptions()
+                options.driverName = "GPKG"
+                context = layer.transformContext() if hasattr(layer, "transformContext") else None
+                QgsVectorFileWriter.writeAsVectorFormatV3(layer, str(tmp_path / "people.gpkg"), context, options)
+                layer = QgsVectorLayer(str(tmp_path / "people.gpkg"), "people", "ogr")
+                assert layer.featureCount() == 800
+            return {"RECORDS": layer}
+        if kind == "CSV":
+            return {"CONNECTION": str(cases.write_csv(columns, tmp_path / "people.csv"))}
+        if kind == "Parquet":
+            return {"CONNECTION": str(cases.write_parquet(columns, tmp_path / "people.parquet"))}
+        if kind == "DuckDB":
+            return {"CONNECTION": str(cases.write_duckdb(columns, tmp_path / "people.duckdb")), "TABLE": "people"}
+        return {"CONNECTION": _in_postgres(request.getfixturevalue("server"), columns), "TABLE": "people"}
+
+    return one
+
+
+def _in_postgres(server, columns):
+    arrow, dbapi = needed("pyarrow"), needed("adbc_driver_postgresql.dbapi")
+    kinds = {name: arrow.int64() if name == "age" else arrow.string() for name in columns}
+    table = arrow.table({name: arrow.array(values, kinds[name]) for name, values in columns.items()})
+    with dbapi.connect(server, autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute("DROP TABLE IF EXISTS released")
+        cursor.adbc_ingest("people", table, mode="replace")
+    return server
+
+
+def shown(rows, texts):
+    """Rows as a multiset; as text where the place knows no numbers."""
+    return Counter(tuple(str(v) if texts and isinstance(v, int) else v for v in row) for row in rows)
+
+
+@pytest.mark.parametrize("kind", [*LAYERS, *IN_PLACE])
+def test_profile_and_release_are_the_same_everywhere(run, place, columns, tmp_path, kind):
+    given, quasi = place(kind), list(cases.QUASI)
+    records = cases.in_memory(columns)
+    plan = cases.one_level()
+    from vbas.core.plan import suppress
+    from vbas.core.release import apply
+
+    expected = cases.rows_of(apply(suppress(records.profile, plan.crosswalks[0], cases.K), records), plan, False)
+    cells = Counter(zip(columns["area"], *(columns[name] for name in quasi)))
+    crosswalk = make_layer({"area": cases.AREAS, "vbas_region": [7, 7, 7, 9, 9, 9]})
+    shared = {"RECORD_REGION": "area", **given}
+    if kind in LAYERS:
+        fields = {"QUASI_IDENTIFIERS": quasi}
+        profile = run("profilerecords", PROFILE="memory:", **shared, **fields)
+        kept = {"KEEP_FIELDS": ["diagnosis"], "RELEASED_RECORDS": "memory:"}
+        done = run("releaserecords", CROSSWALK=crosswalk, K=cases.K, **shared, **fields, **kept)
+        rows = [tuple(row.values()) for row in done.rows("RELEASED_RECORDS")]
+    else:
+        fields = {"QUASI_IDENTIFIERS": ";".join(quasi)}
+        profile = run("profiledatabase", PROFILE="memory:", **shared, **fields)
+        place_of = "released" if kind == "PostgreSQL" else str(tmp_path / "released.parquet")
+        kept = {"KEEP_FIELDS": "diagnosis", "DESTINATION": place_of}
+        run("releasedatabase", CROSSWALK=crosswalk, K=cases.K, **shared, **fields, **kept)
+        rows = _released(given["CONNECTION"] if kind == "PostgreSQL" else "", place_of)
+    texts = kind == "CSV"
+    counted = {tuple(row.values())[:-1]: row["records"] for row in profile.rows("PROFILE")}
+    assert counted == {
+        tuple(str(v) if texts and isinstance(v, int) else v for v in cell): n for cell, n in cells.items()
+    }
+    assert shown(rows, texts) == shown(expected.elements(), texts)
+    assert 400 < len(rows) < 800
+
+
+def _released(server, place):
+    if not server:
+        return [tuple(row.values()) for row in needed("pyarrow.parquet").read_table(place).to_pylist()]
+    with (
+        needed("adbc_driver_postgresql.dbapi").connect(server) as connection,
+        connection.cursor() as cursor,
+    ):
+        cursor.execute("SELECT * FROM released")
+        return [tuple(row) for row in cursor.fetchall()]
+
+
+def test_a_connection_of_qgis_is_found_by_its_name(run, place, server):
+    """Its password goes to the server and nowhere else."""
+    metadata = QgsProviderRegistry.instance().providerMetadata("postgres")
+    if metadata is None:
+        pytest.skip("this QGIS has no provider for PostgreSQL")
+    port = server.rpartition(":")[2].partition("/")[0]
+    place("PostgreSQL")
+    uri = f"dbname='postgres' host=127.0.0.1 port={port} user='vbas' password='hunter2'"
+    metadata.saveConnection(metadata.createConnection(uri, {"savePassword": True, "saveUsername": True}), "claims")
+    try:
+        given = {"CONNECTION": "claims", "RECORD_REGION": "area", "QUASI_IDENTIFIERS": "sex", "PROFILE": "memory:"}
+        done = run("profiledatabase", TABLE="people", **given)
+        with pytest.raises(QgsProcessingException, match="there is no “nobody”") as error:
+            run("profiledatabase", TABLE="nobody", **given)
+    finally:
+        metadata.deleteConnection("claims")
+    assert done.results["N_RECORDS"] == 800
+    assert "hunter2" not in "".join([*done.log, str(error.value), str(error.value.__cause__)])

@@ -1,0 +1,77 @@
+"""Addresses of records: what they name, and that no secret stands in one, or gets out of one."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from vbas.core.engines.addresses import Address, read_address, refuse_secrets, without_secrets
+from vbas.core.errors import InputError
+
+SECRET = "hunter2"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"postgresql://nurse:{SECRET}@host/records",
+        f"postgres://host/records?user=nurse&password={SECRET}",
+        f"postgresql://host/records?sslpassword={SECRET}",
+        f"host=h dbname=d user=u password={SECRET}",
+        f"dbname='d' PASSWORD = '{SECRET}'",
+        f"sc://host:15002/;token={SECRET}",
+        f"sc://host:15002/;use_ssl=true;token={SECRET}",
+        f"postgresql://[nurse:{SECRET}@host/records",
+        f"/data/x.parquet?token={SECRET}",
+    ],
+)
+def test_a_secret_is_refused_and_not_repeated(text):
+    with pytest.raises(InputError) as error:
+        read_address(text)
+    assert SECRET not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("postgresql://nurse@host:5433/records", "postgres"),
+        ("postgresql:///records?service=claims", "postgres"),
+        ("service=claims", "postgres"),
+        ("dbname='passwords'", "postgres"),
+        ("/data/token.parquet", "duckdb"),
+        ("duckdb:///data/records.duckdb", "duckdb"),
+        ("/data/*/part-*.parquet", "duckdb"),
+        ("records.csv", "duckdb"),
+    ],
+)
+def test_what_an_address_names(text, kind):
+    assert read_address(text).kind == kind
+
+
+def test_what_is_no_address():
+    with pytest.raises(InputError, match="neither a connection of QGIS nor an address"):
+        read_address("my favourite table")
+    with pytest.raises(InputError, match="neither"):
+        read_address("sc://host:15002")
+
+
+@pytest.mark.parametrize("quoted", [f"password='{SECRET}'", f"password={SECRET}", f"postgresql://u:{SECRET}@h/d"])
+def test_messages_of_an_engine_lose_its_secrets(quoted):
+    told = without_secrets(f'cannot connect with "{quoted} and {SECRET}"', f"host=h {quoted} user=u")
+    assert SECRET not in told
+    assert "cannot connect" in told
+
+
+def test_an_address_does_not_show_what_opens_it():
+    address = Address("postgres", "claims", f"host=h password={SECRET}")
+    assert SECRET not in repr(address)
+    refuse_secrets(address.place)
+
+
+def test_nothing_optional_is_loaded_before_an_engine_is_opened():
+    """The toolbox must load where none of these packages is."""
+    code = "import sys, vbas.core.engines, vbas.core.engines.fields, vbas.core.engines.engine; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    assert not {"ibis", "duckdb", "pyarrow", "sqlglot", "adbc_driver_postgresql"} & set(done.stdout.split())

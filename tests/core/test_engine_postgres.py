@@ -1,0 +1,263 @@
+"""Records in PostgreSQL: the same profile and release as of the arrays, and no fault leaves anything behind."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from importlib import import_module
+
+import pytest
+
+from vbas.core.engines import open_engine, releasing
+from vbas.core.engines.addresses import Address
+from vbas.core.engines.engine import EngineError
+from vbas.core.engines.fields import Filter, RecordFields
+from vbas.core.engines.profiling import count_in_place, match_in_place, requirement_in_place
+from vbas.core.engines.releasing import release_in_place
+from vbas.core.errors import Cancelled, InputError, PrivacyError
+from vbas.core.nesting.planning import nest
+from vbas.core.plan import suppress
+from vbas.core.records.table import PERSONS
+from vbas.core.release import apply
+
+from .. import postgres_server
+from ..engines_there import needed
+from .engine_cases import QUASI, K, areas, in_memory, one_level, people, rows_of, same_profile, two_levels
+
+for package in ("ibis", "pyarrow"):
+    needed(package)
+dbapi = needed("adbc_driver_postgresql.dbapi")
+
+RELATIONS = """SELECT relname FROM pg_class WHERE relkind IN ('r', 'v') AND relname !~ '^(pg_|sql_)'
+AND relnamespace <> 'information_schema'::regnamespace"""
+ASLEEP = "query ~ 'pg_sleep' AND state = 'active' AND pid <> pg_backend_pid()"
+FIELDS = RecordFields("area", QUASI, ("diagnosis",))
+SECRET = "hunter2"
+
+
+@pytest.fixture(scope="module")
+def server():
+    with postgres_server.running() as port:
+        yield f"postgresql://vbas@127.0.0.1:{port}/postgres"
+
+
+@pytest.fixture
+def sql(server):
+    """sql(statement) -> rows; on a database whose only table is that of the people."""
+    connection = dbapi.connect(server, autocommit=True)
+
+    def execute(statement):
+        with connection.cursor() as cursor:
+            cursor.execute(statement)
+            return cursor.fetchall() if statement.startswith("SELECT") else None
+
+    execute("DROP SCHEMA IF EXISTS public CASCADE")
+    execute("CREATE SCHEMA public")
+    execute("CREATE TABLE people (area text, sex text, odd text, age bigint, diagnosis text)")
+    insert(connection, "people", people())
+    yield execute
+    connection.close()
+
+
+def insert(connection, table, columns):
+    arrow = needed("pyarrow")
+    kinds = {name: arrow.int64() if name in ("age", "person") else arrow.string() for name in columns}
+    given = arrow.table({name: arrow.array(values, kinds[name]) for name, values in columns.items()})
+    with connection.cursor() as cursor:
+        cursor.adbc_ingest(table, given, mode="append")
+
+
+def tables(sql):
+    return {name for (name,) in sql(RELATIONS)}
+
+
+def plan_of(profile, nested=False):
+    return nest(areas(), profile, two_levels(), K) if nested else suppress(profile, one_level().crosswalks[0], K)
+
+
+def run(server, destination="released", fields=FIELDS, nested=False, table="people", schema="", progress=None):
+    options = {} if progress is None else {"progress": progress}
+    with open_engine(server, table, schema, **options) as engine:
+        matched = match_in_place(count_in_place(engine, fields), areas(), k=K)
+        return matched, release_in_place(matched, plan_of(matched.profile, nested), destination, nested)
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_profile_and_release_are_those_of_the_arrays(server, sql, nested):
+    matched, done = run(server, nested=nested)
+    records = in_memory(people())
+    assert same_profile(matched.profile, records.profile)
+    plan = plan_of(records.profile, nested)
+    rows = [tuple(row) for row in sql("SELECT * FROM released")]
+    assert Counter(rows) == rows_of(apply(plan, records), plan.levels, nested)
+    assert done.place == "public.released"
+    places = [row[: 2 if nested else 1] for row in rows]
+    assert places == sorted(places)
+    assert tables(sql) == {"people", "released"}
+
+
+@pytest.mark.parametrize("kind", ["citext", "folding", "char(3)"])
+def test_values_that_a_column_takes_for_equal_are_told_apart(server, sql, kind):
+    """What is shown differently is another value, whatever the column compares by: else it would not be hidden."""
+    if kind == "citext":
+        sql("CREATE EXTENSION IF NOT EXISTS citext SCHEMA public")
+    if kind == "folding":
+        sql("CREATE COLLATION folding (provider = icu, locale = 'und-u-ks-level2', deterministic = false)")
+        kind = 'text COLLATE "folding"'
+    sql(f"CREATE TABLE towns (area text, town {kind})")
+    sql("INSERT INTO towns SELECT '00', 'Ham' FROM generate_series(1, 4)")
+    sql("INSERT INTO towns VALUES ('00', 'ham'), ('00', 'HAM')")
+    run(server, fields=RecordFields("area", ("town",)), table="towns")
+    assert sql("SELECT town::text, count(*) FROM released GROUP BY 1") == [("Ham", 4)]
+
+
+def test_numbers_of_any_scale_are_what_they_look_like(server, sql):
+    sql("CREATE TABLE sizes (area text, size numeric)")
+    sql("INSERT INTO sizes SELECT '00', 1.0 FROM generate_series(1, 4)")
+    sql("INSERT INTO sizes VALUES ('00', 1.00)")
+    run(server, fields=RecordFields("area", ("size",)), table="sizes")
+    assert sql("SELECT size::text, count(*) FROM released GROUP BY 1") == [("1.0", 4)]
+
+
+def test_persons_are_counted(server, sql):
+    sql("ALTER TABLE people ADD person bigint")
+    sql("UPDATE people SET person = 1")
+    fields = RecordFields("area", ("sex",), ("diagnosis",), members={PERSONS: "person"}, sensitive=("diagnosis",))
+    with open_engine(server, "people") as engine:
+        matched = match_in_place(count_in_place(engine, fields), areas())
+        assert not suppress(matched.profile, one_level().crosswalks[0], K, requirement_in_place(matched, K)).shown.any()
+        with pytest.raises(PrivacyError, match="fewer than 3 persons"):
+            release_in_place(matched, plan_of(matched.profile), "released")
+    assert tables(sql) == {"people"}
+
+
+def test_counts_are_added_up(server, sql):
+    sql("CREATE TABLE counted AS SELECT area, sex, age, count(*) AS records FROM people GROUP BY 1, 2, 3")
+    sql("INSERT INTO counted SELECT area, sex, age, 0 FROM people LIMIT 5")
+    fields = RecordFields("area", ("sex", "age"), count="records")
+    matched, _ = run(server, fields=fields, table="counted")
+    records = in_memory(people(), kept=(), quasi=("sex", "age"))
+    assert same_profile(matched.profile, records.profile)
+    rows = sql("SELECT * FROM released")
+    expected = rows_of(apply(plan_of(records.profile), records), one_level(), False)
+    assert {tuple(row[:-1]): row[-1] for row in rows} == dict(expected)
+    sql("UPDATE counted SET records = -1 WHERE age = 1")
+    with pytest.raises(InputError, match="“records” is negative"):
+        run(server, "again", fields=fields, table="counted")
+
+
+def test_a_filter_is_no_sql(server, sql):
+    hostile = "F'; DROP TABLE people; --"
+    with open_engine(server, "people") as engine, pytest.raises(InputError, match="no row, or none that FILTER"):
+        count_in_place(engine, RecordFields("area", ("age",), filters=(Filter("sex", "=", hostile),)))
+    assert tables(sql) == {"people"}
+
+
+def test_names_are_no_sql(server, sql):
+    name = 'a"; DROP TABLE people; --'
+    quoted = name.replace('"', '""')
+    sql(f'CREATE SCHEMA "{quoted}"')
+    sql(f'CREATE TABLE "{quoted}"."{quoted}" AS SELECT area, sex AS "{quoted}" FROM people')
+    matched, _ = run(server, fields=RecordFields("area", (name,)), table=name, schema=name)
+    assert matched.profile.n_records == 1500
+    assert tables(sql) == {"people", name, "released"}
+    sql(f'DROP SCHEMA "{quoted}" CASCADE')
+
+
+def test_changes_in_between_are_not_seen(server, sql):
+    """The transaction sees one state: who writes meanwhile changes nothing of the release."""
+    with open_engine(server, "people") as engine:
+        matched = match_in_place(count_in_place(engine, FIELDS), areas())
+        sql("DELETE FROM people WHERE sex = 'F'")
+        release_in_place(matched, plan_of(matched.profile), "released")
+    records = in_memory(people())
+    assert sql("SELECT count(*) FROM released") == [(plan_of(records.profile).n_released,)]
+
+
+def test_a_table_that_vanishes_waits_or_is_said(server, sql):
+    with pytest.raises(InputError, match="there is no “gone”"):
+        run(server, table="gone")
+    sql("CREATE VIEW broken AS SELECT * FROM people")
+    sql("CREATE TABLE later AS SELECT * FROM people")
+    with open_engine(server, "later") as engine:
+        sql("DROP TABLE later")
+        with pytest.raises(EngineError, match=r"does not exist|42P01"):
+            count_in_place(engine, FIELDS)
+    assert tables(sql) == {"people", "broken"}
+
+
+def test_a_connection_that_is_ended_leaves_nothing(server, sql, monkeypatch):
+    """The administrator ends the backend while it writes."""
+    engine = import_module("vbas.core.engines.postgres").Postgres
+    stage = engine.stage
+
+    def ended(self, *given):
+        kill = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {ASLEEP}"
+        end = threading.Timer(0.5, lambda: sql(kill))
+        written = stage(self, *given)
+        end.start()
+        self._guarded(lambda: self._cursor.execute("SELECT pg_sleep(20)::text"))
+        return written
+
+    monkeypatch.setattr(engine, "stage", ended)
+    with pytest.raises(EngineError, match=r"57P01|terminating connection|SQLSTATE"):
+        run(server)
+    assert tables(sql) == {"people"}
+
+
+def test_rights_that_are_missing_are_said(server, sql):
+    sql("DROP ROLE IF EXISTS nurse")
+    sql("CREATE ROLE nurse LOGIN")
+    sql("GRANT USAGE ON SCHEMA public TO nurse")
+    other = server.replace("vbas@", "nurse@")
+    with pytest.raises(EngineError, match="permission denied for table people"):
+        run(other)
+    sql("GRANT SELECT ON people TO nurse")
+    with pytest.raises(EngineError, match="permission denied for schema public"):
+        run(other)
+    sql("GRANT CREATE ON SCHEMA public TO nurse")
+    with open_engine(other, "people") as engine:
+        matched = match_in_place(count_in_place(engine, FIELDS), areas())
+        sql("REVOKE SELECT ON people FROM nurse")
+        with pytest.raises(EngineError, match="permission denied"):
+            release_in_place(matched, plan_of(matched.profile), "released")
+    assert tables(sql) == {"people"}
+    sql("GRANT SELECT ON people TO nurse")
+    run(other)
+    assert tables(sql) == {"people", "released"}
+    sql("DROP OWNED BY nurse")
+
+
+def test_nothing_is_replaced(server, sql):
+    sql("CREATE TABLE released (a int)")
+    with pytest.raises(InputError, match=r"“public.released” is there already"):
+        run(server)
+    assert sql("SELECT count(*) FROM released") == [(0,)]
+
+
+def test_a_second_count_that_differs_undoes_all(server, sql, monkeypatch):
+    monkeypatch.setattr(releasing, "foretold", lambda plan: {1: releasing.LevelCount(1, 1, 5)})
+    with pytest.raises(PrivacyError, match="foretold"):
+        run(server)
+    assert tables(sql) == {"people"}
+
+
+def test_cancelling_interrupts_the_server(server, sql):
+    def progress(fraction):
+        raise Cancelled("stopped")
+
+    with pytest.raises(Cancelled), open_engine(server, "people") as engine:
+        engine._progress = progress
+        engine._guarded(lambda: engine._cursor.execute("SELECT pg_sleep(60)::text"))
+    assert sql(f"SELECT count(*) FROM pg_stat_activity WHERE {ASLEEP}") == [(0,)]
+    assert tables(sql) == {"people"}
+
+
+def test_a_server_that_is_not_there_keeps_the_secret(server):
+    nowhere = Address("postgres", "claims", f"host=127.0.0.1 port=1 dbname=records user=nurse password={SECRET}")
+    with pytest.raises(EngineError, match=r"cannot be reached.*refused") as error:
+        open_engine(nowhere, "people")
+    trace = error.value
+    while trace is not None:
+        assert SECRET not in str(trace)
+        trace = trace.__cause__

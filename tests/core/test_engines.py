@@ -1,0 +1,344 @@
+"""Records in DuckDB: the profile and the release are those of the arrays, and no failure leaves anything."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from vbas.core.engines import open_engine, profiling, releasing
+from vbas.core.engines.engine import EngineError
+from vbas.core.engines.fields import Filter, RecordFields
+from vbas.core.engines.profiling import count_in_place, match_in_place, requirement_in_place
+from vbas.core.engines.releasing import release_in_place
+from vbas.core.errors import Cancelled, InputError, PrivacyError, VbasError
+from vbas.core.nesting.planning import nest
+from vbas.core.plan import suppress
+from vbas.core.records.columns import column_from_values
+from vbas.core.records.matching import match_records, requirement_of
+from vbas.core.records.table import PERSONS, RecordTable
+from vbas.core.release import apply
+
+from ..engines_there import needed
+from . import engine_cases as cases
+from .engine_cases import QUASI, K, areas, in_memory, one_level, people, rows_of, same_profile, two_levels
+
+pq = needed("pyarrow.parquet")
+for package in ("ibis", "duckdb"):
+    needed(package)
+
+TEXTS = st.sampled_from([None, "", "a", "A", "NULL", "é"])
+FIELDS = RecordFields("area", QUASI, ("diagnosis",))
+
+
+@pytest.fixture
+def parquet(tmp_path):
+    return cases.write_parquet(people(), tmp_path / "people.parquet")
+
+
+def released(place):
+    """The rows of a written Parquet file, in their order."""
+    return [tuple(row.values()) for row in pq.read_table(place).to_pylist()]
+
+
+def plan_of(profile, nested):
+    levels = two_levels() if nested else one_level()
+    return nest(areas(), profile, levels, K) if nested else suppress(profile, levels.crosswalks[0], K)
+
+
+def run(source, destination, fields=FIELDS, nested=False, table="", **options):
+    with open_engine(str(source), table) as engine:
+        matched = match_in_place(count_in_place(engine, fields), areas(), k=K)
+        return matched, release_in_place(matched, plan_of(matched.profile, nested), str(destination), nested, **options)
+
+
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("kind", ["parquet", "folder", "duckdb", "collated"])
+def test_profile_and_release_are_those_of_the_arrays(kind, nested, tmp_path):
+    columns, table = people(), ""
+    if kind == "parquet":
+        source = cases.write_parquet(columns, tmp_path / "people.parquet")
+    elif kind == "folder":
+        (source := tmp_path / "parts").mkdir()
+        half = len(columns["area"]) // 2
+        cases.write_parquet({name: values[:half] for name, values in columns.items()}, source / "1.parquet")
+        cases.write_parquet({name: values[half:] for name, values in columns.items()}, source / "2.parquet")
+    else:
+        collation = "COLLATE NOCASE" if kind == "collated" else ""  # takes é and É for one
+        source, table = cases.write_duckdb(columns, tmp_path / "people.duckdb", collation), "people"
+    matched, done = run(source, tmp_path / "out.parquet", nested=nested, table=table)
+    records = in_memory(columns)
+    assert same_profile(matched.profile, records.profile)
+    plan = plan_of(records.profile, nested)
+    release = apply(plan, records)
+    assert Counter(released(done.place)) == rows_of(release, plan.levels, nested)
+    assert sum(one.records for one in done.levels.values()) == len(release) > 1000
+    assert len(done.levels) == (2 if nested else 1)
+
+
+def test_a_csv_file_holds_text(tmp_path):
+    columns = {name: [None if v is None else str(v) for v in values] for name, values in people().items()}
+    source = cases.write_csv(columns, tmp_path / "people.csv")
+    matched, done = run(source, tmp_path / "out.csv")
+    records = in_memory(columns)
+    assert same_profile(matched.profile, records.profile)
+    plan = plan_of(records.profile, False)
+    with open_engine(done.place) as engine:
+        assert list(engine.fields) == ["vbas_region", *QUASI, "diagnosis"]
+    duckdb = needed("duckdb")
+    rows = duckdb.read_csv(done.place, all_varchar=True, header=True, allow_quoted_nulls=False, max_line_size=2**23)
+    assert Counter((int(row[0]), *row[1:]) for row in rows.fetchall()) == rows_of(
+        apply(plan, records), plan.levels, False
+    )
+
+
+def test_rows_are_in_an_order_that_tells_nothing(tmp_path):
+    """Whatever order the rows come in, they leave in one that what they show decides."""
+    columns = people()
+    shuffled = np.random.default_rng(5).permutation(len(columns["area"])).tolist()
+    other = {name: [values[i] for i in shuffled] for name, values in columns.items()}
+    orders = []
+    for i, one in enumerate((columns, other)):
+        source = cases.write_parquet(one, tmp_path / f"{i}.parquet")
+        orders.append(released(run(source, tmp_path / f"out{i}.parquet", nested=True)[1].place))
+    assert orders[0] == orders[1]
+    places = [row[:2] for row in orders[0]]
+    assert places == sorted(places)
+
+
+def test_more_rows_than_a_batch_keep_their_order(tmp_path):
+    n = 400_000
+    rng = np.random.default_rng(3)
+    area, sex = np.array(cases.AREAS)[rng.integers(0, 6, n)], rng.choice(["F", "M"], n)
+    columns = {"area": area, "sex": sex, "age": rng.integers(0, 90, n)}
+    source = cases.write_parquet(columns, tmp_path / "many.parquet")
+    _, done = run(source, tmp_path / "out.parquet", RecordFields("area", ("sex", "age")))
+    table = pq.read_table(done.place)
+    found = list(zip(*(table[name].to_pylist() for name in ("vbas_region", "sex", "age"))))
+    assert len(found) == n
+    assert found == sorted(found)
+
+
+@settings(max_examples=10, deadline=None, phases=(Phase.explicit, Phase.generate))
+@given(st.lists(st.tuples(TEXTS, TEXTS, st.integers(0, 5), st.integers(0, 3)), min_size=4, max_size=60))
+def test_counts_are_added_up(tmp_path_factory, rows):
+    folder = tmp_path_factory.mktemp("counted")
+    columns = {
+        "area": [cases.AREAS[row[2]] for row in rows],
+        "sex": [row[0] for row in rows],
+        "odd": [row[1] for row in rows],
+        "records": [row[3] for row in rows],
+    }
+    source = cases.write_parquet(columns, folder / "counted.parquet")
+    fields = RecordFields("area", ("sex", "odd"), count="records")
+    try:
+        records = in_memory(columns, kept=(), quasi=("sex", "odd"), count="records")
+    except InputError:
+        with pytest.raises(InputError):
+            run(source, folder / "out.parquet", fields)
+        return
+    matched, done = run(source, folder / "out.parquet", fields)
+    assert matched.profile.counts.sum() == records.profile.counts.sum()
+    plan = plan_of(records.profile, False)
+    assert Counter(released(done.place)) == rows_of(apply(plan, records), plan.levels, False)
+
+
+def test_persons_and_sensitive_values_are_counted(parquet, tmp_path):
+    columns = {**people(), "person": [i // 3 for i in range(1500)]}
+    source = cases.write_parquet(columns, tmp_path / "visits.parquet")
+    fields = RecordFields("area", ("sex", "age"), ("diagnosis",), members={PERSONS: "person"}, sensitive=("diagnosis",))
+    encoded = {name: column_from_values(values) for name, values in columns.items()}
+    table = RecordTable(
+        encoded["area"],
+        {name: encoded[name] for name in ("sex", "age")},
+        {"diagnosis": encoded["diagnosis"]},
+        members={PERSONS: encoded["person"]},
+        sensitive=("diagnosis",),
+    )
+    records = match_records(table, areas(), k=60)
+    crosswalk = one_level().crosswalks[0]
+    for k, l_diversity in ((60, 1), (60, 4), (120, 1)):
+        plan = suppress(records.profile, crosswalk, k, requirement_of(records, k, l_diversity))
+        with open_engine(str(source)) as engine:
+            matched = match_in_place(count_in_place(engine, fields), areas())
+            asked = requirement_in_place(matched, k, l_diversity)
+            ours = suppress(matched.profile, crosswalk, k, asked)
+            assert ours.shown.tolist() == plan.shown.tolist()
+            assert ours.people.tolist() == plan.people.tolist()
+            done = release_in_place(matched, ours, str(tmp_path / f"{k}-{l_diversity}.parquet"))
+        assert Counter(released(done.place)) == rows_of(apply(plan, records), plan.levels, False)
+    rows_alone = suppress(records.profile, crosswalk, 120)
+    assert rows_alone.shown.sum() > plan.shown.sum()
+    with open_engine(str(source)) as engine, pytest.raises(PrivacyError, match="fewer than 120 persons"):
+        matched = match_in_place(count_in_place(engine, fields), areas())
+        release_in_place(matched, rows_alone, str(tmp_path / "never.parquet"))
+    assert not (tmp_path / "never.parquet").exists()
+
+
+def test_a_filter_compares_as_its_field_does(parquet):
+    ages = people()["age"]
+    for operator, value, wanted in (
+        (">=", "2", sum(age is not None and age >= 2 for age in ages)),
+        ("!=", "1", sum(age is not None and age != 1 for age in ages)),
+        ("is missing", "", sum(age is None for age in ages)),
+    ):
+        with open_engine(str(parquet)) as engine:
+            fields = RecordFields("area", ("sex",), filters=(Filter("age", operator, value),))
+            assert count_in_place(engine, fields).records.sum() == wanted
+    hostile = "F' OR '1'='1"
+    with open_engine(str(parquet)) as engine, pytest.raises(InputError, match="no row, or none that FILTER"):
+        count_in_place(engine, RecordFields("area", ("age",), filters=(Filter("sex", "=", hostile),)))
+    with open_engine(str(parquet)) as engine, pytest.raises(InputError, match=r"“age”.*with “old”"):
+        count_in_place(engine, RecordFields("area", ("sex",), filters=(Filter("age", "<", "old"),)))
+
+
+def test_numbers_that_are_equal_are_one_value(tmp_path):
+    columns = {"area": cases.AREAS * 4, "x": [-0.0, 0.0, float("nan"), None, 1.5, 1.5] * 4}
+    source = cases.write_parquet(columns, tmp_path / "x.parquet")
+    with open_engine(str(source)) as engine:
+        found = count_in_place(engine, RecordFields("area", ("x",)))
+        assert [repr(value) for value in found.categories[0]] == ["0.0", "1.5", "None"]
+
+
+def test_what_is_not_there_or_cannot_be_released_is_refused(parquet):
+    for fields, told in (
+        (RecordFields("home", QUASI), "no field “home”"),
+        (RecordFields("area", ("sex", "area")), "identifier of the area"),
+        (RecordFields("area", ()), "QUASI_IDENTIFIERS is empty"),
+        (RecordFields("area", ("sex",), ("Sex",)), "no field “Sex”"),
+    ):
+        with open_engine(str(parquet)) as engine, pytest.raises(InputError, match=told):
+            count_in_place(engine, fields)
+
+
+def test_a_copy_of_the_area_is_refused_as_quasi_identifier_and_as_kept_field(tmp_path):
+    columns = people()
+    source = cases.write_parquet({**columns, "copy": columns["area"]}, tmp_path / "copied.parquet")
+    with pytest.raises(InputError, match="“copy” holds the identifier"):
+        run(source, tmp_path / "out.parquet", RecordFields("area", ("sex", "copy")))
+    with pytest.raises(InputError, match="“copy” stands for the area"):
+        run(source, tmp_path / "out.parquet", RecordFields("area", ("sex",), ("copy",)))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["copied.parquet"]
+
+
+@pytest.mark.parametrize("when", ["counted", "counted, unseen", "staged"])
+def test_a_table_that_changes_in_between_is_refused(parquet, tmp_path, monkeypatch, when):
+    changed = people()
+    changed["sex"][10:14] = ["F"] * 4
+    changed["age"][10:14] = [2] * 4
+
+    def change(*_):
+        cases.write_parquet(changed, parquet)
+
+    with open_engine(str(parquet)) as engine:
+        matched = match_in_place(count_in_place(engine, FIELDS), areas())
+        plan = plan_of(matched.profile, False)
+        if when != "staged":
+            change()
+            if when == "counted, unseen":  # a file system without times
+                monkeypatch.setattr(type(engine), "unchanged", lambda self: None)
+        else:
+            monkeypatch.setattr(releasing, "_check_agreement", change)
+        with pytest.raises(VbasError, match=r"changed|other records|DuckDB"):
+            release_in_place(matched, plan, str(tmp_path / "out.parquet"))
+    assert [path.name for path in tmp_path.iterdir()] == ["people.parquet"]
+
+
+def test_a_destination_is_never_replaced(parquet, tmp_path, monkeypatch):
+    (tmp_path / "out.parquet").write_text("mine")
+    with pytest.raises(InputError, match="is there already"):
+        run(parquet, tmp_path / "out.parquet")
+    late = tmp_path / "late.parquet"
+    monkeypatch.setattr(releasing, "_check_agreement", lambda *_: late.write_text("theirs"))
+    with pytest.raises(EngineError, match="was made meanwhile"):
+        run(parquet, late)
+    assert (tmp_path / "out.parquet").read_text() + late.read_text() == "minetheirs"
+    assert len(list(tmp_path.iterdir())) == 3
+    for place, told in (("out.txt", "does not end in"), ("none/out.parquet", "there is no folder")):
+        with pytest.raises(InputError, match=told):
+            run(parquet, tmp_path / place)
+
+
+def test_cancelling_leaves_nothing(parquet, tmp_path):
+    class Stop(Cancelled):
+        pass
+
+    for steps in range(1, 9):
+        calls = 0
+
+        def progress(fraction, steps=steps):
+            nonlocal calls
+            calls += 1
+            if calls > 6 * steps:
+                raise Stop("stopped")
+
+        try:
+            with open_engine(str(parquet), progress=progress) as engine:
+                matched = match_in_place(count_in_place(engine, FIELDS), areas())
+                release_in_place(matched, plan_of(matched.profile, False), str(tmp_path / f"{steps}.parquet"))
+        except Stop:
+            assert [path.name for path in tmp_path.iterdir()] == ["people.parquet"]
+        else:
+            (tmp_path / f"{steps}.parquet").unlink()
+
+
+def test_large_keys_are_numbered_like_small_ones(monkeypatch, parquet):
+    with open_engine(str(parquet)) as engine:
+        small = match_in_place(count_in_place(engine, FIELDS), areas())
+    monkeypatch.setattr(profiling, "LOOKED_UP", 100)
+    with open_engine(str(parquet)) as engine:
+        assert same_profile(match_in_place(count_in_place(engine, FIELDS), areas()).profile, small.profile)
+
+
+def test_more_classes_than_64_bits_are_refused(tmp_path):
+    n = 5000
+    columns = {"area": [cases.AREAS[i % 6] for i in range(n)], **{f"q{j}": list(range(n)) for j in range(6)}}
+    source = cases.write_parquet(columns, tmp_path / "wide.parquet")
+    with open_engine(str(source)) as engine, pytest.raises(InputError, match="64 bits"):
+        count_in_place(engine, RecordFields("area", tuple(f"q{j}" for j in range(6))))
+
+
+def test_a_full_disk_leaves_nothing(parquet, tmp_path):
+    """No file of this process may grow beyond a few bytes, which is what a full disk looks like."""
+    code = f"""
+import resource, signal
+from vbas.core.engines import open_engine
+from vbas.tests.core.test_engines import FIELDS, areas, count_in_place, match_in_place, plan_of, release_in_place
+with open_engine({str(parquet)!r}) as engine:
+    matched = match_in_place(count_in_place(engine, FIELDS), areas())
+    plan = plan_of(matched.profile, False)
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+    try:
+        release_in_place(matched, plan, {str(tmp_path / "out.parquet")!r})
+    except Exception as error:
+        print(type(error).__name__, error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert done.stdout.startswith("EngineError DuckDB"), done.stdout + done.stderr
+    assert "nothing was written" in done.stdout
+    assert [path.name for path in tmp_path.iterdir()] == ["people.parquet"]
+
+
+def test_classes_are_in_the_order_of_every_profile_whatever_the_engine_sorts_by(tmp_path):
+    """An engine sorts decimals by size, a profile by their text."""
+    n = 600
+    rng = np.random.default_rng(2)
+    sizes = [Decimal("9.5"), Decimal("10.5"), Decimal("-3.0"), Decimal("100.0")]
+    columns = {
+        "area": [cases.AREAS[i] for i in rng.integers(0, 6, n)],
+        "size": [sizes[i] for i in rng.choice(4, n, p=[0.1, 0.2, 0.3, 0.4])],
+        "sex": rng.choice(["F", "M"], n).tolist(),
+    }
+    source = cases.write_parquet(columns, tmp_path / "sizes.parquet")
+    matched, done = run(source, tmp_path / "out.parquet", RecordFields("area", ("size", "sex")))
+    records = in_memory(columns, kept=(), quasi=("size", "sex"))
+    assert same_profile(matched.profile, records.profile)
+    plan = plan_of(records.profile, False)
+    assert Counter(released(done.place)) == rows_of(apply(plan, records), plan.levels, False)
