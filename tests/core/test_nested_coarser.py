@@ -48,7 +48,7 @@ def cases(draw, most_areas=5, most_rows=60, most_levels=3, orders=ORDERS, counte
         "sex": Column(rng.choice(2, rows, p=[0.8, 0.2]), SEXES),
     }
     kept = {"ill": Column(rng.integers(0, 2, rows), np.array(["no", "yes"], dtype=object))}
-    counts = rng.integers(0, 4, rows) + (np.arange(rows) == 0) if counted else None
+    counts = rng.integers(0, 4, rows) + 2 * (np.arange(rows) == 0) if counted else None
     kept = kept if with_kept else {}
     area = Column(rng.integers(0, n, rows), areas.identifiers)
     records = match_records(RecordTable(area, columns, kept, counts), areas)
