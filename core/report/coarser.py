@@ -18,8 +18,9 @@ HEADER = ("Quasi-identifier", "Value", "Records", "As it is", "Coarser", "Coarse
 LIMITS = (
     "The level of a record says which values it shows. Whoever knows a person's home and quasi-identifiers finds at "
     "least k records that may be that person's. But not each of the values that a coarser one stands for need be among "
-    "these records: where a value is shown as it is for a place, nobody of that place who has it is in the coarser "
-    "rows. So take a coarser value for what a researcher loses, not for what hides a person: that is k."
+    "these records: an area's records with the same values are shown together, so where level 1 is the areas and shows "
+    "them, none of them is in the coarser rows. So take a coarser value for what a researcher loses, not for what "
+    "hides a person: that is k."
 )
 
 

@@ -170,9 +170,44 @@ def test_measures_and_regions_are_those_of_the_rows(nested, town, tmp_path):
     # Who is shown coarser, value by value: of the old of 98 years all that do not show it.
     there = sum(1 for row in rows if row["age"] == "98")
     records = sum(1 for row in town.records if row[2] == 98)
-    at = page[page.index("Who is shown coarser") :]
-    cells = [cell.split("<")[0] for cell in at[at.index(">98<") :].split(">")[1:14]]
-    assert [int(cell) for cell in cells if cell.isdigit()][:3] == [98, records, there]
+    assert numbers_of(page, "Who is shown coarser", 98)[:2] == [records, there]
+    # Who loses what is said of the values as they were, though hardly anybody shows this one.
+    assert numbers_of(page, "Who is suppressed", 98)[0] == records > there
+
+
+def numbers_of(page, title, value):
+    """The whole numbers of the row of a value in a section of the report, after the value itself."""
+    at = page[page.rindex(f">{title}<") :]
+    row = at[at.index(f">{value}<") :]
+    cells = [cell.split("<")[0] for cell in row[: row.index("</tr>")].split(">")]
+    return [int(cell) for cell in cells if cell.isdigit()][1:]
+
+
+def test_who_is_lost_is_said_of_the_values_as_they_were(nested, town):
+    k = 12
+    done = nested(K=k, LEVELS_COARSER=["age", 1])
+    last = Counter((sex, AGES[age]) for _, sex, age, *_ in town.records)
+    every, lost = Counter(), Counter()
+    for _, sex, age, *_ in town.records:
+        for value in (f"sex: {sex or '(missing)'}", f"age: {age or '(missing)'}"):
+            every[value] += 1
+            lost[value] += last[sex, AGES[age]] < k
+    assert done.results["N_SUPPRESSED"] == sum(n for n in last.values() if n < k) > 0
+    share = {value: 100 * lost[value] / n for value, n in every.items() if n >= k}
+    worst = max(share, key=share.get)
+    told = next(line for line in done.log if line.startswith("The group that loses most is "))
+    assert told.startswith(f"The group that loses most is {worst}: {share[worst]:.3g} % of it is suppressed")
+
+
+def test_choices_that_cost_the_same_are_taken_as_asked(nested, town, monkeypatch):
+    import vbas.algorithms.nested.coarser as form_of
+
+    asked, right = [], form_of.nest_coarser
+    monkeypatch.setattr(form_of, "nest_coarser", lambda *given: asked.append(given[-1]) or right(*given))
+    for ties in ("fixed", "secret"):
+        done = nested(TIES=ties, K=12)
+        recount(done.rows("RELEASED_RECORDS"), done.rows("CROSSWALK"), town.records, 12)
+    assert asked[0] is None and asked[1] is not None
 
 
 def test_without_the_parameter_it_is_the_release_as_it_was(nested):

@@ -49,6 +49,8 @@ def test_its_labels_are_what_is_shown_one_for_one(case):
     check_labels(shown, by_hand)
     assert shown.records.tolist() == plan.records.tolist() and shown.shown.all()
     assert shown.level.tolist() == plan.level.tolist()
+    values = {node: of_classes.max() + 1 for node, of_classes in zip(places.nodes, places.class_of)}
+    assert len(shown.profile.classes) == sum(values.values()), "levels of the same values share their classes"
     assert [places.region[level][place] for level, place in zip(plan.level, plan.region)] == shown.region.tolist()
     assert shown.profile.area_sizes.tolist() == records.profile.area_sizes.tolist()
     # Each cell finds its label, and the measures are those of the labels.
