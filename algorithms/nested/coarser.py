@@ -51,7 +51,8 @@ def levels_coarser() -> QgsProcessingParameterDefinition:
         "before it made coarser: age, 1 and then sex, 1 adds a level of wider ages, and one of wider ages without sex. "
         "A record is shown coarser only where it would be suppressed else, or keeps others company. The coarser values "
         "are those of the two parameters “Coarser values”; a field of which some rows show coarser values is text. On "
-        "the command line as a list, field and level in turn. Not together with earlier releases (REGISTER) or totals "
+        "the command line as a list, field and level in turn. Only here: “Release records”, “Evaluate regions” and the "
+        "models do not take it. Not together with earlier releases (REGISTER) or totals "
         "that others publish (PUBLISHED_MARGINS).",
         advanced=True,
         optional=True,

@@ -183,8 +183,8 @@ def numbers_of(page, title, value):
     return [int(cell) for cell in cells if cell.isdigit()][1:]
 
 
-def test_who_is_lost_is_said_of_the_values_as_they_were(nested, town):
-    k = 12
+@pytest.mark.parametrize("k", [12, 16, 20, 30, 40])
+def test_who_is_lost_is_said_of_the_values_as_they_were(nested, town, k):
     done = nested(K=k, LEVELS_COARSER=["age", 1])
     last = Counter((sex, AGES[age]) for _, sex, age, *_ in town.records)
     every, lost = Counter(), Counter()
