@@ -23,6 +23,8 @@ def regions(**more):
 
 @pytest.fixture
 def project():
+    QgsProject.instance().removeAllMapLayers()
+    QgsProject.instance().layerTreeRoot().removeAllChildren()
     yield QgsProject.instance()
     QgsProject.instance().removeAllMapLayers()
     QgsProject.instance().layerTreeRoot().removeAllChildren()

@@ -157,7 +157,7 @@ def test_demonstration_prints_what_it_made(tmp_path):
         records, suppressed = (int(numbers[name].replace(",", "")) for name in ("Records", "Records suppressed"))
         assert records == released + suppressed
         assert told["Released records (for release)"].strip() == str(place)
-        assert told["Report (internal)"].strip() == str(tmp_path / f"{prefix}report.html")
+        assert told["Anonymise records: Report (internal)"].strip() == str(tmp_path / f"{prefix}report.html")
 
 
 def test_the_command_of_readme_makes_the_nested_release_of_its_table(headless_home, city, tmp_path):
