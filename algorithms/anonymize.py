@@ -18,6 +18,7 @@ from .form.lost import counts_with_costs
 from .form.records import PROTECTION, k_parameter, record_parameters, released_fields
 from .form.release import released_records, ties
 from .layers.given import Given
+from .nested import coarser
 from .nested import levels as nested_levels
 from .nested.release import NUMBERS, anonymize_nested
 from .one_level import anonymize_one_level
@@ -53,7 +54,10 @@ class Anonymize(VbasAlgorithm):
             rule_parameter(),
             *released_fields(),
             *shared.for_whom("Custom only", approaches.single_choices()),
-            *shared.for_whom("Nested levels only", [*nested_levels.level_parameters(), nested_levels.loss()]),
+            *shared.for_whom(
+                "Nested levels only",
+                [*nested_levels.level_parameters(), nested_levels.loss(), coarser.levels_coarser()],
+            ),
             shared.seed(),
             *shared.for_whom("Earlier releases", earlier.register_parameters()),
             *shared.for_whom("Where chance plays a part", [ties()]),
@@ -69,9 +73,16 @@ class Anonymize(VbasAlgorithm):
 
     def counts(self) -> Counts:
         tied = {"RELEASE": [nested_levels.NESTED], "PUBLISHED_MARGINS": GIVEN, "REGISTER_ACTION": [earlier.REPAIR]}
-        own = {**nested_levels.counts(), **PROTECTION, **GENERALISING, **earlier.COUNTS, "TIES": [tied]}
+        own = {
+            **nested_levels.counts(),
+            **coarser.COUNTS,
+            **PROTECTION,
+            **GENERALISING,
+            **earlier.COUNTS,
+            "TIES": [tied],
+        }
         counts = {**approaches.counts_with_combination(), **own}
-        return counts_with_costs(counts, {"RELEASE": [nested_levels.ONE_LEVEL]})
+        return counts_with_costs(counts, {"RELEASE": [nested_levels.ONE_LEVEL], coarser.PARAMETER: GIVEN})
 
     def made_by(self, given: Given) -> str:
         regions_of = "Nested regions" if given.text("RELEASE") == nested_levels.NESTED else "Regions"

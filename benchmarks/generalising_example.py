@@ -3,7 +3,7 @@
     PYTHONPATH=build/package .venv/bin/python benchmarks/generalising_example.py
 
 Six quasi-identifiers, k = 5, the combination “all-rounder” of `vbas:anonymize`: as they are, and with some shown
-coarser, by the table that the page quotes.
+coarser, by the table that the page quotes; and nested levels, without and with last levels that show some coarser.
 """
 
 from __future__ import annotations
@@ -19,6 +19,12 @@ from vbas.core.evaluation import Measures, evaluate
 from vbas.core.generalising import HierarchyTable, generalise_records, hierarchy_rule, hierarchy_tables
 from vbas.core.generalising.hierarchies import Hierarchy
 from vbas.core.generalising.loss import records_by_category
+from vbas.core.generalising.texts import as_text
+from vbas.core.nesting.coarser import check_coarser, nest_coarser, release_coarser
+from vbas.core.nesting.making import build_levels
+from vbas.core.nesting.measures import evaluate_levels
+from vbas.core.nesting.places import places_of
+from vbas.core.nesting.views import as_shown, n_shown_coarser
 from vbas.core.plan import suppress
 from vbas.core.records.matching import Records, match_records
 from vbas.core.records.table import RecordTable
@@ -55,6 +61,14 @@ NODES: tuple[dict[str, int], ...] = (
     {"household_income": 1},
     {"age_group": 1, "marital_status": 1, "education": 1},
     {"age_group": 1, "marital_status": 1, "education": 1, "household_income": 1},
+)
+# The last levels of a nested release, each with what it makes coarser.
+LAST_LEVELS: tuple[tuple[tuple[str, int], ...], ...] = (
+    (),
+    (("age_group", 1),),
+    (("household_income", 1),),
+    (("age_group", 1), ("marital_status", 1), ("education", 1)),
+    (("age_group", 1), ("marital_status", 1), ("education", 1), ("household_income", 1)),
 )
 
 
@@ -99,6 +113,25 @@ def _rated(areas: Areas, records: Records) -> tuple[Records, Measures]:
     return records, measures
 
 
+def nested_table(example: Example) -> Iterator[str]:
+    """A nested release without and with last levels that show values coarser, each recounted."""
+    areas, levels = example.areas, build_levels(example.areas, example.records.profile)
+    yield "| last levels, each with those before | suppressed | shown coarser | mean distance |"
+    yield "|---|---|---|---|"
+    for order in LAST_LEVELS:
+        records, hierarchies = as_text(example.records, example.hierarchies, list(dict(order)), areas)
+        places = places_of(records.profile, levels, hierarchies, order)
+        plan = nest_coarser(areas, places, K)
+        check_coarser(release_coarser(plan, places, records), places)
+        measures, _ = evaluate_levels(areas, as_shown(plan, places))
+        coarser = n_shown_coarser(plan, places)
+        names = ", ".join(f"{name} {level}" for name, level in order) or "none"
+        yield (
+            f"| {names} | {measures.n_suppressed} ({measures.suppression_percent:.2g} %) "
+            f"| {coarser} ({100 * coarser / measures.n_records:.2g} %) | {measures.mean_distance:.0f} m |"
+        )
+
+
 def printed(example: Example) -> Iterator[str]:
     """What the page quotes, line by line."""
     yield "| shown coarser | entropy given up | classes | regions | suppressed | mean distance |"
@@ -114,6 +147,8 @@ def printed(example: Example) -> Iterator[str]:
         )
     yield ""
     yield example.nodes[1][0].table.coarsened["age_group"].sentence
+    yield ""
+    yield from nested_table(example)
 
 
 def _every(example: Example):

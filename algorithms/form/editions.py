@@ -25,7 +25,17 @@ from .running import now
 # of tables that are not published.
 MAY_BE_SAID = (
     *("REGIONS", "REGION_ID", "POPULATION", "AREA_POINT", "QUASI_IDENTIFIERS", "KEEP_FIELDS", "K", "RELEASE"),
-    *("SITE_LOCATION", "AGGREGATION", "CAPACITY_FACTOR", "FINEST", "COARSEST", "RATIO", "LEVEL_FIELDS", "LOSS"),
+    *(
+        "SITE_LOCATION",
+        "AGGREGATION",
+        "CAPACITY_FACTOR",
+        "FINEST",
+        "COARSEST",
+        "RATIO",
+        "LEVEL_FIELDS",
+        "LOSS",
+        "LEVELS_COARSER",
+    ),
     *("PERSON_ID", "HOUSEHOLD_ID", "SENSITIVE", "L_DIVERSITY", "MAX_SHARE", "PUBLISHED_MARGINS"),
 )
 # Where people are counted from the records, a region with fewer released records than these ask for has lost the rest.
@@ -58,9 +68,14 @@ def add_release_edition(
     levels: Levels,
     layer: AreaLayer | None = None,
     shapes: Sequence[np.ndarray] = (),
+    values: Sequence[str] = (),
 ) -> None:
-    """Write RELEASE_REPORT. layer : the areas as they were given, without people counted from records, None where
-    there are none; shapes : of each level those of its regions, in the CRS of the layer."""
+    """Write RELEASE_REPORT.
+
+    layer : the areas as they were given, without people counted from records, None where there are none; shapes : of
+    each level those of its regions, in the CRS of the layer; values : what each level shows of the quasi-identifiers,
+    where levels differ in that
+    """
     n_quasi = len(records.table.quasi_identifiers)
     form.outputs.add_text(
         "RELEASE_REPORT",
@@ -76,6 +91,7 @@ def add_release_edition(
                 [(label, value) for label, value in form.rows(_said(form)) if value != ""],
                 version(),
                 now(),
+                values,
             )
         ),
     )

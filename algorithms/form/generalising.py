@@ -95,11 +95,14 @@ def node_of(form: Form, quasi_identifiers: tuple[str, ...]) -> dict[str, int]:
     """The level at which each quasi-identifier is shown, 0 for those that GENERALISE does not name."""
     node = dict.fromkeys(quasi_identifiers, 0)
     levels = _pairs(form, "GENERALISE", quasi_identifiers) if form.has("GENERALISE") else {}
-    for name, level in levels.items():
-        if not re.fullmatch(r"[0-9]{1,3}(\.0)?", level):
-            raise InputError(f"GENERALISE asks for level “{level}” of “{name}”: give a whole number; 0 is as it is.")
-        node[name] = int(float(level))
-    return node
+    return {**node, **{name: level_in("GENERALISE", name, level) for name, level in levels.items()}}
+
+
+def level_in(parameter: str, name: str, level: str) -> int:
+    """The level that a parameter asks for. Raises InputError where it is no whole number."""
+    if not re.fullmatch(r"[0-9]{1,3}(\.0)?", level):
+        raise InputError(f"{parameter} asks for level “{level}” of “{name}”: give a whole number; 0 is as it is.")
+    return int(float(level))
 
 
 def hierarchies_of(form: Form, table: RecordTable, names: Iterable[str]) -> dict[str, Hierarchy]:
@@ -162,12 +165,22 @@ def _tables(form: Form, quasi_identifiers: tuple[str, ...]) -> dict[str, Hierarc
 
 def _pairs(form: Form, parameter: str, quasi_identifiers: tuple[str, ...]) -> dict[str, str]:
     """The second cell of each row by its quasi-identifier. Raises InputError for a name that is none, and twice one."""
+    found: dict[str, str] = {}
+    for name, words in rows_of_two(form, parameter, quasi_identifiers):
+        if name in found:
+            raise InputError(f"{parameter} names “{name}” twice: give it one row.")
+        found[name] = words
+    return found
+
+
+def rows_of_two(form: Form, parameter: str, quasi_identifiers: tuple[str, ...]) -> list[tuple[str, str]]:
+    """The quasi-identifier of each row, and its second cell. Raises InputError for a name that is none."""
     cells = [str(cell).strip() for cell in form.cells(parameter)]
     if len(cells) % 2:
         raise InputError(
             f"{parameter} has {len(cells)} cells: give two a row, the quasi-identifier and what becomes of it."
         )
-    found: dict[str, str] = {}
+    found = []
     for typed, words in zip(cells[::2], cells[1::2]):
         name = _spelled(typed, quasi_identifiers)
         if name is None:
@@ -175,9 +188,7 @@ def _pairs(form: Form, parameter: str, quasi_identifiers: tuple[str, ...]) -> di
                 f"{parameter} names “{typed}”, which is not among QUASI_IDENTIFIERS "
                 f"({first_values(quasi_identifiers, 12)}): choose one of these."
             )
-        if name in found:
-            raise InputError(f"{parameter} names “{name}” twice: give it one row.")
-        found[name] = words
+        found.append((name, words))
     return found
 
 

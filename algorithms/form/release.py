@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.levels import Levels
 from ...core.plan import Plan
-from ...core.privacy.kept_fields import examine_kept_fields
+from ...core.privacy.kept_fields import KeptField, examine_kept_fields
 from ...core.privacy.margins import hold_against_margins, parse_margins
 from ...core.privacy.requirement import Requirement, measure
 from ...core.privacy.weights import warning_of_weights
@@ -75,6 +75,22 @@ def released(
     """
     kept = examine_kept_fields(plan, records)
     release = apply(plan, records, kept)
+    return release, protected_by(form, plan, plan, records, requirement, kept, population)
+
+
+def protected_by(
+    form: Form,
+    plan: Plan,
+    shown: Plan,
+    records: Records,
+    requirement: Requirement,
+    kept: Sequence[KeptField],
+    population: np.ndarray | None,
+) -> Section:
+    """What log and report say of who and what k does not count.
+
+    shown : the plan by region and class, whose labels are those of `plan`
+    """
     weights = warning_of_weights(plan, records, population)
     form.warn(*(one.warning for one in kept if one.warning), *([weights] if weights else []))
     found = measure(requirement, plan.label_of, len(plan.records))
@@ -83,13 +99,22 @@ def released(
     for name, diversity in found.diversity.items():
         alike = int((diversity.distinct[plan.shown] == 1).sum())
         form.info(f"{alike} of {int(plan.shown.sum())} released classes have one value of “{name}” in common.")
-    return release, protection_section(requirement, found, kept, plan, weights)
+    return protection_section(requirement, found, kept, shown, weights)
 
 
 def release_table(
-    form: Form, release: Release, levels: Levels, records: Records, k: int, with_level: bool = False
+    form: Form,
+    release: Release,
+    levels: Levels,
+    records: Records,
+    k: int,
+    with_level: bool = False,
+    as_text: Collection[str] = (),
 ) -> tuple[Table, SecondCount]:
-    """The table, and what it is recounted by: level, region and quasi-identifiers make a class."""
+    """The table, and what it is recounted by: level, region and quasi-identifiers make a class.
+
+    as_text : names of quasi-identifiers that some levels show coarser, and that are text in all rows
+    """
     numbers = np.zeros(len(release), np.int64)
     for level, crosswalk in enumerate(levels.crosswalks):
         here = release.level == level
@@ -97,7 +122,7 @@ def release_table(
     front = {LEVEL: release.level + 1} if with_level else {}
     n_quasi = len(records.table.quasi_identifiers)
     places = {**front, NUMBER: numbers}
-    coarsened = records.table.coarsened
+    coarsened = {*records.table.coarsened, *as_text}
     return rows_table(form.source("RECORDS"), places, release.fields, release.counts, k, n_quasi, coarsened)
 
 

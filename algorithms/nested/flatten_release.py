@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.errors import InputError
+from ...core.levels import Levels
 from ...core.nesting.flattening import flatten
 from ...core.records.columns import Column, combine_codes
 from ..form import parameters as shared
@@ -29,7 +30,9 @@ class FlattenRelease(VbasAlgorithm):
         "choose a level: each record that is shown at this level or a finer one gets its region of this level, by the "
         "crosswalk that came with the release.</p><p>Records that are shown only in larger regions are left out, and "
         "counted in the log: the finer the level, the more of the rare ones are missing. At the coarsest level all "
-        "records are there.</p><p>It takes nothing but what was published, so anybody may use it.</p>"
+        "records are there.</p><p>Where the last levels of a release show coarser values, rows keep the values they "
+        "show: for a table by finer values alone choose a level below these.</p>"
+        "<p>It takes nothing but what was published, so anybody may use it.</p>"
     )
 
     def declare(self) -> None:
@@ -60,6 +63,12 @@ class FlattenRelease(VbasAlgorithm):
         _, levels = regions.levels_of_crosswalk(form)
         if target >= len(levels):
             raise InputError(f"LEVEL is {target + 1}, but CROSSWALK has {len(levels)} levels: choose one of these.")
+        if _repeats(levels, target):
+            form.warn(
+                f"Up to level {target + 1} levels repeat the regions of the one before: if the release shows coarser "
+                "values there (vbas_values of its regions), rows of finer levels keep theirs, and a field holds both. "
+                "Bring them to one level by the hierarchy that came with the release before you count by them."
+            )
         level, number, counts, fields = rows_of(form)
         region = flatten(levels, level, positions(levels, level, number), target)
         there = region >= 0
@@ -82,3 +91,9 @@ class FlattenRelease(VbasAlgorithm):
             "larger regions."
         )
         return {"N_RECORDS": len(order), "N_LEFT_OUT": left_out}
+
+
+def _repeats(levels: Levels, target: int) -> bool:
+    """Whether a level up to the target has the very regions of the one before."""
+    numbers = [crosswalk.n_regions for crosswalk in levels.crosswalks[: target + 1]]
+    return len(set(numbers)) < len(numbers)

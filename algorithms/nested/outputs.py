@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ...core.crosswalk import Crosswalk
@@ -13,7 +15,7 @@ from ..layers.reading.crosswalks import LEVEL, NUMBER
 from ..layers.shapes.areas import AreaLayer
 from ..layers.tables import Table, number_fields
 
-PARENT = "vbas_parent"
+PARENT, VALUES = "vbas_parent", "vbas_values"
 
 
 def level_shapes(layer: AreaLayer, levels: Levels, progress: Progress) -> list[np.ndarray]:
@@ -38,10 +40,20 @@ def crosswalk_of_levels(layer: AreaLayer, levels: Levels) -> Table:
 
 
 def regions_of_levels(
-    layer: AreaLayer, levels: Levels, shapes: list[np.ndarray], audit: LevelAudit | None = None
+    layer: AreaLayer,
+    levels: Levels,
+    shapes: list[np.ndarray],
+    audit: LevelAudit | None = None,
+    values: Sequence[str] = (),
 ) -> Table:
-    """RELEASED_REGIONS: the regions of all levels, the finest first; with what is released where that is known."""
+    """RELEASED_REGIONS: the regions of all levels, the finest first; with what is released where that is known.
+
+    values : what each level shows of the quasi-identifiers, where levels differ in that
+    """
     kinds, columns = _described(layer, levels, shapes)
+    if values:
+        kinds[VALUES] = "text"
+        columns.append([of for of, crosswalk in zip(values, levels.crosswalks) for _ in range(crosswalk.n_regions)])
     if audit is not None:
         kinds |= {"released": "long", "within": "long"}
         columns += [audit.shown, audit.shown + audit.finer]

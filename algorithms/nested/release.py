@@ -19,9 +19,8 @@ from ...core.nesting.planning import nest
 from ...core.nesting.recount import check_where_shown
 from ...core.plan import Plan, suppress
 from ...core.records.matching import Records
-from ...core.release import Release, smallest_class
+from ...core.release import smallest_class
 from ...core.report.nested import NestedAccount, nested_report
-from ...core.report.page import Section
 from ...core.ties import ties_of
 from ..form import approaches, regions
 from ..form.areas import areas_of
@@ -37,7 +36,9 @@ from ..privacy.dependence import crosswalk_sentence
 from ..privacy.earlier import protected
 from ..privacy.rule import rule_sentences
 from . import outputs
+from .coarser import asks_for_coarser, release_with_coarser
 from .levels import CONFIGURATION, layer_for_levels, level_options_of, levels_of, sentence
+from .made import Made
 
 NUMBERS = {
     "N_LEVELS": "Levels",
@@ -47,7 +48,7 @@ NUMBERS = {
 
 def anonymize_nested(form: Form) -> dict[str, object]:
     """`vbas:anonymize` with nested levels."""
-    k = form.whole("K")
+    k, coarser = form.whole("K"), asks_for_coarser(form)
     configuration = approaches.configuration_of(form)
     layer = layer_for_levels(form, areas_of(form), configuration.aggregation)
     records = records_of(form, layer.areas, k)
@@ -63,13 +64,14 @@ def anonymize_nested(form: Form) -> dict[str, object]:
     notes = (*rule_sentences(form), crosswalk_sentence(form, _looking_at_classes(form, configuration)))
     form.info(sentence(levels), *notes)
     seconds["levels"] = form.seconds() - sum(seconds.values())
-    plan, release, protection = plan_and_release(form, areas, records, levels, k, form.text("LOSS"), areas.population)
+    make = release_with_coarser if coarser else plan_and_release
+    made = make(form, areas, records, levels, k, form.text("LOSS"), areas.population)
     seconds["optimum, release and recount"] = form.seconds() - sum(seconds.values())
-    table = release_table(form, release, levels, records, k, True)
+    levels = made.plan.levels
+    table = release_table(form, made.release, levels, made.records, k, True, made.as_text)
     form.outputs.add("RELEASED_RECORDS", *table, progress=form.progress(65, 80))
     series = run.convergence if run and finest is not None else ()
-    made = release, protection
-    measures, _ = add_levels(form, layer, areas, records, plan, single, seconds, made, series, notes)
+    measures, _ = add_levels(form, layer, areas, made.records, made.plan, single, seconds, made, series, notes)
     if form.outputs.wanted("SITE_POINTS") or form.outputs.wanted("VORONOI"):
         form.warn("Nested levels have no sites: SITE_POINTS and VORONOI are not made.")
     return {**regions.numbers(measures), **numbers(levels, measures)}
@@ -89,12 +91,12 @@ def release_nested(form: Form) -> dict[str, object]:
         areas, levels = regions.levels_of_crosswalk(form)
         records = records_of(form, areas, k)
         loss = loss_without_areas(form)
-    plan, release, _ = plan_and_release(form, areas, records, levels, k, loss, population)
-    measures, _ = evaluate_levels(areas, plan, records.n_unmatched)
-    table = release_table(form, release, levels, records, k, True)
+    made = plan_and_release(form, areas, records, levels, k, loss, population)
+    measures, _ = evaluate_levels(areas, made.plan, records.n_unmatched)
+    table = release_table(form, made.release, levels, records, k, True)
     form.outputs.add("RELEASED_RECORDS", *table, progress=form.progress(65, 95))
-    add_release_edition(form, release, records, levels, layer)
-    conclude(form, measures, release, n_levels=len(levels))
+    add_release_edition(form, made.release, records, levels, layer)
+    conclude(form, measures, made.release, n_levels=len(levels))
     return regions.numbers(measures)
 
 
@@ -129,14 +131,14 @@ def plan_and_release(
     k: int,
     loss: str,
     population: np.ndarray | None = None,
-) -> tuple[Plan, Release, Section]:
+) -> Made:
     """The optimum, the rows that it shows, recounted region by region, and what the report says of their protection."""
     requirement = required_of(form, records)
     plan = nest(areas, records.profile, levels, k, loss, requirement, form.progress(45, 65), ties_of(form.text("TIES")))
     plan = protected(form, plan, areas, records, requirement)
     release, protection = released(form, plan, records, requirement, population)
     check_where_shown(release, records, levels, whole=not requirement.asks_for_values)
-    return plan, release, protection
+    return Made(records, plan, release, protection)
 
 
 def add_levels(
@@ -147,18 +149,20 @@ def add_levels(
     plan: Plan,
     single: tuple[str, Measures] | None,
     seconds: dict[str, float],
-    made: tuple[Release, Section] | None,
+    made: Made | None,
     convergence: Sequence[Convergence] = (),
     notes: tuple[str, ...] = (),
 ) -> tuple[Measures, LevelAudit]:
-    """Write what describes the levels and what they show; made : the release, and what protects it, if there is one;
-    convergence : of what made the finest regions; notes : sentences for the report."""
-    release, protection = made or (None, None)
+    """Write what describes the levels and what they show.
+
+    made : the release, if there is one; convergence : of what made the finest regions; notes : sentences for the report
+    """
+    release, values = (None, ()) if made is None else (made.release, made.values)
     levels = plan.levels
     measures, audit = evaluate_levels(areas, plan, records.n_unmatched)
     shapes = outputs.level_shapes(layer, levels, form.progress(80, 90))
     if release is not None:
-        form.outputs.add("RELEASED_REGIONS", outputs.regions_of_levels(layer, levels, shapes, audit))
+        form.outputs.add("RELEASED_REGIONS", outputs.regions_of_levels(layer, levels, shapes, audit, values))
         form.outputs.add("CROSSWALK", outputs.crosswalk_of_levels(layer, levels))
     form.outputs.add("REGION_AUDIT", outputs.audit_of_levels(layer, levels, shapes, audit))
     seconds["measures and drawing"] = form.seconds() - sum(seconds.values())
@@ -166,21 +170,31 @@ def add_levels(
     form.outputs.add_text(
         "REPORT",
         lambda: nested_report(
-            NestedAccount(areas, plan, measures, audit, single, ground_of(layer, shapes)),
+            NestedAccount(
+                areas,
+                plan,
+                measures,
+                audit,
+                single,
+                ground_of(layer, shapes),
+                None if made is None else made.as_they_were,
+                values,
+                None if made is None else made.coarser,
+            ),
             smallest,
             running_of(form),
             (*records.notes, *notes),
             seconds,
-            protection,
+            None if made is None else made.protection,
             convergence,
         ),
     )
     if release is not None:
-        add_release_edition(form, release, records, levels, layer, shapes)
+        add_release_edition(form, release, records, levels, layer, shapes, values)
     conclude(form, measures, release, n_levels=len(levels))
     if single is not None:
         form.info(f"One level ({single[0]}) would give: {_in_short(single[1])}.")
-    say_who_is_lost(form, areas, plan, measures)
+    say_who_is_lost(form, areas, (made and made.as_they_were) or plan, measures)
     return measures, audit
 
 

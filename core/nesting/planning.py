@@ -47,12 +47,25 @@ def nest(
     more is asked, those for which it does not even hold there. Memory is bounded by working class by class.
     Raises InputError for a k below 2 or above LARGEST_K, and an unknown loss.
     """
+    losses = [chosen(LOSSES, loss, "LOSS")(areas, profile, crosswalk) for crosswalk in levels.crosswalks]
+    return nest_by_losses(profile, levels, losses, k, requirement, progress, ties)
+
+
+def nest_by_losses(
+    profile: Profile,
+    levels: Levels,
+    losses: Sequence[np.ndarray],
+    k: int,
+    requirement: Requirement | None = None,
+    progress: Progress = silent,
+    ties: Ties = None,
+) -> Plan:
+    """The same, by losses of one's own: of each level, (n_regions,) what a record loses in each of its regions."""
     check_k(k)
     if k > LARGEST_K:
         raise InputError(
             f"K is {k}: nested levels take a K up to {LARGEST_K}; release one level, or choose a smaller K."
         )
-    losses = [chosen(LOSSES, loss, "LOSS")(areas, profile, crosswalk) for crosswalk in levels.crosswalks]
     area, class_of = area_of_cells(profile), profile.counts.indices.astype(np.int64)
     records = profile.counts.data if requirement is None else requirement.members_of_cells(profile.counts.data)
     inside = np.flatnonzero(levels.crosswalks[0].region_of[area] >= 0)

@@ -25,7 +25,7 @@ UNIQUE = 0.5  # rows with a value of their own, as a share, from which the field
 DETERMINED = 0.999  # pairs of equal values that share a quasi-identifier, from which the field is a finer one
 LONGEST_PREFIX = 12
 TELLS = 0.1  # of what is given up, the share that a field gives back, from which it is warned of
-NO_ORIGINALS: Mapping[str, np.ndarray] = {}
+NOT_COARSENED: Mapping[str, tuple[np.ndarray, np.ndarray]] = {}
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,9 @@ class KeptField:
             )
             return f"KEEP_FIELDS: {stands} for the area: {self._same_area}. Take it out."
         if self.regains and _gain(self.coarse_base, self.regained) >= PINNED:
-            return f"KEEP_FIELDS: “{self.name}” gives back what GENERALISE takes: {self._same_original}. Take it out."
+            return (
+                f"KEEP_FIELDS: “{self.name}” gives back what coarser values take: {self._same_original}. Take it out."
+            )
         if self.rows < FEWEST_ROWS:
             return ""
         if self.refines and self.alone >= UNIQUE * self.rows:
@@ -94,8 +96,8 @@ class KeptField:
             return ""
         if self.regains:
             return (
-                f"KEEP_FIELDS: “{self.name}” gives back part of what GENERALISE takes: {self._same_original}; with it "
-                f"{self.below_k} rows are in groups of fewer than {self.k}. Make it coarser too, or take it out."
+                f"KEEP_FIELDS: “{self.name}” gives back part of what coarser values take: {self._same_original}; with "
+                f"it {self.below_k} rows are in groups of fewer than {self.k}. Make it coarser too, or take it out."
             )
         if self.refines and self.below_k:
             return (
@@ -127,7 +129,7 @@ class KeptField:
     @property
     def _same_original(self) -> str:
         return (
-            f"two rows with the same “{self.regains}” as released that share it have the same original value in "
+            f"two rows with the same coarser “{self.regains}” that share it have the same original value in "
             f"{100 * self.regained:.1f} % of cases, without it in {100 * self.coarse_base:.1f} %"
         )
 
@@ -138,14 +140,20 @@ def examine_kept_fields(plan: Plan, records: Records, seed: int = 0) -> list[Kep
     if not table.kept:
         return []
     label = np.append(plan.label_of, SUPPRESSED)[records.cell_of]
-    rows = np.flatnonzero(label != SUPPRESSED)
-    if len(rows) > ROWS_LOOKED_AT:
-        drawn = np.random.default_rng(seed).random(len(plan.records)) < ROWS_LOOKED_AT / len(rows)
-        rows = rows[drawn[label[rows]]]
+    rows = rows_looked_at(label, len(plan.records), seed)
     area = area_of_cells(plan.profile)[records.cell_of[rows]]
     columns = {name: Column(column.codes[rows], column.categories) for name, column in table.kept.items()}
     fine = {name: one.original.codes[rows] for name, one in table.coarsened.items()}
     return examine_rows(plan, label[rows], area, columns, fine)
+
+
+def rows_looked_at(label: np.ndarray, n_labels: int, seed: int) -> np.ndarray:
+    """The rows that show a label, all of them or those of labels drawn at random where there are very many."""
+    rows = np.flatnonzero(label != SUPPRESSED)
+    if len(rows) > ROWS_LOOKED_AT:
+        drawn = np.random.default_rng(seed).random(n_labels) < ROWS_LOOKED_AT / len(rows)
+        rows = rows[drawn[label[rows]]]
+    return rows
 
 
 def examine_rows(
@@ -164,7 +172,26 @@ def examine_rows(
     profile = plan.profile
     codes = profile.classes[plan.class_of[label]]
     quasi = {name: codes[:, i] for i, name in enumerate(profile.quasi_identifiers)}
-    return [_examine(name, column, label, region, area, quasi, plan.k, fine) for name, column in columns.items()]
+    coarsened = {name: (quasi[name], original) for name, original in fine.items()}
+    return examine_values(label, region, area, columns, quasi, plan.k, coarsened)
+
+
+def examine_values(
+    label: np.ndarray,
+    region: np.ndarray,
+    area: np.ndarray,
+    columns: Mapping[str, Column],
+    quasi_identifiers: Mapping[str, np.ndarray],
+    k: int,
+    coarsened: Mapping[str, tuple[np.ndarray, np.ndarray]],
+) -> list[KeptField]:
+    """Look at fields of rows; label, region, area : (r,), of each row, and the codes of its quasi-identifiers.
+
+    coarsened : of those that are shown coarser, the codes of each row's coarser and original value
+    """
+    return [
+        _examine(name, column, label, region, area, quasi_identifiers, k, coarsened) for name, column in columns.items()
+    ]
 
 
 def examine_columns(
@@ -191,11 +218,11 @@ def _examine(
     area: np.ndarray,
     quasi_identifiers: Mapping[str, np.ndarray],
     k: int,
-    originals: Mapping[str, np.ndarray] = NO_ORIGINALS,
+    coarsened: Mapping[str, tuple[np.ndarray, np.ndarray]] = NOT_COARSENED,
 ) -> KeptField:
     """One field; label, region, area : of each released row, (r,), and the codes of the quasi-identifiers.
 
-    originals : the codes before, of those that are shown coarser
+    coarsened : the codes shown and before, of those that are shown coarser
     """
     missing = np.array([value is None for value in column.categories], bool)
     there = np.flatnonzero(~missing[column.codes])
@@ -211,7 +238,7 @@ def _examine(
         prefix, by_prefix = _best_prefix(column.categories, value[several], region[several], area[several])
         agreement = by_prefix if prefix else agreement
     refines = _refined(value, {quasi: codes[there] for quasi, codes in quasi_identifiers.items()})
-    coarse = {one: (quasi_identifiers[one][there], codes[there]) for one, codes in originals.items()}
+    coarse = {one: (coarser[there], original[there]) for one, (coarser, original) in coarsened.items()}
     regains, coarse_base, regained = _regained(value, coarse)
     return KeptField(
         name=name,

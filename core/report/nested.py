@@ -35,7 +35,11 @@ MOST_VALUES = 40
 @dataclass(frozen=True, eq=False)
 class NestedAccount:
     """What a nested plan gives. areas : those of its profile, with their people; single : what one level of regions
-    gives, with its name; ground : what is drawn."""
+    gives, with its name; ground : what is drawn.
+
+    as_they_were : the same records by the values of level 1, where the last levels of `plan` show coarser ones; values
+    : what each level shows of the quasi-identifiers then; coarser : what is said of it
+    """
 
     areas: Areas
     plan: Plan
@@ -43,6 +47,14 @@ class NestedAccount:
     audit: LevelAudit
     single: tuple[str, Measures] | None
     ground: Ground
+    as_they_were: Plan | None = None
+    values: Sequence[str] = ()
+    coarser: Section | None = None
+
+    @property
+    def by_value(self) -> Plan:
+        """The plan by which is said who loses what."""
+        return self.as_they_were or self.plan
 
 
 def nested_report(
@@ -63,9 +75,10 @@ def nested_report(
     measures, plan = account.measures, account.plan
     sections = [
         _levels_section(account),
+        *([account.coarser] if account.coarser else []),
         person_section(measures, plan, len(account.areas)),
         _geography_section(account),
-        losers_section(evaluate_by_value(account.areas, plan), measures, plan.k),
+        losers_section(evaluate_by_value(account.areas, account.by_value), measures, plan.k),
         _maps_section(account),
         classes_section(plan),
         measures_section(measures),
@@ -116,7 +129,8 @@ def _levels_section(account: NestedAccount) -> Section:
         own = int(audit.shown[here].sum())
         people = float(audit.population[here].mean())
         metres = float((audit.shown[here] * audit.distance[here]).sum() / own) if own else 0.0
-        rows.append((level + 1, int(here.sum()), people, own, 100.0 * own / n_released, metres))
+        values = account.values[level : level + 1]
+        rows.append((level + 1, int(here.sum()), *values, people, own, 100.0 * own / n_released, metres))
     paragraphs = [
         "Each class of records is shown at the finest level that hides it. Level 1 is the finest. The distance is that "
         "of the people of a region from its middle: how far off one is who takes the middle for where a person lives."
@@ -129,14 +143,23 @@ def _levels_section(account: NestedAccount) -> Section:
             f"{shown(round(one.mean_distance))} m; the nested release suppresses {shown(measures.n_suppressed)} "
             f"({shown(measures.suppression_percent)} %) and has {shown(round(measures.mean_distance))} m."
         )
-    header = ("Level", "Regions", "People per region", "Records shown here", "% of the release", "Mean distance, m")
+    columns = ("Values",) if account.values else ()
+    header = (
+        "Level",
+        "Regions",
+        *columns,
+        "People per region",
+        "Records shown here",
+        "% of the release",
+        "Mean distance, m",
+    )
     return Section("What each level shows", paragraphs, header, rows)
 
 
 def _geography_section(account: NestedAccount) -> Section:
     """Who loses geography, by value of each quasi-identifier; the classes that lose most."""
-    rows = by_value_rows(evaluate_by_value(account.areas, account.plan))
-    names, released, distance = _classes(account.areas, account.plan)
+    rows = by_value_rows(evaluate_by_value(account.areas, account.by_value))
+    names, released, distance = _classes(account.areas, account.by_value)
     farthest = np.lexsort((-released, -distance))
     farthest = farthest[released[farthest] > 0][:FARTHEST_CLASSES]
     mean = account.measures.mean_distance

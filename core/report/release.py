@@ -31,6 +31,10 @@ NOT_SAID = (
     "not said here.",
     "k-anonymity hides who is who. It does not hide what all members of a class have in common.",
 )
+COARSER_VALUES = (
+    "The last levels show the coarsest regions again, and some quasi-identifiers coarser: a field then holds finer and "
+    "coarser values, and the level of a record says which. Bring them to one level before you count by them."
+)
 MOST_VALUES = 200
 
 
@@ -43,6 +47,7 @@ class Published:
     distances
     ground : None where nothing is drawn; counts_people : whether a person can have several records, so that a class has
     fewer people than records; parameters : label and value of those that may be said
+    values : what each level shows of the quasi-identifiers, where levels differ in that
     """
 
     release: Release
@@ -55,6 +60,7 @@ class Published:
     parameters: Sequence[tuple[str, object]] = ()
     version: str = ""
     date: str = ""
+    values: Sequence[str] = ()
 
 
 def release_report(published: Published) -> str:
@@ -132,9 +138,14 @@ def _levels(published: Published) -> Section:
     rows: list[tuple[object, ...]] = []
     for level, crosswalk in enumerate(published.levels.crosswalks):
         own = int(counts[release.level == level].sum())
-        rows.append((level + 1, crosswalk.n_regions, own, 100.0 * own / max(release.n_records, 1)))
+        shows = published.values[level : level + 1]
+        rows.append((level + 1, crosswalk.n_regions, *shows, own, 100.0 * own / max(release.n_records, 1)))
     text = "Each record shows the finest level that hides it. Level 1 is the finest."
-    return Section("The levels", (text,), ("Level", "Regions", "Records shown here", "% of the release"), rows)
+    if published.values:
+        text += f" {COARSER_VALUES}"
+    columns = ("Values",) if published.values else ()
+    header = ("Level", "Regions", *columns, "Records shown here", "% of the release")
+    return Section("The levels", (text,), header, rows)
 
 
 def _map(published: Published) -> Section:

@@ -253,6 +253,14 @@ OTHERS = {
     "profilerecords, shown coarser": {**PEOPLE, **COARSER},
     "nestedstepbystep, shown coarser": {**REGIONS, **PEOPLE, **COARSER},
     "anonymize, nested": {**REGIONS, **PEOPLE, **NESTED},
+    "anonymize, nested with coarser levels": {
+        **REGIONS,
+        **PEOPLE,
+        **NESTED,
+        "HIERARCHIES": "@coarser",
+        "LEVELS_COARSER": ["age_group", "1", "sex", "1"],
+        "HIERARCHY_RULES": ["age_group", "other below 200"],
+    },
     "anonymize, nested from fields": {**REGIONS, **PEOPLE, **NESTED, "LEVEL_FIELDS": ["area", "district"]},
     "anonymize, nested from a configuration": {
         **REGIONS,

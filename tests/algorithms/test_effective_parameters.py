@@ -152,6 +152,13 @@ def test_every_condition_names_parameters_and_choices_that_there_are(provider):
         ("anonymize", {"RELEASE": "nested levels", "FINEST": "configuration", "COARSEST": 3, "RATIO": 3}, []),
         ("anonymize", {"RELEASE": "nested levels", "LEVEL_FIELDS": ["a"], "LEAST_POPULATION": 9}, []),
         ("anonymize", {"RELEASE": "nested levels", "LEVEL_FIELDS": ["a"], "RATIO": 3}, ["RATIO"]),
+        ("anonymize", {"LEVELS_COARSER": ["a", 1]}, ["LEVELS_COARSER"]),
+        ("anonymize", {"RELEASE": "nested levels", "HIERARCHY_RULES": ["a", "*"]}, ["HIERARCHY_RULES"]),
+        (
+            "anonymize",
+            {"RELEASE": "nested levels", "LEVELS_COARSER": ["a", 1], "HIERARCHY_RULES": ["a", "*"]},
+            [],
+        ),
         ("nestlevels", {"RATIO": 3, "COARSEST": 2, "LEAST_POPULATION": 9, "SITE_LOCATION": "random", "SEED": 3}, []),
         (
             "nestlevels",

@@ -191,7 +191,9 @@ def with_field(records, name, value_of):
 @pytest.mark.parametrize("level", [1, 2, 3])
 def test_a_kept_copy_of_the_finer_attribute_is_refused(anonymize, grid, level):
     records = with_field(grid[1], "years", lambda _, row: row["age"] * 10)
-    with pytest.raises(QgsProcessingException, match=r"“years” gives back what GENERALISE takes: .* same “age”"):
+    with pytest.raises(
+        QgsProcessingException, match=r"“years” gives back what coarser values take: .* same coarser “age”"
+    ):
         anonymize(
             RECORDS=records, KEEP_FIELDS=["years"], GENERALISE=["age", level], HIERARCHY_RULES=["age", "bands 2 4 *"]
         )
@@ -200,7 +202,7 @@ def test_a_kept_copy_of_the_finer_attribute_is_refused(anonymize, grid, level):
 def test_a_kept_field_that_gives_part_of_it_back_is_warned_of(anonymize, grid):
     records = with_field(grid[1], "half", lambda _, row: "low" if row["age"] < 3 else "high")
     done = anonymize(RECORDS=records, KEEP_FIELDS=["half"], GENERALISE=["age", 1], HIERARCHY_RULES=["age", "*"])
-    assert any("“half” gives back part of what GENERALISE takes" in line for line in done.log)
+    assert any("“half” gives back part of what coarser values take" in line for line in done.log)
     same = with_field(grid[1], "coin", lambda i, _: "ab"[i % 7 % 2])
     done = anonymize(RECORDS=same, KEEP_FIELDS=["coin"], GENERALISE=["age", 1], HIERARCHY_RULES=["age", "*"])
     assert not any("gives back" in line for line in done.log)

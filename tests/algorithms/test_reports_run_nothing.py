@@ -136,6 +136,7 @@ def anonymize(town):
         "COMBINATION": "custom",
         "SITE_NUMBER": "given number",
         "N_SITES": 3,
+        "LEVELS_COARSER": [town.field("group"), 2],
         "LEVEL_FIELDS": [town.field("area"), town.field("more")],
     }
 

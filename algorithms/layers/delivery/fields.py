@@ -18,6 +18,7 @@ ALIASES = {
     "vbas_level": "Level (1 is the finest)",
     "vbas_region": "Region",
     "vbas_parent": "Region of the next level",
+    "vbas_values": "Values that this level shows",
     "name": "Name",
     "areas": "Areas joined",
     "area_km2": "Surface, km²",

@@ -1,0 +1,33 @@
+"""Records whose values are text, for fields that show some values as they are and some coarser."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ..areas import Areas
+from ..records.matching import Records
+from .collapsing import generalise_records
+from .hierarchies import Hierarchy, make_hierarchy, text_of
+
+
+def as_text(
+    records: Records, hierarchies: Mapping[str, Hierarchy], names: Sequence[str], areas: Areas
+) -> tuple[Records, dict[str, Hierarchy]]:
+    """The records with these quasi-identifiers as text, and all hierarchies, those of these of the text.
+
+    hierarchies : of the categories of the records, by quasi-identifier, one for each of `names` at least; areas : those
+    that the records were matched with. Values of the same text, such as 1 and 1.0, are one value then, and k is counted
+    on that. Raises InputError where values of the same text are shown differently at a higher level.
+    """
+    found = dict(hierarchies)
+    for name in names:
+        given = hierarchies[name]
+        texts = [text_of(value) for value in given.values.tolist()]
+        coarser = [given.categories[level][given.codes[level]].tolist() for level in range(1, len(given))]
+        found[name] = make_hierarchy(name, given.values, [texts, *coarser])
+    quasi_identifiers = records.profile.quasi_identifiers
+    shown = generalise_records(records, found, [int(name in names) for name in quasi_identifiers], areas)
+    # Text is no coarser value: what was coarsened before is all that was.
+    table = replace(shown.table, coarsened=records.table.coarsened)
+    return replace(shown, table=table), {name: one.above(int(name in names)) for name, one in found.items()}

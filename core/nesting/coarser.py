@@ -1,0 +1,180 @@
+"""The nested release whose last levels show quasi-identifiers coarser: its plan, its rows, and their recount."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..areas import Areas
+from ..configuration import chosen
+from ..errors import PrivacyError
+from ..generalising.collapsing import generalise_table
+from ..plan import SUPPRESSED, Plan, area_of_cells
+from ..privacy.kept_fields import KeptField, examine_values, rows_looked_at
+from ..privacy.requirement import Requirement
+from ..progress import Progress, silent
+from ..records.columns import Column, category_order, combine_codes
+from ..records.matching import Records, check_no_area_copy
+from ..records.table import RecordTable
+from ..release import Release, apply
+from ..ties import Ties
+from .flattening import flatten
+from .losses import LOSSES
+from .places import Places
+from .planning import nest_by_losses
+
+
+def nest_coarser(
+    areas: Areas,
+    places: Places,
+    k: int,
+    loss: str = "mean distance",
+    requirement: Requirement | None = None,
+    progress: Progress = silent,
+    ties: Ties = None,
+) -> Plan:
+    """The plan that suppresses the fewest records, then shows the fewest coarser, then loses the least geography.
+
+    areas : of the places' profile; the rest as for `nest`. A record whose values were made coarser n times counts n
+    times, and more than any geography. The labels of the plan are places: `region` is a place, `class_of` the coarsest
+    class. Raises what `nest` raises.
+    """
+    profile = places.profile
+    kind = chosen(LOSSES, loss, "LOSS")
+    metres = [kind(areas, profile, crosswalk) for crosswalk in places.levels.crosswalks]
+    # No geography of all records of a class together is worth one record more that is shown coarser.
+    most = max((float(one.max(initial=0.0)) for one in metres), default=0.0)
+    step = 1.0 + most * float(places.cells.class_sizes.max(initial=0))
+    losses = [
+        of_regions[region] + step * n for of_regions, region, n in zip(metres, places.region, places.n_coarser.tolist())
+    ]
+    return nest_by_losses(places.cells, places.of_cells, losses, k, requirement, progress, ties)
+
+
+def release_coarser(plan: Plan, places: Places, records: Records, kept: Sequence[KeptField] | None = None) -> Release:
+    """The rows that such a plan shows: level, region, and the quasi-identifiers as their level shows them.
+
+    kept : what `examine_coarser` found; looked at here where None.
+    Raises what `apply` raises; the recount of each class is of what is shown.
+    """
+    found = examine_coarser(plan, places, records) if kept is None else kept
+    table = _shown(plan, places, records)
+    release = apply(plan, replace(records, table=table, profile=places.cells), found)
+    region = np.zeros(len(release), np.int64)
+    for one, of_places in enumerate(places.region):
+        here = release.level == one
+        region[here] = of_places[release.region[here]]
+    return replace(release, region=region)
+
+
+def examine_coarser(plan: Plan, places: Places, records: Records, seed: int = 0) -> list[KeptField]:
+    """Look at every kept field of such a release; seed : as for `examine_kept_fields`.
+
+    Few rows may show coarser values, of which hardly a pair differs. So what a field gives back of a quasi-identifier
+    is measured over all rows, as if each showed the last level, against the values as they were read; and whether it is
+    a finer value, against the finest values shown.
+    """
+    if not records.table.kept:
+        return []
+    label = np.append(plan.label_of, SUPPRESSED)[records.cell_of]
+    rows = rows_looked_at(label, len(plan.records), seed)
+    label = label[rows]
+    first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in places.levels.crosswalks)])
+    n_places = np.cumsum([0, *(len(one) for one in places.region)])
+    region = first[plan.level[label]] + np.concatenate(places.region)[n_places[plan.level[label]] + plan.region[label]]
+    area = area_of_cells(places.profile)[records.cell_of[rows]]
+    table, coarsened = records.table, {}
+    quasi = {name: column.codes[rows] for name, column in table.quasi_identifiers.items()}
+    for position, (name, codes) in enumerate(quasi.items()):
+        original = table.coarsened[name].original.codes[rows] if name in table.coarsened else codes
+        if places.nodes[-1][position] or name in table.coarsened:
+            coarsened[name] = (places.codes(len(places.levels) - 1, position)[codes], original)
+    columns = {name: Column(column.codes[rows], column.categories) for name, column in table.kept.items()}
+    return examine_values(label, region, area, columns, quasi, plan.k, coarsened)
+
+
+def check_no_area_shown(places: Places, records: Records, areas: Areas) -> None:
+    """Raises InputError where a coarser value of some level repeats the record's area."""
+    area = np.append(area_of_cells(records.profile), -1)[records.cell_of]
+    for node in dict.fromkeys(places.nodes):
+        check_no_area_copy(generalise_table(records.table, places.hierarchies, node), areas, area)
+
+
+def check_coarser(release: Release, places: Places, whole: bool = True) -> None:
+    """Compare such a release with the profile, region by region at every level, as `check_where_shown` does.
+
+    At each level the rows shown there or finer are brought to its regions and values, by the hierarchies alone. No
+    region may show more records of a class than live there. whole : at the last level, all of them or none.
+    Raises PrivacyError where that is not so.
+    """
+    profile, levels = places.profile, places.levels
+    area, records = area_of_cells(profile), profile.counts.data
+    for target, crosswalk in enumerate(levels.crosswalks):
+        region = flatten(levels, release.level, release.region, target)
+        there = np.flatnonzero(region >= 0)
+        live = np.flatnonzero(crosswalk.region_of[area] >= 0)
+        columns, sizes = [np.concatenate([crosswalk.region_of[area[live]], region[there]])], [crosswalk.n_regions]
+        for position, name in enumerate(profile.quasi_identifiers):
+            of_cells = places.codes(target, position)[profile.classes[profile.counts.indices[live], position]]
+            of_rows = _brought_to(places, release.fields[name], release.level, target, position)[there]
+            columns.append(np.concatenate([of_cells, of_rows]))
+            sizes.append(len(places.categories(target, position)))
+        key, found = combine_codes(columns, sizes)
+        have = np.bincount(key[: len(live)], records[live], len(found))
+        weights = None if release.counts is None else release.counts[there]
+        show = np.bincount(key[len(live) :], weights, len(found))
+        wrong = show > have
+        if whole and target == len(levels) - 1:
+            wrong |= (show > 0) & (show < have)
+        if wrong.any():
+            raise PrivacyError(
+                f"The release would show {int(wrong.sum())} classes of level {target + 1} where not as many such "
+                "records live: nothing was written."
+            )
+
+
+def _brought_to(places: Places, column: Column, level: np.ndarray, target: int, position: int) -> np.ndarray:
+    """The value at a level of each row that shows that level or a finer one, (R,) codes; of others it is 0.
+
+    Raises PrivacyError for a value that its level does not have.
+    """
+    found = np.zeros(len(level), np.int64)
+    for shown_at in range(target + 1):
+        here = np.flatnonzero(level == shown_at)
+        fine = {_key(value): code for code, value in enumerate(places.categories(shown_at, position))}
+        above = np.zeros(len(fine), np.int64)
+        above[places.codes(shown_at, position)] = places.codes(target, position)
+        used = np.unique(column.codes[here])
+        if any(_key(column.categories[code]) not in fine for code in used.tolist()):
+            raise PrivacyError("The release would show a value that its level does not have: nothing was written.")
+        coarser = np.zeros(len(column.categories), np.int64)
+        coarser[used] = [above[fine[_key(column.categories[code])]] for code in used.tolist()]
+        found[here] = coarser[column.codes[here]]
+    return found
+
+
+def _shown(plan: Plan, places: Places, records: Records) -> RecordTable:
+    """The table with the quasi-identifiers of each row as its level shows them; suppressed rows as they are."""
+    table = records.table
+    level = np.append(np.append(plan.level, 0)[plan.label_of], 0)[records.cell_of]
+    columns = {}
+    for position, (name, column) in enumerate(table.quasi_identifiers.items()):
+        every = {_key(value): value for one in range(len(places.levels)) for value in places.categories(one, position)}
+        order = sorted(every, key=lambda key: category_order(every[key]))
+        at = {key: i for i, key in enumerate(order)}
+        categories = np.empty(len(order), dtype=object)
+        categories[:] = [every[key] for key in order]
+        codes = np.zeros(len(table), np.int64)
+        for one in range(len(places.levels)):
+            here = np.flatnonzero(level == one)
+            number = np.array([at[_key(value)] for value in places.categories(one, position)], np.int64)
+            codes[here] = number[places.codes(one, position)][column.codes[here]]
+        columns[name] = Column(codes, categories)
+    return replace(table, quasi_identifiers=columns)
+
+
+def _key(value: object) -> tuple[type, object]:
+    """Values of different types are different, as everywhere in a column."""
+    return type(value), value

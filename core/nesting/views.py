@@ -1,0 +1,123 @@
+"""A plan of places as measures and reports want it: by region and by what is shown, or by what was.
+
+In the plan of `nest_coarser` a label's region is a place. Here it is a region again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+
+from ..plan import SUPPRESSED, Plan, area_of_cells, plan_by_levels
+from ..profile import Profile
+from .places import Places
+
+
+def as_shown(plan: Plan, places: Places) -> Plan:
+    """The same plan over areas and the classes that are shown: its labels are those of the plan, one for one.
+
+    Its profile counts each record under the values that it shows; suppressed records keep theirs. So cells that are
+    shown as one are one. Values of two levels are different classes, also where they have the same name.
+    """
+    profile, level_of = places.profile, _levels_of_cells(plan)
+    first, classes, categories = _classes_of_all_levels(places)
+    class_of = first[np.maximum(level_of, 0)]
+    for level, of_classes in enumerate(places.class_of):
+        here = np.flatnonzero((level_of == level) | ((level_of == SUPPRESSED) & (level == 0)))
+        class_of[here] += of_classes[profile.counts.indices[here]]
+    area, n_classes, n_areas = area_of_cells(profile), max(len(classes), 1), profile.counts.shape[0]
+    keys, cell = np.unique(area * n_classes + class_of, return_inverse=True)
+    cell = cell.reshape(-1)
+    records = np.bincount(cell, profile.counts.data, len(keys)).astype(np.int64)
+    starts = np.searchsorted(keys, np.arange(n_areas + 1) * n_classes)
+    counts = sparse.csr_matrix((records, keys % n_classes, starts), shape=(n_areas, n_classes))
+    shown = Profile(counts, classes, categories, profile.quasi_identifiers)
+    of_cells = np.full(len(keys), SUPPRESSED, np.int64)
+    of_cells[cell] = level_of
+    return replace(plan_by_levels(shown, places.levels, plan.k, of_cells), people=plan.people)
+
+
+def as_they_were(plan: Plan, places: Places) -> Plan:
+    """The same records where the plan shows them, under the values of level 1: for what is said by value.
+
+    Its labels are no classes of the release, and may have fewer than k records.
+    """
+    found = plan_by_levels(places.profile, places.levels, plan.k, _levels_of_cells(plan))
+    return replace(found, shown=np.ones(len(found.shown), bool))
+
+
+def _levels_of_cells(plan: Plan) -> np.ndarray:
+    """The level at which each cell is shown, (m,), SUPPRESSED where it is not."""
+    return np.append(plan.level, SUPPRESSED)[plan.label_of]
+
+
+def _classes_of_all_levels(places: Places) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, ...]]:
+    """Of each level, the first of its classes, (L,); the classes of all levels, as in a profile; their categories.
+
+    Levels of the same values have the same classes.
+    """
+    n_attributes = len(places.profile.quasi_identifiers)
+    first: list[int] = []
+    blocks, n_before, reach = [], 0, [0] * n_attributes
+    categories: list[list[np.ndarray]] = [[] for _ in range(n_attributes)]
+    for level, node in enumerate(places.nodes):
+        if level and node == places.nodes[level - 1]:
+            first.append(first[-1])
+            continue
+        of_classes = places.class_of[level]
+        block = np.zeros((int(of_classes.max(initial=-1)) + 1, n_attributes), np.int64)
+        for position in range(n_attributes):
+            codes = places.codes(level, position)[places.profile.classes[:, position]]
+            block[of_classes, position] = codes + reach[position]
+            categories[position].append(places.categories(level, position))
+            reach[position] += len(categories[position][-1])
+        first.append(n_before)
+        blocks.append(block)
+        n_before += len(block)
+    return np.array(first, np.int64), np.concatenate(blocks), tuple(np.concatenate(one) for one in categories)
+
+
+@dataclass(frozen=True, eq=False)
+class CoarserByValue:
+    """Who is shown coarser: for each value, at level 1, of the quasi-identifiers that become coarser.
+
+    quasi_identifiers, values : (V,) lists; records : (V,) int64, of the value; as_is, coarser, suppressed : those of
+    them that show the value, a coarser one, or nothing. Internal: suppressed counts are shown
+    """
+
+    quasi_identifiers: list[str]
+    values: list[object]
+    records: np.ndarray
+    as_is: np.ndarray
+    coarser: np.ndarray
+    suppressed: np.ndarray
+
+
+def coarser_by_value(plan: Plan, places: Places) -> CoarserByValue:
+    """Who is shown coarser in the plan of `nest_coarser`."""
+    profile, level_of = places.profile, _levels_of_cells(plan)
+    names: list[str] = []
+    values: list[object] = []
+    parts = []
+    for position, name in enumerate(profile.quasi_identifiers):
+        nodes = np.array([node[position] for node in places.nodes])
+        if not nodes[-1]:
+            continue
+        code, categories = profile.classes[profile.counts.indices, position], profile.categories[position]
+        hidden = level_of == SUPPRESSED
+        coarser = ~hidden & (nodes[level_of] > 0)
+        chosen = (np.ones(len(code), bool), ~hidden & ~coarser, coarser, hidden)
+        counts = [np.bincount(code[one], profile.counts.data[one], len(categories)) for one in chosen]
+        used = np.flatnonzero(counts[0])
+        names += [name] * len(used)
+        values += categories[used].tolist()
+        parts.append([one[used].astype(np.int64) for one in counts])
+    columns = [np.concatenate(column) for column in zip(*parts)] if parts else [np.empty(0, np.int64)] * 4
+    return CoarserByValue(names, values, *columns)
+
+
+def n_shown_coarser(plan: Plan, places: Places) -> int:
+    """The records that show any quasi-identifier coarser."""
+    return int(plan.records[plan.shown & (places.n_coarser[plan.level] > 0)].sum())

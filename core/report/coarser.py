@@ -1,0 +1,55 @@
+"""What the report of a nested release says of the levels that show quasi-identifiers coarser."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..arrays import to_list
+from ..evaluation import value_text
+from ..nesting.places import Places
+from ..nesting.views import coarser_by_value, n_shown_coarser
+from ..plan import Plan
+from .numbers import shown
+from .page import Section
+
+HEADER = ("Quasi-identifier", "Value", "Records", "As it is", "Coarser", "Coarser, %", "Suppressed")
+LIMITS = (
+    "The level of a record says which values it shows. Whoever knows a person's home and quasi-identifiers finds at "
+    "least k records that may be that person's. But not each of the values that a coarser one stands for need be among "
+    "these records: an area's records with the same values are shown together, so where level 1 is the areas and shows "
+    "them, none of them is in the coarser rows. So take a coarser value for what a researcher loses, not for what "
+    "hides a person: that is k."
+)
+
+
+def coarser_section(plan: Plan, places: Places, values: Sequence[str], n_more: int) -> Section:
+    """Which level shows what, and who is shown coarser.
+
+    plan : of `nest_coarser`; values : what each level shows; n_more : as for `coarser_sentences`
+    """
+    found = coarser_by_value(plan, places)
+    share = 100.0 * found.coarser / np.maximum(found.records, 1)
+    columns = (found.records, found.as_is, found.coarser, share, found.suppressed)
+    rows = list(zip(found.quasi_identifiers, map(value_text, found.values), *(to_list(column) for column in columns)))
+    return Section("Who is shown coarser", (*coarser_sentences(plan, places, values, n_more), LIMITS), HEADER, rows)
+
+
+def coarser_sentences(plan: Plan, places: Places, values: Sequence[str], n_more: int) -> tuple[str, ...]:
+    """How many records each coarser level shows, for log and report.
+
+    n_more : further records that would be suppressed without these levels
+    """
+    own = np.bincount(plan.level[plan.shown], plan.records[plan.shown], len(places.levels)).astype(np.int64)
+    parts = [
+        f"level {level + 1} ({values[level]}) {shown(int(own[level]))}"
+        for level, times in enumerate(to_list(places.n_coarser))
+        if times
+    ]
+    coarser = n_shown_coarser(plan, places)
+    percent = 100.0 * coarser / max(plan.n_released, 1)
+    return (
+        f"{shown(coarser)} of {shown(plan.n_released)} released records ({shown(percent)} %) are shown with coarser "
+        f"values, by level: {', '.join(parts)}. Without these levels {shown(n_more)} more would be suppressed.",
+    )

@@ -1,0 +1,287 @@
+"""Nested releases whose last levels show values coarser: every label has k, the optimum, the rows, the recount."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vbas.core.areas import make_areas
+from vbas.core.errors import InputError, PrivacyError
+from vbas.core.generalising import make_hierarchy
+from vbas.core.levels import make_levels, own_regions
+from vbas.core.nesting.coarser import check_coarser, nest_coarser, release_coarser
+from vbas.core.nesting.losses import LOSSES
+from vbas.core.nesting.places import places_of
+from vbas.core.nesting.planning import nest
+from vbas.core.nesting.views import as_shown
+from vbas.core.plan import area_of_cells
+from vbas.core.records.columns import Column
+from vbas.core.records.matching import match_records, requirement_of
+from vbas.core.records.table import RecordTable
+
+from .nested_cases import random_levels
+
+NAMES = ("age", "sex")
+AGES = np.array(["1", "2", "3", None], dtype=object)
+SEXES = np.array(["F", "M"], dtype=object)
+HIERARCHIES = {
+    "age": make_hierarchy("age", AGES, [["1-2", "1-2", "3", None], ["*"] * 4]),
+    "sex": make_hierarchy("sex", SEXES, [["*", "*"]]),
+}
+ORDERS = ((), (("age", 1),), (("age", 1), ("sex", 1)), (("sex", 1), ("age", 2)), (("age", 1), ("age", 2), ("sex", 1)))
+
+
+@st.composite
+def cases(draw, most_areas=5, most_rows=60, most_levels=3, orders=ORDERS, counted=False, with_kept=False):
+    """Areas, records with persons and a kept field, places, k."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, rows = draw(st.integers(2, most_areas)), draw(st.integers(4, most_rows))
+    areas = make_areas(
+        [f"a{i}" for i in range(n)], rng.integers(0, 100, (n, 2)).astype(float), 1.0 + rng.integers(0, 9, n)
+    )
+    columns = {
+        "age": Column(rng.choice(4, rows, p=[0.5, 0.3, 0.15, 0.05]), AGES),
+        "sex": Column(rng.choice(2, rows, p=[0.8, 0.2]), SEXES),
+    }
+    kept = {"ill": Column(rng.integers(0, 2, rows), np.array(["no", "yes"], dtype=object))}
+    counts = rng.integers(0, 4, rows) + 2 * (np.arange(rows) == 0) if counted else None
+    kept = kept if with_kept else {}
+    area = Column(rng.integers(0, n, rows), areas.identifiers)
+    records = match_records(RecordTable(area, columns, kept, counts), areas)
+    levels = random_levels(areas, rng, draw(st.integers(1, most_levels)), left_out=True)
+    places = places_of(records.profile, levels, HIERARCHIES, draw(st.sampled_from(orders)))
+    return areas, records, places, draw(st.integers(2, 5))
+
+
+def shown_by_hand(places, area, age, sex, level):
+    """Region and values that a cell shows at a level, from the hierarchies written out above."""
+    node = dict(zip(NAMES, places.nodes[level]))
+    of_age = ({"1": "1", "2": "2", "3": "3", None: None}, {"1": "1-2", "2": "1-2", "3": "3", None: None})
+    value = "*" if node["age"] == 2 else of_age[node["age"]][age]
+    return int(places.levels.crosswalks[level].region_of[area]), value, "*" if node["sex"] else sex
+
+
+def cells_of(profile):
+    """(area, age, sex, records) of each cell."""
+    rows = zip(area_of_cells(profile).tolist(), profile.counts.indices.tolist(), profile.counts.data.tolist())
+    return [
+        (area, *(one[code] for one, code in zip(profile.categories, profile.classes[of])), n) for area, of, n in rows
+    ]
+
+
+@settings(max_examples=250, deadline=None)
+@given(cases(counted=True), st.sampled_from(list(LOSSES)))
+def test_every_label_has_k_records_and_only_what_is_too_rare_at_the_last_level_is_suppressed(case, loss):
+    areas, records, places, k = case
+    plan = nest_coarser(areas, places, k, loss)
+    cells = cells_of(records.profile)
+    labels, last = {}, {}
+    top = len(places.levels) - 1
+    for area, age, sex, n in cells:
+        key = shown_by_hand(places, area, age, sex, top)
+        last[key] = last.get(key, 0) + n
+    for (area, age, sex, n), level in zip(cells, plan.level_of.tolist()):
+        whole = shown_by_hand(places, area, age, sex, top)
+        assert (level < 0) == (whole[0] < 0 or last[whole] < k)
+        if level >= 0:
+            key = (level, *shown_by_hand(places, area, age, sex, level))
+            labels[key] = labels.get(key, 0) + n
+    assert all(n >= k for n in labels.values())
+    # The rows show these labels and no others, as many as there are.
+    release = release_coarser(plan, places, records)
+    check_coarser(release, places)
+    rows = zip(release.level.tolist(), release.region.tolist(), *(values(release.fields[name]) for name in NAMES))
+    counts = [1] * len(release) if release.counts is None else release.counts.tolist()
+    found = {}
+    for row, n in zip(rows, counts):
+        found[row] = found.get(row, 0) + n
+    assert found == labels
+
+
+def values(column):
+    return [column.categories[code] for code in column.codes.tolist()]
+
+
+@settings(max_examples=200, deadline=None)
+@given(cases(most_areas=4, most_rows=12, most_levels=2), st.sampled_from(list(LOSSES)))
+def test_it_is_the_optimum_of_brute_force_or_close_to_it(case, loss):
+    """Fewest suppressed, then fewest coarser, are brute force's; the geography is never better, and rarely worse."""
+    areas, records, places, k = case
+    cells = cells_of(records.profile)
+    if (len(places.levels) + 1) ** len(cells) > 20_000:
+        return
+    metres = [LOSSES[loss](areas, records.profile, one) for one in places.levels.crosswalks]
+    best = min(
+        filter(
+            None,
+            (
+                cost(places, cells, choice, metres, k)
+                for choice in product(range(-1, len(places.levels)), repeat=len(cells))
+            ),
+        )
+    )
+    level_of = nest_coarser(areas, places, k, loss).level_of.tolist()
+    found = cost(places, cells, level_of, metres, k)
+    assert found is not None
+    assert found[:2] == best[:2]
+    assert found[2] >= best[2] - 1e-9
+
+
+def cost(places, cells, choice, metres, k):
+    """(Suppressed, coarser levels, loss) of a choice of levels; None where a label has fewer than k."""
+    labels, suppressed, coarser, loss = {}, 0, 0, 0.0
+    n_regional = sum(not any(node) for node in places.nodes)
+    for (area, age, sex, n), level in zip(cells, choice):
+        if level < 0:
+            suppressed += n
+            continue
+        key = (level, *shown_by_hand(places, area, age, sex, level))
+        if key[1] < 0:
+            return None
+        labels[key] = labels.get(key, 0) + n
+        coarser += n * max(level - n_regional + 1, 0)
+        loss += n * metres[level][key[1]]
+    return (suppressed, coarser, loss) if all(n >= k for n in labels.values()) else None
+
+
+@settings(max_examples=100, deadline=None)
+@given(cases(orders=((),), counted=True), st.sampled_from(list(LOSSES)))
+def test_without_a_coarser_level_it_is_the_nested_release_as_it_was(case, loss):
+    areas, records, places, k = case
+    plan, before = nest_coarser(areas, places, k, loss), nest(areas, records.profile, places.levels, k, loss)
+    assert plan.level_of.tolist() == before.level_of.tolist()
+    assert sorted(plan.records.tolist()) == sorted(before.records.tolist())
+
+
+@settings(max_examples=60, deadline=None)
+@given(cases(with_kept=True), st.integers(0, 2**32 - 1))
+def test_persons_and_sensitive_values_are_counted_in_what_is_shown(case, seed):
+    areas, records, places, k = case
+    rng = np.random.default_rng(seed)
+    persons = Column(rng.integers(0, 12, len(records.table)), np.arange(12).astype(str).astype(object))
+    table = replace(records.table, members={"persons": persons}, sensitive=("ill",))
+    records = replace(records, table=table)
+    requirement = requirement_of(records, k, 2)
+    plan = nest_coarser(areas, places, k, requirement=requirement)
+    release = release_coarser(plan, places, records)
+    check_coarser(release, places, whole=False)
+    cells = cells_of(records.profile)
+    labels: dict = {}
+    for row, cell in enumerate(records.cell_of.tolist()):
+        level = int(plan.level_of[cell]) if plan.label_of[cell] >= 0 else -1
+        if level >= 0:
+            key = (level, *shown_by_hand(places, *cells[cell][:3], level))
+            labels.setdefault(key, []).append((int(persons.codes[row]), int(table.kept["ill"].codes[row])))
+    for members in labels.values():
+        assert len({person for person, _ in members}) >= k
+        assert len({ill for _, ill in members}) >= 2
+    assert sum(map(len, labels.values())) == len(release)
+    # A class is as large as it has persons, by region too.
+    found = as_shown(plan, places)
+    assert found.sizes.tolist() == plan.sizes.tolist()
+    assert sorted(found.sizes.tolist()) == sorted(len({person for person, _ in one}) for one in labels.values())
+
+
+def town(ages, sexes, homes):
+    areas = make_areas(["a", "b"], np.array([[0.0, 0.0], [1000.0, 0.0]]), np.array([5.0, 5.0]))
+    table = RecordTable(
+        Column(np.array(homes), areas.identifiers),
+        {"age": Column(np.array(ages), AGES), "sex": Column(np.array(sexes), SEXES)},
+        {},
+    )
+    records = match_records(table, areas)
+    levels = make_levels(areas, [own_regions(2), replace(own_regions(2), region_of=np.zeros(2, np.int64), n_regions=1)])
+    return areas, records, levels
+
+
+def test_what_is_rare_in_the_largest_region_is_shown_coarser():
+    areas, records, levels = town([0, 0, 0, 1, 2, 0], [0] * 6, [0, 0, 0, 0, 0, 1])
+    places = places_of(records.profile, levels, HIERARCHIES, (("age", 1), ("age", 2)))
+    plan = nest_coarser(areas, places, 2)
+    release = release_coarser(plan, places, records)
+    rows = sorted(zip(release.level.tolist(), release.region.tolist(), values(release.fields["age"])))
+    # Ages 2 and 3 have one record each: together they are two at “*”, where nobody else need go.
+    assert rows == [*[(1, 0, "1")] * 4, *[(3, 0, "*")] * 2]
+
+
+def test_levels_that_do_not_become_coarser_are_refused():
+    _, records, levels = town([0, 1], [0, 0], [0, 1])
+    with pytest.raises(InputError, match="“age” is to be shown at level 1 after level 1"):
+        places_of(records.profile, levels, HIERARCHIES, (("age", 1), ("age", 1)))
+    with pytest.raises(InputError, match="“ill” is not among QUASI_IDENTIFIERS"):
+        places_of(records.profile, levels, HIERARCHIES, (("ill", 1),))
+    with pytest.raises(InputError, match=r"“sex” is to be shown at level 2, but its levels are 0 .* to 1"):
+        places_of(records.profile, levels, HIERARCHIES, (("sex", 2),))
+
+
+@settings(max_examples=60, deadline=None)
+@given(cases(orders=ORDERS[1:]), st.integers(0, 2**32 - 1))
+def test_the_recount_refuses_rows_that_show_what_nobody_is(case, seed):
+    """A row moved to another value, level or region is found wherever more would then be shown than live there."""
+    areas, records, places, k = case
+    release = release_coarser(nest_coarser(areas, places, k), places, records)
+    if not len(release):
+        return
+    rng = np.random.default_rng(seed)
+    row = int(rng.integers(len(release)))
+    level, region = release.level.copy(), release.region.copy()
+    codes = {name: release.fields[name].codes.copy() for name in NAMES}
+    if rng.random() < 0.5:
+        name = NAMES[int(rng.integers(2))]
+        codes[name][row] = rng.integers(len(release.fields[name].categories))
+    else:
+        level[row] = rng.integers(len(places.levels))
+        region[row] = rng.integers(places.levels.crosswalks[level[row]].n_regions)
+    fields = {**release.fields, **{name: Column(codes[name], release.fields[name].categories) for name in NAMES}}
+    moved = replace(release, level=level, region=region, fields=fields)
+    if fits(moved, places, records.profile):
+        check_coarser(moved, places)
+    else:
+        with pytest.raises(PrivacyError):
+            check_coarser(moved, places)
+
+
+def fits(release, places, profile):
+    """Whether a release could show these rows, record by record, by the hierarchies written out above."""
+    cells = cells_of(profile)
+    top = len(places.levels) - 1
+    for target in range(len(places.levels)):
+        live, shown = {}, {}
+        for area, age, sex, n in cells:
+            key = shown_by_hand(places, area, age, sex, target)
+            if key[0] >= 0:
+                live[key] = live.get(key, 0) + n
+        rows = zip(release.level.tolist(), release.region.tolist(), *(values(release.fields[name]) for name in NAMES))
+        for level, region, age, sex in rows:
+            if level > target:
+                continue
+            node, at = dict(zip(NAMES, places.nodes[level])), dict(zip(NAMES, places.nodes[target]))
+            own = {0: ["1", "2", "3", None], 1: ["1-2", "3", None], 2: ["*"]}[node["age"]]
+            if age not in own or sex not in (["*"] if node["sex"] else ["F", "M"]):
+                return False
+            above = {"1": "1-2", "2": "1-2"}.get(age, age)
+            age = "*" if at["age"] == 2 else above if at["age"] == 1 else age
+            area = int(np.flatnonzero(places.levels.crosswalks[level].region_of == region)[0])
+            key = (int(places.levels.crosswalks[target].region_of[area]), age, "*" if at["sex"] else sex)
+            shown[key] = shown.get(key, 0) + 1
+        if any(n > live.get(key, 0) for key, n in shown.items()):
+            return False
+        if target == top and any(n != live[key] for key, n in shown.items()):
+            return False
+    return True
+
+
+def test_the_recount_refuses_a_class_of_which_a_part_is_missing():
+    areas, records, levels = town([0, 0, 0, 1, 2, 0], [0] * 6, [0, 0, 0, 0, 0, 1])
+    places = places_of(records.profile, levels, HIERARCHIES, (("age", 1),))
+    release = release_coarser(nest_coarser(areas, places, 2), places, records)
+    fields = {name: Column(one.codes[1:], one.categories) for name, one in release.fields.items()}
+    missing = replace(release, level=release.level[1:], region=release.region[1:], fields=fields)
+    check_coarser(missing, places, whole=False)
+    with pytest.raises(PrivacyError, match="1 classes of level 3"):
+        check_coarser(missing, places)
