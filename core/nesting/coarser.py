@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..areas import Areas
+from ..arrays import to_list
 from ..configuration import chosen
 from ..errors import PrivacyError
 from ..generalising.collapsing import generalise_table
@@ -48,7 +49,7 @@ def nest_coarser(
     most = max((float(one.max(initial=0.0)) for one in metres), default=0.0)
     step = 1.0 + most * float(places.cells.class_sizes.max(initial=0))
     losses = [
-        of_regions[region] + step * n for of_regions, region, n in zip(metres, places.region, places.n_coarser.tolist())
+        of_regions[region] + step * n for of_regions, region, n in zip(metres, places.region, to_list(places.n_coarser))
     ]
     return nest_by_losses(places.cells, places.of_cells, losses, k, requirement, progress, ties)
 
