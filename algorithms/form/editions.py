@@ -12,7 +12,7 @@ from ...core.levels import Levels
 from ...core.records.matching import Records
 from ...core.release import Release
 from ...core.report.ground import Ground
-from ...core.report.release import Published, release_report
+from ...core.report.release import Edition, release_report
 from ..layers.shapes.areas import AreaLayer
 from ..layers.tables import FOR_RELEASE
 from ..named import version
@@ -80,7 +80,7 @@ def add_release_edition(
     form.outputs.add_text(
         "RELEASE_REPORT",
         lambda: release_report(
-            Published(
+            Edition(
                 release,
                 n_quasi,
                 levels,

@@ -8,7 +8,7 @@ from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterMa
 from ...core.areas import Areas
 from ...core.errors import InputError
 from ...core.generalising.hierarchies import Hierarchy
-from ...core.generalising.texts import as_text
+from ...core.generalising.texts import with_values_as_text
 from ...core.levels import Levels
 from ...core.nesting.coarser import (
     check_coarser,
@@ -80,7 +80,7 @@ def release_with_coarser(
     hierarchies = coarser_of(form, records.table)
     asked = _asked(form, records.table, hierarchies)
     names = tuple(dict.fromkeys(name for name, _ in asked))
-    records, hierarchies = as_text(records, hierarchies, names, areas)
+    records, hierarchies = with_values_as_text(records, hierarchies, names, areas)
     requirement = required_of(form, records)
     before = {name: _level_before(records.table, name) for name in names}
     places = places_of(records.profile, levels, hierarchies, [(name, level - before[name]) for name, level in asked])

@@ -11,7 +11,7 @@ from .collapsing import generalise_records
 from .hierarchies import Hierarchy, make_hierarchy, text_of
 
 
-def as_text(
+def with_values_as_text(
     records: Records, hierarchies: Mapping[str, Hierarchy], names: Sequence[str], areas: Areas
 ) -> tuple[Records, dict[str, Hierarchy]]:
     """The records with these quasi-identifiers as text, and all hierarchies, those of these of the text.

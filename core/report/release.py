@@ -39,7 +39,7 @@ MOST_VALUES = 200
 
 
 @dataclass(frozen=True, eq=False)
-class Published:
+class Edition:
     """What is published.
 
     n_quasi_identifiers : so many fields of the release, the first ones, make a class with level and region
@@ -63,7 +63,7 @@ class Published:
     values: Sequence[str] = ()
 
 
-def release_report(published: Published) -> str:
+def release_report(published: Edition) -> str:
     """The page as HTML."""
     release, k = published.release, published.k
     nested = len(published.levels) > 1
@@ -94,12 +94,12 @@ def _counts(release: Release) -> np.ndarray:
     return np.ones(len(release), np.int64) if release.counts is None else release.counts
 
 
-def _class_sizes(published: Published) -> np.ndarray:
+def _class_sizes(published: Edition) -> np.ndarray:
     """Records of each released class, (C,)."""
     return class_sizes(published.release, published.n_quasi_identifiers)
 
 
-def _distances(published: Published) -> np.ndarray | None:
+def _distances(published: Edition) -> np.ndarray | None:
     """How far the people of the region that each row shows live from its middle, (R,) metres; None where not known."""
     if published.areas is None:
         return None
@@ -114,7 +114,7 @@ def _mean(values: np.ndarray, weights: np.ndarray) -> float:
     return float(values @ weights / max(weights.sum(), 1))
 
 
-def _measures(published: Published) -> Section:
+def _measures(published: Edition) -> Section:
     sizes = _class_sizes(published)
     metres = _distances(published)
     rows: list[tuple[object, ...]] = [
@@ -133,7 +133,7 @@ def _measures(published: Published) -> Section:
     return Section("In short", (), HEADER, rows)
 
 
-def _levels(published: Published) -> Section:
+def _levels(published: Edition) -> Section:
     release, counts = published.release, _counts(published.release)
     rows: list[tuple[object, ...]] = []
     for level, crosswalk in enumerate(published.levels.crosswalks):
@@ -148,7 +148,7 @@ def _levels(published: Published) -> Section:
     return Section("The levels", (text,), header, rows)
 
 
-def _map(published: Published) -> Section:
+def _map(published: Edition) -> Section:
     """The finest regions by the released records that they show."""
     if published.ground is None:
         return Section("")
@@ -158,7 +158,7 @@ def _map(published: Published) -> Section:
     return Section("The regions", (), pictures=(released_map(published.ground, crosswalk.numbers, released),))
 
 
-def _classes(published: Published) -> Section:
+def _classes(published: Edition) -> Section:
     sizes = _class_sizes(published)
     if not len(sizes):
         return Section("")
@@ -168,7 +168,7 @@ def _classes(published: Published) -> Section:
     return Section("Class sizes", (), pictures=(picture,))
 
 
-def _values(published: Published) -> Section:
+def _values(published: Edition) -> Section:
     """The released records by value of each quasi-identifier: only values that are released."""
     counts, metres = _counts(published.release), _distances(published)
     rows: list[tuple[object, ...]] = []

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 
 from vbas.core.errors import InputError
 from vbas.core.generalising import make_hierarchy
-from vbas.core.generalising.texts import as_text
+from vbas.core.generalising.texts import with_values_as_text
 from vbas.core.nesting.coarser import (
     check_no_area_shown,
     examine_coarser,
@@ -105,7 +105,7 @@ def test_numbers_become_text_and_nothing_else_changes():
     table.quasi_identifiers["age"] = Column(table.quasi_identifiers["age"].codes, numbers)
     records = match_records(table, areas)
     hierarchy = make_hierarchy("age", numbers, [["1-2", "1-2", "3", None]])
-    text, found = as_text(records, {"age": hierarchy}, ["age"], areas)
+    text, found = with_values_as_text(records, {"age": hierarchy}, ["age"], areas)
     assert text.table.quasi_identifiers["age"].categories.tolist() == ["1", "2", "3", None] == list(AGES)
     assert text.table.coarsened == {} and len(found["age"]) == 2
     release = release_coarser(
@@ -122,10 +122,10 @@ def test_values_of_one_text_are_one_value_then():
     values = np.array([1, 1.0 + 1e-17, "1"], dtype=object)[[0, 2]]
     table = RecordTable(records.table.area, {"age": Column(np.array([0, 1]), values)}, {})
     records = match_records(table, areas)
-    text, _ = as_text(records, {"age": make_hierarchy("age", values, [["*", "*"]])}, ["age"], areas)
+    text, _ = with_values_as_text(records, {"age": make_hierarchy("age", values, [["*", "*"]])}, ["age"], areas)
     assert text.profile.counts.data.tolist() == [2]
     with pytest.raises(InputError, match="values that are one at level 1"):
-        as_text(records, {"age": make_hierarchy("age", values, [["a", "b"]])}, ["age"], areas)
+        with_values_as_text(records, {"age": make_hierarchy("age", values, [["a", "b"]])}, ["age"], areas)
 
 
 def kept_town(kept, n=400):

@@ -22,7 +22,7 @@ from vbas.core.release import apply
 from vbas.core.report.anonymisation import Account, anonymisation_report
 from vbas.core.report.ground import Ground
 from vbas.core.report.page import Section
-from vbas.core.report.release import Published, release_report
+from vbas.core.report.release import Edition, release_report
 from vbas.core.report.running import Running
 
 from .strategies import column_from_array
@@ -92,7 +92,7 @@ def both_pages(rows, nested=False, counted=False):
     release = apply(plan, records)
     shapes = [SQUARES, np.array([shapely.union_all(SQUARES[REGIONS.region_of == r]) for r in range(4)])]
     ground = Ground(SQUARES, shapes if nested else shapes[1:])
-    published = Published(release, 2, levels, K, public, ground, False, [("k", K)], "1", "today")
+    published = Edition(release, 2, levels, K, public, ground, False, [("k", K)], "1", "today")
     if nested:
         return release_report(published), ""
     measures, audit = evaluate(populated, plan, REGIONS.mean_centres(public.points))
@@ -143,7 +143,7 @@ def test_an_empty_release_is_told_as_such():
 def test_where_people_have_several_records_the_risk_is_that_of_k():
     areas = areas_with(np.ones(N))
     records = records_of(areas, [(0, "f", "old", 1)] * 8)
-    published = Published(apply(suppress(records.profile, REGIONS, K), records), 2, Levels((REGIONS,)), K)
+    published = Edition(apply(suppress(records.profile, REGIONS, K), records), 2, Levels((REGIONS,)), K)
     assert "12.50" in release_report(published)  # 1 / 8
     page = release_report(replace(published, counts_people=True))
     assert "12.50" not in page and ">25<" in page
@@ -156,5 +156,5 @@ def test_distances_are_those_of_the_people_of_the_layer(nested):
     records = records_of(areas, [(i % N, "f", "old", 1) for i in range(64)])
     plan = suppress(records.profile, REGIONS, K)
     levels = Levels((REGIONS,)) if not nested else make_levels(areas, [REGIONS, REGIONS])
-    page = release_report(Published(apply(plan, records), 2, levels, K, areas))
+    page = release_report(Edition(apply(plan, records), 2, levels, K, areas))
     assert "707.11" in page

@@ -17,7 +17,7 @@ AT_ONCE = 512  # pairs of regions whose counts are added up at once
 
 
 @dataclass(frozen=True, eq=False)
-class Changes:
+class Divisions:
     """Joins and splits. first, second : (c,) the regions that become one, the same one for a split; length, lost :
     (c,) by how much the sum of distances and the weight of what is suppressed change"""
 
@@ -64,7 +64,7 @@ def join_and_split(
     return n_joins, n_splits
 
 
-def joins_of(regions: Regions) -> Changes:
+def joins_of(regions: Regions) -> Divisions:
     """Every pair of neighbouring regions, and what becomes of them when they are one."""
     territory, n_regions = regions.territory, regions.n_regions
     pairs = np.sort(regions.region_of[np.column_stack(territory.adjacency.pairs())], axis=1)
@@ -87,10 +87,10 @@ def joins_of(regions: Regions) -> Changes:
         offsets = territory.points[members[position]] - np.repeat(centres, lengths, axis=0)
         pair = np.repeat(np.arange(len(key)), lengths)
         length += np.bincount(pair, np.hypot(*offsets.T), len(key))
-    return Changes(first, second, length, lost)
+    return Divisions(first, second, length, lost)
 
 
-def _splits(regions: Regions, draws: np.random.Generator) -> tuple[np.ndarray, Changes]:
+def _splits(regions: Regions, draws: np.random.Generator) -> tuple[np.ndarray, Divisions]:
     """Each region in two around two middles: which areas are on the new side (n,) bool, and what becomes of them.
 
     Regions that cannot be split in two connected halves so are left out. (The two middles as in Lloyd's k-means.)
@@ -113,7 +113,7 @@ def _splits(regions: Regions, draws: np.random.Generator) -> tuple[np.ndarray, C
     pieces = pieces_of(territory.adjacency, half_of, 2 * n_regions).reshape(-1, 2)
     before = pieces_of(territory.adjacency, region_of, n_regions)
     cut = np.flatnonzero((pieces.min(axis=1) > 0) & (pieces.sum(axis=1) <= before + 1))
-    return side, Changes(cut, cut, length[cut], lost[cut])
+    return side, Divisions(cut, cut, length[cut], lost[cut])
 
 
 def _products(offsets: np.ndarray) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
