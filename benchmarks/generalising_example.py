@@ -19,7 +19,7 @@ from vbas.core.evaluation import Measures, evaluate
 from vbas.core.generalising import HierarchyTable, generalise_records, hierarchy_rule, hierarchy_tables
 from vbas.core.generalising.hierarchies import Hierarchy
 from vbas.core.generalising.loss import records_by_category
-from vbas.core.generalising.texts import as_text
+from vbas.core.generalising.texts import with_values_as_text
 from vbas.core.nesting.coarser import check_coarser, nest_coarser, release_coarser
 from vbas.core.nesting.making import build_levels
 from vbas.core.nesting.measures import evaluate_levels
@@ -119,7 +119,7 @@ def nested_table(example: Example) -> Iterator[str]:
     yield "| last levels, each with those before | suppressed | shown coarser | mean distance |"
     yield "|---|---|---|---|"
     for order in LAST_LEVELS:
-        records, hierarchies = as_text(example.records, example.hierarchies, list(dict(order)), areas)
+        records, hierarchies = with_values_as_text(example.records, example.hierarchies, list(dict(order)), areas)
         places = places_of(records.profile, levels, hierarchies, order)
         plan = nest_coarser(areas, places, K)
         check_coarser(release_coarser(plan, places, records), places)
