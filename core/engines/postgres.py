@@ -15,7 +15,6 @@ from typing import Any, Callable
 import adbc_driver_manager
 import ibis
 import numpy as np
-import pyarrow as pa
 import sqlglot as sg
 import sqlglot.expressions as sge
 from adbc_driver_postgresql import dbapi
@@ -23,7 +22,7 @@ from adbc_driver_postgresql import dbapi
 from ..errors import InputError
 from ..progress import Progress
 from .addresses import Address, without_secrets
-from .engine import Arrow, EngineError, Expression, in_background
+from .engine import Arrow, EngineError, Expression, arrow_table, in_background
 
 # Types whose equal values are written alike, as Ibis knows them; all else is compared as text.
 PLAIN = {"int2": "int16", "int4": "int32", "int8": "int64", "bool": "boolean", "date": "date"}
@@ -95,7 +94,7 @@ class Postgres:
 
     def upload(self, name: str, columns: Mapping[str, np.ndarray]) -> Expression:
         """See `Engine`."""
-        table = pa.table({column: pa.array(values) for column, values in columns.items()})
+        table = arrow_table(columns)
         self._guarded(lambda: self._cursor.adbc_ingest(name, table, mode="create", temporary=True))
         self._made.append(("TABLE", name))
         self._run(sge.Command(this="ANALYZE", expression=sg.to_identifier(name, quoted=True).sql("postgres")))

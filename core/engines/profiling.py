@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import sparse
@@ -14,6 +14,7 @@ from ..errors import InputError
 from ..privacy.requirement import Members, Requirement, Shares
 from ..profile import Profile
 from ..progress import Progress, silent
+from ..records.coarsened import Coarsened
 from ..records.columns import Column, category_order
 from ..records.matching import STOP, check_no_area_copy, match_areas
 from ..records.table import MEMBER_FIELDS, MOST_RECORDS, RecordTable, check_table
@@ -33,7 +34,8 @@ class InPlace:
     areas : the values of the area's field by code, the missing one last (A,) object
     area, class_of, records : of each cell, (m,) int32, int32 and int64
     classes : (C, Q) codes of the categories; class_keys : (C,) the number of each class in the engine
-    categories : of each quasi-identifier, as `Profile` has them
+    categories : of each quasi-identifier, as `Profile` has them; codes : the code of each category in the engine
+    coarsened : by name, the quasi-identifiers that are shown coarser; `original` has each of its values once
     """
 
     engine: Engine
@@ -49,6 +51,13 @@ class InPlace:
     classes: np.ndarray
     class_keys: np.ndarray
     categories: tuple[np.ndarray, ...]
+    codes: tuple[np.ndarray, ...]
+    coarsened: Mapping[str, Coarsened] = field(default_factory=dict)
+
+    @property
+    def quasi(self) -> list[str]:
+        """The names that the quasi-identifiers have in the steps."""
+        return list(self.sizes)
 
     def table(self) -> RecordTable:
         """The cells as rows that stand for several records each."""
@@ -56,7 +65,7 @@ class InPlace:
             name: Column(self.classes[:, i].astype(np.min_scalar_type(len(categories)))[self.class_of], categories)
             for i, (name, categories) in enumerate(zip(self.fields.quasi_identifiers, self.categories))
         }
-        return RecordTable(Column(self.area, self.areas), quasi, {}, self.records)
+        return RecordTable(Column(self.area, self.areas), quasi, {}, self.records, coarsened=self.coarsened)
 
     def profile(self, area_of: np.ndarray, n_areas: int) -> Profile:
         """The profile of n areas; area_of : (A,) the position of each of `areas`, -1 for none."""
@@ -98,7 +107,7 @@ def count_in_place(engine: Engine, fields: RecordFields, progress: Progress = si
         one: engine.keep(f"vbas_{one}", steps.dictionary(source, one)) for one in ("a", *quasi, *members, *sensitive)
     }
     progress(0.3)
-    values = {one: _values(engine, tables[one], one) for one in ("a", *quasi)}
+    values = {one: values_of(engine, tables[one], one) for one in ("a", *quasi)}
     sizes = {one: len(found) for one, found in values.items()}
     if steps.reach(sizes, quasi) > steps.MOST_CLASSES:
         raise InputError(
@@ -114,14 +123,25 @@ def count_in_place(engine: Engine, fields: RecordFields, progress: Progress = si
         raise EngineError(f"{engine.title} counted {int(records.sum())} of {n_records} records: start again.")
     class_keys, class_of = _numbered(key, steps.reach(sizes, quasi))
     progress(0.9)
-    classes, order, categories = _in_order(class_keys, [values[one] for one in quasi])
+    classes, order, categories, codes = _in_order(class_keys, [values[one] for one in quasi])
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
     areas = np.append(values["a"], np.array([None], dtype=object))
     cells = area, rank[class_of], records
     of_quasi = {one: sizes[one] for one in quasi}
     return InPlace(
-        engine, fields, tables, of_quasi, rows, with_others, areas, *cells, classes, class_keys[order], categories
+        engine,
+        fields,
+        tables,
+        of_quasi,
+        rows,
+        with_others,
+        areas,
+        *cells,
+        classes,
+        class_keys[order],
+        categories,
+        codes,
     )
 
 
@@ -189,7 +209,7 @@ def _checked_bounds(engine: Engine, source: Expression, fields: RecordFields) ->
     return int(records)
 
 
-def _values(engine: Engine, dictionary: Expression, name: str) -> np.ndarray:
+def values_of(engine: Engine, dictionary: Expression, name: str) -> np.ndarray:
     """The values of a dictionary by code, (n,) object."""
     found = [(batch[f"c_{name}"].to_pylist(), batch[f"v_{name}"].to_pylist()) for batch in engine.fetch(dictionary)]
     codes = [code for part, _ in found for code in part]
@@ -242,13 +262,15 @@ def _parts(key: np.ndarray) -> Iterator[np.ndarray]:
 
 def _in_order(
     class_keys: np.ndarray, values: Sequence[np.ndarray]
-) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, ...]]:
-    """Codes of the classes by sorted categories, the order that sorts the classes by them, and the categories.
+) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
+    """Codes of the classes by sorted categories, the order that sorts the classes by them, the categories, and the code
+    of each in the engine.
 
     The engine sorts values its own way: here they are in the order that every profile has.
     """
     codes: list[np.ndarray] = []
     categories: list[np.ndarray] = []
+    orders: list[np.ndarray] = []
     rest = class_keys
     for known in reversed(values):
         rest, code = np.divmod(rest, len(known) + 1)
@@ -260,6 +282,7 @@ def _in_order(
         sorted_values[:] = [every[i] for i in order]
         codes.insert(0, rank[code])
         categories.insert(0, sorted_values)
+        orders.insert(0, np.array(order, np.int64))
     classes = np.column_stack(codes)
     order_of_classes = np.lexsort(classes.T[::-1])
-    return classes[order_of_classes], order_of_classes, tuple(categories)
+    return classes[order_of_classes], order_of_classes, tuple(categories), tuple(orders)
