@@ -16,13 +16,15 @@ from ...core.engines.addresses import refuse_secrets
 from ...core.engines.engine import Engine
 from ...core.engines.fields import OPERATORS, Filter, RecordFields
 from ...core.errors import InputError, VbasError
+from ...core.language import tr
 from ...core.records.table import MEMBER_FIELDS
 from ..form.base import VbasAlgorithm
 from ..form.form import Form
-from ..form.parameters import described, text, whole
+from ..form.parameters import described, source, text, whole
 from .address import address_of
 from .choosing import with_list
 
+NUMBERS = ("N_RECORDS", "N_SUPPRESSED", "SUPPRESSION_PERCENT", "DISCERNIBILITY", "NON_UNIFORM_ENTROPY")
 FILTER_COLUMNS = ("Field", "Operator", "Value")
 
 
@@ -54,9 +56,9 @@ def connection_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         "Where the records are",
         None,
         "A Parquet or CSV file, a folder of Parquet files or a pattern such as /data/*.parquet; a .duckdb file; the "
-        "name of a PostgreSQL connection of this QGIS, which the arrow lists, or postgresql://user@host/database. Never "
-        "a password: PostgreSQL takes it from the connection of QGIS, from ~/.pgpass or from the environment. Needs "
-        "optional packages: see docs/large-tables.md.",
+        "name of a PostgreSQL connection of this QGIS, which the arrow lists, or postgresql://user@host/database. "
+        "Never a password: PostgreSQL takes it from the connection of QGIS, from ~/.pgpass or from the environment. "
+        "Needs optional packages: see docs/large-tables.md.",
     )
     yield text("SCHEMA", "Schema", None, "Of a database: where the table is, if not in its usual place.", optional=True)
     yield text("TABLE", "Table", None, "Of a database: the table or view with the records.", optional=True)
@@ -105,6 +107,20 @@ def field_parameters(released: bool) -> Iterable[QgsProcessingParameterDefinitio
         "fields; the two settings below can ask for more."
     )
     yield text("SENSITIVE", "Sensitive fields", None, sensitive, optional=True, advanced=True)
+
+
+def earlier_profile() -> QgsProcessingParameterDefinition:
+    """PROFILE, as an input."""
+    return source(
+        "PROFILE",
+        "Profile that the regions were made from",
+        tr(
+            "What “Profile records in a database” gave of this table, with the same fields and filter. Where the table "
+            "holds other counts by now, nothing is released: the regions, and what you decided on, were for others. "
+            "Save it as a GeoPackage: a CSV file does not tell an empty text from a missing value."
+        ),
+        optional=True,
+    )
 
 
 def opened(form: Form) -> Engine:

@@ -91,7 +91,13 @@ def protected_by(
 
     shown : the plan by region and class, whose labels are those of `plan`
     """
-    weights = warning_of_weights(plan, records, population)
+    return told_of(form, plan, shown, requirement, kept, warning_of_weights(plan, records, population))
+
+
+def told_of(
+    form: Form, plan: Plan, shown: Plan, requirement: Requirement, kept: Sequence[KeptField], weights: str = ""
+) -> Section:
+    """The same of records that are not at hand; weights : what is said of counts that look like survey weights."""
     form.warn(*(one.warning for one in kept if one.warning), *([weights] if weights else []))
     found = measure(requirement, plan.label_of, len(plan.records))
     for kind, smallest in found.smallest.items():

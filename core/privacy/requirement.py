@@ -161,7 +161,7 @@ class Found:
 
 def measure(requirement: Requirement, label_of: np.ndarray, n_labels: int) -> Found:
     """What the labels in use have; label_of : of each cell, -1 for cells that are not shown."""
-    used = np.unique(label_of[label_of >= 0])
+    used = np.unique(label_of[label_of >= 0]) if requirement.members else np.empty(0, np.int64)
     smallest = {
         members.kind: int(_distinct(label_of, members, n_labels)[used].min()) if len(used) else 0
         for members in requirement.members
