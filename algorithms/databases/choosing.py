@@ -6,7 +6,7 @@ list is opened and not before, so that a server that cannot be reached keeps no 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from qgis.core import QgsApplication, QgsProcessingParameterDefinition
@@ -17,7 +17,7 @@ from ...core.language import tr
 from ..form.widgets import linked_widget
 from .address import address_of, known_connections
 
-Texts = Mapping[str, str]
+WHERE = ("CONNECTION", "SCHEMA", "TABLE")
 CONNECTION, SCHEMA, TABLE, FIELD, FIELDS = "connection", "schema", "table", "field", "fields"
 
 
@@ -53,25 +53,21 @@ def _add_list(wrapper: Any, wrappers: Mapping[str, Any], kind: str) -> None:
     line = widget if isinstance(widget, QLineEdit) else None if widget is None else widget.findChild(QLineEdit)
     if line is None:
         return
-    menu = QMenu(line)
+    menu, where = QMenu(line), [wrappers[name] for name in WHERE]
     icon = QgsApplication.getThemeIcon("/mActionArrowDown.svg")
     arrow = line.addAction(icon, QLineEdit.ActionPosition.TrailingPosition)
     arrow.setToolTip(tr("Choose from a list"))
-    menu.aboutToShow.connect(lambda: _fill(menu, line, kind, _texts(wrappers)))
+    menu.aboutToShow.connect(
+        lambda: _fill(menu, line, kind, [str(one.parameterValue() or "").strip() for one in where])
+    )
     arrow.triggered.connect(lambda: menu.popup(line.mapToGlobal(line.rect().bottomLeft())))
 
 
-def _texts(wrappers: Mapping[str, Any]) -> Texts:
-    """What the form holds now of where the records are."""
-    names = ("CONNECTION", "SCHEMA", "TABLE")
-    return {name: str(wrappers[name].parameterValue() or "").strip() for name in names}
-
-
-def _fill(menu: Any, line: Any, kind: str, texts: Texts) -> None:
+def _fill(menu: Any, line: Any, kind: str, where: Sequence[str]) -> None:
     """Fill a list; where that fails, with the sentence that says why."""
     menu.clear()
     try:
-        names, nothing = entries(kind, texts), tr("There is nothing to choose from.")
+        names, nothing = entries(kind, *where), tr("There is nothing to choose from.")
     except VbasError as error:
         names, nothing = [], str(error)
     if not names:
@@ -88,17 +84,17 @@ def _fill(menu: Any, line: Any, kind: str, texts: Texts) -> None:
         menu.addAction(tr("A folder of Parquet files…")).triggered.connect(lambda: _browse(line, True))
 
 
-def entries(kind: str, texts: Texts) -> list[str]:
-    """What a list offers for what the form holds; texts : of CONNECTION, SCHEMA and TABLE. Raises VbasError."""
+def entries(kind: str, connection: str, schema: str, table: str) -> list[str]:
+    """What a list offers, where the form holds these texts. Raises VbasError."""
     if kind == CONNECTION:
         return sorted(known_connections())
-    address = address_of(texts["CONNECTION"])
+    address = address_of(connection)
     if kind in (SCHEMA, TABLE):
         there = tables_there(address)
         if kind == SCHEMA:
             return sorted({one.schema for one in there})
-        return sorted(one.name for one in there if (one.schema == texts["SCHEMA"] if texts["SCHEMA"] else one.usual))
-    with open_engine(address, texts["TABLE"], texts["SCHEMA"]) as engine:
+        return sorted(one.name for one in there if (one.schema == schema if schema else one.usual))
+    with open_engine(address, table, schema) as engine:
         return list(engine.fields)
 
 

@@ -16,11 +16,10 @@ from ...core.engines.addresses import refuse_secrets
 from ...core.engines.engine import Engine
 from ...core.engines.fields import OPERATORS, Filter, RecordFields
 from ...core.errors import InputError, VbasError
-from ...core.language import tr
 from ...core.records.table import MEMBER_FIELDS
 from ..form.base import VbasAlgorithm
 from ..form.form import Form
-from ..form.parameters import described, source, text, whole
+from ..form.parameters import described, text, whole
 from .address import address_of
 from .choosing import with_list
 
@@ -107,20 +106,6 @@ def field_parameters(released: bool) -> Iterable[QgsProcessingParameterDefinitio
         "fields; the two settings below can ask for more."
     )
     yield text("SENSITIVE", "Sensitive fields", None, sensitive, optional=True, advanced=True)
-
-
-def earlier_profile() -> QgsProcessingParameterDefinition:
-    """PROFILE, as an input."""
-    return source(
-        "PROFILE",
-        "Profile that the regions were made from",
-        tr(
-            "What “Profile records in a database” gave of this table, with the same fields and filter. Where the table "
-            "holds other counts by now, nothing is released: the regions, and what you decided on, were for others. "
-            "Save it as a GeoPackage: a CSV file does not tell an empty text from a missing value."
-        ),
-        optional=True,
-    )
 
 
 def opened(form: Form) -> Engine:

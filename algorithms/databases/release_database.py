@@ -19,7 +19,8 @@ from ..nested.levels import loss
 from ..privacy.earlier import COUNTS as REGISTERED
 from ..privacy.earlier import register_parameters
 from ..privacy.rule import rule_parameter, with_rule
-from .connection import NUMBERS, InPlaceAlgorithm, connection_parameters, earlier_profile, field_parameters, opened
+from .connection import NUMBERS, InPlaceAlgorithm, connection_parameters, field_parameters, opened
+from .outputs import destination, earlier_profile, report_in_place
 
 
 class ReleaseDatabase(InPlaceAlgorithm):
@@ -53,15 +54,8 @@ class ReleaseDatabase(InPlaceAlgorithm):
             loss(),
             *register_parameters(),
             ties(),
-            shared.text(
-                "DESTINATION",
-                "Where the release goes",
-                None,
-                "A new .parquet or .csv file for records in files; a new table of the same database, name or "
-                "schema.name, for records in PostgreSQL. It must not be there yet. It holds the region, the "
-                "quasi-identifiers and the further fields you named, and nothing else. For release.",
-            ),
-            shared.report("A page with the measures, all parameters and maps of the regions; it needs REGIONS."),
+            destination(),
+            report_in_place(),
             release_edition(),
         )
         self.addOutput(QgsProcessingOutputString("RELEASED_RECORDS", "Where the released records are"))
