@@ -12,7 +12,7 @@ def earlier_profile() -> QgsProcessingParameterDefinition:
     """PROFILE, as an input."""
     return source(
         "PROFILE",
-        "Profile that the regions were made from",
+        tr("Profile that the regions were made from"),
         tr(
             "What “Profile records in a database” gave of this table, with the same fields and filter. Where the table "
             "holds other counts by now, nothing is released: the regions, and what you decided on, were for others. "
@@ -26,11 +26,13 @@ def destination() -> QgsProcessingParameterDefinition:
     """DESTINATION."""
     return text(
         "DESTINATION",
-        "Where the release goes",
+        tr("Where the release goes"),
         None,
-        "A new .parquet or .csv file for records in files; a new table of the same database, name or "
-        "schema.name, for records in PostgreSQL. It must not be there yet. It holds the region, the "
-        "quasi-identifiers and the further fields you named, and nothing else. For release.",
+        tr(
+            "A new .parquet or .csv file for records in files; a new table of the same database, name or "
+            "schema.name, for records in PostgreSQL. It must not be there yet. It holds the region, the "
+            "quasi-identifiers and the further fields you named, and nothing else. For release."
+        ),
     )
 
 

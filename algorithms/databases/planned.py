@@ -11,7 +11,7 @@ from ...core.engines.profiling import Matched, match_in_place, requirement_in_pl
 from ...core.engines.releasing import shown_by
 from ...core.errors import PrivacyError
 from ...core.evaluation import Measures, RegionAudit, evaluate
-from ...core.language import plural, tr
+from ...core.language import tr
 from ...core.levels import Levels
 from ...core.nesting.measures import LevelAudit, evaluate_levels
 from ...core.nesting.planning import nest
@@ -85,16 +85,13 @@ def _nested(form: Form, matched: Matched, levels: Levels, areas: Areas, requirem
 
 def _notes(form: Form, matched: Matched) -> tuple[str, ...]:
     """What log and report say of the records and the rule."""
-    unmatched = matched.n_unmatched
-    lost = plural(
-        "{n:,} record has no known area and is suppressed.",
-        "{n:,} records have no known area and are suppressed.",
-        unmatched,
-    )
-    form.warn(*([lost] if unmatched else []))
+    n_unmatched = matched.n_unmatched
+    lost = tr("{n_unmatched} records have no known area and are suppressed.", n_unmatched=n_unmatched)
+    warnings = [lost] if n_unmatched else []
+    form.warn(*warnings)
     form.info(*rule_sentences(form))
     coarser = (one.sentence for one in matched.found.coarsened.values())
-    return (*([lost] if unmatched else []), *coarser, *rule_sentences(form))
+    return (*warnings, *coarser, *rule_sentences(form))
 
 
 def _refuse_small_regions(form: Form, areas: Areas, levels: Levels) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qgis.core import QgsProcessingOutputString
 
+from ...core.language import tr
 from ..form import parameters as shared
 from ..form import regions
 from ..form.areas import area_parameters
@@ -28,8 +29,8 @@ class ReleaseDatabase(InPlaceAlgorithm):
 
     ID = "releasedatabase"
     TAGS = "suppression,k-anonymity,duckdb,parquet,postgresql,sql"
-    SUMMARY = "Releases records by a crosswalk in DuckDB or PostgreSQL, without loading them."
-    HELP = (
+    SUMMARY = tr("Releases records by a crosswalk in DuckDB or PostgreSQL, without loading them.")
+    HELP = tr(
         "<p>The same as “Release records” for a table that is too large to be loaded, or must not leave its database. "
         "The engine counts the profile, here it is decided what is shown, and the engine writes the rows: sorted, "
         "under a name of their own, counted once more from what was written, class by class. Only if every class shows "
@@ -58,7 +59,7 @@ class ReleaseDatabase(InPlaceAlgorithm):
             report_in_place(),
             release_edition(),
         )
-        self.addOutput(QgsProcessingOutputString("RELEASED_RECORDS", "Where the released records are"))
+        self.addOutput(QgsProcessingOutputString("RELEASED_RECORDS", tr("Where the released records are")))
         self.addNumbers(**{name: regions.NUMBERS[name] for name in NUMBERS})
 
     def counts(self) -> Counts:

@@ -8,6 +8,7 @@ from ...core.areas import Areas
 from ...core.attribute_costs import AttributeCost, attribute_costs, cost_sentence
 from ...core.evaluation import Measures, evaluate_by_value, worst_group
 from ...core.generalising.hierarchies import Hierarchy
+from ...core.language import tr
 from ...core.plan import Plan
 from ...core.report.attributes import costs_section
 from ...core.report.page import Section
@@ -15,7 +16,7 @@ from ...core.suppression import Terms, suppressed_by_class, suppression_percent
 from .effective import Condition, Counts
 from .form import Form
 
-TO_LOSE_LESS = " To suppress less, leave one out or show it coarser."
+TO_LOSE_LESS = tr(" To suppress less, leave one out or show it coarser.")
 
 
 def say_who_is_lost(form: Form, areas: Areas, plan: Plan, measures: Measures) -> None:

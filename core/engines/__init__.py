@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Callable
 
 from ..errors import InputError
+from ..language import tr
 from ..progress import Progress, silent
 from .addresses import Address, read_address
 from .engine import Engine
@@ -70,6 +71,11 @@ def _check_packages(kind: str) -> None:
     missing = missing_packages(kind)
     if missing:
         raise InputError(
-            f"CONNECTION: records in {ENGINES[kind][0]} need {', '.join(missing)}, which this Python does not have: "
-            f"install them with python -m pip install {' '.join(missing)} (docs/large-tables.md), then start again."
+            tr(
+                "CONNECTION: records in {title} need {missing}, which this Python does not have: install them "
+                "with python -m pip install {packages} (docs/large-tables.md), then start again.",
+                title=ENGINES[kind][0],
+                missing=", ".join(missing),
+                packages=" ".join(missing),
+            )
         )
