@@ -19,12 +19,15 @@ from ...core.errors import InputError, VbasError
 from ...core.language import tr
 from ...core.records.table import MEMBER_FIELDS
 from ..form.base import VbasAlgorithm
+from ..form.effective import GIVEN, Counts
 from ..form.form import Form
 from ..form.parameters import described, text, whole
 from .address import address_of
 from .choosing import with_list
 
 NUMBERS = ("N_RECORDS", "N_SUPPRESSED", "SUPPRESSION_PERCENT", "DISCERNIBILITY", "NON_UNIFORM_ENTROPY")
+# Where these parameters count.
+COUNTS: Counts = {"SCHEMA": [{"TABLE": GIVEN}]}
 FILTER_COLUMNS = (tr("Field"), tr("Operator"), tr("Value"))
 
 
@@ -58,8 +61,8 @@ def connection_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         tr(
             "A Parquet or CSV file, a folder of Parquet files or a pattern such as /data/*.parquet; a .duckdb "
             "file; the name of a PostgreSQL connection of this QGIS, which the arrow lists, or "
-            "postgresql://user@host/database. Never a password: PostgreSQL takes it from the connection of QGIS, from ~/.pgpass or from the "
-            "environment. Needs optional packages: see docs/large-tables.md."
+            "postgresql://user@host/database. Never a password: PostgreSQL takes it from the connection of "
+            "QGIS, from ~/.pgpass or from the environment. Needs optional packages: see docs/large-tables.md."
         ),
     )
     yield text(

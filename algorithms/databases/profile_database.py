@@ -12,9 +12,10 @@ from ..compat import field
 from ..form import parameters as shared
 from ..form.effective import Counts
 from ..form.form import Form
-from ..form.generalising import COUNTS, generalising_parameters
+from ..form.generalising import COUNTS as GENERALISING
+from ..form.generalising import generalising_parameters
 from ..layers.tables import INTERNAL, Table, number_fields
-from .connection import InPlaceAlgorithm, connection_parameters, field_parameters, opened
+from .connection import COUNTS, InPlaceAlgorithm, connection_parameters, field_parameters, opened
 
 KINDS = {int: "long", float: "real", bool: "boolean", str: "text"}
 
@@ -43,7 +44,7 @@ class ProfileDatabase(InPlaceAlgorithm):
         self.addNumbers(N_RECORDS=tr("Records"), N_CLASSES=tr("Classes"))
 
     def counts(self) -> Counts:
-        return COUNTS
+        return {**COUNTS, **GENERALISING}
 
     def work(self, form: Form) -> dict[str, object]:
         with opened(form) as engine:

@@ -9,7 +9,7 @@ from ..form import parameters as shared
 from ..form import regions
 from ..form.areas import area_parameters
 from ..form.editions import release_edition
-from ..form.effective import Counts
+from ..form.effective import GIVEN, Counts
 from ..form.form import Form
 from ..form.generalising import COUNTS as GENERALISING
 from ..form.generalising import generalising_parameters
@@ -20,8 +20,10 @@ from ..nested.levels import loss
 from ..privacy.earlier import COUNTS as REGISTERED
 from ..privacy.earlier import register_parameters
 from ..privacy.rule import rule_parameter, with_rule
-from .connection import NUMBERS, InPlaceAlgorithm, connection_parameters, field_parameters, opened
+from .connection import COUNTS, NUMBERS, InPlaceAlgorithm, connection_parameters, field_parameters, opened
 from .outputs import destination, earlier_profile, report_in_place
+
+OF_AREAS: Counts = {name: [{"REGIONS": GIVEN}] for name in ("REGION_ID", "POPULATION", "AREA_POINT")}
 
 
 class ReleaseDatabase(InPlaceAlgorithm):
@@ -63,7 +65,7 @@ class ReleaseDatabase(InPlaceAlgorithm):
         self.addNumbers(**{name: regions.NUMBERS[name] for name in NUMBERS})
 
     def counts(self) -> Counts:
-        return {**PROTECTION, **GENERALISING, **REGISTERED}
+        return {**COUNTS, **PROTECTION, **GENERALISING, **REGISTERED, **OF_AREAS}
 
     def raised(self, given: Given) -> Given:
         return with_rule(given)
