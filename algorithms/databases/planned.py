@@ -68,7 +68,7 @@ def planned(form: Form, counted: Counted) -> Planned:
         plan = _nested(form, matched, levels, areas if layer is None else people, requirement)
     else:
         plan = suppress(matched.profile, levels.crosswalks[0], k, requirement)
-    plan = protected_in_all(form, plan, areas, matched.found.table(), _sensitive(matched, requirement), requirement)
+    plan = protected_in_all(form, plan, areas, matched.found.values(), _sensitive(matched, requirement), requirement)
     if nested:
         check_where_shown(shown_by(plan), matched, levels, whole=not requirement.asks_for_values)
         costs = evaluate_levels(people, plan, matched.n_unmatched)

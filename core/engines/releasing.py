@@ -12,7 +12,7 @@ from ..language import tr
 from ..plan import SUPPRESSED, Plan, area_of_cells
 from ..privacy.kept_fields import ROWS_LOOKED_AT, KeptField, examine_rows, refuse_kept_fields
 from ..progress import Progress, silent
-from ..records.columns import Column, column_from_values
+from ..records.columns import Column, column_from_values, smallest_integers
 from ..release import Release
 from . import steps
 from .engine import Engine, EngineError, Expression
@@ -102,9 +102,12 @@ def stage_in_place(
 def shown_by(plan: Plan) -> Release:
     """The labels that a plan shows as the rows of a release that counts its records."""
     label = np.flatnonzero(plan.shown)
-    codes = plan.profile.classes[plan.class_of[label]]
-    fields = zip(plan.profile.quasi_identifiers, codes.T, plan.profile.categories)
-    columns = {name: Column(code, categories) for name, code, categories in fields}
+    class_of = plan.class_of[label]
+    fields = zip(plan.profile.quasi_identifiers, plan.profile.classes.T, plan.profile.categories)
+    columns = {
+        name: Column(smallest_integers(code, len(categories))[class_of], categories)
+        for name, code, categories in fields
+    }
     return Release(plan.level[label], plan.region[label], columns, plan.records[label])
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from scipy import sparse
 
 from ..areas import identifier_text
+from ..arrays import to_list
 from ..records.columns import Column
 from ..records.table import RecordTable
 from .profiling import InPlace
@@ -58,6 +57,6 @@ def _codes(column: Column, categories: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return np.maximum(found, 0), found < 0
 
 
-def _texts(values: Sequence[object]) -> list[tuple[bool, str]]:
+def _texts(values: np.ndarray) -> list[tuple[bool, str]]:
     """Values as text, a missing one told apart from every text."""
-    return [(value is None, "" if value is None else identifier_text(value) or "") for value in values]
+    return [(value is None, "" if value is None else identifier_text(value) or "") for value in to_list(values)]

@@ -102,7 +102,7 @@ class Requirement:
 
     def members_of_cells(self, records: np.ndarray) -> np.ndarray:
         """The records of each cell, or its distinct members of the kind it has fewest of, (m,) int64."""
-        least = records.astype(np.int64)
+        least = records.astype(np.int64) if self.members else records
         for members in self.members:
             least = np.minimum(least, np.bincount(members.cell, minlength=len(records)))
         return least
