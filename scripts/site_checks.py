@@ -32,10 +32,10 @@ FLAKE8 = (
     "E101,E711,E712,E713,E714,E721,E722,E731,E741,E742,E743,E901,E902,E999,W605,"
     "F402,F403,F404,F405,F811,F821,F822,F823,F831,F901,C901"
 )
-# Enums that have to be named in full for Qt 6, calls that it has not any more (flake8-qgis).
-QT6 = "QGS4"
+# Imports past qgis.PyQt, and what Qt 6 has not any more (flake8-qgis); enums by scope are looked at in tests/qt6.
+QT6 = "QGS103,QGS104,QGS4"
 # Its branch for QGIS before 3.38 names types as those versions do.
-QT5_FILES = "*/algorithms/compat.py:QGS402"
+QT5_FILES = "algorithms/compat.py:QGS402"
 
 
 def problems(package: Path) -> Iterator[str]:
@@ -126,38 +126,30 @@ def unpacked(package: Path) -> Path:
 
 def bandit(folder: Path) -> Iterator[str]:
     """Findings of bandit by the site's rules."""
-    done = _run("bandit", "-r", folder, "-f", "json", "--quiet", "-s", BANDIT_OFF)
+    done = _output(folder, "-m", "bandit", "-r", ".", "-f", "json", "--quiet", "-s", BANDIT_OFF)
     for found in json.loads(done)["results"]:
         yield f"{found['test_id']} {found['filename']}:{found['line_number']} {found['issue_text']}"
 
 
 def secrets(folder: Path) -> Iterator[str]:
     """Findings of detect-secrets; its exit code tells nothing, so its JSON is judged."""
-    program = (
-        "import sys; from detect_secrets.main import main; "
-        r"sys.exit(main(['scan', '--all-files', '--exclude-files', r'metadata\.txt', sys.argv[1]]))"
-    )
-    for file, found in json.loads(_run_code(program, folder))["results"].items():
+    program = "import sys; from detect_secrets.main import main; sys.exit(main())"
+    done = _output(folder, "-c", program, "scan", "--all-files", "--exclude-files", r"metadata\.txt", ".")
+    for file, found in json.loads(done)["results"].items():
         yield f"{file}: {', '.join(sorted({one['type'] for one in found}))}"
 
 
 def flake8(folder: Path) -> Iterator[str]:
     """Findings of flake8 by the site's rules, and what Qt 6 does not take."""
-    select = f"{FLAKE8},{QT6}"
-    options = ("--isolated", "--max-line-length=120", f"--select={select}", f"--per-file-ignores={QT5_FILES}")
-    yield from _run("flake8", *options, folder).splitlines()
+    select = f"--select={FLAKE8},{QT6}"
+    options = ("--isolated", "--max-line-length=120", select, f"--per-file-ignores={QT5_FILES}")
+    yield from _output(folder, "-m", "flake8", *options, ".").splitlines()
 
 
-def _run(module: str, *arguments: object) -> str:
-    return _output([sys.executable, "-m", module, *map(str, arguments)])
-
-
-def _run_code(program: str, *arguments: object) -> str:
-    return _output([sys.executable, "-c", program, *map(str, arguments)])
-
-
-def _output(command: list[str]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+def _output(folder: Path, *arguments: str) -> str:
+    """What a Python program prints that is run in a folder."""
+    command = [sys.executable, *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1) or "No module named" in done.stderr:
-        raise RuntimeError(f"{command[2]} did not run: {done.stderr}")
+        raise RuntimeError(f"{arguments[1]} did not run: {done.stderr}")
     return done.stdout

@@ -2,8 +2,8 @@
 
     python import_all.py NAMES      NAMES is the file that names_of_qgis printed
 
-No QGIS 4 can be had from Debian. The classes of Qt are the real ones of Qt 6; the names of QGIS are those of the QGIS at
-hand, with enums by scope alone. What a method does is not seen by this. Prints what is wrong, a line each.
+No QGIS 4 can be had from Debian. The classes of Qt are the real ones of Qt 6; the names of QGIS are those of the QGIS
+at hand, with enums by scope alone. What a method does is not seen by this. Prints what is wrong, a line each.
 """
 
 from __future__ import annotations
