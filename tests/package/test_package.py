@@ -5,6 +5,7 @@ from __future__ import annotations
 import configparser
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -177,3 +178,10 @@ def _environment(profile: Path) -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join(sites),
         "LANG": "C.UTF-8",
     }
+
+
+def test_what_the_page_on_security_names_is_there():
+    page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:tests|scripts)/[\w/.-]+)`", page)
+    assert len(named) > 10
+    assert not [one for one in named if not (ROOT / one).exists()]
