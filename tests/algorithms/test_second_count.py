@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import shapely
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from qgis.core import (
     QgsApplication,
@@ -385,6 +385,7 @@ def test_a_row_that_lost_a_field_is_not_counted_by_the_others(qgis_app, tmp_path
 # ---- a GeoPackage is counted by the runs of its rows, whatever their order
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(st.tuples(st.integers(1, 2), st.sampled_from([None, "", "NULL", "a"])), min_size=1, max_size=12),
     st.integers(2, 4),
@@ -441,6 +442,7 @@ def test_sorted_rows_are_counted_without_sorting_them_again(qgis_app, tmp_path, 
     assert not any("GROUP BY" in statement for statement in asked)
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(st.tuples(st.tuples(st.sampled_from([None, 0, 1]), VALUES), st.integers(1, 9)), max_size=8),
     st.sampled_from([2, 10_000]),
@@ -468,7 +470,7 @@ def test_a_run_that_is_one_too_short_stops_the_release(write, tmp_path, monkeypa
 
     def shifted(connection, name, table, starts, progress):
         assert starts.tolist() == [0, 10]
-        insert(connection, name, table, starts + [0, 1], progress)
+        insert(connection, name, table, starts + np.array([0, 1]), progress)
 
     table, check = release_of([1] * 10 + [2] * 5, ["F"] * 15, [1] * 15)
     table = Table(table.fields[:3], table.columns[:3])

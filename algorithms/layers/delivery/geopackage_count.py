@@ -71,10 +71,10 @@ def _shortest_run(
     n_rows, first, last = connection.execute(" ".join(("SELECT", numbers, "FROM", table))).fetchone()
     if not n_rows or last - first + 1 != n_rows:
         return n_rows, None
-    same = " AND ".join(f"one.{column} IS next.{column}" for column in classes)
+    same = " AND ".join(f"a.{column} IS b.{column}" for column in classes)
     # A row without a next one would end its run, which only makes it shorter.
-    pairs = f"AS one LEFT JOIN {table} AS next ON next.{number} = one.{number} + 1 WHERE NOT ({same})"
-    ends = connection.execute(" ".join((f"SELECT one.{number} FROM", table, pairs)))
+    pairs = f"AS a LEFT JOIN {table} AS b ON b.{number} = a.{number} + 1 WHERE NOT ({same})"
+    ends = connection.execute(" ".join((f"SELECT a.{number} FROM", table, pairs)))
     found = np.union1d(np.fromiter((row for (row,) in ends), np.int64), [last])
     return n_rows, int(np.diff(found, prepend=first - 1).min())
 

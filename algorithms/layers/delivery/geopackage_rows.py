@@ -16,6 +16,7 @@ from ..tables import Table
 VALUES_AT_ONCE = 999  # that every SQLite can bind
 WORTH_A_RUN = 3  # rows in a run of equal ones, on average, from which on SQLite copies them faster
 LONGEST_RUN, RUNS_AT_ONCE = 10_000, 5_000
+NUMBERS = "temp.vbas_numbers"
 
 
 def fill_geopackage(file: Path, table: Table, progress: Progress) -> None:
@@ -69,17 +70,17 @@ def _insert_runs(
     # Long runs in parts, so that the table of numbers stays small and the bar moves.
     starts = np.union1d(starts, np.arange(0, len(table), LONGEST_RUN))
     lengths = np.diff(starts, append=len(table))
-    connection.execute("CREATE TEMP TABLE vbas_numbers (number INTEGER PRIMARY KEY)")
+    connection.execute(f"CREATE TABLE {NUMBERS} (number INTEGER PRIMARY KEY)")
     numbers = ((one,) for one in range(int(lengths.max(initial=0))))
-    connection.executemany("INSERT INTO vbas_numbers VALUES (?)", numbers)
-    copies = ("SELECT", _places(table), "FROM temp.vbas_numbers LIMIT ?")
+    connection.executemany(" ".join(("INSERT INTO", NUMBERS, "VALUES (?)")), numbers)
+    copies = ("SELECT", _places(table), "FROM", NUMBERS, "LIMIT ?")
     statement = " ".join((_insertion(name, table, 0), *copies))
     for first in range(0, len(starts), RUNS_AT_ONCE):
         progress(int(starts[first]) / max(len(table), 1))
         part = slice(first, first + RUNS_AT_ONCE)
         runs = zip(table.rows_at(starts[part]), lengths[part].tolist())
         connection.executemany(statement, ((*row, length) for row, length in runs))
-    connection.execute("DROP TABLE temp.vbas_numbers")
+    connection.execute(f"DROP TABLE {NUMBERS}")
 
 
 def _insertion(name: str, table: Table, n_rows: int) -> str:
