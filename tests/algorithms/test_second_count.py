@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import tempfile
+import time
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
@@ -22,7 +23,7 @@ from qgis.core import (
     QgsVectorLayer,
 )
 
-from vbas.algorithms.layers.delivery import geopackage_rows, writing
+from vbas.algorithms.layers.delivery import counting, geopackage_rows, outputs, writing
 from vbas.algorithms.layers.delivery.geopackage_count import read_geopackage
 from vbas.algorithms.layers.delivery.outputs import Outputs
 from vbas.algorithms.layers.delivery.second_count import check_file
@@ -412,6 +413,31 @@ def test_classes_are_counted_in_any_order_and_with_any_gaps(qgis_app, rows, k, i
         assert found.smallest == min(sizes)
     else:  # what is counted by runs may be smaller than the class, never larger
         assert k <= found.smallest <= min(sizes)
+
+
+@pytest.mark.parametrize("place", ["file.gpkg", "file.csv"])
+def test_nothing_is_put_in_its_place_before_the_first_count_has_ended(write, monkeypatch, place):
+    """A GeoPackage is counted while the run goes on."""
+    counted = []
+    check_file = counting.check_file
+
+    def slow(*given):
+        time.sleep(0.2)
+        check_file(*given)
+        counted.append(given[0])
+
+    def put(places, check_cancelled):
+        assert counted == ["RELEASED_RECORDS"]
+        return []
+
+    monkeypatch.setattr(counting, "check_file", slow)
+    monkeypatch.setattr(outputs, "deliver", put)
+    table, check = release_of([1] * 5, ["F"] * 5, [1] * 5)
+    write(place, table, check)
+    counted.clear()
+    with pytest.raises(PrivacyError, match="second count"):
+        write(place, table, SecondCount(6, 3))
+    assert not counted
 
 
 def test_a_number_that_is_missing_is_no_row(qgis_app, tmp_path):

@@ -26,6 +26,7 @@ from ....core.progress import Progress, part
 from ..feedback import check_cancelled
 from ..given import Given
 from ..tables import FOR_RELEASE, INTERNAL, TEST_DATA, SecondCount, Table, kind_of_output
+from .counting import Counting
 from .databases import DatabaseTable, TablePlace
 from .destinations import checked_destinations, with_destination
 from .dressing import Dress, dress_when_loaded
@@ -37,7 +38,7 @@ from .journals import settle, without_journals
 from .leftovers import tidy_up
 from .locks import one_run_on
 from .places import FilePlace, deliver
-from .second_count import check_file, check_layer
+from .second_count import check_layer
 from .styles import describe, store_style, style
 from .temporary import announce_layer, belongs_in_a_file, temporary_file
 from .writing import fill_sink, in_one_sentence, write_file, write_text
@@ -63,7 +64,6 @@ class Outputs:
         self._given, self._feedback = given, feedback
         self._group, self._history = group_of_run(made_by or given.algorithm.displayName()), history
         self._files: dict[str, tuple[Path, Path]] = {}
-        self._counts: dict[str, Callable[[Path], None]] = {}
         self._tables: dict[str, TablePlace] = {}
         self._results: dict[str, object] = {}
         self._titles: dict[str, str] = {}
@@ -74,6 +74,7 @@ class Outputs:
         with ExitStack() as stack:
             self._hold(destinations, stack)
             self._staging = _new_folder(stack)
+            self._counting = stack.enter_context(Counting())  # which ends before the folder does
             for name, destination in destinations.items():
                 self._destinations[name] = self._settled(name, destination, stack)
             self._held = stack.pop_all()
@@ -130,9 +131,7 @@ class Outputs:
                 store_style(file, name, title, self._labelled(name))
                 self._note(file, destination, title)
                 settle(file)
-                check_file(name, file, table, check)
-            if check is not None:
-                self._counts[name] = partial(_count_again, name, table, check)
+                self._counting.begin(name, file, table, check)
         else:
             with in_one_sentence(name):
                 self._to_sink(name, table, title, check, progress)
@@ -156,9 +155,10 @@ class Outputs:
     def deliver(self) -> dict[str, object]:
         """Put all files in their place and return the results of the algorithm."""
         check_cancelled(self._feedback)
+        self._counting.wait()
         self._let_go_of_tables()
         places = [
-            FilePlace(name, staged, destination, stale_beside(destination), self._counts.get(name, lambda _: None))
+            FilePlace(name, staged, destination, stale_beside(destination), partial(self._counting.in_place, name))
             for name, (staged, destination) in self._files.items()
         ]
         tables = {name: place for name, place in self._tables.items() if name in self._results}
@@ -302,8 +302,3 @@ def _new_folder(stack: ExitStack) -> Path:
         return stack.enter_context(own_folder(parent))
     except OSError as error:
         raise VbasError(no_temporary_folder(error)) from error
-
-
-def _count_again(name: str, table: Table, check: SecondCount, file: Path) -> None:
-    with in_one_sentence(name), without_journals():
-        check_file(name, file, table, check)
