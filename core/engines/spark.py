@@ -7,7 +7,7 @@ more at the end, and what was written is counted against what the plan foretold.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Callable
 
@@ -123,7 +123,7 @@ class Spark:
         self._guarded(place.check_free)
         staged = place.beside(f"vbas_{secrets.token_hex(8)}")
         self._staged, self._final = staged, place
-        rows = self._frame(expression)
+        rows = self._sql(_sorted_apart(PySparkCompiler().to_sqlglot(expression.unbind()), expression.columns))
         self._guarded(lambda: staged.write(rows))
         return self._named("vbas_written", self._guarded(staged.read), expression.schema())
 
@@ -157,13 +157,19 @@ class Spark:
 
     def _seen(self) -> list[tuple] | None:
         """The files behind the records with their sizes and times; None where the table is not one of files."""
-        try:
-            files = self._table().select(*(f"_metadata.file_{one}" for one in ("path", "size", "modification_time")))
-            return sorted(tuple(row) for row in files.distinct().collect())
-        except FAILURES as error:
-            if condition(error) in UNKNOWN_FIELD:
-                return None
-            raise
+        if is_path(self._given[1]):
+            listed = self._session.read.format("binaryFile").option("recursiveFileLookup", "true")
+            listed = listed.load(self._given[1]).select("path", "length", "modificationTime")
+        else:
+            try:
+                names = (f"_metadata.file_{one}" for one in ("path", "size", "modification_time"))
+                listed = self._table().select(*names).distinct()
+                listed.schema  # over Connect, a field that is not there is found here
+            except FAILURES as error:
+                if condition(error) in UNKNOWN_FIELD:
+                    return None
+                raise
+        return sorted(tuple(row) for row in listed.collect())
 
     def _comparable(self, field: str) -> sge.Expression:
         """A field such that what is equal looks alike."""
@@ -218,3 +224,15 @@ class Spark:
         with suppress(*FAILURES):
             if self._session is not None:
                 self._session.interruptTag(self._tag)
+
+
+def _sorted_apart(statement: sge.Expression, shown: Sequence[str]) -> sge.Expression:
+    """A sorted query whose rows are dealt out by what they show, and sorted in every part.
+
+    To sort across the parts Spark would work out all rows twice, once to see where to part them.
+    """
+    order = statement.args["order"]
+    statement.set("order", None)
+    statement.set("distribute", sge.Distribute(expressions=[sg.column(name, quoted=True) for name in shown]))
+    statement.set("sort", sge.Sort(expressions=order.expressions))
+    return statement

@@ -20,6 +20,8 @@ SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.caseSensitive": "true",
     "spark.sql.ansi.enabled": "true",
+    # What rows are joined with are dictionaries and plans, which are larger than Spark expects.
+    "spark.sql.autoBroadcastJoinThreshold": "67108864",
     # Else a folder “area=007” would be the number 7.
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
