@@ -5,9 +5,9 @@
 The people are those of `engines.py`, as one Parquet file; the cluster has two executors on this machine
 (`local-cluster[2,1,1024]`). Every line is a process of its own, with a driver and executors of its own, whose CPU
 seconds it counts together; one line starts the cluster and counts the rows, which all others do too. By hand: one
-GROUP BY of the fields as they are, written as Parquet and read here; and the join with the regions, a window that counts
-classes, rows sorted by what they show, written as Parquet. What that does not do: check fields, look at kept fields,
-count what was written once more.
+GROUP BY of the fields as they are, written as Parquet and read here; and the join with the regions, a window that
+counts classes, rows sorted by what they show, written as Parquet. What that does not do: check fields, look at kept
+fields, count what was written once more.
 """
 
 from __future__ import annotations

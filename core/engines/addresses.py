@@ -14,7 +14,7 @@ FILES = (".parquet", ".pq", ".csv", ".csv.gz", ".tsv")
 DATABASES = (".duckdb", ".ddb")
 SECRETS = re.compile(r"(^|[\s;&?/:])(password|passwd|pwd|sslpassword|token|secret|authcfg)\s*=", re.IGNORECASE)
 CONNECT = ("use_ssl", "user_id")
-REFUSED = (
+REFUSED = tr(
     "CONNECTION holds a password or a token, which the history of Processing would keep: take it out. PostgreSQL reads "
     "it from a connection of QGIS, from ~/.pgpass or from PGPASSFILE, Spark Connect from the environment "
     "(SPARK_CONNECT_AUTHENTICATE_TOKEN)."
@@ -50,9 +50,12 @@ def read_address(text: str) -> Address:
     if path != text or path.lower().endswith((*FILES, *DATABASES)) or "*" in path or Path(path).is_dir():
         return Address("duckdb", path, path)
     raise InputError(
-        f"CONNECTION “{text}” is neither a connection of QGIS nor an address: give a Parquet or CSV file, a folder of "
-        "Parquet files, a .duckdb file, postgresql://user@host/database, or sc://host:15002 or spark://host:7077 for "
-        "Spark."
+        tr(
+            "CONNECTION “{text}” is neither a connection of QGIS nor an address: give a Parquet or CSV file, "
+            "a folder of Parquet files, a .duckdb file, postgresql://user@host/database, or for Spark "
+            "sc://host:15002 or spark://host:7077.",
+            text=text,
+        )
     )
 
 

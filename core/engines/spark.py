@@ -164,7 +164,7 @@ class Spark:
             try:
                 names = (f"_metadata.file_{one}" for one in ("path", "size", "modification_time"))
                 listed = self._table().select(*names).distinct()
-                listed.schema  # over Connect, a field that is not there is found here
+                return sorted(tuple(row) for row in listed.collect())
             except FAILURES as error:
                 if condition(error) in UNKNOWN_FIELD:
                     return None
