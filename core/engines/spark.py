@@ -158,18 +158,16 @@ class Spark:
     def _seen(self) -> list[tuple] | None:
         """The files behind the records with their sizes and times; None where the table is not one of files."""
         if is_path(self._given[1]):
-            listed = self._session.read.format("binaryFile").option("recursiveFileLookup", "true")
-            listed = listed.load(self._given[1]).select("path", "length", "modificationTime")
-        else:
-            try:
-                names = (f"_metadata.file_{one}" for one in ("path", "size", "modification_time"))
-                listed = self._table().select(*names).distinct()
-                return sorted(tuple(row) for row in listed.collect())
-            except FAILURES as error:
-                if condition(error) in UNKNOWN_FIELD:
-                    return None
-                raise
-        return sorted(tuple(row) for row in listed.collect())
+            every = self._session.read.format("binaryFile").option("recursiveFileLookup", "true")
+            files = every.load(self._given[1]).select("path", "length", "modificationTime")
+            return sorted(tuple(row) for row in files.collect())
+        try:
+            parts = (f"_metadata.file_{one}" for one in ("path", "size", "modification_time"))
+            return sorted(tuple(row) for row in self._table().select(*parts).distinct().collect())
+        except FAILURES as error:
+            if condition(error) in UNKNOWN_FIELD:
+                return None
+            raise
 
     def _comparable(self, field: str) -> sge.Expression:
         """A field such that what is equal looks alike."""

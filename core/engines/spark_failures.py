@@ -32,7 +32,7 @@ def sentence(error: BaseException, place: str) -> VbasError:
             tr("Spark cannot start here: it needs Java 17 or 21; install it, or set JAVA_HOME to where it is.")
         )
     if any(word in text for word in ("unavailable", "connection refused", "failed to connect", "all masters are")):
-        return EngineError(tr("CONNECTION: Spark cannot be reached at “{place}”.", place=place))
+        return unreached(place)
     if "unauthenticated" in text:
         return EngineError(
             tr(
@@ -45,6 +45,11 @@ def sentence(error: BaseException, place: str) -> VbasError:
     if asked:
         return InputError(asked)
     return EngineError(tr("Spark: {problem}: nothing was written.", problem=_known(text) or _kind(error, text)))
+
+
+def unreached(place: str) -> EngineError:
+    """That nobody answers at an address."""
+    return EngineError(tr("CONNECTION: Spark cannot be reached at “{place}”.", place=place))
 
 
 def _asked_for(text: str) -> str:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from pyspark.logger import PySparkLogger
 
 from ..errors import InputError
 from ..language import tr
 from .addresses import Address
-from .spark_failures import FAILURES
+from .spark_failures import FAILURES, unreached
 
 # Of every session that is worked in, whatever the cluster's own settings: what the steps count on.
 SETTINGS = {
@@ -38,6 +40,7 @@ OF_DRIVER = {
     "spark.log.level": "OFF",
     "spark.driver.maxResultSize": "0",
 }
+CONNECT_PORT, PATIENCE = 15002, 10  # where Spark Connect listens; seconds to wait for an answer
 LOOPBACK = {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_HOSTNAME": "localhost"}
 # PySpark writes what Spark says to the standard error as it raises it, values of records included.
 TALKATIVE = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
@@ -63,23 +66,27 @@ class Session:
             self.session.stop()
         elif self.started:
             _end_driver(self.session)
-        for name in self.told:
-            PySparkLogger.getLogger(name).disabled = False
+        _silence(self.told, False)
 
 
 def opened_session(address: Address, memory: int) -> Session:
     """A session of its own in the cluster of an address.
 
     memory : MB of a driver that is started here. A driver that this Python has already is used, and left running.
-    Raises InputError where this Python has a driver of another cluster.
+    Raises InputError where this Python has a driver of another cluster, EngineError where nobody answers.
     """
+    _reach(address)
     told = tuple(name for name in TALKATIVE if not PySparkLogger.getLogger(name).disabled)
-    for name in told:
-        PySparkLogger.getLogger(name).disabled = True
-    session, java, started = _over_connect(address) if address.kind == "connect" else _classic(address.place, memory)
+    _silence(told, True)
+    try:
+        opened = _over_connect(address) if address.kind == "connect" else _classic(address.place, memory)
+    except BaseException:
+        _silence(told, False)
+        raise
+    at = Session(*opened, told)
     for name, value in SETTINGS.items():
-        session.conf.set(name, value)
-    return Session(session, java, started, told)
+        at.session.conf.set(name, value)
+    return at
 
 
 def _over_connect(address: Address) -> tuple[Any, None, bool]:
@@ -109,6 +116,25 @@ def _classic(master: str, memory: int) -> tuple[Any, Any, bool]:
             )
         )
     return session.newSession(), context._jvm, not there
+
+
+def _silence(names: tuple[str, ...], silent: bool) -> None:
+    for name in names:
+        PySparkLogger.getLogger(name).disabled = silent
+
+
+def _reach(address: Address) -> None:
+    """Raise EngineError where nobody listens at an address: Spark itself would go on trying for minutes."""
+    if address.kind == "spark" and not address.place.startswith("spark://"):
+        return
+    hosts = [urlsplit(f"//{one}") for one in urlsplit(address.place.partition(";")[0]).netloc.split(",")]
+    for host in hosts:
+        with (
+            suppress(OSError, ValueError),
+            socket.create_connection((host.hostname or "", host.port or CONNECT_PORT), PATIENCE),
+        ):
+            return
+    raise unreached(address.place)
 
 
 @contextmanager
