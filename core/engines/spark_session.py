@@ -79,11 +79,11 @@ def opened_session(address: Address, memory: int) -> Session:
     told = tuple(name for name in TALKATIVE if not PySparkLogger.getLogger(name).disabled)
     _silence(told, True)
     try:
-        opened = _over_connect(address) if address.kind == "connect" else _classic(address.place, memory)
+        there = _over_connect(address) if address.kind == "connect" else _classic(address.place, memory)
     except BaseException:
         _silence(told, False)
         raise
-    at = Session(*opened, told)
+    at = Session(there[0], there[1], there[2], told)
     for name, value in SETTINGS.items():
         at.session.conf.set(name, value)
     return at
