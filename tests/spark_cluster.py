@@ -55,6 +55,6 @@ def running(folder: Path) -> Iterator[Cluster]:
         builder = builder.config(name, value)
     session = builder.getOrCreate()
     try:
-        yield Cluster(MASTER, f"sc://127.0.0.1:{port}", session)
+        yield Cluster(MASTER, f"sc://localhost:{port}", session)
     finally:
         session.stop()

@@ -41,6 +41,7 @@ OF_DRIVER = {
     "spark.driver.maxResultSize": "0",
 }
 CONNECT_PORT, PATIENCE = 15002, 10  # where Spark Connect listens; seconds to wait for an answer
+RETRIES = 5  # of Spark Connect, 17 seconds in all; by itself it goes on for ten minutes
 LOOPBACK = {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_HOSTNAME": "localhost"}
 # PySpark writes what Spark says to the standard error as it raises it, values of records included.
 TALKATIVE = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
@@ -90,9 +91,12 @@ def opened_session(address: Address, memory: int) -> Session:
 
 
 def _over_connect(address: Address) -> tuple[Any, None, bool]:
+    from pyspark.sql.connect.client.retries import DefaultPolicy
     from pyspark.sql.connect.session import SparkSession
 
-    return SparkSession.builder.remote(address.connection).create(), None, False
+    session = SparkSession.builder.remote(address.connection).create()
+    session.client.set_retry_policies([DefaultPolicy(max_retries=RETRIES)])
+    return session, None, False
 
 
 def _classic(master: str, memory: int) -> tuple[Any, Any, bool]:
