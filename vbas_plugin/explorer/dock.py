@@ -1,0 +1,302 @@
+"""The dock: what is chosen, the curve, the map and the region clicked at, held together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from qgis.core import QgsMapLayer, QgsProject
+from qgis.PyQt import sip
+from qgis.PyQt.QtCore import Qt, pyqtSignal
+from qgis.PyQt.QtGui import QCloseEvent
+from qgis.PyQt.QtWidgets import (
+    QDockWidget,
+    QFrame,
+    QHBoxLayout,
+    QProgressBar,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ...algorithms.explored import MAIN, Shown
+from ...core.language import tr
+from .choices import ChoiceInputs
+from .chooser import NumberChooser
+from .curve_view import CurveView
+from .inputs import DataInputs
+from .looking import Look
+from .map_layer import RegionLayer
+from .panel import RegionPanel, told_of
+from .widgets import pass_over, wrapped
+from .words import summary_of, where_shown
+
+# Readable on a light and on a dark window.
+WRONG = "QLabel { background: #fdecd8; color: #5c2a00; border-left: 4px solid #d55e00; padding: 4px; }"
+SAID = "QLabel { border-left: 4px solid #0072b2; padding: 4px; }"
+
+
+class ExplorerDock(QDockWidget):
+    """The dock. closed : its user closed it
+
+    data, choices, chooser, curve, panel : its widgets; looking : the look itself; map : the layer of regions
+    """
+
+    closed = pyqtSignal()
+
+    def __init__(self, iface: Any, parent: QWidget | None = None) -> None:
+        super().__init__(tr("VBAS explorer"), parent)
+        self.setObjectName("VbasExplorer")
+        self._iface = iface
+        self.data, self.choices = DataInputs(), ChoiceInputs()
+        self.chooser, self.curve, self.panel = NumberChooser(), CurveView(), RegionPanel()
+        self.look, self.cancel = QPushButton(tr("Look")), QPushButton(tr("Cancel"))
+        self.anonymise, self.clear = QPushButton(tr("Run anonymise with these…")), QPushButton(tr("Clear"))
+        self.message, self.summary, self.bar = wrapped(), wrapped(), QProgressBar()
+        self.map = RegionLayer(iface, self)
+        self.looking = Look(self)
+        self.results, self.hint = QWidget(), wrapped()
+        self._dialog: Any = None
+        self._watched: list[QgsMapLayer] = []
+        self._stale = self._gone = False  # other data are chosen; what was read is no longer there as it was
+        self._kept_number: int | None = None  # that the user chose, None for the approach's own
+        self._on_map: Shown | None = None
+        self._build()
+        self._connect()
+        self._refresh()
+
+    def _build(self) -> None:
+        self.hint.setText(
+            tr(
+                "Choose areas, records and what an outsider could know about a person, and press Look. You see what "
+                "each number of regions would suppress, on a curve and on the map. Nothing is written or released."
+            )
+        )
+        self.bar.setRange(0, 100)
+        self.bar.setTextVisible(False)
+        self.bar.setMaximumHeight(8)
+        self.look.setDefault(True)
+        self.look.setToolTip(tr("Read areas and records, and show the curve and the regions."))
+        self.anonymise.setToolTip(
+            tr("Open “Anonymise records”, filled so that running it makes just the regions that you see.")
+        )
+        self.clear.setToolTip(tr("Take the regions off the map, and let go of what was read."))
+        buttons = QHBoxLayout()
+        buttons.addWidget(self.look, 1)
+        buttons.addWidget(self.cancel)
+        buttons.addWidget(self.clear)
+        found = QVBoxLayout(self.results)
+        found.setContentsMargins(0, 0, 0, 0)
+        for widget in (self.curve, self.chooser, self.summary, self.anonymise, _line(), self.panel):
+            found.addWidget(widget)
+        inner = QWidget()
+        layout = QVBoxLayout(inner)
+        for one in (self.data, self.choices, buttons, self.bar, self.message, self.hint, self.results):
+            (layout.addLayout if isinstance(one, QHBoxLayout) else layout.addWidget)(one)
+        layout.addStretch(1)
+        pass_over(inner)
+        scroll = QScrollArea()
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(inner)
+        self.setWidget(scroll)
+        self.setMinimumWidth(300)
+        self.say("")
+        self.panel.show_text("")
+
+    def _connect(self) -> None:
+        self.look.clicked.connect(self.start)
+        self.cancel.clicked.connect(self.looking.cancel)
+        self.clear.clicked.connect(self.forget)
+        self.anonymise.clicked.connect(self.run_anonymise)
+        self.data.changed.connect(self._data_changed)
+        self.data.collapsedStateChanged.connect(lambda *_: self._refresh())
+        self.choices.changed.connect(self._take_choices)
+        self.chooser.dragged.connect(self._preview)
+        self.chooser.chosen.connect(self._take_number)
+        self.chooser.searched.connect(self.looking.budget)
+        self.curve.picked.connect(self._take_number)
+        self.panel.clicking.connect(self.map.click)
+        self.map.clicking.connect(self.panel.button.setChecked)
+        self.map.clicked.connect(self._tell_region)
+        self.map.changed.connect(self._own_layer_changed)
+        looking = self.looking
+        looking.changed.connect(self._refresh)
+        looking.regions.connect(self._show_regions)
+        looking.points.connect(self._show_points)
+        looking.said.connect(self.say)
+        looking.progressed.connect(lambda percent: self.bar.setValue(round(percent)))
+        QgsProject.instance().layersWillBeRemoved.connect(self._lose_layers)
+
+    def _own_layer_changed(self) -> None:
+        self.data.leave_aside([self.map.layer] if self.map.layer is not None else [])
+
+    # What its user does
+
+    def start(self) -> None:
+        """Look: read what is chosen."""
+        missing = self.data.missing()
+        if missing:
+            self.say(missing, True)
+            self.data.setCollapsed(False)
+            return
+        self.say("")
+        self._kept_number = None
+        self._watch(self.data.layers())
+        self.looking.begin(self.data.parameters(), self.choices.choices())
+
+    def run_anonymise(self) -> None:
+        """Open the dialog of the main algorithm, filled so that running it makes the regions shown."""
+        seen = self.looking.seen
+        if seen is None:
+            return
+        try:
+            import processing
+        except ImportError:
+            self.say(tr("The Processing plugin of QGIS is switched off: switch it on under Plugins."), True)
+            return
+        self._dialog = processing.createAlgorithmDialog(MAIN, seen.parameters)
+        if self._dialog is None:
+            self.say(tr("“Anonymise records” is not in the toolbox: load the plugin again."), True)
+            return
+        self._dialog.show()
+
+    def forget(self) -> None:
+        """Clear: take the regions off the map, and let go of what was read."""
+        self._watch([])
+        self.looking.forget()
+        self.map.clear()
+        self.say("")
+        self._refresh()
+
+    def end(self) -> None:
+        """Before the dock goes away for good."""
+        self.looking.forget()
+        self._watch([])
+        project = QgsProject.instance()
+        project.layersWillBeRemoved.disconnect(self._lose_layers)
+        self.map.close()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self.forget()
+        self.closed.emit()
+        super().closeEvent(event)
+
+    # What it shows
+
+    def say(self, sentence: str, wrong: bool = False) -> None:
+        """One sentence to the user; none where it is empty."""
+        self.message.setText(sentence)
+        self.message.setStyleSheet(WRONG if wrong else SAID)
+        self.message.setVisible(bool(sentence))
+
+    def _refresh(self) -> None:
+        """Have the widgets show where things stand."""
+        looking, seen = self.looking, self.looking.seen
+        self.results.setVisible(seen is not None)
+        self.hint.setVisible(seen is None)
+        self.bar.setVisible(looking.busy)
+        self.cancel.setVisible(looking.busy)
+        self.results.setEnabled(not self._stale)
+        self.anonymise.setEnabled(seen is not None and not self._stale)
+        self.clear.setEnabled(seen is not None)
+        self.data.setTitle(self.data.in_short() if self.data.isCollapsed() else tr("Data"))
+
+    def _show_regions(self) -> None:
+        """The regions of the look, on the map, on the curve and in words."""
+        seen = self.looking.seen
+        if seen is None:
+            self._refresh()
+            return
+        first = self.map.layer is None
+        if seen.shown is not self._on_map or first:
+            self._on_map = seen.shown
+            self.panel.show_text("")
+            self.map.show(seen.shown.table)
+        self.chooser.set_areas(len(seen.explored.areas))
+        self.chooser.set_value(seen.shown.n_sites)
+        measures = seen.shown.measures
+        nested = seen.least if seen.settings.nested else None
+        self.curve.mark((measures.n_regions, measures.suppression_percent), nested)
+        self.summary.setText(summary_of(seen))
+        if first:
+            self.data.setCollapsed(True)
+        self._refresh()
+
+    def _show_points(self) -> None:
+        seen = self.looking.seen
+        if seen is not None:
+            self.curve.show_points(seen.points, len(seen.explored.areas))
+
+    def _preview(self, n_sites: int) -> None:
+        """Where the slider is, before it is let go."""
+        seen, percent = self.looking.seen, self.curve.percent_at(n_sites)
+        if seen is not None and percent is not None:
+            nested = seen.least if seen.settings.nested else None
+            self.curve.mark((n_sites, percent if nested is None else nested), nested)
+
+    def _tell_region(self, level: int, number: int) -> None:
+        seen = self.looking.seen
+        if seen is None:
+            return
+        where = where_shown(seen, level, number) if seen.settings.nested else ""
+        self.panel.show_text(told_of(number, seen.settings.k, seen.account(level, number), where))
+
+    # What happens around it
+
+    def _take_choices(self) -> None:
+        if self.looking.seen is not None and not self._stale:
+            self.looking.choose(self.choices.choices(), self._kept_number)
+
+    def _take_number(self, n_sites: int) -> None:
+        self._kept_number = n_sites
+        self.looking.number(n_sites)
+
+    def _data_changed(self) -> None:
+        """Other layers or fields than those that were read."""
+        seen = self.looking.seen
+        stale = self._gone or (seen is not None and dict(seen.data) != self.data.parameters())
+        if stale != self._stale:
+            self._stale = stale
+            self.say(tr("Other data are chosen: press Look to read them.") if stale else "")
+        self._refresh()
+
+    def _edited(self) -> None:
+        """What a layer holds is no longer what was read."""
+        if self.looking.seen is not None and not self._stale:
+            self._gone = self._stale = True
+            self.say(tr("A layer was changed since it was read: press Look to read it again."))
+            self._refresh()
+
+    def _lose_layers(self, identifiers: list[str]) -> None:
+        """Layers are about to leave the project: nothing may read them any more."""
+        gone = [one for one in self._watched if not sip.isdeleted(one) and one.id() in identifiers]
+        if not gone:
+            return
+        name = gone[0].name()
+        if self.looking.reading:
+            self.looking.stop()
+        self._watch([one for one in self._watched if one not in gone])
+        self._gone = self._stale = True
+        self.data.setCollapsed(False)
+        self.say(tr("The layer “{name}” was removed from the project: choose another one.", name=name), True)
+        self._refresh()
+
+    def _watch(self, layers: list[QgsMapLayer]) -> None:
+        """Hear when these layers change, and no longer of those before."""
+        for one in self._watched:
+            if not sip.isdeleted(one):
+                for signal in (one.dataChanged, one.layerModified, one.subsetStringChanged):
+                    signal.disconnect(self._edited)
+        self._watched, self._gone, self._stale = list(dict.fromkeys(layers)), False, False
+        for one in self._watched:
+            for signal in (one.dataChanged, one.layerModified, one.subsetStringChanged):
+                signal.connect(self._edited)
+
+
+def _line() -> QFrame:
+    line = QFrame()
+    line.setFrameShape(QFrame.Shape.HLine)
+    line.setFrameShadow(QFrame.Shadow.Sunken)
+    return line
