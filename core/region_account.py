@@ -32,7 +32,7 @@ class RegionAccount:
     classes, smallest, largest : its equivalence classes, and the records of the smallest and largest, 0 for none
     small_classes, suppressed : the classes of fewer than k records, and their records
     costs : per cent of the region's records that would still be suppressed without each quasi-identifier
-    lost : of each quasi-identifier the values that lose most records, the largest loss first
+    lost : the values that lose a larger share than the region as a whole, those first that lose most records more
     """
 
     areas: int
@@ -79,10 +79,12 @@ def account_of_region(areas: Areas, profile: Profile, crosswalk: Crosswalk, regi
 
 
 def _lost(profile: Profile, suppressed: np.ndarray) -> tuple[ValueLost, ...]:
-    """The values that lose records, those that lose most first; of equals in the order of the quasi-identifiers."""
+    """The values that lose more than their share, by how many records more; of equals in the order of the fields."""
+    share = suppressed.sum() / max(profile.n_records, 1)
     found = []
     for name, codes, categories in zip(profile.quasi_identifiers, profile.classes.T, profile.categories):
         records, lost = (np.bincount(codes, of, len(categories)) for of in (profile.class_sizes, suppressed))
-        for code in to_list(np.flatnonzero(lost)):
-            found.append(ValueLost(name, categories[code], int(records[code]), int(lost[code])))
-    return tuple(sorted(found, key=lambda one: -one.suppressed))
+        for code in to_list(np.flatnonzero(lost > share * records)):
+            value = ValueLost(name, categories[code], int(records[code]), int(lost[code]))
+            found.append((lost[code] - share * records[code], value))
+    return tuple(value for _, value in sorted(found, key=lambda one: -one[0]))

@@ -49,18 +49,21 @@ class ChoiceInputs(QWidget):
             (self.aggregation, "iterative Voronoi"),
         ):
             list_of.setCurrentIndex(list_of.findData(default))
-        self._layout = rows()
-        self.setLayout(self._layout)
-        add_row(self._layout, tr("k: smallest class allowed"), self.k, tr("Classes of fewer records are suppressed."))
+        layout, custom = rows(), rows()
+        self._custom = QWidget()
+        self._custom.setLayout(custom)
+        self.setLayout(layout)
+        add_row(layout, tr("k: smallest class allowed"), self.k, tr("Classes of fewer records are suppressed."))
         add_row(
-            self._layout,
+            layout,
             tr("What to favour"),
             self.favour,
             tr("How regions are made. The number of regions is what you explore; the slider starts where this has it."),
         )
-        add_row(self._layout, tr("Where the sites go"), self.site_location, tr("Custom only."))
-        add_row(self._layout, tr("Which area joins which region"), self.aggregation, tr("Custom only."))
-        self._layout.addRow(self.nested)
+        add_row(custom, tr("Where the sites go"), self.site_location, tr("The points that draw the regions."))
+        add_row(custom, tr("Which area joins which region"), self.aggregation, tr("How areas become regions."))
+        layout.addRow(self._custom)
+        layout.addRow(self.nested)
         self._show_custom()
         self.k.valueChanged.connect(lambda *_: self.changed.emit())
         self.nested.toggled.connect(lambda *_: self.changed.emit())
@@ -95,8 +98,5 @@ class ChoiceInputs(QWidget):
 
     def _show_custom(self) -> None:
         """The approaches by themselves, only where they count."""
-        custom = self.favour.currentData() == CUSTOM
-        located = custom and self.aggregation.currentData() not in choosing_sites(AGGREGATIONS)
-        for widget, shown in ((self.site_location, located), (self.aggregation, custom)):
-            widget.setVisible(shown)
-            self._layout.labelForField(widget).setVisible(shown)
+        self._custom.setVisible(self.favour.currentData() == CUSTOM)
+        self.site_location.setEnabled(self.aggregation.currentData() not in choosing_sites(AGGREGATIONS))

@@ -68,7 +68,7 @@ class CurveView(QWidget):
         metrics = self.fontMetrics()
         labels = [metrics.horizontalAdvance(label) for _, label in self.axes()[1].marks()] or [0]
         line = metrics.height()
-        left, top, bottom = max(labels) + 2 * GAP, line + 2 * GAP, 2 * line + 2.5 * GAP
+        left, top, bottom = max(labels) + 2 * GAP, 2 * line + 2 * GAP, 2 * line + 1.5 * GAP
         return QRectF(left, top, max(self.width() - left - 2 * GAP, 10.0), max(self.height() - top - bottom, 10.0))
 
     def place(self, regions: float, percent: float) -> QPointF:
@@ -152,9 +152,9 @@ class CurveView(QWidget):
         frame, y = self.frame(), self.place(1.0, self._nested).y()
         painter.setPen(QPen(MARK, 1.5, Qt.PenStyle.DashLine))
         painter.drawLine(QPointF(frame.left(), y), QPointF(frame.right(), y))
-        words = tr("with nested levels {percent:.3g} %", percent=self._nested)
+        # Over the curve, which is flat here.
         painter.setPen(self._pen(False))
-        painter.drawText(QPointF(frame.left() + GAP, y - GAP), words)
+        painter.drawText(QPointF(frame.left() + GAP, y - 2.5 * GAP), tr("with nested levels"))
 
     def _draw_mark(self, painter: QPainter) -> None:
         if self._at is None:

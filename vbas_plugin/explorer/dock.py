@@ -19,7 +19,7 @@ from qgis.PyQt.QtWidgets import (
     QWidget,
 )
 
-from ...algorithms.explored import MAIN, Shown
+from ...algorithms.explored import MAIN, Choices, Shown
 from ...core.language import tr
 from .choices import ChoiceInputs
 from .chooser import NumberChooser
@@ -59,7 +59,8 @@ class ExplorerDock(QDockWidget):
         self._dialog: Any = None
         self._watched: list[QgsMapLayer] = []
         self._stale = self._gone = False  # other data are chosen; what was read is no longer there as it was
-        self._kept_number: int | None = None  # that the user chose, None for the approach's own
+        self._number_chosen = False  # by the user, and not by the approach
+        self._asked: Choices | None = None
         self._on_map: Shown | None = None
         self._build()
         self._connect()
@@ -115,7 +116,7 @@ class ExplorerDock(QDockWidget):
         self.choices.changed.connect(self._take_choices)
         self.chooser.dragged.connect(self._preview)
         self.chooser.chosen.connect(self._take_number)
-        self.chooser.searched.connect(self.looking.budget)
+        self.chooser.searched.connect(self._take_budget)
         self.curve.picked.connect(self._take_number)
         self.panel.clicking.connect(self.map.click)
         self.map.clicking.connect(self.panel.button.setChecked)
@@ -126,8 +127,9 @@ class ExplorerDock(QDockWidget):
         looking.regions.connect(self._show_regions)
         looking.points.connect(self._show_points)
         looking.said.connect(self.say)
-        looking.progressed.connect(lambda percent: self.bar.setValue(round(percent)))
+        looking.progressed.connect(self._progress)
         QgsProject.instance().layersWillBeRemoved.connect(self._lose_layers)
+        QgsProject.instance().cleared.connect(self.forget)
 
     def _own_layer_changed(self) -> None:
         self.data.leave_aside([self.map.layer] if self.map.layer is not None else [])
@@ -142,9 +144,10 @@ class ExplorerDock(QDockWidget):
             self.data.setCollapsed(False)
             return
         self.say("")
-        self._kept_number = None
+        self._number_chosen = False
         self._watch(self.data.layers())
-        self.looking.begin(self.data.parameters(), self.choices.choices())
+        self._asked = self.choices.choices()
+        self.looking.begin(self.data.parameters(), self._asked)
 
     def run_anonymise(self) -> None:
         """Open the dialog of the main algorithm, filled so that running it makes the regions shown."""
@@ -176,6 +179,7 @@ class ExplorerDock(QDockWidget):
         self._watch([])
         project = QgsProject.instance()
         project.layersWillBeRemoved.disconnect(self._lose_layers)
+        project.cleared.disconnect(self.forget)
         self.map.close()
 
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -191,11 +195,18 @@ class ExplorerDock(QDockWidget):
         self.message.setStyleSheet(WRONG if wrong else SAID)
         self.message.setVisible(bool(sentence))
 
+    def _progress(self, percent: float) -> None:
+        """How far the work is; only that there is some before it says."""
+        self.bar.setRange(0, 100 if percent > 0 else 0)
+        self.bar.setValue(round(percent))
+
     def _refresh(self) -> None:
         """Have the widgets show where things stand."""
         looking, seen = self.looking, self.looking.seen
         self.results.setVisible(seen is not None)
         self.hint.setVisible(seen is None)
+        if looking.busy and not self.bar.isVisible():
+            self._progress(0.0)
         self.bar.setVisible(looking.busy)
         self.cancel.setVisible(looking.busy)
         self.results.setEnabled(not self._stale)
@@ -223,6 +234,8 @@ class ExplorerDock(QDockWidget):
         if first:
             self.data.setCollapsed(True)
         self._refresh()
+        if self._asked != self.choices.choices():  # meanwhile
+            self._take_choices()
 
     def _show_points(self) -> None:
         seen = self.looking.seen
@@ -246,12 +259,19 @@ class ExplorerDock(QDockWidget):
     # What happens around it
 
     def _take_choices(self) -> None:
-        if self.looking.seen is not None and not self._stale:
-            self.looking.choose(self.choices.choices(), self._kept_number)
+        seen = self.looking.seen
+        if seen is not None and not self._stale:
+            self._asked = self.choices.choices()
+            self.looking.choose(self._asked, self.chooser.value() if self._number_chosen else None)
 
     def _take_number(self, n_sites: int) -> None:
-        self._kept_number = n_sites
+        self._number_chosen = True
+        self.chooser.set_value(n_sites)
         self.looking.number(n_sites)
+
+    def _take_budget(self, percent: float) -> None:
+        self._number_chosen = True
+        self.looking.budget(percent)
 
     def _data_changed(self) -> None:
         """Other layers or fields than those that were read."""

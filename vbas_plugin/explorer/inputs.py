@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qgis.core import QgsMapLayer, QgsMapLayerProxyModel, QgsVectorLayer
+from qgis.core import QgsMapLayer, QgsMapLayerProxyModel, QgsProject, QgsVectorLayer
 from qgis.gui import QgsCollapsibleGroupBoxBasic, QgsFieldComboBox, QgsMapLayerComboBox
 from qgis.PyQt.QtCore import Qt, pyqtSignal
 from qgis.PyQt.QtWidgets import QCheckBox, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
@@ -27,7 +27,7 @@ class DataInputs(QgsCollapsibleGroupBoxBasic):
         self.region_id, self.population = QgsFieldComboBox(), QgsFieldComboBox()
         self.record_region, self.record_count = QgsFieldComboBox(), QgsFieldComboBox()
         self.quasi_identifiers = QListWidget()
-        self.leave_out = QCheckBox(tr("Suppress records of unknown areas"))
+        self.leave_out = QCheckBox(tr("suppress their records"))
         self._build()
         self.regions.layerChanged.connect(self._take_areas)
         self.records.layerChanged.connect(self._take_records)
@@ -36,6 +36,7 @@ class DataInputs(QgsCollapsibleGroupBoxBasic):
         self.record_region.fieldChanged.connect(lambda *_: self._fill_quasi_identifiers())
         self.quasi_identifiers.itemChanged.connect(lambda *_: self.changed.emit())
         self.leave_out.toggled.connect(lambda *_: self.changed.emit())
+        QgsProject.instance().layersAdded.connect(self._take_new_layers)
         self.propose()
 
     def parameters(self) -> dict[str, object]:
@@ -141,14 +142,22 @@ class DataInputs(QgsCollapsibleGroupBoxBasic):
                 self.record_count,
                 tr("Only for a table that is already counted: how many records each row stands for."),
             ),
+            (
+                tr("Unknown areas"),
+                self.leave_out,
+                tr(
+                    "Records whose area is not among the areas: left out, where ticked, and counted as suppressed; else "
+                    "the table is refused."
+                ),
+            ),
         ):
             add_row(layout, text, widget, tip)
-        self.leave_out.setToolTip(
-            tr("Records whose area is not among the areas are left out and count as suppressed; else they are refused.")
-        )
-        outer = QVBoxLayout(self)
-        outer.addLayout(layout)
-        outer.addWidget(self.leave_out)
+        QVBoxLayout(self).addLayout(layout)
+
+    def _take_new_layers(self) -> None:
+        """A table that comes in is proposed while the records are still those of the areas."""
+        if self.records.currentLayer() in (None, self.regions.currentLayer()):
+            self.propose()
 
     def _take_areas(self, layer: QgsMapLayer | None) -> None:
         names = _names(layer)

@@ -97,7 +97,10 @@ class Look(QObject):
     def number(self, n_sites: int) -> None:
         """Another number of regions."""
         seen = self.seen
-        if seen is None or (n_sites == seen.shown.n_sites and not self.busy):
+        if seen is None:
+            return
+        if n_sites == seen.shown.n_sites and not self.busy:
+            self.regions.emit()
             return
         self._run(tr("VBAS explorer: regions"), lambda job: _at(seen, n_sites, job))
 

@@ -18,6 +18,7 @@ from qgis.core import (
 from qgis.gui import QgsMapToolEmitPoint
 from qgis.PyQt import sip
 from qgis.PyQt.QtCore import QObject, pyqtSignal
+from qgis.PyQt.QtXml import QDomDocument
 
 from ...algorithms.layers.delivery.looking import layer_of, refill
 from ...algorithms.layers.reading.crosswalks import LEVEL, NUMBER
@@ -25,7 +26,16 @@ from ...algorithms.layers.tables import INTERNAL, Table
 from ...core.language import tr
 
 GROUP = "VBAS explorer"
-MARKED = "vbas/explorer"  # a property of the group, by which one that was saved with a project is known
+MARKED = "vbas/explorer"  # a property of the group, by which it is known whatever its user calls it
+# Where a project file names layers: the tag, and the attribute that holds the id; none where a child does.
+SAVED_IN = (
+    ("maplayer", ""),
+    ("layer-tree-layer", "id"),
+    ("layer", "id"),
+    ("legendlayerfile", "layerid"),
+    ("layer-setting", "id"),
+    ("item", "id"),
+)
 
 
 class RegionLayer(QObject):
@@ -41,7 +51,7 @@ class RegionLayer(QObject):
         self._iface = iface
         self._layer: QgsVectorLayer | None = None
         self._tool: QgsMapToolEmitPoint | None = None
-        QgsProject.instance().readProject.connect(self.remove_left_over)
+        QgsProject.instance().writeProject.connect(self._leave_out)
 
     @property
     def layer(self) -> QgsVectorLayer | None:
@@ -71,13 +81,14 @@ class RegionLayer(QObject):
         """Take layer and group out of the project, and the tool from the map."""
         self.click(False)
         self._remove_layer()
-        self.remove_left_over()
+        for group in self._groups():
+            QgsProject.instance().layerTreeRoot().removeChildNode(group)
         self.changed.emit()
 
     def close(self) -> None:
         """For good."""
         self.clear()
-        QgsProject.instance().readProject.disconnect(self.remove_left_over)
+        QgsProject.instance().writeProject.disconnect(self._leave_out)
 
     def click(self, on: bool) -> None:
         """Have clicks on the map ask for regions, or no longer."""
@@ -114,21 +125,33 @@ class RegionLayer(QObject):
             found = [one.id() for one in self.layer.getFeatures() if (_level(one), one[NUMBER]) == (level, number)]
             self.layer.selectByIds(found)
 
-    def remove_left_over(self) -> None:
-        """Remove groups of the dock, also those that were saved with a project."""
-        root = QgsProject.instance().layerTreeRoot()
-        for group in [one for one in root.findGroups() if one.customProperty(MARKED)]:
-            if not any(one.layer() is not None and one.layer() is self.layer for one in group.findLayers()):
-                QgsProject.instance().removeMapLayers(group.findLayerIds())
-                root.removeChildNode(group)
+    def _groups(self) -> list[QgsLayerTreeGroup]:
+        return [one for one in QgsProject.instance().layerTreeRoot().findGroups() if one.customProperty(MARKED)]
 
     def _group(self) -> QgsLayerTreeGroup:
-        root = QgsProject.instance().layerTreeRoot()
-        there = next((one for one in root.findGroups() if one.customProperty(MARKED)), None)
-        if there is None:
-            there = root.insertGroup(0, GROUP)
-            there.setCustomProperty(MARKED, True)
-        return there
+        there = self._groups()
+        if there:
+            return there[0]
+        made = QgsProject.instance().layerTreeRoot().insertGroup(0, GROUP)
+        made.setCustomProperty(MARKED, True)
+        return made
+
+    def _leave_out(self, document: QDomDocument) -> None:
+        """Keep the layer out of a project that is saved: its legend and metadata would tell of suppressed records."""
+        layer = self.layer
+        if layer is None:
+            return
+        for tag, key in SAVED_IN:
+            found = document.elementsByTagName(tag)
+            for node in [found.at(position) for position in range(found.length())]:
+                element = node.toElement()
+                named = element.attribute(key) if key else element.firstChildElement("id").text()
+                if layer.id() in named:
+                    node.parentNode().removeChild(node)
+        groups = document.elementsByTagName("layer-tree-group")
+        for node in [groups.at(position) for position in range(groups.length())]:
+            if node.toElement().attribute("name") == GROUP and node.firstChildElement("layer-tree-layer").isNull():
+                node.parentNode().removeChild(node)
 
     def _remove_layer(self) -> None:
         there, self._layer = self.layer, None

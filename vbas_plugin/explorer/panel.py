@@ -82,8 +82,10 @@ def _classes(account: RegionAccount) -> str:
 def _suppressed(account: RegionAccount, k: int, nested: bool) -> str:
     if nested:
         return plural(
-            "{records:,} records ({percent:.3g} %) are in {n} class of fewer than {k} here and need a larger region.",
-            "{records:,} records ({percent:.3g} %) are in {n} classes of fewer than {k} here and need a larger region.",
+            "{records:,} records ({percent:.3g} %) are in {n} class of fewer than {k} here and need a larger region, "
+            "where others go with them to hide them.",
+            "{records:,} records ({percent:.3g} %) are in {n} classes of fewer than {k} here and need a larger region, "
+            "where others go with them to hide them.",
             account.small_classes,
             records=account.suppressed,
             percent=account.percent,

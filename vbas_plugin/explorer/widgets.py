@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from qgis.PyQt.QtCore import QEvent, QObject, Qt
-from qgis.PyQt.QtWidgets import QAbstractSpinBox, QComboBox, QFormLayout, QLabel, QSizePolicy, QSlider, QWidget
+from qgis.PyQt.QtWidgets import (
+    QAbstractSpinBox,
+    QComboBox,
+    QFormLayout,
+    QLabel,
+    QListWidget,
+    QSizePolicy,
+    QSlider,
+    QWidget,
+)
 
 
 class PassedOver(QObject):
@@ -54,10 +63,15 @@ def wrapped(text: str = "") -> QLabel:
 
 
 def add_row(layout: QFormLayout, text: str, widget: QWidget, tip: str) -> None:
-    """A widget with its label, which screen readers know it by, and a tooltip for both."""
+    """A widget with its label, which screen readers know it by, and a tooltip for both; a list below its label."""
     label = QLabel(text)
+    label.setWordWrap(True)
     label.setBuddy(widget)
     for one in (label, widget):
         one.setToolTip(tip)
     widget.setAccessibleName(text)
-    layout.addRow(label, widget)
+    if isinstance(widget, QListWidget):
+        layout.addRow(label)
+        layout.addRow(widget)
+    else:
+        layout.addRow(label, widget)
