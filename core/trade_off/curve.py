@@ -103,8 +103,8 @@ def numbers_on_curve(n_areas: int, most: int = MOST_POINTS) -> list[int]:
 
 
 def coarse_to_fine(numbers: Sequence[int]) -> list[int]:
-    """The same numbers in the order in which they tell most: both ends, then the middle of every gap."""
-    ends = dict.fromkeys(position for position in (0, len(numbers) - 1) if position >= 0)
+    """The same numbers, one at least, in the order in which they tell most: both ends, then the middle of each gap."""
+    ends = dict.fromkeys((0, len(numbers) - 1))
     found, gaps = [numbers[position] for position in ends], deque([(0, len(numbers) - 1)])
     while gaps:
         low, high = gaps.popleft()

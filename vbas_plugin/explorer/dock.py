@@ -212,7 +212,7 @@ class ExplorerDock(QDockWidget):
         self.results.setEnabled(not self._stale)
         self.anonymise.setEnabled(seen is not None and not self._stale)
         self.clear.setEnabled(seen is not None)
-        self.data.setTitle(self.data.in_short() if self.data.isCollapsed() else tr("Data"))
+        self.data.entitle()
 
     def _show_regions(self) -> None:
         """The regions of the look, on the map, on the curve and in words."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from qgis.core import QgsMapLayer, QgsMapLayerProxyModel, QgsProject, QgsVectorLayer
 from qgis.gui import QgsCollapsibleGroupBoxBasic, QgsFieldComboBox, QgsMapLayerComboBox
-from qgis.PyQt.QtCore import Qt, pyqtSignal
+from qgis.PyQt.QtCore import QSize, Qt, pyqtSignal
+from qgis.PyQt.QtGui import QResizeEvent
 from qgis.PyQt.QtWidgets import QCheckBox, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
 from ...algorithms.form.usual_fields import ROW_NUMBERS, USUAL_FIELDS, usual_field
@@ -14,6 +15,7 @@ from .widgets import add_row, narrow, rows
 
 LAYER_FILTER = QgsMapLayerProxyModel.Filter
 SHOWN_ROWS = 6
+LEAST_WIDTH = 220
 
 
 class DataInputs(QgsCollapsibleGroupBoxBasic):
@@ -37,7 +39,9 @@ class DataInputs(QgsCollapsibleGroupBoxBasic):
         self.quasi_identifiers.itemChanged.connect(lambda *_: self.changed.emit())
         self.leave_out.toggled.connect(lambda *_: self.changed.emit())
         QgsProject.instance().layersAdded.connect(self._take_new_layers)
-        self.propose()
+        self._take_new_layers(list(QgsProject.instance().mapLayers().values()))
+        self._take_areas(self.regions.currentLayer())
+        self._take_records(self.records.currentLayer())
 
     def parameters(self) -> dict[str, object]:
         """What the main algorithm is given; layers by their id. POPULATION and RECORD_COUNT are empty for none: left
@@ -86,17 +90,26 @@ class DataInputs(QgsCollapsibleGroupBoxBasic):
     def leave_aside(self, layers: list[QgsMapLayer]) -> None:
         """Do not offer these layers, which the dock made itself."""
         for one in (self.regions, self.records):
+            chosen = one.currentLayer()
+            one.blockSignals(True)
             one.setExceptedLayerList(layers)
+            one.setLayer(chosen)
+            one.blockSignals(False)
 
-    def propose(self) -> None:
-        """Records without geometry where there are any: they are seldom the areas."""
-        model = self.records.model()
-        found = [self.records.layer(row) for row in range(model.rowCount())]
-        tables = [one for one in found if isinstance(one, QgsVectorLayer) and not one.isSpatial()]
-        if tables and self.records.currentLayer() not in tables:
-            self.records.setLayer(tables[0])
-        self._take_areas(self.regions.currentLayer())
-        self._take_records(self.records.currentLayer())
+    def entitle(self) -> None:
+        """The title: what is chosen while the group is folded, as far as there is room."""
+        words = self.in_short() if self.isCollapsed() else tr("Data")
+        room = max(self.width(), LEAST_WIDTH) - 2 * self.fontMetrics().height() - 10
+        self.setTitle(self.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, room))
+        self.setToolTip(words if self.isCollapsed() else "")
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.entitle()
+
+    def minimumSizeHint(self) -> QSize:
+        """However long the title."""
+        return QSize(min(super().minimumSizeHint().width(), LEAST_WIDTH), super().minimumSizeHint().height())
 
     def in_short(self) -> str:
         """What is chosen, in a few words, for the title of the folded group."""
@@ -146,7 +159,7 @@ class DataInputs(QgsCollapsibleGroupBoxBasic):
                 tr("Unknown areas"),
                 self.leave_out,
                 tr(
-                    "Records whose area is not among the areas: left out, where ticked, and counted as suppressed; else "
+                    "Records whose area is not among the areas: left out, where ticked, and count as suppressed; else "
                     "the table is refused."
                 ),
             ),
@@ -154,10 +167,11 @@ class DataInputs(QgsCollapsibleGroupBoxBasic):
             add_row(layout, text, widget, tip)
         QVBoxLayout(self).addLayout(layout)
 
-    def _take_new_layers(self) -> None:
+    def _take_new_layers(self, layers: list[QgsMapLayer]) -> None:
         """A table that comes in is proposed while the records are still those of the areas."""
-        if self.records.currentLayer() in (None, self.regions.currentLayer()):
-            self.propose()
+        tables = [one for one in layers if isinstance(one, QgsVectorLayer) and not one.isSpatial()]
+        if tables and self.records.currentLayer() in (*tables, None, self.regions.currentLayer()):
+            self.records.setLayer(tables[0])
 
     def _take_areas(self, layer: QgsMapLayer | None) -> None:
         names = _names(layer)

@@ -159,7 +159,7 @@ class Look(QObject):
         self.said.emit(" ".join([*seen.explored.warnings, *warnings]), bool(seen.explored.warnings or warnings))
         self.regions.emit()
         self.points.emit()
-        if not seen.curve.whole:
+        if not seen.curve.whole and not self.busy:  # what was shown may have asked for other regions at once
             self._fill(seen.curve)
 
     def _fill(self, curve: Curve) -> None:

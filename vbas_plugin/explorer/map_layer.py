@@ -100,9 +100,10 @@ class RegionLayer(QObject):
                 self._tool.deactivated.connect(lambda: self.clicking.emit(False))
             canvas.setMapTool(self._tool)
             self.clicking.emit(True)
-        elif self._tool is not None:
+            return
+        if self._tool is not None:
             canvas.unsetMapTool(self._tool)
-            self.clicking.emit(False)
+        self.clicking.emit(False)
 
     def select_at(self, point: QgsPointXY) -> None:
         """Select the smallest region at a point of the map."""
