@@ -16,6 +16,7 @@ from qgis.core import (
 )
 
 from ...core.errors import VbasError
+from ...core.language import tr
 from ..layers.delivery.outputs import Outputs
 from ..layers.feedback import cancelled_by_signals
 from ..layers.given import Given
@@ -28,12 +29,13 @@ from .understanding import as_spelled, understood, with_labels
 def problem_of(algorithm: QgsProcessingAlgorithm, error: Exception) -> str:
     """What is told the user of an error: one sentence, in the words of the form."""
     if isinstance(error, ArithmeticError):
-        return (
-            f"The numbers given are too large or too small to work with ({error}): look for a slip in the "
-            "parameters, the populations and the counts."
+        return tr(
+            "The numbers given are too large or too small to work with ({error}): look for a slip in the "
+            "parameters, the populations and the counts.",
+            error=error,
         )
     if isinstance(error, MemoryError):
-        return (
+        return tr(
             "There is not enough memory for this table: close other programs, or count the records by area and "
             "class in your database first and give the counts as RECORD_COUNT."
         )
@@ -91,7 +93,7 @@ class VbasAlgorithm(NamedAlgorithm):
     def shortHelpString(self) -> str:
         """The help panel: the text of the form, then every parameter and output with its own help."""
         rows = [self.HELP]
-        for heading, destination in (("Parameters", False), ("Outputs", True)):
+        for heading, destination in ((tr("Parameters"), False), (tr("Outputs"), True)):
             items = [
                 f"<p><b>{escape(p.description())}</b><br>{escape(p.help())}</p>"
                 for p in self.parameterDefinitions()
