@@ -21,6 +21,7 @@ from qgis.PyQt.QtWidgets import (
 
 from ...algorithms.explored import MAIN, Choices, Shown
 from ...core.language import tr
+from ...core.profile import Profile
 from .choices import ChoiceInputs
 from .chooser import NumberChooser
 from .curve_view import CurveView
@@ -32,8 +33,9 @@ from .widgets import pass_over, wrapped
 from .words import summary_of, where_shown
 
 # Readable on a light and on a dark window.
-WRONG = "QLabel { background: #fdecd8; color: #5c2a00; border-left: 4px solid #d55e00; padding: 4px; }"
-SAID = "QLabel { border-left: 4px solid #0072b2; padding: 4px; }"
+BESIDE = "padding:4px;border-left-width:4px;border-left-style:solid;border-left-color:"
+WRONG = f"{BESIDE}#d55e00;background:#fdecd8;color:#5c2a00"
+SAID = f"{BESIDE}#0072b2"
 
 
 class ExplorerDock(QDockWidget):
@@ -51,14 +53,16 @@ class ExplorerDock(QDockWidget):
         self.data, self.choices = DataInputs(), ChoiceInputs()
         self.chooser, self.curve, self.panel = NumberChooser(), CurveView(), RegionPanel()
         self.look, self.cancel = QPushButton(tr("Look")), QPushButton(tr("Cancel"))
-        self.anonymise, self.clear = QPushButton(tr("Run anonymise with these…")), QPushButton(tr("Clear"))
+        self.anonymise, self.clear = QPushButton(tr("Anonymise with these…")), QPushButton(tr("Clear"))
         self.message, self.summary, self.bar = wrapped(), wrapped(), QProgressBar()
         self.map = RegionLayer(iface, self)
         self.looking = Look(self)
         self.results, self.hint = QWidget(), wrapped()
         self._dialog: Any = None
         self._watched: list[QgsMapLayer] = []
-        self._stale = self._gone = False  # other data are chosen; what was read is no longer there as it was
+        # What is shown is no longer as it was read; nor is what is being read as it was when that began.
+        self._gone = self._changed = False
+        self._read: Profile | None = None
         self._number_chosen = False  # by the user, and not by the approach
         self._asked: Choices | None = None
         self._on_map: Shown | None = None
@@ -144,7 +148,7 @@ class ExplorerDock(QDockWidget):
             self.data.setCollapsed(False)
             return
         self.say("")
-        self._number_chosen = False
+        self._number_chosen = self._changed = False
         self._watch(self.data.layers())
         self._asked = self.choices.choices()
         self.looking.begin(self.data.parameters(), self._asked)
@@ -195,6 +199,12 @@ class ExplorerDock(QDockWidget):
         self.message.setStyleSheet(WRONG if wrong else SAID)
         self.message.setVisible(bool(sentence))
 
+    @property
+    def _stale(self) -> bool:
+        """Whether what is shown is not of the data as they are chosen and stand now."""
+        seen = self.looking.seen
+        return seen is not None and (self._gone or dict(seen.data) != self.data.parameters())
+
     def _progress(self, percent: float) -> None:
         """How far the work is; only that there is some before it says."""
         self.bar.setRange(0, 100 if percent > 0 else 0)
@@ -221,6 +231,8 @@ class ExplorerDock(QDockWidget):
             self._refresh()
             return
         first = self.map.layer is None
+        if seen.explored.profile is not self._read:
+            self._read, self._gone = seen.explored.profile, self._changed
         if seen.shown is not self._on_map or first:
             self._on_map = seen.shown
             self.panel.show_text("")
@@ -234,6 +246,8 @@ class ExplorerDock(QDockWidget):
         if first:
             self.data.setCollapsed(True)
         self._refresh()
+        if self._stale and self.message.isHidden():
+            self._tell_stale()
         if self._asked != self.choices.choices():  # meanwhile
             self._take_choices()
 
@@ -274,19 +288,25 @@ class ExplorerDock(QDockWidget):
         self.looking.budget(percent)
 
     def _data_changed(self) -> None:
-        """Other layers or fields than those that were read."""
-        seen = self.looking.seen
-        stale = self._gone or (seen is not None and dict(seen.data) != self.data.parameters())
-        if stale != self._stale:
-            self._stale = stale
-            self.say(tr("Other data are chosen: press Look to read them.") if stale else "")
+        """Other layers or fields than those that were read, or those again."""
+        if self.looking.seen is not None and not self.looking.busy:
+            self.say("")
+            self._tell_stale()
         self._refresh()
+
+    def _tell_stale(self) -> None:
+        """Why another look is needed, where it is."""
+        if self._gone:
+            self.say(tr("A layer was changed since it was read: press Look to read it again."))
+        elif self._stale:
+            self.say(tr("Other data are chosen: press Look to read them."))
 
     def _edited(self) -> None:
         """What a layer holds is no longer what was read."""
-        if self.looking.seen is not None and not self._stale:
-            self._gone = self._stale = True
-            self.say(tr("A layer was changed since it was read: press Look to read it again."))
+        self._changed = True
+        if self.looking.seen is not None and not self._gone:
+            self._gone = True
+            self._tell_stale()
             self._refresh()
 
     def _lose_layers(self, identifiers: list[str]) -> None:
@@ -298,7 +318,7 @@ class ExplorerDock(QDockWidget):
         if self.looking.reading:
             self.looking.stop()
         self._watch([one for one in self._watched if one not in gone])
-        self._gone = self._stale = True
+        self._gone = self._changed = True
         self.data.setCollapsed(False)
         self.say(tr("The layer “{name}” was removed from the project: choose another one.", name=name), True)
         self._refresh()
@@ -309,7 +329,7 @@ class ExplorerDock(QDockWidget):
             if not sip.isdeleted(one):
                 for signal in (one.dataChanged, one.layerModified, one.subsetStringChanged):
                     signal.disconnect(self._edited)
-        self._watched, self._gone, self._stale = list(dict.fromkeys(layers)), False, False
+        self._watched = list(dict.fromkeys(layers))
         for one in self._watched:
             for signal in (one.dataChanged, one.layerModified, one.subsetStringChanged):
                 signal.connect(self._edited)

@@ -29,7 +29,7 @@ class DataInputs(QgsCollapsibleGroupBoxBasic):
         self.region_id, self.population = QgsFieldComboBox(), QgsFieldComboBox()
         self.record_region, self.record_count = QgsFieldComboBox(), QgsFieldComboBox()
         self.quasi_identifiers = QListWidget()
-        self.leave_out = QCheckBox(tr("suppress their records"))
+        self.leave_out = QCheckBox(tr("Suppress"))
         self._build()
         self.regions.layerChanged.connect(self._take_areas)
         self.records.layerChanged.connect(self._take_records)

@@ -17,7 +17,7 @@ from qgis.core import (
 )
 from qgis.gui import QgsMapToolEmitPoint
 from qgis.PyQt import sip
-from qgis.PyQt.QtCore import QObject, pyqtSignal
+from qgis.PyQt.QtCore import QObject, QTimer, pyqtSignal
 from qgis.PyQt.QtXml import QDomDocument
 
 from ...algorithms.layers.delivery.looking import layer_of, refill
@@ -25,17 +25,16 @@ from ...algorithms.layers.reading.crosswalks import LEVEL, NUMBER
 from ...algorithms.layers.tables import INTERNAL, Table
 from ...core.language import tr
 
-GROUP = "VBAS explorer"
+GROUP = tr("VBAS explorer")
 MARKED = "vbas/explorer"  # a property of the group, by which it is known whatever its user calls it
-# Where a project file names layers: the tag, and the attribute that holds the id; none where a child does.
-SAVED_IN = (
-    ("maplayer", ""),
-    ("layer-tree-layer", "id"),
-    ("layer", "id"),
-    ("legendlayerfile", "layerid"),
-    ("layer-setting", "id"),
-    ("item", "id"),
-)
+# Where a project file names layers: by tag, how the id is found in the element.
+SAVED_IN = {
+    "layer-tree-layer": lambda element: element.attribute("id"),
+    "layer": lambda element: element.attribute("id"),
+    "layer-setting": lambda element: element.attribute("id"),
+    "legendlayerfile": lambda element: element.attribute("layerid"),
+    "item": lambda element: element.text(),
+}
 
 
 class RegionLayer(QObject):
@@ -142,17 +141,27 @@ class RegionLayer(QObject):
         layer = self.layer
         if layer is None:
             return
-        for tag, key in SAVED_IN:
+        for tag, id_of in SAVED_IN.items():
             found = document.elementsByTagName(tag)
             for node in [found.at(position) for position in range(found.length())]:
-                element = node.toElement()
-                named = element.attribute(key) if key else element.firstChildElement("id").text()
-                if layer.id() in named:
+                if id_of(node.toElement()) == layer.id():
                     node.parentNode().removeChild(node)
+        # The layers themselves are written after this. Taken out it stays alive, whoever still holds it.
+        QgsProject.instance().takeMapLayer(layer)
+        QTimer.singleShot(0, self._put_back)
         groups = document.elementsByTagName("layer-tree-group")
         for node in [groups.at(position) for position in range(groups.length())]:
             if node.toElement().attribute("name") == GROUP and node.firstChildElement("layer-tree-layer").isNull():
                 node.parentNode().removeChild(node)
+
+    def _put_back(self) -> None:
+        """Once the project is saved."""
+        layer, project = self.layer, QgsProject.instance()
+        if layer is not None and project.mapLayer(layer.id()) is None:
+            changed = project.isDirty()
+            project.addMapLayer(layer, False)
+            self._group().insertLayer(0, layer)
+            project.setDirty(changed)
 
     def _remove_layer(self) -> None:
         there, self._layer = self.layer, None

@@ -24,9 +24,11 @@ class RegionPanel(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.button = QToolButton()
-        self.button.setText(tr("Click a region on the map"))
+        self.button.setText(tr("Click a region"))
         self.button.setCheckable(True)
-        self.button.setToolTip(tr("Then its people, its classes, and what is suppressed and why are shown here."))
+        self.button.setToolTip(
+            tr("On the map: its people, its classes, and what is suppressed and why are shown here.")
+        )
         self.button.clicked.connect(self.clicking.emit)
         self.text = wrapped()
         layout = QVBoxLayout(self)

@@ -65,7 +65,6 @@ class Job(QgsTask):
             self.error = error.with_traceback(None)
             return False
         finally:
-            self._after = self._work = None
             self.ended.set()
         return True
 
@@ -77,9 +76,10 @@ class Job(QgsTask):
             self.ended.set()
 
     def finished(self, successful: bool) -> None:
-        """Called by QGIS in the thread of the window."""
+        """Called by QGIS in the thread of the window, where everything that QGIS owns has to be let go of."""
         self.ended.set()
         self.finished_by(self)
+        self._after = self._work = self.result = self.error = None
 
 
 class Worker(QObject):
