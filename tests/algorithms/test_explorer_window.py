@@ -251,7 +251,7 @@ def test_a_click_on_the_map_tells_of_the_region(dock, qgis_iface, nested):
         QPoint(int(pixel.x()), int(pixel.y())),
     )
     let_pass()
-    told = dock.panel.text.text()
+    told = dock.panel.text.text().replace("&nbsp;", " ")
     assert "Region 3" in told and "internal: not for publishing" in told
     assert f"{feature['records']} records" in told and f"population {feature['population']:,.0f}" in told
     if nested:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qgis.PyQt.QtCore import pyqtSignal
-from qgis.PyQt.QtWidgets import QCheckBox, QComboBox, QSpinBox, QWidget
+from qgis.PyQt.QtWidgets import QCheckBox, QComboBox, QSpinBox, QVBoxLayout, QWidget
 
 from ...algorithms.explored import Choices
 from ...core.aggregation import APPROACHES as AGGREGATIONS
@@ -52,7 +52,6 @@ class ChoiceInputs(QWidget):
         layout, custom = rows(), rows()
         self._custom = QWidget()
         self._custom.setLayout(custom)
-        self.setLayout(layout)
         add_row(layout, tr("k: smallest class allowed"), self.k, tr("Classes of fewer records are suppressed."))
         add_row(
             layout,
@@ -62,8 +61,11 @@ class ChoiceInputs(QWidget):
         )
         add_row(custom, tr("Where the sites go"), self.site_location, tr("The points that draw the regions."))
         add_row(custom, tr("Which area joins which region"), self.aggregation, tr("How areas become regions."))
-        layout.addRow(self._custom)
-        layout.addRow(self.nested)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addLayout(layout)
+        outer.addWidget(self._custom)
+        outer.addWidget(self.nested)
         self._show_custom()
         self.k.valueChanged.connect(lambda *_: self.changed.emit())
         self.nested.toggled.connect(lambda *_: self.changed.emit())

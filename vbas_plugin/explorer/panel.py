@@ -26,9 +26,7 @@ class RegionPanel(QWidget):
         self.button = QToolButton()
         self.button.setText(tr("Click a region"))
         self.button.setCheckable(True)
-        self.button.setToolTip(
-            tr("On the map: its people, its classes, and what is suppressed and why are shown here.")
-        )
+        self.button.setToolTip(tr("On the map: its people, its classes, and what is suppressed and why are then told."))
         self.button.clicked.connect(self.clicking.emit)
         self.text = wrapped()
         layout = QVBoxLayout(self)
@@ -58,7 +56,8 @@ def told_of(number: int, k: int, account: RegionAccount, shown_where: str = "") 
         parts.append(_who(account.lost))
     elif account.records:
         parts.append(escape(tr("Every class has at least {k} records: nothing is suppressed here.", k=k)))
-    return "".join(f"<p style='margin:3px 0'>{one}</p>" for one in parts if one)
+    html = "".join(f"<div style='margin:3px 0'>{one}</div>" for one in parts if one)
+    return html.replace(" %", "&nbsp;%")  # on one line
 
 
 def _people(account: RegionAccount) -> str:
@@ -130,5 +129,5 @@ def _value(one: ValueLost) -> str:
 
 
 def _listed(title: str, items: list[str]) -> str:
-    lines = "".join(f"<br>&nbsp;• {escape(one)}" for one in items)
-    return f"{escape(title)}{lines}"
+    lines = "".join(f"<tr><td>•&nbsp;</td><td>{escape(one)}</td></tr>" for one in items)
+    return f"{escape(title)}<table cellspacing='0' cellpadding='0'>{lines}</table>"

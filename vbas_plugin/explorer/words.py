@@ -31,7 +31,7 @@ def summary_of(seen: Seen) -> str:
     ]
     if levels > 1:
         lines.insert(1, plural("{n} level above them.", "{n} levels above them.", levels - 1))
-    return " ".join(lines)
+    return "\n".join(lines)
 
 
 def where_shown(seen: Seen, level: int, number: int) -> str:
