@@ -7,6 +7,7 @@ from html import escape
 from typing import ClassVar
 
 from qgis.core import (
+    QgsProcessingAlgorithm,
     QgsProcessingContext,
     QgsProcessingException,
     QgsProcessingFeedback,
@@ -23,6 +24,22 @@ from ..named import NamedAlgorithm, history, name_pages
 from .effective import Counts, Effective
 from .form import Form
 from .understanding import as_spelled, understood, with_labels
+
+
+def problem_of(algorithm: QgsProcessingAlgorithm, error: Exception) -> str:
+    """What is told the user of an error: one sentence, in the words of the form."""
+    if isinstance(error, ArithmeticError):
+        return tr(
+            "The numbers given are too large or too small to work with ({error}): look for a slip in the "
+            "parameters, the populations and the counts.",
+            error=error,
+        )
+    if isinstance(error, MemoryError):
+        return tr(
+            "There is not enough memory for this table: close other programs, or count the records by area and "
+            "class in your database first and give the counts as RECORD_COUNT."
+        )
+    return with_labels(algorithm, str(error))
 
 
 class VbasAlgorithm(NamedAlgorithm):
@@ -112,19 +129,8 @@ class VbasAlgorithm(NamedAlgorithm):
         problem = ""
         try:
             return self._result(parameters, context, feedback)
-        except (VbasError, QgsProcessingException) as error:
-            problem = with_labels(self, str(error))
-        except ArithmeticError as error:
-            problem = tr(
-                "The numbers given are too large or too small to work with ({error}): look for a slip in the "
-                "parameters, the populations and the counts.",
-                error=error,
-            )
-        except MemoryError:
-            problem = tr(
-                "There is not enough memory for this table: close other programs, or count the records by area and "
-                "class in your database first and give the counts as RECORD_COUNT."
-            )
+        except (VbasError, QgsProcessingException, ArithmeticError, MemoryError) as error:
+            problem = problem_of(self, error)
         # QGIS never lets go of an exception that an algorithm raises. Raised here, it holds on to none of the records.
         raise QgsProcessingException(problem)
 
