@@ -169,7 +169,7 @@ def _number(value: float) -> str:
 
 
 def _split_choices(parameter: QgsProcessingParameterDefinition) -> tuple[str, list[str]]:
-    """The help before it comes to the choices, and a line for each choice: with what the help says of it, if it does."""
+    """The help before it comes to the choices, and a line for each choice, with what the help says of it."""
     text = parameter.help()
     if parameter.type() != "enum":
         return text, []
