@@ -8,6 +8,8 @@ from typing import Callable
 
 import numpy as np
 
+from .language import tr
+
 Shown = Callable[[np.ndarray], str]
 
 
@@ -35,7 +37,17 @@ def refuse_where(wrongs: Mapping[str, np.ndarray], field: str, things: str, firs
     """
     for word, wrong in wrongs.items():
         if wrong.any():
-            raise InputError(f"{field} is {word} in {int(wrong.sum())} {things} (first: {first(wrong)}): {advice}")
+            raise InputError(
+                tr(
+                    "{field} is {word} in {n_wrong} {things} (first: {first}): {advice}",
+                    field=field,
+                    word=word,
+                    n_wrong=int(wrong.sum()),
+                    things=things,
+                    first=first(wrong),
+                    advice=advice,
+                )
+            )
 
 
 def first_values(values: Iterable[object], limit: int = 5) -> str:

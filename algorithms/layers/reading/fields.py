@@ -8,6 +8,7 @@ import numpy as np
 from qgis.core import QgsCoordinateReferenceSystem, QgsFields
 
 from ....core.errors import InputError, first_values
+from ....core.language import tr
 
 # Layers around the Pacific count longitudes on to 360.
 MOST_LONGITUDE, MOST_LATITUDE = 360.0, 90.0
@@ -18,9 +19,20 @@ def field_index(fields: QgsFields, name: str, parameter: str, layer: str) -> int
     """Position of a field. Raises InputError that lists the fields there are."""
     index = fields.lookupField(name) if name else -1
     if index < 0:
-        there = first_values(fields.names(), 12) or "none at all"
-        wrong = f"there is no field “{name}” in {layer}, which" if name else f"no field was chosen; {layer}"
-        raise InputError(f"{parameter}: {wrong} has the fields {there}: choose one of them.")
+        there = first_values(fields.names(), 12) or tr("none at all")
+        wrong = (
+            tr("there is no field “{name}” in {layer}, which", name=name, layer=layer)
+            if name
+            else tr("no field was chosen; {layer}", layer=layer)
+        )
+        raise InputError(
+            tr(
+                "{parameter}: {wrong} has the fields {there}: choose one of them.",
+                parameter=parameter,
+                wrong=wrong,
+                there=there,
+            )
+        )
     return index
 
 
@@ -40,8 +52,14 @@ def number_or_missing(values: Sequence[object], field: str, parameter: str, iden
             wrong.append(value)
     if wrong:
         raise InputError(
-            f"{parameter} field “{field}” is not a number in {len(wrong)} rows (first: {first_values(wrong)}): "
-            "choose a numeric field or correct it."
+            tr(
+                "{parameter} field “{field}” is not a number in {n_wrong} rows (first: {first}): "
+                "choose a numeric field or correct it.",
+                parameter=parameter,
+                field=field,
+                n_wrong=len(wrong),
+                first=first_values(wrong),
+            )
         )
     return numbers
 
@@ -61,7 +79,15 @@ def check_degrees(coordinates: np.ndarray, crs: QgsCoordinateReferenceSystem, la
         or east - west > MOST_LONGITUDE + ROUNDING
     ):
         raise InputError(
-            f"{layer} is declared to be in {crs.authid() or 'a geographic CRS'}, in degrees, but reaches from "
-            f"{west:.10g} to {east:.10g} and from {south:.10g} to {north:.10g}, which degrees never do: assign "
-            "the layer the coordinate reference system that it was made in."
+            tr(
+                "{layer} is declared to be in {authid}, in degrees, but reaches from "
+                "{west:.10g} to {east:.10g} and from {south:.10g} to {north:.10g}, which degrees never do: assign "
+                "the layer the coordinate reference system that it was made in.",
+                layer=layer,
+                authid=crs.authid() or tr("a geographic CRS"),
+                west=west,
+                east=east,
+                south=south,
+                north=north,
+            )
         )
