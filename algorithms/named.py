@@ -11,7 +11,7 @@ from qgis.core import QgsProcessingAlgorithm
 from qgis.PyQt.QtCore import QUrl
 from qgis.PyQt.QtGui import QIcon
 
-from ..core.language import tr
+from ..core.language import language, tr
 
 ICONS = Path(__file__).resolve().parent.parent / "icons"
 METADATA = ICONS.parent / "metadata.txt"
@@ -33,14 +33,15 @@ GROUPS = {
 # algorithm has its page in docs/reference too, which leads there.
 PAGES = {
     "prepare": "methods",
-    "anonymise": "privacy",
+    "anonymise": "tutorial",
     "steps": "methods",
     "databases": "large-tables",
-    "compare": "approaches",
+    "compare": "choosing",
     "points": "donut",
     "cells": "cells",
     "baselines": "baselines",
-    "testdata": "README",
+    "testdata": "tutorial",
+    "anonymizestepbystep": "model-designer",
     "nestlevels": "nested",
     "flattenrelease": "nested",
     "nestedstepbystep": "nested",
@@ -85,9 +86,13 @@ def guide_page(name: str, group: str) -> str:
 def help_page(name: str) -> str:
     """The address of an algorithm's page of the reference: on the site where it was built, else as it is in docs/.
 
-    Empty where the plugin came without them.
+    In the language of the user where the site has it; empty where the plugin came without its docs.
     """
-    for page in (SITE / "reference" / f"{name}.html", DOCS / "reference" / f"{name}.md"):
+    for page in (
+        SITE / language() / "reference" / f"{name}.html",
+        SITE / "reference" / f"{name}.html",
+        DOCS / "reference" / f"{name}.md",
+    ):
         if page.is_file():
             return QUrl.fromLocalFile(str(page)).toString()
     return ""

@@ -2,6 +2,7 @@
 
 Run it again when a form changes its parameters, outputs or help:
     PYTHONPATH=build/package QT_QPA_PLATFORM=offscreen .venv/bin/python scripts/reference.py
+With a language and a folder it writes them there in that language, as `scripts/docs` does for the French site.
 """
 
 from __future__ import annotations
@@ -20,13 +21,20 @@ from qgis.core import (
     QgsProcessingProvider,
 )
 
+from vbas.core.language import ENGLISH, language, speak, tr
+
+if __name__ == "__main__":  # before anything that holds texts is imported
+    speak(sys.argv[1] if sys.argv[1:] else ENGLISH)
+
 from vbas.algorithms.form.parameters import ADVANCED, INTEGER, OPTIONAL
 from vbas.algorithms.layers.tables import FOR_RELEASE, INTERNAL, kind_of_output
 from vbas.algorithms.named import DOCS, GROUPS, TOOLBOX, guide_page
 
 FOLDER = DOCS / "reference"
 LIST = "README.md"
-WRITTEN = "This page is written by `scripts/reference.py` from the form."
+UNBOUNDED = 1e300
+# From a page of the reference to those of the guide, which is in English; other languages have a folder of their own.
+UP = {ENGLISH: "../", "fr": "../../"}
 
 
 def reference(provider: QgsProcessingProvider) -> dict[str, str]:
@@ -39,13 +47,15 @@ def reference(provider: QgsProcessingProvider) -> dict[str, str]:
 def list_of(algorithms: Iterable[QgsProcessingAlgorithm]) -> str:
     """All algorithms by their groups, in the order of the toolbox, each with a sentence."""
     lines = [
-        "# The algorithms",
-        "All of them are in the Processing toolbox under *VBAS*, and headless by their ids (`vbas:anonymize`). "
-        "These pages are written by `scripts/reference.py` from the forms, so they say what the forms say.",
+        f"# {tr('The algorithms')}",
+        tr(
+            "All of them are in the Processing toolbox under *VBAS*, and headless by their ids (`vbas:anonymize`). "
+            "These pages are written by `scripts/reference.py` from the forms, so they say what the forms say."
+        ),
     ]
     known = list(algorithms)
     for group in GROUPS.values():
-        rows = ["| algorithm | id | what it does |", "|---|---|---|"]
+        rows = [f"| {tr('algorithm')} | id | {tr('what it does')} |", "|---|---|---|"]
         for one in sorted((one for one in known if one.group() == group), key=_order_in_group):
             name = one.name()
             rows.append(f"| [{_cell(one.displayName())}]({name}.md) | `vbas:{name}` | {_cell(_summary(one))} |")
@@ -61,28 +71,33 @@ def page_of(algorithm: QgsProcessingAlgorithm) -> str:
     more = guide_page(name, algorithm.groupId())
     parts = [
         f"# {algorithm.displayName()}",
-        f"`vbas:{name}`, in the toolbox under *VBAS → {algorithm.group()}*. {WRITTEN}",
+        tr(
+            "`{id}`, in the toolbox under *VBAS → {group}*. "
+            "This page is written by `scripts/reference.py` from the form.",
+            id=algorithm.id() or f"vbas:{name}",
+            group=algorithm.group(),
+        ),
         *_paragraphs(_help_of(algorithm)),
-        f"The guide has more: [{_title(more)}](../{more}.md).",
+        tr("The guide has more: {page}.", page=f"[{_title(more)}]({UP[language()]}{more}.md)"),
     ]
     for heading, some in (
-        ("Inputs", [one for one in inputs if not one.flags() & ADVANCED]),
-        ("Advanced inputs", [one for one in inputs if one.flags() & ADVANCED]),
+        (tr("Inputs"), [one for one in inputs if not one.flags() & ADVANCED]),
+        (tr("Advanced inputs"), [one for one in inputs if one.flags() & ADVANCED]),
     ):
         if some:
             parts += [f"## {heading}", *(section for one in some for section in _input(one))]
     written = [one for one in parameters if one.isDestination()]
     if written:
-        parts += ["## Outputs", *(section for one in written for section in _output(one))]
+        parts += [f"## {tr('Outputs')}", *(section for one in written for section in _output(one))]
     names = {one.name() for one in written}
     numbers = [one for one in algorithm.outputDefinitions() if one.name() not in names and ":" not in one.name()]
     if numbers:
         parts += [
-            "## Given back to models and the command line",
+            f"## {tr('Given back to models and the command line')}",
             "\n".join(f"* `{one.name()}`: {_text(one.description())}" for one in numbers),
         ]
         if INTERNAL in map(kind_of_output, (one.description() for one in written)):
-            parts.append("These say what the internal outputs say: do not publish them.")
+            parts.append(tr("These say what the internal outputs say: do not publish them."))
     return "\n\n".join(parts) + "\n"
 
 
@@ -112,7 +127,7 @@ def _input(parameter: QgsProcessingParameterDefinition) -> list[str]:
     """Heading, kind, bounds and default, help, and the choices one by one."""
     kind = _kind(parameter)
     default = _default(parameter)
-    said = [kind, "may be left empty" if parameter.flags() & OPTIONAL else "", default]
+    said = [kind, tr("may be left empty") if parameter.flags() & OPTIONAL else "", default]
     facts = ", ".join(one for one in said if one)
     head, choices = _split_choices(parameter)
     sections = [f"### {_text(parameter.description())} ({parameter.name()})", f"*{facts[:1].upper()}{facts[1:]}.*"]
@@ -127,24 +142,24 @@ def _kind(parameter: QgsProcessingParameterDefinition) -> str:
     several = getattr(parameter, "allowMultiple", lambda: False)()
     kind = parameter.type()
     if kind == "field":
-        return f"{'fields' if several else 'a field'} of {parameter.parentLayerParameterName()}"
+        layer = parameter.parentLayerParameterName()
+        return tr("fields of {layer}", layer=layer) if several else tr("a field of {layer}", layer=layer)
     if kind == "number":
-        bounds = []
-        if parameter.minimum() > -1e300:
-            bounds.append(f"at least {_number(parameter.minimum())}")
-        if parameter.maximum() < 1e300:
-            bounds.append(f"at most {_number(parameter.maximum())}")
-        named = "a whole number" if parameter.dataType() == INTEGER else "a number"
-        return ", ".join([named, *bounds])
+        named = [tr("a whole number") if parameter.dataType() == INTEGER else tr("a number")]
+        if parameter.minimum() > -UNBOUNDED:
+            named.append(tr("at least {number}", number=_number(parameter.minimum())))
+        if parameter.maximum() < UNBOUNDED:
+            named.append(tr("at most {number}", number=_number(parameter.maximum())))
+        return ", ".join(named)
     return {
-        "source": "a layer or table",
-        "vector": "a layer or table",
-        "multilayer": "several layers or tables",
-        "enum": "one or several of the choices" if several else "one of the choices",
-        "boolean": "yes or no",
-        "string": "text",
-        "matrix": "a table, on the command line cell by cell",
-        "file": "a file",
+        "source": tr("a layer or table"),
+        "vector": tr("a layer or table"),
+        "multilayer": tr("several layers or tables"),
+        "enum": tr("one or several of the choices") if several else tr("one of the choices"),
+        "boolean": tr("yes or no"),
+        "string": tr("text"),
+        "matrix": tr("a table, on the command line cell by cell"),
+        "file": tr("a file"),
     }.get(kind, kind)
 
 
@@ -155,13 +170,12 @@ def _default(parameter: QgsProcessingParameterDefinition) -> str:
     if parameter.type() == "enum":
         words = parameter.options()
         chosen = default if isinstance(default, list) else [default]
-        named = [words[one] if isinstance(one, int) else str(one) for one in chosen]
-        return f"by default {', '.join(f'“{one}”' for one in named)}"
-    if parameter.type() == "boolean":
-        return f"by default {'yes' if default else 'no'}"
-    if parameter.type() == "number":
+        default = ", ".join(f"`{words[one] if isinstance(one, int) else one}`" for one in chosen)
+    elif parameter.type() == "boolean":
+        default = tr("yes") if default else tr("no")
+    elif parameter.type() == "number":
         default = _number(default)
-    return f"by default {default}"
+    return tr("by default {value}", value=default)
 
 
 def _number(value: float) -> str:
@@ -175,19 +189,20 @@ def _split_choices(parameter: QgsProcessingParameterDefinition) -> tuple[str, li
         return text, []
     words = parameter.options()
     any_of_them = "|".join(re.escape(one) for one in sorted(words, key=len, reverse=True))
-    head, *rest = re.split(rf"“({any_of_them})”: ", text)
+    head, *rest = re.split(rf"[“«]\s*({any_of_them})\s*[”»]\s*: ", text)  # in the quotes of either language
     said = dict(zip(rest[::2], rest[1::2]))
     return head.strip(), [
-        f"* “{_text(one)}”: {_text(said[one].strip())}" if one in said else f"* “{_text(one)}”" for one in words
+        "* " + (tr("{choice}: {what}", choice=f"`{one}`", what=_text(said[one].strip())) if one in said else f"`{one}`")
+        for one in words
     ]
 
 
 def _output(parameter: QgsProcessingParameterDefinition) -> list[str]:
     """Heading, what it is, whether it may be published, help."""
     kind = kind_of_output(parameter.description())
-    publish = {FOR_RELEASE: "may be published under your rules", INTERNAL: "**not to be published**"}
-    what = {"fileDestination": "a page (HTML)"}.get(parameter.type(), "a layer or table")
-    facts = [what, "only where a place is given" if not parameter.createByDefault() else "", publish.get(kind, "")]
+    publish = {FOR_RELEASE: tr("may be published under your rules"), INTERNAL: f"**{tr('not to be published')}**"}
+    what = tr("a page (HTML)") if parameter.type() == "fileDestination" else tr("a layer or table")
+    facts = [what, "" if parameter.createByDefault() else tr("only where a place is given"), publish.get(kind, "")]
     said = ", ".join(one for one in facts if one)
     return [
         f"### {_text(parameter.description())} ({parameter.name()})",
@@ -215,23 +230,23 @@ def _cell(text: str) -> str:
     return _text(text).replace("\n", " ")
 
 
-def main() -> None:
+def main(tongue: str, folder: Path) -> None:
     """Write the pages, and take away those of algorithms that are no more."""
     sys.path.insert(0, str(Path(__file__).resolve().parent))
     from make_model import start_qgis
 
     kept = start_qgis()
-    FOLDER.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     pages = reference(kept[1])
-    for old in FOLDER.glob("*.md"):
+    for old in folder.glob("*.md"):
         if old.name not in pages:
             old.unlink()
     for name, text in pages.items():
-        (FOLDER / name).write_text(text, encoding="utf-8")
-    print(f"{len(pages)} pages in {FOLDER}")
+        (folder / name).write_text(text, encoding="utf-8")
+    print(f"{len(pages)} pages in {folder}, language {tongue}")
     sys.stdout.flush()
     os._exit(0)  # QGIS's own shutdown may crash once Python is being torn down
 
 
 if __name__ == "__main__":
-    main()
+    main(language(), Path(sys.argv[2]) if sys.argv[2:] else FOLDER)

@@ -17,9 +17,11 @@ import processing
 from PIL import Image
 from processing.modeler.ModelerDialog import ModelerDialog
 from qgis.core import QgsApplication, QgsMapLayer, QgsProject
-from qgis.PyQt.QtCore import Qt, QTimer
+from qgis.gui import QgsCollapsibleGroupBoxBasic
+from qgis.PyQt import sip
+from qgis.PyQt.QtCore import QPoint, Qt, QTimer
 from qgis.PyQt.QtGui import QPixmap, QTextCursor
-from qgis.PyQt.QtWidgets import QApplication, QDialog, QDockWidget, QTextEdit, QToolBar, QWidget
+from qgis.PyQt.QtWidgets import QApplication, QDialog, QDockWidget, QLabel, QScrollArea, QTextEdit, QToolBar, QWidget
 from qgis.utils import iface
 
 PICTURES = Path(os.environ["VBAS_PICTURES"])
@@ -50,8 +52,8 @@ def story() -> Steps:
     yield from log((yield from run("anonymize", {**inputs, "QUASI_IDENTIFIERS": SIX}, form="form")), "log_six")
     forget_all_but(areas, records)
     report = str(WORK / "report.html")
-    inputs = {**inputs, "QUASI_IDENTIFIERS": FOUR, "KEEP_FIELDS": ["diagnosis"]}
-    yield from log((yield from run("anonymize", {**inputs, "REPORT": report})), "log_four")
+    inputs = {**inputs, "QUASI_IDENTIFIERS": FOUR, "SENSITIVE": ["diagnosis"], "L_DIVERSITY": 2}
+    yield from log((yield from run("anonymize", {**inputs, "REPORT": report}, advanced="SENSITIVE")), "log_four")
     yield from map_of("regions")
     page(report, "report")
     forget_all_but(areas, records)
@@ -124,8 +126,11 @@ def attribute_table(layer) -> Steps:
     yield MOMENT
 
 
-def run(name: str, parameters: dict[str, object], form: str = "") -> Iterator[int]:
-    """The dialog of an algorithm: filled, photographed if the picture has a name, run to its end; gives the dialog."""
+def run(name: str, parameters: dict[str, object], form: str = "", advanced: str = "") -> Iterator[int]:
+    """The dialog of an algorithm, filled and run to its end.
+
+    form : the name of a picture of it; advanced : a parameter that a picture “advanced” is to show
+    """
     dialog = processing.createAlgorithmDialog(f"vbas:{name}", {})
     dialog.resize(940, 800)
     dialog.show()
@@ -134,6 +139,16 @@ def run(name: str, parameters: dict[str, object], form: str = "") -> Iterator[in
     yield MOMENT
     if form:
         save(dialog.grab(), form)
+    if advanced:
+        definition = dialog.algorithm().parameterDefinition(advanced)
+        sip.cast(dialog.findChild(QWidget, "grpAdvanced"), QgsCollapsibleGroupBoxBasic).setCollapsed(False)
+        yield MOMENT
+        labels = [one for one in dialog.findChildren(QLabel) if one.text().startswith(definition.description())]
+        area = dialog.findChild(QScrollArea)
+        area.verticalScrollBar().setValue(labels[0].mapTo(area.widget(), QPoint(0, 0)).y() - 60)
+        dialog.resize(940, 480)
+        yield MOMENT
+        save(dialog.grab(), "advanced")
     dialog.runButton().click()
     yield MOMENT
     while not dialog.runButton().isEnabled():
