@@ -9,6 +9,7 @@ import numpy as np
 
 from .adjacency import Adjacency
 from .errors import InputError, first_values, refuse_where
+from .written import written
 
 MOST_PEOPLE = 1e12  # in one place: a hundred times the world population; sums over a million places are still exact
 
@@ -114,5 +115,5 @@ def identifier_text(value: object) -> str | None:
             return None
         if float(value).is_integer():
             return str(int(value))
-    text = str(value)
+    text = written(value)
     return text if text else None

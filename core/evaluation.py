@@ -12,6 +12,7 @@ from .crosswalk import Crosswalk
 from .plan import Plan
 from .profile import Profile
 from .voronoi import weighted_centres
+from .written import written
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,7 @@ class WorstGroup:
 
 def value_text(value: object) -> str:
     """A value of a quasi-identifier as reports show it."""
-    return "(missing)" if value is None else str(value)
+    return "(missing)" if value is None else written(value)
 
 
 def worst_group(by_value: ByValue, k: int) -> WorstGroup | None:

@@ -17,6 +17,7 @@ from ...core.progress import Progress
 from ...core.records.columns import Column
 from ...core.report.donut import Anonymity, masking_report
 from ...core.report.running import Running
+from ...core.written import written
 from ..form.form import Form
 from ..form.parameters import POINTS, described, field, report, sink, whole
 from ..layers.shapes.points import moved_coordinates
@@ -202,7 +203,7 @@ def masking_audit_table(case: MaskingInputs, masking: Masking, found: MaskingMea
         columns.append(or_null(found.hiding.left[homes.home_of]))
     if case.category is not None:
         kinds["category"] = "text"
-        texts = [None if value is None else str(value) for value in case.category.categories]
+        texts = [None if value is None else written(value) for value in case.category.categories]
         columns.append(Column(case.category.codes, np.array(texts, dtype=object)))
     if found.k_act is not None:
         kinds["k_act"] = "real"

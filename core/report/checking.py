@@ -9,6 +9,7 @@ import numpy as np
 from ..privacy.checking import ReleaseCheck
 from ..privacy.risk import Risk
 from ..records.columns import Column
+from ..written import written
 from .cost import risk_rows
 from .numbers import shown
 from .page import Report, Section, render
@@ -46,7 +47,7 @@ def check_report(found: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
     fails = fails[np.lexsort((fails, found.people[fails]))][:WORST]
     rows = [
         (
-            *("(missing)" if value is None else str(value) for value in values),
+            *("(missing)" if value is None else written(value) for value in values),
             int(found.records[one]),
             int(found.people[one]),
         )

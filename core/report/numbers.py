@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..written import written
+
 THIN = "\u202f"
 GROUPED = 10_000  # from here on digits stand in groups of three
 DECIMALS = 2
@@ -25,7 +27,7 @@ def shown(value: object, whole: bool = True) -> str:
         return grouped(f"{int(value)}")
     if isinstance(value, (float, np.floating)):
         return _fraction(float(value), whole)
-    return str(value)
+    return written(value)
 
 
 def shown_rows(rows: Sequence[Sequence[object]]) -> list[list[str]]:

@@ -68,7 +68,8 @@ def case_of(seed, number):
     name = dice.choices(ids, [WEIGHTS.get(one, 1) for one in ids])[0]
     form = next(one for one in ALGORITHMS if name == one.ID)()
     form.initAlgorithm({})
-    parameters = FORMS.get(name, lambda town: {})(Town(dice))
+    drawn = FORMS.get(name, lambda town: {})(Town(dice))
+    parameters = {one: value for one, value in drawn.items() if form.parameterDefinition(one) is not None}
     for definition in form.parameterDefinitions():
         _fill(dice, definition, parameters)
     return Case(name, parameters, dice.random() * 100 if dice.chance(0.02) else None)

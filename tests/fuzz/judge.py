@@ -16,7 +16,7 @@ RAW = re.compile(
     r"Traceback|File \"|Error\b(?!s)(?<!with an error)|Exception|object at 0x|NoneType|<class|ndarray|dtype|"
     r"out of (?:range|bounds)|not subscriptable|has no attribute|syntax error|unrecognized token|near \"|"
     r"operands could not|invalid literal|codec can|cannot convert|\bshape \(|division by zero|zero-size|"
-    r"std::|terminate called|\bnumpy\b|\bGEOS|\bassert"
+    r"PyQt|QtCore|QVariant|std::|terminate called|\bnumpy\b|\bGEOS|\bassert"
 )
 # Sentences that need name nothing: the user knows what was cancelled, and no memory has a name.
 SELF_EVIDENT = ("Cancelled: nothing was written.",)

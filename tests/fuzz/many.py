@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import os
 import shutil
@@ -17,6 +18,8 @@ from qgis.core import QgsProject
 from .forms import case_of
 from .judge import complaints
 from .running import run_case
+
+LONGEST = 40.0  # seconds that a case may take
 
 
 @dataclass
@@ -70,7 +73,10 @@ def run_cases(seed, numbers, tell=lambda number, case, outcome, found: None):
     began = time.process_time()
     for number in numbers:
         case = case_of(seed, number)
+        # What never ends is seen, with where it is; the number of the case stands in the name of its folder.
+        faulthandler.dump_traceback_later(LONGEST, exit=True)
         outcome, found = judged(case)
+        faulthandler.cancel_dump_traceback_later()
         (tally.sentences if outcome.results is None else tally.results)[case.algorithm] += 1
         if found:
             tally.findings[number] = found

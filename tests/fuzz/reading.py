@@ -70,7 +70,9 @@ def rows_of_output(result, context):
 
 def _rows_of_geopackage(file):
     with closing(sqlite3.connect(file)) as connection:
-        ((table,),) = connection.execute("SELECT table_name FROM gpkg_contents").fetchall()
+        ((table,),) = connection.execute(
+            "SELECT table_name FROM gpkg_contents WHERE table_name <> 'layer_styles'"
+        ).fetchall()
         shape = [name for (name,) in connection.execute("SELECT column_name FROM gpkg_geometry_columns")]
         columns = connection.execute("SELECT name, pk FROM pragma_table_info(?)", (table,)).fetchall()
         names = [name for name, key in columns if not key and name not in shape]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import traceback
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -83,7 +83,7 @@ def run_case(case, folder):
     parameters = {name: _resolved(name, value, inputs, outputs, outcome) for name, value in case.parameters.items()}
     before = _contents(outputs)
     began = time.process_time()
-    with _watched(outcome), warnings.catch_warnings(record=True) as caught:
+    with _watched(outcome), _log_of_qgis(feedback.said), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         warnings.simplefilter("ignore", DeprecationWarning)
         try:
@@ -108,7 +108,8 @@ def _resolved(name, value, inputs, outputs, outcome):
     if isinstance(value, Place):
         text = value.text.replace("{folder}", str(outputs))
         if value.before is not None:
-            Path(text).write_bytes(value.before)
+            with suppress(OSError, ValueError):  # names that no file can have
+                Path(text).write_bytes(value.before)
         return text
     if isinstance(value, Table):
         if name == "CONNECTION":
@@ -122,6 +123,7 @@ def _resolved(name, value, inputs, outputs, outcome):
     if isinstance(value, list) and value and isinstance(value[0], Table):
         layers = [layer_of(one, inputs, f"{name}{i}") for i, one in enumerate(value)]
         outcome.layers[name] = layers
+        QgsProject.instance().addMapLayers([one for one in layers if one.isValid()], False)
         return layers
     return value.replace("{folder}", str(outputs)) if isinstance(value, str) else value
 
@@ -145,6 +147,21 @@ def _watched(outcome):
         yield
     finally:
         VbasAlgorithm._result, vbas.core.synthetic.city.N_AREAS = plain, areas
+
+
+@contextmanager
+def _log_of_qgis(said):
+    """What goes into QGIS's own log, too."""
+    log = QgsApplication.messageLog()
+
+    def note(text, tag, level):
+        said.append(f"{tag}: {text}")
+
+    log.messageReceived.connect(note)
+    try:
+        yield
+    finally:
+        log.messageReceived.disconnect(note)
 
 
 def _contents(folder):

@@ -12,6 +12,7 @@ from vbas.vbas_plugin.provider import VbasProvider
 def toolbox():
     """The provider, registered; keep it as long as it is needed."""
     start_app()
+    QgsApplication.messageLog().messageReceived.disconnect()  # nobody reads a thousand logs
     gdal.PushErrorHandler("CPLQuietErrorHandler")
     provider = VbasProvider()
     QgsApplication.processingRegistry().addProvider(provider)
