@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from qgis.core import QgsProcessingContext
 
+from ..core.language import tr
 from .form import approaches, regions
 from .form import parameters as shared
 from .form.areas import area_parameters
@@ -31,8 +32,8 @@ class Anonymize(VbasAlgorithm):
 
     ID = "anonymize"
     TAGS = "suppression,release,voronoi,aggregation"
-    SUMMARY = "Merges areas into small compact regions and releases the records that are k-anonymous there."
-    HELP = (
+    SUMMARY = tr("Merges areas into small compact regions and releases the records that are k-anonymous there.")
+    HELP = tr(
         "<p>Takes small areas and a table of person records, and merges the areas along a Voronoi diagram into small "
         "compact regions. Each record then shows its region in place of its area; records that fewer than k people "
         "share in a region are suppressed. What is written is recounted before it reaches its place.</p>"
@@ -53,19 +54,21 @@ class Anonymize(VbasAlgorithm):
             nested_levels.release_kind(),
             rule_parameter(),
             *released_fields(),
-            *shared.for_whom("Custom only", approaches.single_choices()),
+            *shared.for_whom(tr("Custom only"), approaches.single_choices()),
             *shared.for_whom(
-                "Nested levels only",
+                tr("Nested levels only"),
                 [*nested_levels.level_parameters(), nested_levels.loss(), coarser.levels_coarser()],
             ),
             shared.seed(),
-            *shared.for_whom("Earlier releases", earlier.register_parameters()),
-            *shared.for_whom("Where chance plays a part", [ties()]),
+            *shared.for_whom(tr("Earlier releases"), earlier.register_parameters()),
+            *shared.for_whom(tr("Where chance plays a part"), [ties()]),
             released_records(),
             *regions.region_outputs(),
             shared.report(
-                "A page for a privacy officer: the verdict, what it means for a person, who is suppressed, maps before "
-                "and after, what was read, and the command that does it again."
+                tr(
+                    "A page for a privacy officer: the verdict, what it means for a person, who is "
+                    "suppressed, maps before and after, what was read, and the command that does it again."
+                )
             ),
             release_edition(),
         )
@@ -85,7 +88,7 @@ class Anonymize(VbasAlgorithm):
         return counts_with_costs(counts, {"RELEASE": [nested_levels.ONE_LEVEL], coarser.PARAMETER: GIVEN})
 
     def made_by(self, given: Given) -> str:
-        regions_of = "Nested regions" if given.text("RELEASE") == nested_levels.NESTED else "Regions"
+        regions_of = tr("Nested regions") if given.text("RELEASE") == nested_levels.NESTED else tr("Regions")
         return f"{regions_of}, k = {given.whole('K')}, {given.text('COMBINATION')}"
 
     def raised(self, given: Given) -> Given:

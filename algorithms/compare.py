@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..core.approach import looking_at
 from ..core.baselines import BASELINES
+from ..core.language import tr
 from .baselines import settings
 from .compared import compare_all
 from .form import approaches, comparisons, trade_off
@@ -20,8 +21,8 @@ class Compare(VbasAlgorithm):
 
     ID = "compare"
     TAGS = "trade-off,pareto,evaluation"
-    SUMMARY = "Runs many combinations of approaches over the same records and rates them side by side."
-    HELP = (
+    SUMMARY = tr("Runs many combinations of approaches over the same records and rates them side by side.")
+    HELP = tr(
         "<p>Every chosen number of regions with every chosen location and aggregation, over one profile of the "
         "records: a row per configuration, and a report with a picture per measure and the trade-off between "
         "suppression and compactness. Nested releases, and baselines (what people did before and do today), can stand "
@@ -47,9 +48,9 @@ class Compare(VbasAlgorithm):
             approaches.floor(),
             shared.seed(),
             comparisons.comparison_output(),
-            shared.report("A page with the table, a picture per measure and the trade-off."),
+            shared.report(tr("A page with the table, a picture per measure and the trade-off.")),
         )
-        self.addNumbers(N_CONFIGURATIONS="Configurations run", N_FAILED="Configurations failed")
+        self.addNumbers(N_CONFIGURATIONS=tr("Configurations run"), N_FAILED=tr("Configurations failed"))
 
     def counts(self) -> Counts:
         single = dict(approaches.counts(*comparisons.CHOICES))

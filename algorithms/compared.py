@@ -12,6 +12,7 @@ from ..core.attribute_costs import attribute_costs, cost_sentence
 from ..core.comparison import compare
 from ..core.configuration import Configuration
 from ..core.generalising import generalise_profile
+from ..core.language import tr
 from ..core.outcome import Outcome, with_pareto
 from ..core.progress import part
 from ..core.recommendation import with_recommendation
@@ -47,7 +48,7 @@ def compare_all(form: Form) -> dict[str, object]:
     limit = min(trade_off.budgets_of(form), default=form.number("BUDGET"))
     outcomes, reason = with_recommendation(outcomes, records.profile, ks[0], limit)
     failed = [one for one in outcomes if one.problem and one.budget is None]
-    form.warn(*(f"{one.name} failed: {one.problem}" for one in failed))
+    form.warn(*(tr("{name} failed: {problem}", name=one.name, problem=one.problem) for one in failed))
     form.outputs.keep_after_cancel()
     form.outputs.add("COMPARISON", comparisons.comparison_table(outcomes, records.profile.quasi_identifiers))
     sections = _recommended(form, records, outcomes, reason)
@@ -87,7 +88,7 @@ def _recommended(form: Form, records: Records, outcomes: list[Outcome], reason: 
     form.info(reason)
     best = next((one for one in outcomes if one.recommended), None)
     if best is None or best.crosswalk is None:
-        return [Section("What to choose", (reason,))]
+        return [Section(tr("What to choose"), (reason,))]
     hierarchies = coarser_of(form, records.table)
     levels = dict(best.generalised)
     node = [levels.get(name, 0) for name in records.profile.quasi_identifiers]
@@ -101,8 +102,8 @@ def _recommended(form: Form, records: Records, outcomes: list[Outcome], reason: 
     given = given_for(form, algorithm, records, best)
     command, caveats = command_of(given, algorithm.effective(given.parameters, form.context).given())
     worst = [] if best.worst is None or not percent else [best.worst.sentence(percent)]
-    form.info(*worst, *([cost_sentence(percent, costs)] if percent else []), "It is run by:", command, *caveats)
+    form.info(*worst, *([cost_sentence(percent, costs)] if percent else []), tr("It is run by:"), command, *caveats)
     return [
-        Section("What to choose", (reason, *worst, *caveats, "This command runs it (bash):"), code=command),
-        replace(costs_section(costs, percent), heading="Which attribute costs what in it"),
+        Section(tr("What to choose"), (reason, *worst, *caveats, tr("This command runs it (bash):")), code=command),
+        replace(costs_section(costs, percent), heading=tr("Which attribute costs what in it")),
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from qgis.core import Qgis, QgsField, QgsPalLayerSettings, QgsVectorLayer, QgsWkbTypes
 from qgis.PyQt.QtCore import QDate, QDateTime, Qt, QTime, QVariant
 
-from ..core.written import written
+from ..core.plain_text import plain_text
 
 try:  # QGIS 3.38 and later
     if Qgis.QGIS_VERSION_INT < 33800:
@@ -41,9 +41,9 @@ _KINDS = {**{kind: name for name, kind in _TYPES.items()}, **dict.fromkeys(_UNSI
 _SIMPLE = frozenset((int, float, str, bool))
 
 
-@written.register(QDate)
-@written.register(QTime)
-@written.register(QDateTime)
+@plain_text.register(QDate)
+@plain_text.register(QTime)
+@plain_text.register(QDateTime)
 def _in_iso_format(value: QDate | QTime | QDateTime) -> str:
     """Days and times as everybody reads them; Qt's own text names its version and its class."""
     return str(value.toString(Qt.DateFormat.ISODate))

@@ -11,20 +11,22 @@ from qgis.core import QgsProcessingAlgorithm
 from qgis.PyQt.QtCore import QUrl
 from qgis.PyQt.QtGui import QIcon
 
+from ..core.language import tr
+
 ICONS = Path(__file__).resolve().parent.parent / "icons"
 METADATA = ICONS.parent / "metadata.txt"
 DOCS = ICONS.parent / "docs"
 # In the order of the work. QGIS sorts groups by their names, in every version: so the order is in the names.
 GROUPS = {
-    "prepare": "1. Prepare",
-    "anonymise": "2. Anonymise",
-    "steps": "3. Steps",
-    "databases": "4. In a database",
-    "compare": "5. Compare and check",
-    "points": "6. Points",
-    "cells": "7. Cells over time",
-    "baselines": "8. Baselines",
-    "testdata": "9. Test data",
+    "prepare": tr("1. Prepare"),
+    "anonymise": tr("2. Anonymise"),
+    "steps": tr("3. Steps"),
+    "databases": tr("4. In a database"),
+    "compare": tr("5. Compare and check"),
+    "points": tr("6. Points"),
+    "cells": tr("7. Cells over time"),
+    "baselines": tr("8. Baselines"),
+    "testdata": tr("9. Test data"),
 }
 # The page of docs/ that tells more, by group; and of algorithms that have a page of their own.
 PAGES = {
@@ -45,31 +47,31 @@ PAGES = {
 }
 # By id: title and group.
 TOOLBOX = {
-    "anonymize": ("Anonymise records", "anonymise"),
-    "profilerecords": ("Profile records", "prepare"),
-    "sitenumber": ("Number of sites", "steps"),
-    "sitelocation": ("Locate sites", "steps"),
-    "aggregate": ("Aggregate areas", "steps"),
-    "locateallocate": ("Locate and allocate by transport", "steps"),
-    "nestlevels": ("Nest levels", "steps"),
-    "releaserecords": ("Release records", "steps"),
-    "evaluate": ("Evaluate regions", "steps"),
-    "flattenrelease": ("Flatten a nested release", "steps"),
-    "profiledatabase": ("Profile records in a database", "databases"),
-    "releasedatabase": ("Release records in a database", "databases"),
-    "compare": ("Compare configurations", "compare"),
-    "checkrelease": ("Check a release", "compare"),
-    "checkreleases": ("Check several releases", "compare"),
-    "editregister": ("Look at a register of releases", "compare"),
-    "staticcutoff": ("Static cut-off", "baselines"),
-    "cropidentifiers": ("Crop identifiers", "baselines"),
-    "mergeadjacent": ("Merge adjacent areas", "baselines"),
-    "estimatedistributions": ("Estimate distributions", "testdata"),
-    "generaterecords": ("Generate records", "testdata"),
-    "demonstrationcity": ("Make the demonstration city", "testdata"),
-    "donutmask": ("Donut masking", "points"),
-    "donutaudit": ("Donut audit", "points"),
-    "partitioncells": ("Partition cells over time", "cells"),
+    "anonymize": (tr("Anonymise records"), "anonymise"),
+    "profilerecords": (tr("Profile records"), "prepare"),
+    "sitenumber": (tr("Number of sites"), "steps"),
+    "sitelocation": (tr("Locate sites"), "steps"),
+    "aggregate": (tr("Aggregate areas"), "steps"),
+    "locateallocate": (tr("Locate and allocate by transport"), "steps"),
+    "nestlevels": (tr("Nest levels"), "steps"),
+    "releaserecords": (tr("Release records"), "steps"),
+    "evaluate": (tr("Evaluate regions"), "steps"),
+    "flattenrelease": (tr("Flatten a nested release"), "steps"),
+    "profiledatabase": (tr("Profile records in a database"), "databases"),
+    "releasedatabase": (tr("Release records in a database"), "databases"),
+    "compare": (tr("Compare configurations"), "compare"),
+    "checkrelease": (tr("Check a release"), "compare"),
+    "checkreleases": (tr("Check several releases"), "compare"),
+    "editregister": (tr("Look at a register of releases"), "compare"),
+    "staticcutoff": (tr("Static cut-off"), "baselines"),
+    "cropidentifiers": (tr("Crop identifiers"), "baselines"),
+    "mergeadjacent": (tr("Merge adjacent areas"), "baselines"),
+    "estimatedistributions": (tr("Estimate distributions"), "testdata"),
+    "generaterecords": (tr("Generate records"), "testdata"),
+    "demonstrationcity": (tr("Make the demonstration city"), "testdata"),
+    "donutmask": (tr("Donut masking"), "points"),
+    "donutaudit": (tr("Donut audit"), "points"),
+    "partitioncells": (tr("Partition cells over time"), "cells"),
 }
 
 
@@ -95,7 +97,12 @@ def version() -> str:
 
 def history(title: str) -> str:
     """What made a layer, and when, for its metadata: nothing that the records say."""
-    return f"{datetime.now().astimezone():%Y-%m-%d %H:%M %z}: made by “{title}” of VBAS {version()}."
+    return tr(
+        "{astimezone:%Y-%m-%d %H:%M %z}: made by “{title}” of VBAS {version}.",
+        astimezone=datetime.now().astimezone(),
+        title=title,
+        version=version(),
+    )
 
 
 class NamedAlgorithm(QgsProcessingAlgorithm):

@@ -9,6 +9,7 @@ from html import escape
 
 from qgis.core import QgsProcessingContext, QgsProcessingException, QgsProcessingFeedback
 
+from ..core.language import tr
 from .named import NamedAlgorithm
 
 
@@ -55,7 +56,7 @@ def missing_packages() -> list[str]:
             version = ""
         numbers = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
         if numbers < oldest:
-            lacking.append(f"{name} {'.'.join(map(str, oldest))} or later")
+            lacking.append(tr("{name} {version} or later", name=name, version=".".join(map(str, oldest))))
     return lacking
 
 
@@ -66,16 +67,25 @@ def missing_message() -> str:
         return ""
     names = " ".join(name.split()[0] for name in lacking)
     if sys.platform == "win32":
-        how = f"open the OSGeo4W Shell of your QGIS and run: python -m pip install --user --upgrade {names}"
+        how = tr(
+            "open the OSGeo4W Shell of your QGIS and run: python -m pip install --user --upgrade {names}", names=names
+        )
     elif sys.platform == "darwin":
-        how = (
+        how = tr(
             "open a terminal and run: /Applications/QGIS.app/Contents/MacOS/bin/python3 "
-            f"-m pip install --user --upgrade {names}"
+            "-m pip install --user --upgrade {names}",
+            names=names,
         )
     else:
         packages = " ".join(f"python3-{name}" for name in names.split())
-        how = (
-            f"install your distribution's {packages}; where that is too old (Debian 12), make a virtual environment "
-            f"with --system-site-packages, install {names} there and start QGIS with PYTHONPATH set to it"
+        how = tr(
+            "install your distribution's {packages}; where that is too old (Debian 12), make a virtual environment "
+            "with --system-site-packages, install {names} there and start QGIS with PYTHONPATH set to it",
+            packages=packages,
+            names=names,
         )
-    return f"VBAS needs {', '.join(lacking)}, which this QGIS does not have: {how}. Then restart QGIS."
+    return tr(
+        "VBAS needs {lacking}, which this QGIS does not have: {how}. Then restart QGIS.",
+        lacking=", ".join(lacking),
+        how=how,
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .errors import InputError
+from .language import tr
 
 DEFAULT_K = 5
 SMALLEST_K = 2  # with k = 1 every record could be released as it is
@@ -12,5 +13,9 @@ def check_k(k: int) -> None:
     """Refuse a k that hides nobody. Raises InputError unless k is a whole number of at least 2."""
     if not k >= SMALLEST_K or k != int(k):
         raise InputError(
-            f"K is {k}: choose a whole number of at least {SMALLEST_K}; with K = 1 nobody would be hidden."
+            tr(
+                "K is {k}: choose a whole number of at least {smallest_k}; with K = 1 nobody would be hidden.",
+                k=k,
+                smallest_k=SMALLEST_K,
+            )
         )

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Callable, Generic, TypeVar
 
+from .language import tr
+
 Result = TypeVar("Result")
 # In brackets, with a year, at the end of a sentence.
 _SOURCE = re.compile(r" \((?P<source>[^()]*\b(?:1[89]|20)\d\d\b[^()]*)\)\.$")
@@ -41,17 +43,21 @@ class Approach(Generic[Result]):
     @property
     def sentence(self) -> str:
         """What it does, for whoever chooses it: the first paragraph of the docstring, without the source."""
-        sentence = _sentence_and_source(self.function)[0]
-        sentence += " It chooses its own sites." if self.own_sites else ""
-        return f"{sentence} It depends on suppressed records, too." if self.looks_at_classes else sentence
+        sentences = [tr(described(self.function)[0])]
+        if self.own_sites:
+            sentences.append(tr("It chooses its own sites."))
+        if self.looks_at_classes:
+            sentences.append(tr("It depends on suppressed records, too."))
+        return " ".join(filter(None, sentences))
 
     @property
     def source(self) -> str:
         """Where it is published, as the first paragraph of the docstring ends; empty where it says nothing."""
-        return _sentence_and_source(self.function)[1]
+        return described(self.function)[1]
 
 
-def _sentence_and_source(function: Callable[..., object]) -> tuple[str, str]:
+def described(function: Callable[..., object]) -> tuple[str, str]:
+    """The first paragraph of a docstring without its source, and the source, each empty where there is none."""
     # Python run without docstrings (-OO) has nothing to say, and runs all the same.
     paragraph = " ".join((inspect.getdoc(function) or "").split("\n\n")[0].split())
     source = _SOURCE.search(paragraph)

@@ -9,7 +9,8 @@ import numpy as np
 
 from .adjacency import Adjacency
 from .errors import InputError, first_values, refuse_where
-from .written import written
+from .language import tr
+from .plain_text import plain_text
 
 MOST_PEOPLE = 1e12  # in one place: a hundred times the world population; sums over a million places are still exact
 
@@ -55,17 +56,20 @@ def make_areas(
     """
     points = np.asarray(points, dtype=float).reshape(-1, 2)
     if len(points) == 0:
-        raise InputError("REGIONS is empty: give a layer with at least two areas.")
+        raise InputError(tr("REGIONS is empty: give a layer with at least two areas."))
     if len(points) == 1:
         raise InputError(
-            "REGIONS has only one area, so there is nothing to merge: give a layer with at least two areas."
+            tr("REGIONS has only one area, so there is nothing to merge: give a layer with at least two areas.")
         )
-    texts = checked_identifiers(identifiers, f"Field “{field}” of REGIONS")
+    texts = checked_identifiers(identifiers, tr("Field “{field}” of REGIONS", field=field))
     unusable = ~np.isfinite(points).all(axis=1)
     if unusable.any():
         raise InputError(
-            f"{int(unusable.sum())} areas of REGIONS have an empty geometry ({first_values(texts[unusable])}): "
-            "repair or remove them."
+            tr(
+                "{n_unusable} areas of REGIONS have an empty geometry ({first}): repair or remove them.",
+                n_unusable=int(unusable.sum()),
+                first=first_values(texts[unusable]),
+            )
         )
     if population is None:
         population = np.ones(len(texts))
@@ -77,13 +81,25 @@ def checked_identifiers(identifiers: Sequence[object], field: str, things: str =
     texts = np.array([identifier_text(value) for value in identifiers], dtype=object)
     missing = sum(text is None for text in texts)
     if missing:
-        raise InputError(f"{field} is missing in {missing} {things}: give all {things} an identifier.")
+        raise InputError(
+            tr(
+                "{field} is missing in {missing} {things}: give all {things} an identifier.",
+                field=field,
+                missing=missing,
+                things=things,
+            )
+        )
     unique, counts = np.unique(texts.astype(str), return_counts=True)
     if len(unique) < len(texts):
         twice = unique[counts > 1]
         raise InputError(
-            f"{field} is not unique: {len(twice)} identifiers occur more than once ({first_values(twice)}): choose "
-            "another field, or dissolve the layer first."
+            tr(
+                "{field} is not unique: {n_twice} identifiers occur more than once ({first}): choose "
+                "another field, or dissolve the layer first.",
+                field=field,
+                n_twice=len(twice),
+                first=first_values(twice),
+            )
         )
     return texts
 
@@ -95,14 +111,14 @@ def checked_population(population: np.ndarray, identifiers: np.ndarray) -> np.nd
     """
     population = np.asarray(population, dtype=float)
     wrongs = {
-        "missing": ~np.isfinite(population),
-        "negative": population < 0,
-        f"above {MOST_PEOPLE:g}": population > MOST_PEOPLE,
+        tr("missing"): ~np.isfinite(population),
+        tr("negative"): population < 0,
+        tr("above {most_people:g}", most_people=MOST_PEOPLE): population > MOST_PEOPLE,
     }
-    advice = "correct the field, or leave POPULATION empty to use the number of records."
-    refuse_where(wrongs, "POPULATION", "areas", lambda wrong: first_values(identifiers[wrong]), advice)
+    advice = tr("correct the field, or leave POPULATION empty to use the number of records.")
+    refuse_where(wrongs, "POPULATION", tr("areas"), lambda wrong: first_values(identifiers[wrong]), advice)
     if not population.any():
-        raise InputError("POPULATION is 0 in every area: choose another field or leave it empty.")
+        raise InputError(tr("POPULATION is 0 in every area: choose another field or leave it empty."))
     return population
 
 
@@ -115,5 +131,5 @@ def identifier_text(value: object) -> str | None:
             return None
         if float(value).is_integer():
             return str(int(value))
-    text = written(value)
+    text = plain_text(value)
     return text if text else None

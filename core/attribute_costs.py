@@ -9,6 +9,7 @@ import numpy as np
 
 from .crosswalk import Crosswalk
 from .generalising import Hierarchy, entropy_given_up, generalise_profile, records_by_value
+from .language import tr
 from .profile import Profile
 from .progress import Progress, silent
 from .records.columns import combine_codes
@@ -61,12 +62,26 @@ def attribute_costs(
 def cost_sentence(percent: float, costs: list[AttributeCost]) -> str:
     """The attributes that cost most, in a sentence; percent : suppressed with these regions and all as they are."""
     dearest = sorted(costs, key=lambda cost: cost.without)[:SAID]
-    parts = [f"without “{one.quasi_identifier}” {one.without:.3g} %" for one in dearest if one.without < percent]
+    parts = [
+        tr("without “{quasi_identifier}” {without:.3g} %", quasi_identifier=one.quasi_identifier, without=one.without)
+        for one in dearest
+        if one.without < percent
+    ]
     eased = [(one.coarser, one.quasi_identifier) for one in costs if one.coarser is not None and one.coarser < percent]
-    parts += [f"with “{name}” one level coarser {coarser:.3g} %" for coarser, name in sorted(eased)[:SAID]]
+    parts += [
+        tr("with “{name}” one level coarser {coarser:.3g} %", name=name, coarser=coarser)
+        for coarser, name in sorted(eased)[:SAID]
+    ]
     if not parts:
-        return f"With these regions {percent:.3g} % of the records are suppressed; no quasi-identifier costs any."
-    return f"With these regions {percent:.3g} % of the records are suppressed; {', '.join(parts)}."
+        return tr(
+            "With these regions {percent:.3g} % of the records are suppressed; no quasi-identifier costs any.",
+            percent=percent,
+        )
+    return tr(
+        "With these regions {percent:.3g} % of the records are suppressed; {parts}.",
+        percent=percent,
+        parts=", ".join(parts),
+    )
 
 
 def _percent(profile: Profile, crosswalk: Crosswalk, terms: Terms, coarser: np.ndarray) -> float:

@@ -13,6 +13,7 @@ from .approach import Approach, Result, choosing_sites, depending_on_classes, lo
 from .areas import Areas
 from .convergence import Convergence
 from .errors import InputError
+from .language import tr
 from .profile import Profile
 from .progress import Progress, part, silent
 from .site_location import LocationOptions, SiteLocation
@@ -85,56 +86,56 @@ RECOMMENDED = {
         "max combinations",
         "anonymity-driven clustering",
         "iterative Voronoi",
-        "it suppresses the fewest records, at some cost in time and geography",
-        "it suppressed less than the all-rounder in 6 of 12",
+        tr("it suppresses the fewest records, at some cost in time and geography"),
+        tr("it suppressed less than the all-rounder in 6 of 12"),
     ),
     "all-rounder": Combination(
         2,
         "max combinations",
         "balanced density",
         "iterative Voronoi",
-        "little suppression goes with good geography: the one to start with",
-        "it suppressed the fewest of the seven in 6 of 12",
+        tr("little suppression goes with good geography: the one to start with"),
+        tr("it suppressed the fewest of the seven in 6 of 12"),
     ),
     "all-rounder by transport": Combination(
         3,
         "max combinations",
         "",
         "transportation-location",
-        "it is like the all-rounder, often with slightly less information loss",
-        "it lost less information than the all-rounder in 10 of 12",
+        tr("it is like the all-rounder, often with slightly less information loss"),
+        tr("it lost less information than the all-rounder in 10 of 12"),
     ),
     "fastest": Combination(
         4,
         "entropy",
         "balanced density",
         "basic Voronoi",
-        "it gives finer regions in the shortest time, with more suppression",
-        "it was the fastest of the seven in 12 of 12",
+        tr("it gives finer regions in the shortest time, with more suppression"),
+        tr("it was the fastest of the seven in 12 of 12"),
     ),
     "most compact": Combination(
         5,
         "entropy",
         "balanced density",
         "site optimisation",
-        "it gives the finest and most compact regions, with the most suppression",
-        "it was the most compact of the seven in 7 of 12",
+        tr("it gives the finest and most compact regions, with the most suppression"),
+        tr("it was the most compact of the seven in 7 of 12"),
     ),
     "compact with less suppression": Combination(
         6,
         "entropy",
         "anonymity-driven clustering",
         "site optimisation",
-        "it gives compact regions, with much less suppression than the most compact",
-        "it suppressed less than the most compact in 6 of 12",
+        tr("it gives compact regions, with much less suppression than the most compact"),
+        tr("it suppressed less than the most compact in 6 of 12"),
     ),
     "compact by transport": Combination(
         7,
         "entropy",
         "",
         "transportation-location",
-        "it lies between the all-rounder and the most compact",
-        "its suppression was between those of the all-rounder and the most compact in 10 of 12",
+        tr("it lies between the all-rounder and the most compact"),
+        tr("its suppression was between those of the all-rounder and the most compact in 10 of 12"),
     ),
 }
 CUSTOM = "custom"
@@ -293,7 +294,9 @@ def joined_to_least_population(run: Run, areas: Areas, least: float) -> Run:
     if joined.n_regions == crosswalk.n_regions:
         return run
     n_joined = crosswalk.n_regions - joined.n_regions
-    note = f"{n_joined} regions had fewer than {least:g} people and joined the nearest one."
+    note = tr(
+        "{n_joined} regions had fewer than {least:g} people and joined the nearest one.", n_joined=n_joined, least=least
+    )
     made = Aggregation(
         joined, joined.mean_centres(areas.points), (*run.aggregation.notes, note), run.aggregation.convergence
     )
@@ -303,5 +306,12 @@ def joined_to_least_population(run: Run, areas: Areas, least: float) -> Run:
 def chosen(approaches: Mapping[str, Approach[Result]], name: str, parameter: str) -> Approach[Result]:
     """The approach of that name. Raises InputError that lists the names there are."""
     if name not in approaches:
-        raise InputError(f"{parameter} “{name}” is unknown: choose one of {', '.join(approaches)}.")
+        raise InputError(
+            tr(
+                "{parameter} “{name}” is unknown: choose one of {approaches}.",
+                parameter=parameter,
+                name=name,
+                approaches=", ".join(approaches),
+            )
+        )
     return approaches[name]

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from .areas import Areas, identifier_text
 from .errors import InputError, first_values
+from .language import tr
 from .voronoi import mean_centres
 
 LEFT_OUT = -1
@@ -76,29 +77,44 @@ def crosswalk_from_table(areas: Areas, identifiers: Sequence[object], numbers: S
     unknown = codes < 0
     if unknown.any():
         raise InputError(
-            f"CROSSWALK names {int(unknown.sum())} areas that are not in REGIONS ({first_values(texts[unknown])}): "
-            "use the crosswalk that was made for these areas."
+            tr(
+                "CROSSWALK names {n_unknown} areas that are not in REGIONS ({first}): "
+                "use the crosswalk that was made for these areas.",
+                n_unknown=int(unknown.sum()),
+                first=first_values(texts[unknown]),
+            )
         )
     times = np.bincount(codes, minlength=len(areas))
     if (times > 1).any():
         raise InputError(
-            f"CROSSWALK assigns {int((times > 1).sum())} areas more than once "
-            f"({first_values(areas.identifiers[times > 1])}): each area belongs to exactly one region."
+            tr(
+                "CROSSWALK assigns {n_value} areas more than once ({first}): each area belongs to exactly one region.",
+                n_value=int((times > 1).sum()),
+                first=first_values(areas.identifiers[times > 1]),
+            )
         )
     if (times == 0).any():
         raise InputError(
-            f"CROSSWALK lacks {int((times == 0).sum())} areas of REGIONS "
-            f"({first_values(areas.identifiers[times == 0])}): add them, with an empty vbas_region to leave them out."
+            tr(
+                "CROSSWALK lacks {n_value} areas of REGIONS "
+                "({first}): add them, with an empty vbas_region to leave them out.",
+                n_value=int((times == 0).sum()),
+                first=first_values(areas.identifiers[times == 0]),
+            )
         )
     labels = np.array([_region_text(value) for value in numbers], dtype=object)
     inside = np.array([label is not None for label in labels])
     if not inside.any():
-        raise InputError("CROSSWALK gives no area a vbas_region: there is nothing to release.")
+        raise InputError(tr("CROSSWALK gives no area a vbas_region: there is nothing to release."))
     wrong = [label for label in labels[inside] if not _is_number(label)]
     if wrong:
         raise InputError(
-            f"vbas_region in CROSSWALK is not a whole number in {len(wrong)} rows (first: {first_values(wrong)}): "
-            "number the regions, within 64 bits."
+            tr(
+                "vbas_region in CROSSWALK is not a whole number in {n_wrong} rows (first: {first}): "
+                "number the regions, within 64 bits.",
+                n_wrong=len(wrong),
+                first=first_values(wrong),
+            )
         )
     given, position = np.unique(labels[inside].astype(np.int64), return_inverse=True)
     region_of = np.full(len(areas), LEFT_OUT, np.int64)

@@ -8,7 +8,8 @@ from typing import Callable
 
 import numpy as np
 
-from .written import written
+from .language import tr
+from .plain_text import plain_text
 
 Shown = Callable[[np.ndarray], str]
 
@@ -37,10 +38,20 @@ def refuse_where(wrongs: Mapping[str, np.ndarray], field: str, things: str, firs
     """
     for word, wrong in wrongs.items():
         if wrong.any():
-            raise InputError(f"{field} is {word} in {int(wrong.sum())} {things} (first: {first(wrong)}): {advice}")
+            raise InputError(
+                tr(
+                    "{field} is {word} in {n_wrong} {things} (first: {first}): {advice}",
+                    field=field,
+                    word=word,
+                    n_wrong=int(wrong.sum()),
+                    things=things,
+                    first=first(wrong),
+                    advice=advice,
+                )
+            )
 
 
 def first_values(values: Iterable[object], limit: int = 5) -> str:
     """The first few values, quoted and joined, for the end of a message; an ellipsis where there are more."""
-    shown = [f"“{written(value)}”" for value in islice(values, limit + 1)]
+    shown = [f"“{plain_text(value)}”" for value in islice(values, limit + 1)]
     return ", ".join(shown[:limit]) + (", …" if len(shown) > limit else "")

@@ -9,10 +9,11 @@ import numpy as np
 
 from .areas import Areas
 from .crosswalk import Crosswalk
+from .language import tr
+from .plain_text import plain_text
 from .plan import Plan
 from .profile import Profile
 from .voronoi import weighted_centres
-from .written import written
 
 
 @dataclass(frozen=True)
@@ -152,13 +153,22 @@ class WorstGroup:
 
     def sentence(self, mean: float) -> str:
         """How much it loses against the mean, which is per cent of all records."""
-        times = f", {self.percent / mean:.2g} times as much as of all records ({mean:.3g} %)" if mean > 0 else ""
-        return f"The group that loses most is {self.name}: {self.percent:.3g} % of it is suppressed{times}."
+        times = (
+            tr(", {percent:.2g} times as much as of all records ({mean:.3g} %)", percent=self.percent / mean, mean=mean)
+            if mean > 0
+            else ""
+        )
+        return tr(
+            "The group that loses most is {name}: {percent:.3g} % of it is suppressed{times}.",
+            name=self.name,
+            percent=self.percent,
+            times=times,
+        )
 
 
 def value_text(value: object) -> str:
     """A value of a quasi-identifier as reports show it."""
-    return "(missing)" if value is None else written(value)
+    return "(missing)" if value is None else plain_text(value)
 
 
 def worst_group(by_value: ByValue, k: int) -> WorstGroup | None:

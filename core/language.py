@@ -1,7 +1,8 @@
 """The one place where what a person reads gets its language: sentences in English are looked up in a catalogue.
 
 A text is marked where it stands, `tr("{n} areas have no people.", n=n)`: the English is the key, and what changes in it
-has a name, so that a translator can put it elsewhere. Numbers are written as the language writes them.
+has a name, so that a translator can put it elsewhere. Numbers are written as the language writes them. The catalogues
+are in `languages/`; `scripts/translate` keeps them.
 """
 
 from __future__ import annotations
@@ -9,32 +10,75 @@ from __future__ import annotations
 import gettext
 import numbers
 import string
+from collections.abc import Mapping
+from pathlib import Path
+from typing import ClassVar
 
-_catalogue = gettext.NullTranslations()
+CATALOGUES = Path(__file__).parent / "languages"
+ENGLISH = "en"
+# By language: the decimal sign, and what stands between thousands.
+_SIGNS = {"fr": (",", "\u202f")}
+_language = ENGLISH
+_catalogue: gettext.NullTranslations = gettext.NullTranslations()
+
+
+def languages() -> tuple[str, ...]:
+    """The languages that texts can be read in, by their codes of two letters."""
+    return (ENGLISH, *sorted(catalogue.stem for catalogue in CATALOGUES.glob("*.mo")))
+
+
+def speak(locale: str) -> str:
+    """Let texts be in the language of a locale such as `fr_CA`, or in English where there is no catalogue of it.
+
+    Many texts are looked up when the module that holds them is imported, so a program says this before it imports
+    others of the package. Returns the language chosen.
+    """
+    global _catalogue, _language
+    chosen = locale.replace("-", "_").split("_")[0].lower()
+    catalogue = CATALOGUES / f"{chosen}.mo"
+    if chosen not in languages() or chosen == ENGLISH:
+        chosen, _catalogue = ENGLISH, gettext.NullTranslations()
+    else:
+        with catalogue.open("rb") as stream:
+            _catalogue = gettext.GNUTranslations(stream)
+    decimal, thousands = _SIGNS.get(chosen, (".", ","))
+    _Numbers.signs = {ord("."): decimal, ord(","): thousands}
+    _language = chosen
+    return chosen
+
+
+def language() -> str:
+    """The code of the language that texts are in."""
+    return _language
 
 
 def tr(text: str, /, **values: object) -> str:
     """The text in the language of the user, with these values in its named places, as `str.format` puts them there."""
-    return _filled(_catalogue.gettext(text), values)
+    return _filled(_catalogue.gettext(text) if text else text, values)
 
 
 def plural(one: str, many: str, n: int, /, **values: object) -> str:
     """The text for one thing or for several, in the language of the user; `n` is the number of things, and a place."""
-    return _filled(_catalogue.ngettext(one, many, n), {"n": n, **values})
+    return _filled(_catalogue.ngettext(one, many, n), {**values, "n": n})
 
 
-def _filled(text: str, values: dict[str, object]) -> str:
+def written(number: str) -> str:
+    """A number that is formatted as Python does, with the signs of the user's language."""
+    return number.translate(_Numbers.signs)
+
+
+def _filled(text: str, values: Mapping[str, object]) -> str:
     return _NUMBERS.vformat(text, (), values) if values else text
 
 
 class _Numbers(string.Formatter):
     """Formats numbers with the decimal sign and the thousands sign of the language."""
 
-    signs: dict[int, str] = {}
+    signs: ClassVar[dict[int, str]] = {}
 
     def format_field(self, value: object, format_spec: str) -> str:
         shown = str(super().format_field(value, format_spec))
-        return shown.translate(self.signs) if isinstance(value, numbers.Number) else shown
+        return written(shown) if isinstance(value, numbers.Number) else shown
 
 
 _NUMBERS = _Numbers()

@@ -11,6 +11,7 @@ from .areas import Areas, identifier_text
 from .arrays import to_list
 from .crosswalk import LEFT_OUT, Crosswalk, number_compactly
 from .errors import InputError, first_values
+from .language import tr
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +61,8 @@ def make_levels(
     Raises InputError where there is none, and where two do not nest, with the areas.
     """
     if not crosswalks:
-        raise InputError("No level is given: a nested release needs at least one.")
-    titles = titles or [f"level {i + 1}" for i in range(len(crosswalks))]
+        raise InputError(tr("No level is given: a nested release needs at least one."))
+    titles = titles or [tr("level {i}", i=i + 1) for i in range(len(crosswalks))]
     kept = [0]
     for i in range(1, len(crosswalks)):
         fine, coarse = crosswalks[kept[-1]], crosswalks[i]
@@ -91,8 +92,13 @@ def levels_from_fields(areas: Areas, fields: Sequence[str], values: Sequence[Seq
             ]
             if lost:
                 raise InputError(
-                    f"{len(lost)} areas have a value in “{field}”, but none in a coarser field of LEVEL_FIELDS "
-                    f"({first_values(lost)}): fill the coarser field."
+                    tr(
+                        "{n_lost} areas have a value in “{field}”, but none in a coarser field of LEVEL_FIELDS "
+                        "({first}): fill the coarser field.",
+                        n_lost=len(lost),
+                        field=field,
+                        first=first_values(lost),
+                    )
                 )
             column = [
                 f"rest of {coarse}" if value is None and coarse is not None else value
@@ -100,13 +106,13 @@ def levels_from_fields(areas: Areas, fields: Sequence[str], values: Sequence[Seq
             ]
         used = sorted({value for value in column if value is not None})
         if not used:
-            raise InputError(f"Field “{field}” of LEVEL_FIELDS is empty in all areas: choose another.")
+            raise InputError(tr("Field “{field}” of LEVEL_FIELDS is empty in all areas: choose another.", field=field))
         number = {value: i for i, value in enumerate(used)}
         region_of = np.array([LEFT_OUT if value is None else number[value] for value in column], np.int64)
         crosswalks.insert(0, Crosswalk(region_of, len(used)))
         names.insert(0, np.array(used, dtype=object))
         above = column
-    return make_levels(areas, crosswalks, names, [f"field “{field}”" for field in fields])
+    return make_levels(areas, crosswalks, names, [tr("field “{field}”", field=field) for field in fields])
 
 
 def with_least_population(areas: Areas, levels: Levels, least: float) -> Levels:
@@ -118,13 +124,18 @@ def with_least_population(areas: Areas, levels: Levels, least: float) -> Levels:
     Raises InputError for a number below 0, and where all areas together have fewer people.
     """
     if least < 0 or not np.isfinite(least):
-        raise InputError(f"LEAST_POPULATION is {least:.15g}: give a number of people, or 0 for any.")
+        raise InputError(tr("LEAST_POPULATION is {least:.15g}: give a number of people, or 0 for any.", least=least))
     if not least or all(crosswalk.totals(areas.population).min() >= least for crosswalk in levels.crosswalks):
         return levels
     people = float(levels.crosswalks[-1].totals(areas.population).sum())
     if people < least:
         raise InputError(
-            f"LEAST_POPULATION is {least:.15g}, but all areas together have {people:.15g} people: choose a smaller one."
+            tr(
+                "LEAST_POPULATION is {least:.15g}, but all areas together have {people:.15g} people: choose a "
+                "smaller one.",
+                least=least,
+                people=people,
+            )
         )
     within = np.zeros(len(areas), np.int64)
     crosswalks: list[Crosswalk] = []
@@ -177,8 +188,14 @@ def _check_nested(areas: Areas, fine: Crosswalk, coarse: Crosswalk, fine_title: 
     differ = (fine.region_of < 0) != (coarse.region_of < 0)
     if differ.any():
         raise InputError(
-            f"{int(differ.sum())} areas have a region in only one of {fine_title} and {coarse_title} "
-            f"({first_values(areas.identifiers[differ])}): give them one in both, or in none."
+            tr(
+                "{n_differ} areas have a region in only one of {fine_title} and {coarse_title} "
+                "({first}): give them one in both, or in none.",
+                n_differ=int(differ.sum()),
+                fine_title=fine_title,
+                coarse_title=coarse_title,
+                first=first_values(areas.identifiers[differ]),
+            )
         )
     inside = np.flatnonzero(fine.region_of >= 0)
     one = np.zeros(fine.n_regions, np.int64)
@@ -187,6 +204,12 @@ def _check_nested(areas: Areas, fine: Crosswalk, coarse: Crosswalk, fine_title: 
     if len(split):
         across = np.isin(fine.region_of, split)
         raise InputError(
-            f"The levels do not nest: {len(split)} regions of {fine_title} lie in several regions of {coarse_title} "
-            f"(areas {first_values(areas.identifiers[across])}): order the levels from fine to coarse, or correct them."
+            tr(
+                "The levels do not nest: {n_split} regions of {fine_title} lie in several regions of {coarse_title} "
+                "(areas {first}): order the levels from fine to coarse, or correct them.",
+                n_split=len(split),
+                fine_title=fine_title,
+                coarse_title=coarse_title,
+                first=first_values(areas.identifiers[across]),
+            )
         )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from .generalising import entropy
+from .language import tr
 from .outcome import Outcome
 from .profile import Profile
 
@@ -53,21 +54,48 @@ def with_recommendation(
     within = [o for percent, o in percents if percent <= budget]
     if not within:
         least = min((percent for percent, _ in percents), default=None)
-        found = "" if least is None else f": the least is {least:.3g} %"
+        found = "" if least is None else tr(": the least is {least:.3g} %", least=least)
         return list(outcomes), (
-            f"Nothing is recommended: no row at K = {k} suppresses at most {budget:g} % of the records{found}. Allow "
-            "more, or let attributes be coarser (HIERARCHIES, HIERARCHY_RULES)."
+            tr(
+                "Nothing is recommended: no row at K = {k} suppresses at most {budget:g} % of the "
+                "records{found}. Allow more, or let attributes be coarser (HIERARCHIES, HIERARCHY_RULES).",
+                k=k,
+                budget=budget,
+                found=found,
+            )
         )
     best = max(within, key=lambda outcome: balance(outcome, profile))
-    reason = _reason(best, profile, f"{len(within)} unbeaten rows at K = {k} that suppress at most {budget:g} %")
+    reason = _reason(
+        best,
+        profile,
+        tr(
+            "{n_within} unbeaten rows at K = {k} that suppress at most {budget:g} %",
+            n_within=len(within),
+            k=k,
+            budget=budget,
+        ),
+    )
     return [replace(o, recommended=reason if o is best else "") for o in outcomes], reason
 
 
 def _reason(best: Outcome, profile: Profile, among: str) -> str:
     m = best.measures
-    measured = "" if m is None else f"{m.n_regions} regions, {m.suppression_percent:.3g} % suppressed; "
-    return (
-        f"Recommended is “{best.name}” ({measured}it keeps {100 * place_kept(best, profile):.0f} % of what the place "
-        f"of a record tells and {100 * (1 - best.given_up):.0f} % of what the attributes tell): of the {among} it "
-        "balances best what is kept of the records, of the place and of each attribute."
+    measured = (
+        ""
+        if m is None
+        else tr(
+            "{n_regions} regions, {suppression_percent:.3g} % suppressed; ",
+            n_regions=m.n_regions,
+            suppression_percent=m.suppression_percent,
+        )
+    )
+    return tr(
+        "Recommended is “{name}” ({measured}it keeps {place_kept:.0f} % of what the place "
+        "of a record tells and {given_up:.0f} % of what the attributes tell): of the {among} it "
+        "balances best what is kept of the records, of the place and of each attribute.",
+        name=best.name,
+        measured=measured,
+        place_kept=100 * place_kept(best, profile),
+        given_up=100 * (1 - best.given_up),
+        among=among,
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .errors import PrivacyError
+from .language import tr
 from .plan import SUPPRESSED, Plan
 from .privacy.kept_fields import KeptField, examine_kept_fields, refuse_kept_fields
 from .records.columns import Column, combine_codes
@@ -75,11 +76,13 @@ def apply(plan: Plan, records: Records, kept: Sequence[KeptField] | None = None)
     result = Release(level[order], region[order], ordered, counts)
     smallest = smallest_class(result, len(table.quasi_identifiers))
     if smallest is not None and smallest < k:
-        raise PrivacyError(f"The release would hold a class of fewer than {k} records: nothing was written.")
+        raise PrivacyError(tr("The release would hold a class of fewer than {k} records: nothing was written.", k=k))
     for kind, column in table.members.items():
         smallest = smallest_class(result, len(table.quasi_identifiers), column.codes[rows][order])
         if smallest is not None and smallest < k:
-            raise PrivacyError(f"The release would hold a class of fewer than {k} {kind}: nothing was written.")
+            raise PrivacyError(
+                tr("The release would hold a class of fewer than {k} {kind}: nothing was written.", k=k, kind=kind)
+            )
     return result
 
 

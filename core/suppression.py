@@ -10,6 +10,7 @@ import numpy as np
 from .anonymity import DEFAULT_K
 from .crosswalk import Crosswalk
 from .errors import InputError
+from .language import tr
 from .plan import area_of_cells
 from .privacy.requirement import Requirement
 from .profile import Profile
@@ -119,8 +120,12 @@ def _groups(profile: Profile, name: str) -> tuple[np.ndarray, int]:
     """The group of each class, (C,), and how many groups there are."""
     if name not in profile.quasi_identifiers:
         raise InputError(
-            f"FAIR names “{name}”, which is not among the quasi-identifiers ({', '.join(profile.quasi_identifiers)}): "
-            "choose among these."
+            tr(
+                "FAIR names “{name}”, which is not among the quasi-identifiers ({quasi_identifiers}): "
+                "choose among these.",
+                name=name,
+                quasi_identifiers=", ".join(profile.quasi_identifiers),
+            )
         )
     position = profile.quasi_identifiers.index(name)
     return profile.classes[:, position], len(profile.categories[position])

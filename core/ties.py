@@ -11,6 +11,7 @@ from typing import Optional
 import numpy as np
 
 from .errors import InputError
+from .language import tr
 
 FIXED, SECRET = "fixed", "secret"
 CHOICES = (FIXED, SECRET)
@@ -23,7 +24,9 @@ def ties_of(choice: str) -> Ties:
     Raises InputError for another choice.
     """
     if choice not in CHOICES:
-        raise InputError(f"TIES “{choice}” is unknown: choose one of {', '.join(CHOICES)}.")
+        raise InputError(
+            tr("TIES “{choice}” is unknown: choose one of {choices}.", choice=choice, choices=", ".join(CHOICES))
+        )
     return np.random.default_rng() if choice == SECRET else None
 
 

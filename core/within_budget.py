@@ -8,6 +8,7 @@ from dataclasses import replace
 from .aggregation import Aggregation, AggregationOptions
 from .aggregation.anonymity_exchange import exchanged
 from .areas import Areas
+from .language import tr
 from .profile import Profile
 from .progress import Progress, part, silent
 from .suppression import Terms, class_weights, held_against_budget, suppressed_by_class
@@ -44,5 +45,7 @@ def exchanged_within_budget(
             progress(1.0)
             return replace(found, notes=(*start.notes, *found.notes))
         percent *= 0.98 * budget / held
-    note = "Anonymity exchange found no regions within the budget, by all that is asked of a class: the start is kept."
+    note = tr(
+        "Anonymity exchange found no regions within the budget, by all that is asked of a class: the start is kept."
+    )
     return replace(start, notes=(*start.notes, note))

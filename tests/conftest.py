@@ -7,7 +7,12 @@ import os
 import pytest
 from hypothesis import settings
 
-from vbas.benchmarks.real_data import DATA
+from vbas.core.language import ENGLISH, speak
+
+# Before anything that holds texts is imported.
+speak(os.environ.get("VBAS_LANGUAGE", ENGLISH))
+
+from vbas.benchmarks.real_data import DATA  # noqa: E402
 
 # The same examples in every run, so that the verdict on a change does not hang on luck; other ones where asked for.
 settings.register_profile("repeatable", derandomize=True)

@@ -19,11 +19,12 @@ from ..algorithms.form.usual_fields import propose_usual_field
 from ..algorithms.layers.delivery.groups import one_group
 from ..algorithms.layers.given import Given
 from ..algorithms.named import GROUPS, ICONS, help_page, name_pages
+from ..core.language import tr
 
 FOLDER = Path(__file__).resolve().parent.parent / "models"
 TITLES = {
-    "anonymizestepbystep": "Anonymise records, step by step (model)",
-    "nestedstepbystep": "Anonymise records with nested levels, step by step (model)",
+    "anonymizestepbystep": tr("Anonymise records, step by step (model)"),
+    "nestedstepbystep": tr("Anonymise records with nested levels, step by step (model)"),
 }
 
 
@@ -38,10 +39,14 @@ class TitledModel(QgsProcessingModelAlgorithm):
         self._file = file
         self.readable = self.fromFile(str(file))
         self.setSourceFilePath(str(file))
+        self.setHelpContent({part: tr(text) for part, text in self.helpContent().items()})
+        for output in self.outputDefinitions():
+            output.setDescription(tr(output.description()))
         name_pages(self)
         for definition in self.parameterDefinitions():
+            definition.setDescription(tr(definition.description()))
             # QGIS 3.22 keeps the texts of inputs with the model, not with them.
-            definition.setHelp(self.helpContent().get(definition.name(), definition.help()))
+            definition.setHelp(self.helpContent().get(definition.name(), tr(definition.help())))
             if definition.type() == "field" and not definition.allowMultiple():
                 propose_usual_field(definition)
 
@@ -88,8 +93,8 @@ class TitledModel(QgsProcessingModelAlgorithm):
         """What the layers of a run are called together, as “Anonymise records” calls them."""
         k = f"k = {given.whole('K')}"
         if given.definition("COMBINATION") is None:
-            return f"Nested regions, {k}, step by step"
-        return f"Regions, {k}, {given.text('COMBINATION')}, step by step"
+            return tr("Nested regions, {k}, step by step", k=k)
+        return tr("Regions, {k}, {given}, step by step", k=k, given=given.text("COMBINATION"))
 
 
 def models() -> list[TitledModel]:

@@ -10,6 +10,7 @@ from qgis.PyQt.QtGui import QIcon
 
 from ..algorithms.named import ICONS, TOOLBOX
 from ..algorithms.unavailable import Unavailable, missing_message
+from ..core.language import tr
 
 
 class VbasProvider(QgsProcessingProvider):
@@ -22,7 +23,7 @@ class VbasProvider(QgsProcessingProvider):
         return "VBAS"
 
     def longName(self) -> str:
-        return "VBAS: k-anonymous regions"
+        return tr("VBAS: k-anonymous regions")
 
     def icon(self) -> QIcon:
         return QIcon(str(ICONS / "vbas.svg"))

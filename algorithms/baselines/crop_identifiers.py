@@ -6,6 +6,7 @@ from ...core.baselines import BaselineOptions
 from ...core.baselines.cropping import cropped_identifiers, cropping
 from ...core.baselines.hierarchy import hierarchy
 from ...core.errors import InputError
+from ...core.language import tr
 from ..form import regions
 from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
@@ -19,8 +20,8 @@ class CropIdentifiers(VbasAlgorithm):
 
     ID = "cropidentifiers"
     TAGS = "hierarchy,generalisation,postal code,census division,baseline"
-    SUMMARY = "Joins areas whose identifiers begin alike, or that lie in the same larger unit."
-    HELP = (
+    SUMMARY = tr("Joins areas whose identifiers begin alike, or that lie in the same larger unit.")
+    HELP = tr(
         "<p>The identifier is shortened to its first characters, as postal codes often are, or areas go up to a "
         "larger unit: from dissemination area to census tract, subdivision, division, province. In Statistics Canada's "
         "identifiers two digits are the province and four the census division.</p><p>Give the number of characters, or "
@@ -42,7 +43,7 @@ class CropIdentifiers(VbasAlgorithm):
 
     def work(self, form: Form) -> dict[str, object]:
         if form.text("HIERARCHY") and form.optional_source("HIERARCHY_TABLE") is not None:
-            raise InputError("HIERARCHY and HIERARCHY_TABLE are both given: choose one of them.")
+            raise InputError(tr("HIERARCHY and HIERARCHY_TABLE are both given: choose one of them."))
         layer = areas_of(form)
         units = settings.units_of(form, layer)
         if units is not None:

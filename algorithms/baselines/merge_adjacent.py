@@ -7,6 +7,7 @@ from dataclasses import replace
 from ...core.baselines.adjacent_merging import adjacent_merging
 from ...core.baselines.merging_until_anonymous import merging_until_anonymous
 from ...core.errors import InputError
+from ...core.language import tr
 from ..form import parameters as shared
 from ..form import regions
 from ..form.areas import area_parameters, areas_of
@@ -27,8 +28,8 @@ class MergeAdjacent(VbasAlgorithm):
 
     ID = "mergeadjacent"
     TAGS = "dissolve,neighbours,population threshold,baseline"
-    SUMMARY = "Merges areas that are too small with a neighbour, smallest first, until none is."
-    HELP = (
+    SUMMARY = tr("Merges areas that are too small with a neighbour, smallest first, until none is.")
+    HELP = tr(
         "<p>The smallest region that is too small is merged with one of its neighbours, again and again. A region is "
         "too small while its population is below the cut-off (after El Emam and Arbuckle's idea as Croft et al. 2015, "
         "section 2.2 describe it), or, if you choose so, while it has classes of fewer than k records and more records "
@@ -42,10 +43,14 @@ class MergeAdjacent(VbasAlgorithm):
             *area_parameters(),
             shared.choice(
                 "UNTIL",
-                "Merge until",
+                tr("Merge until"),
                 [CUTOFF, ANONYMOUS],
                 CUTOFF,
-                f"When to stop: “{CUTOFF}” in every region, or “{ANONYMOUS}” apart from the budget (needs records).",
+                tr(
+                    "When to stop: “{cutoff}” in every region, or “{anonymous}” apart from the budget (needs records).",
+                    cutoff=CUTOFF,
+                    anonymous=ANONYMOUS,
+                ),
             ),
             *settings.cutoff(),
             *counted_records(settings.RECORDS, quasi_identifiers=True, advanced=False),
@@ -77,7 +82,7 @@ class MergeAdjacent(VbasAlgorithm):
             aggregation = adjacent_merging(areas, None, options, progress)
         else:
             if form.optional_source("RECORDS") is None:
-                raise InputError("RECORDS is not given: merging until k-anonymous needs the records.")
+                raise InputError(tr("RECORDS is not given: merging until k-anonymous needs the records."))
             k = form.whole("K")
             records = records_of(form, layer.areas, k)
             areas = populated(layer, records)

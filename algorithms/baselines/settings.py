@@ -11,6 +11,7 @@ from ...core.approach import looking_at
 from ...core.areas import Areas
 from ...core.baselines import BASELINES, ISLAND_CHOICES, NEIGHBOUR_CHOICES, BaselineOptions
 from ...core.errors import InputError
+from ...core.language import tr
 from ...core.site_number.population_cutoff import PUBLISHED_CUTOFFS
 from ..form.areas import values_of
 from ..form.effective import NOT_GIVEN, Counts
@@ -21,7 +22,7 @@ from ..layers.reading.crosswalks import read_units
 from ..layers.shapes.areas import AreaLayer
 
 OWN_NUMBER = "own number"
-RECORDS = (
+RECORDS = tr(
     "The person records, or a table of their counts. Without a population field their number in each area is its "
     "population."
 )
@@ -38,17 +39,24 @@ def cutoff() -> Iterable[QgsProcessingParameterDefinition]:
     listed = "; ".join(f"“{name}” {people}" for name, people in published.items())
     yield choice(
         "PUBLISHED",
-        "Cut-off",
+        tr("Cut-off"),
         [OWN_NUMBER, *published],
         OWN_NUMBER,
-        f"A published cut-off by name ({listed}), or “{OWN_NUMBER}” for the one below.",
+        tr(
+            "A published cut-off by name ({listed}), or “{own_number}” for the one below.",
+            listed=listed,
+            own_number=OWN_NUMBER,
+        ),
     )
     yield number(
         "CUTOFF",
-        "People a region needs",
+        tr("People a region needs"),
         70_000.0,
-        f"For “{OWN_NUMBER}”: the population below which a region is too small; the static cut-off keeps areas "
-        "that exceed it.",
+        tr(
+            "For “{own_number}”: the population below which a region is too small; the static cut-off keeps areas "
+            "that exceed it.",
+            own_number=OWN_NUMBER,
+        ),
         0.0,
     )
 
@@ -67,40 +75,42 @@ def merging(advanced: bool = False) -> Iterable[QgsProcessingParameterDefinition
     """BUDGET, NEIGHBOUR, ISLANDS, BOUNDARY and MAXIMUM."""
     yield number(
         "BUDGET",
-        "Budget of suppression, %",
+        tr("Budget of suppression, %"),
         1.0,
-        "For merging until k-anonymous: it ends as soon as no more records than this are in classes below k.",
+        tr("For merging until k-anonymous: it ends as soon as no more records than this are in classes below k."),
         0.0,
         100.0,
         advanced=advanced,
     )
     yield choice(
         "NEIGHBOUR",
-        "Merge with",
+        tr("Merge with"),
         NEIGHBOUR_CHOICES,
         NEIGHBOUR_CHOICES[0],
-        "The neighbour with the longest shared border, with the nearest middle, or with the fewest people.",
+        tr("The neighbour with the longest shared border, with the nearest middle, or with the fewest people."),
         advanced,
     )
     yield choice(
         "ISLANDS",
-        "Islands",
+        tr("Islands"),
         ISLAND_CHOICES,
         ISLAND_CHOICES[0],
-        "What becomes of a region that is too small and has no neighbour: it joins the region with the nearest middle, "
-        "or is left alone (it keeps its number, and its small classes are suppressed).",
+        tr(
+            "What becomes of a region that is too small and has no neighbour: it joins the region with the "
+            "nearest middle, or is left alone (it keeps its number, and its small classes are suppressed)."
+        ),
         advanced=True,
     )
     yield field(
         "BOUNDARY",
-        "Boundary not to be crossed",
+        tr("Boundary not to be crossed"),
         "REGIONS",
-        "A field, such as the province: areas with different values are never merged.",
+        tr("A field, such as the province: areas with different values are never merged."),
         optional=True,
         advanced=True,
     )
-    text = "A merge that would exceed this is not made; 0 sets no limit."
-    yield number("MAXIMUM", "Most people in a merged region", 0.0, text, 0.0, advanced=True)
+    text = tr("A merge that would exceed this is not made; 0 sets no limit.")
+    yield number("MAXIMUM", tr("Most people in a merged region"), 0.0, text, 0.0, advanced=True)
 
 
 def merging_options_of(form: Form) -> BaselineOptions:
@@ -116,20 +126,23 @@ def merging_options_of(form: Form) -> BaselineOptions:
 
 def cropping_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     """CHARACTERS, HIERARCHY, HIERARCHY_TABLE, HIERARCHY_ID, HIERARCHY_LEVEL."""
-    text = "How many leading characters are kept. Not used where a hierarchy is given."
-    yield whole("CHARACTERS", "Characters to keep", 4, text, 1)
-    text = "A field of the areas that names the larger unit each lies in."
-    yield field("HIERARCHY", "Larger unit", "REGIONS", text, optional=True)
+    text = tr("How many leading characters are kept. Not used where a hierarchy is given.")
+    yield whole("CHARACTERS", tr("Characters to keep"), 4, text, 1)
+    text = tr("A field of the areas that names the larger unit each lies in.")
+    yield field("HIERARCHY", tr("Larger unit"), "REGIONS", text, optional=True)
     yield source(
         "HIERARCHY_TABLE",
-        "Table of the hierarchy",
-        "A table with a row per area: its identifier and the units it lies in. Used in place of a field of the areas.",
+        tr("Table of the hierarchy"),
+        tr(
+            "A table with a row per area: its identifier and the units it lies in. Used in place of a field "
+            "of the areas."
+        ),
         optional=True,
         advanced=True,
     )
     for name, label, text in (
-        ("HIERARCHY_ID", "Identifier of the area in the table", "With the same identifiers as the areas."),
-        ("HIERARCHY_LEVEL", "Level of the hierarchy", "The field that names the unit to go up to."),
+        ("HIERARCHY_ID", tr("Identifier of the area in the table"), tr("With the same identifiers as the areas.")),
+        ("HIERARCHY_LEVEL", tr("Level of the hierarchy"), tr("The field that names the unit to go up to.")),
     ):
         yield field(name, label, "HIERARCHY_TABLE", text, optional=True, advanced=True)
 
@@ -145,10 +158,10 @@ def units_of(form: Form, layer: AreaLayer) -> list[object] | None:
 
 def compared() -> Iterable[QgsProcessingParameterDefinition]:
     """What the baselines need beside the cut-off where they stand among configurations."""
-    text = "How many leading characters of the areas' identifiers are kept."
-    yield whole("CHARACTERS", "Cropping: characters to keep", 4, text, 1, advanced=True)
-    text = "The field that names the larger unit each area lies in."
-    yield field("HIERARCHY", "Hierarchy: larger unit", "REGIONS", text, optional=True, advanced=True)
+    text = tr("How many leading characters of the areas' identifiers are kept.")
+    yield whole("CHARACTERS", tr("Cropping: characters to keep"), 4, text, 1, advanced=True)
+    text = tr("The field that names the larger unit each area lies in.")
+    yield field("HIERARCHY", tr("Hierarchy: larger unit"), "REGIONS", text, optional=True, advanced=True)
     yield from merging(advanced=True)
 
 
@@ -178,5 +191,5 @@ def _labels(form: Form, name: str) -> list[object] | None:
 def areas_with_people(form: Form, layer: AreaLayer) -> Areas:
     """The areas with the population a cut-off is held against. Raises InputError where nothing gives it."""
     if not layer.has_population and form.optional_source("RECORDS") is None:
-        raise InputError("A cut-off needs to know how many people there are: give POPULATION or RECORDS.")
+        raise InputError(tr("A cut-off needs to know how many people there are: give POPULATION or RECORDS."))
     return populated_by_records(form, layer)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...core.baselines import BaselineOptions
 from ...core.baselines.static_cutoff import static_cutoff
+from ...core.language import tr
 from ..form import regions
 from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
@@ -18,8 +19,8 @@ class StaticCutoff(VbasAlgorithm):
 
     ID = "staticcutoff"
     TAGS = "population threshold,census,baseline"
-    SUMMARY = "Leaves out every area that does not exceed a fixed population: what VBAS is measured against."
-    HELP = (
+    SUMMARY = tr("Leaves out every area that does not exceed a fixed population: what VBAS is measured against.")
+    HELP = tr(
         "<p>Areas whose population exceeds the cut-off stay as they are; all others are at risk, and all their "
         "records are suppressed (Croft et al. 2015, section 2.2). Census bureaus worked with 100 000 or 120 000 "
         "people, Statistics Canada's health survey with 70 000.</p><p>Nothing is merged: over small areas nearly "
@@ -44,5 +45,5 @@ class StaticCutoff(VbasAlgorithm):
         areas = settings.areas_with_people(form, layer)
         aggregation = static_cutoff(areas, None, BaselineOptions(cutoff=settings.cutoff_of(form)))
         if not aggregation.crosswalk.n_regions:
-            form.warn("No area exceeds the cut-off: a release by this crosswalk would be empty.")
+            form.warn(tr("No area exceeds the cut-off: a release by this crosswalk would be empty."))
         return regions.add_aggregation(form, layer, aggregation)

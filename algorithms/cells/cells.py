@@ -13,6 +13,7 @@ from ...core.approach import looking_at
 from ...core.cells import APPROACHES, Cells, Minimum, PartitionOptions
 from ...core.cells.cells import CELL_POINTS, CENTRE, EDGE, NEIGHBOURS, cells_of_points, cells_of_polygons
 from ...core.errors import InputError
+from ...core.language import tr
 from ..form.approaches import sentences
 from ..form.effective import GIVEN, Counts
 from ..form.form import Form
@@ -26,39 +27,45 @@ def cells() -> Iterable[QgsProcessingParameterDefinition]:
     """CELLS, CELL_ID, the minimums, CELL_SIZE, CELL_POINT, NEIGHBOURS, OFFICIAL_AREA."""
     yield source(
         "CELLS",
-        "Cells",
-        "Squares of a population grid, as polygons or as one point per square, or any small areas as polygons.",
+        tr("Cells"),
+        tr("Squares of a population grid, as polygons or as one point per square, or any small areas as polygons."),
         POLYGONS,
         POINTS,
     )
-    text = "The field that identifies each cell; no value may occur twice."
-    yield field("CELL_ID", "Identifier of the cell", "CELLS", text)
+    text = tr("The field that identifies each cell; no value may occur twice.")
+    yield field("CELL_ID", tr("Identifier of the cell"), "CELLS", text)
     yield from _minimum(
         0,
-        "Population fields, one per year",
-        "The people of a cell, a field for each year. Every group has at least k in every one of them. The measures "
-        "count people by these fields.",
+        tr("Population fields, one per year"),
+        tr(
+            "The people of a cell, a field for each year. Every group has at least k in every one of them. "
+            "The measures count people by these fields."
+        ),
     )
-    yield from _minimum(1, "Second population, such as households", "Fields with a minimum of their own.")
-    yield from _minimum(2, "Third population", "Fields with a minimum of their own.")
-    text = "For cells given as points: the side of the squares. Polygons have their own size."
-    yield number("CELL_SIZE", "Side of a cell, metres (for points)", 0.0, text, 0.0)
-    text = "For cells given as points: where in its square a point lies."
-    yield choice("CELL_POINT", "A point stands for the cell's", CELL_POINTS, CENTRE, text, advanced=True)
+    yield from _minimum(1, tr("Second population, such as households"), tr("Fields with a minimum of their own."))
+    yield from _minimum(2, tr("Third population"), tr("Fields with a minimum of their own."))
+    text = tr("For cells given as points: the side of the squares. Polygons have their own size.")
+    yield number("CELL_SIZE", tr("Side of a cell, metres (for points)"), 0.0, text, 0.0)
+    text = tr("For cells given as points: where in its square a point lies.")
+    yield choice("CELL_POINT", tr("A point stands for the cell's"), CELL_POINTS, CENTRE, text, advanced=True)
     yield choice(
         "NEIGHBOURS",
-        "Neighbours share an",
+        tr("Neighbours share an"),
         NEIGHBOURS,
         EDGE,
-        "“edge”: cells are neighbours if they share a stretch of border; “edge or corner”: touching in a point is "
-        "enough, which reaches more cells in thinly settled land. Groups are connected in that sense.",
+        tr(
+            "“edge”: cells are neighbours if they share a stretch of border; “edge or corner”: touching in a point is "
+            "enough, which reaches more cells in thinly settled land. Groups are connected in that sense."
+        ),
     )
     yield field(
         "OFFICIAL_AREA",
-        "Areas in use, to compare with",
+        tr("Areas in use, to compare with"),
         "CELLS",
-        "A field that says which official area (parish, municipality) a cell lies in: the report shows how much finer "
-        "the groups are.",
+        tr(
+            "A field that says which official area (parish, municipality) a cell lies in: the report shows "
+            "how much finer the groups are."
+        ),
         optional=True,
         advanced=True,
     )
@@ -71,10 +78,13 @@ def _minimum(position: int, label: str, text: str) -> Iterable[QgsProcessingPara
     yield field(fields, label, "CELLS", text, numeric=True, several=True, **flags)
     yield whole(
         k,
-        f"Minimum of {fields}" if further else "k: fewest people",
+        tr("Minimum of {fields}", fields=fields) if further else tr("k: fewest people"),
         100,
-        f"Every group has at least this many in every field of {fields}. Statistics Denmark asks for 100 persons in "
-        "every year.",
+        tr(
+            "Every group has at least this many in every field of {fields}. Statistics Denmark asks for 100 persons in "
+            "every year.",
+            fields=fields,
+        ),
         SMALLEST_K,
         advanced=further,
     )
@@ -92,7 +102,7 @@ def cells_of(form: Form) -> tuple[PopulatedLayer, Cells, np.ndarray, list[Minimu
             columns = tuple(list(named).index(name) for name in names)
             minimums.append(Minimum(columns, form.whole(k), fields))
     if not minimums or minimums[0].label != "POPULATIONS":
-        raise InputError("POPULATIONS names no field: choose the population fields of CELLS, one per year.")
+        raise InputError(tr("POPULATIONS names no field: choose the population fields of CELLS, one per year."))
     official = form.text("OFFICIAL_AREA")
     layer = read_populated(
         form.source("CELLS"),
@@ -106,7 +116,10 @@ def cells_of(form: Form) -> tuple[PopulatedLayer, Cells, np.ndarray, list[Minimu
     )
     if layer.are_points and layer.planar != layer.crs:
         raise InputError(
-            "CELLS are points in a CRS that is not in metres on the ground: reproject them to the CRS of their grid."
+            tr(
+                "CELLS are points in a CRS that is not in metres on the ground: reproject them to the CRS of "
+                "their grid."
+            )
         )
     shapes, fields, neighbours = layer.shapes, list(named), form.text("NEIGHBOURS")
     if layer.are_points:
@@ -117,7 +130,12 @@ def cells_of(form: Form) -> tuple[PopulatedLayer, Cells, np.ndarray, list[Minimu
         planar, progress = layer.planar_shapes, form.progress(0, 5)
         found = cells_of_polygons(layer.identifiers, shapes, planar, layer.people, fields, neighbours, progress)
     form.info(
-        f"{len(found)} cells of {found.cell_size:g} m, {len(found.adjacency.others) // 2} borders between neighbours."
+        tr(
+            "{n_found} cells of {cell_size:g} m, {n_others} borders between neighbours.",
+            n_found=len(found),
+            cell_size=found.cell_size,
+            n_others=len(found.adjacency.others) // 2,
+        )
     )
     return layer, found, shapes, minimums
 
@@ -127,64 +145,74 @@ SETTINGS = PartitionOptions()
 
 def search() -> Iterable[QgsProcessingParameterDefinition]:
     """APPROACH and its settings, without SEED."""
-    yield choice("APPROACH", "Approach", APPROACHES, "compact growth", sentences(APPROACHES))
+    yield choice("APPROACH", tr("Approach"), APPROACHES, "compact growth", sentences(APPROACHES))
     yield whole(
         "RESTARTS",
-        "Restarts",
+        tr("Restarts"),
         5,
-        "Runs from different starts, of which the best is kept, for each connected set of cells: more are never "
-        "worse, and take longer.",
+        tr(
+            "Runs from different starts, of which the best is kept, for each connected set of cells: more are never "
+            "worse, and take longer."
+        ),
         1,
     )
     yield number(
         "BETA",
-        "β: weight of the people left out",
+        tr("β: weight of the people left out"),
         SETTINGS.beta,
-        "Loss = -β · share left out - (1 - β) · mean diagonal in cells. Near 1 nearly everybody is taken in; a smaller "
-        "β leaves out people who live in groups too wide to be worth it.",
+        tr(
+            "Loss = -β · share left out - (1 - β) · mean diagonal in cells. Near 1 nearly everybody is taken "
+            "in; a smaller β leaves out people who live in groups too wide to be worth it."
+        ),
         0,
         1,
         advanced=True,
     )
     yield whole(
         "ATTEMPTS",
-        "Attempts (random growth)",
+        tr("Attempts (random growth)"),
         SETTINGS.attempts,
-        "Growths that may end without enough people before an area is given up: R of the published algorithm.",
+        tr("Growths that may end without enough people before an area is given up: R of the published algorithm."),
         1,
         advanced=True,
     )
     yield whole(
         "REGROUPINGS",
-        "Regroupings per group (compact growth)",
+        tr("Regroupings per group (compact growth)"),
         SETTINGS.regroupings,
-        "How often a group is merged with neighbours and split again, as long as the loss does not get worse.",
+        tr("How often a group is merged with neighbours and split again, as long as the loss does not get worse."),
         0,
         advanced=True,
     )
     yield whole(
         "CHUNK_CELLS",
-        "Most cells in a chunk",
+        tr("Most cells in a chunk"),
         SETTINGS.chunk_cells,
-        "Connected sets of more cells are first cut into communities by the Louvain method, which needs the Python "
-        "package networkx. 0: never. The best restart is then chosen chunk by chunk.",
+        tr(
+            "Connected sets of more cells are first cut into communities by the Louvain method, which needs the Python "
+            "package networkx. 0: never. The best restart is then chosen chunk by chunk."
+        ),
         0,
         advanced=True,
     )
     yield yes(
         "NEWLY_BUILT",
-        "Newly built cells first (random growth)",
+        tr("Newly built cells first (random growth)"),
         SETTINGS.newly_built_first,
-        "Cells that turn from empty to inhabited are first grouped among themselves. It matters where groups may be "
-        "empty in a year.",
+        tr(
+            "Cells that turn from empty to inhabited are first grouped among themselves. It matters where "
+            "groups may be empty in a year."
+        ),
         advanced=True,
     )
     yield yes(
         "EMPTY_YEARS",
-        "Groups may be empty in a year",
+        tr("Groups may be empty in a year"),
         SETTINGS.empty_years,
-        "A group then has, in every year, nobody at all or at least k: newly built quarters can be groups of their "
-        "own.",
+        tr(
+            "A group then has, in every year, nobody at all or at least k: newly built quarters can be groups of their "
+            "own."
+        ),
         advanced=True,
     )
 

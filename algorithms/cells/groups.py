@@ -9,15 +9,16 @@ from qgis.core import QgsField, QgsProcessingParameterDefinition
 
 from ...core.cells import REASONS, Cells, Partition
 from ...core.cells.measures import GroupDescriptions
+from ...core.language import tr
 from ..form.parameters import POLYGONS, sink
 from ..layers.shapes.surfaces import PopulatedLayer
 from ..layers.tables import FOR_RELEASE, INTERNAL, Table, number_fields
 
 NUMBERS = {
-    "N_GROUPS": "Groups",
-    "NON_POP": "Share of the people left out (non_pop)",
-    "WEIGHTED_DIST": "Mean diagonal of a person's group, in cells (weighted_dist)",
-    "LOSS": "Loss",
+    "N_GROUPS": tr("Groups"),
+    "NON_POP": tr("Share of the people left out (non_pop)"),
+    "WEIGHTED_DIST": tr("Mean diagonal of a person's group, in cells (weighted_dist)"),
+    "LOSS": tr("Loss"),
 }
 
 
@@ -25,26 +26,30 @@ def group_outputs() -> Iterable[QgsProcessingParameterDefinition]:
     """CROSSWALK, GROUPS, LEFT_OUT."""
     yield sink(
         "CROSSWALK",
-        "Crosswalk",
+        tr("Crosswalk"),
         FOR_RELEASE,
-        "Which group (vbas_region) each cell belongs to, empty for a cell that is left out. “Release records” and "
-        "“Evaluate regions” take it.",
+        tr(
+            "Which group (vbas_region) each cell belongs to, empty for a cell that is left out. “Release records” and "
+            "“Evaluate regions” take it."
+        ),
     )
     yield sink(
         "GROUPS",
-        "Groups",
+        tr("Groups"),
         FOR_RELEASE,
-        "The groups as polygons: number of cells, people in each field, the fewest in any of them, people per km², "
-        "surface in km², surface over that of the convex hull (area_hull), and the square root of the hull's surface "
-        "in metres (sqrt_hull).",
+        tr(
+            "The groups as polygons: number of cells, people in each field, the fewest in any of them, people "
+            "per km², surface in km², surface over that of the convex hull (area_hull), and the square root "
+            "of the hull's surface in metres (sqrt_hull)."
+        ),
         POLYGONS,
         optional=True,
     )
     yield sink(
         "LEFT_OUT",
-        "Cells left out",
+        tr("Cells left out"),
         INTERNAL,
-        "The cells that are in no group, with the reason.",
+        tr("The cells that are in no group, with the reason."),
         POLYGONS,
         optional=True,
     )

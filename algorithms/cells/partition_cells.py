@@ -7,6 +7,7 @@ import numpy as np
 from ...core.cells import partition_cells
 from ...core.cells.measures import describe_groups
 from ...core.drawing import dissolve
+from ...core.language import tr
 from ...core.report.partition import official_areas, partition_report
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
@@ -25,8 +26,8 @@ class PartitionCells(VbasAlgorithm):
 
     ID = "partitioncells"
     TAGS = "grid,squares,population grid,time invariant,years,partition"
-    SUMMARY = "Joins cells of a population grid into small groups that keep at least k people in every year."
-    HELP = (
+    SUMMARY = tr("Joins cells of a population grid into small groups that keep at least k people in every year.")
+    HELP = tr(
         "<p>Takes small squares (or any small areas) with their population in several years, and joins them into "
         "small connected groups that have at least k people in every year. The groups stay the same "
         "over time, so people can be followed without their square being given away. Several minimums hold at once, "
@@ -43,7 +44,7 @@ class PartitionCells(VbasAlgorithm):
             *search(),
             shared.seed(),
             *groups.group_outputs(),
-            shared.report("A page with the measures, who is left out and why, the spread of sizes and a map."),
+            shared.report(tr("A page with the measures, who is left out and why, the spread of sizes and a map.")),
         )
         self.addNumbers(**groups.NUMBERS)
 
@@ -57,9 +58,11 @@ class PartitionCells(VbasAlgorithm):
         options = search_options_of(form)
         partition = partition_cells(cells, minimums, form.text("APPROACH"), options, form.progress(5, 80))
         crosswalk, measures = partition.crosswalk, partition.measures
-        note = (
-            f"{measures.n_groups} groups in {partition.n_areas} connected sets of cells; "
-            f"{100 * measures.non_pop:.2f} % of the people left out."
+        note = tr(
+            "{n_groups} groups in {n_areas} connected sets of cells; {non_pop:.2f} % of the people left out.",
+            n_groups=measures.n_groups,
+            n_areas=partition.n_areas,
+            non_pop=100 * measures.non_pop,
         )
         form.info(note)
         partitioned = form.seconds()

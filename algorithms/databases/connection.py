@@ -18,12 +18,13 @@ from ...core.engines.addresses import Address, read_address, refuse_secrets
 from ...core.engines.engine import Engine
 from ...core.engines.fields import OPERATORS, Filter, RecordFields
 from ...core.errors import InputError, VbasError
+from ...core.language import tr
 from ...core.records.table import MEMBER_FIELDS
 from ..form.base import VbasAlgorithm
 from ..form.form import Form
 from ..form.parameters import described, text, whole
 
-FILTER_COLUMNS = ("Field", "Operator", "Value")
+FILTER_COLUMNS = (tr("Field"), tr("Operator"), tr("Value"))
 
 
 class InPlaceAlgorithm(VbasAlgorithm):
@@ -48,60 +49,79 @@ def connection_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     """CONNECTION, SCHEMA, TABLE, FILTER, MEMORY."""
     yield text(
         "CONNECTION",
-        "Where the records are",
+        tr("Where the records are"),
         None,
-        "A Parquet or CSV file, a folder of Parquet files or a pattern such as /data/*.parquet; a .duckdb file; the "
-        "name of a PostgreSQL connection of this QGIS, or postgresql://user@host/database. Never a password: "
-        "PostgreSQL takes it from the connection of QGIS, from ~/.pgpass or from the environment. Needs optional "
-        "packages: see docs/large-tables.md.",
+        tr(
+            "A Parquet or CSV file, a folder of Parquet files or a pattern such as /data/*.parquet; a .duckdb "
+            "file; the name of a PostgreSQL connection of this QGIS, or postgresql://user@host/database. "
+            "Never a password: PostgreSQL takes it from the connection of QGIS, from ~/.pgpass or from the "
+            "environment. Needs optional packages: see docs/large-tables.md."
+        ),
     )
-    yield text("SCHEMA", "Schema", None, "Of a database: where the table is, if not in its usual place.", optional=True)
-    yield text("TABLE", "Table", None, "Of a database: the table or view with the records.", optional=True)
-    matrix = QgsProcessingParameterMatrix("FILTER", "Only these rows", 0, False, list(FILTER_COLUMNS), optional=True)
+    yield text(
+        "SCHEMA", tr("Schema"), None, tr("Of a database: where the table is, if not in its usual place."), optional=True
+    )
+    yield text("TABLE", tr("Table"), None, tr("Of a database: the table or view with the records."), optional=True)
+    matrix = QgsProcessingParameterMatrix(
+        "FILTER", tr("Only these rows"), 0, False, list(FILTER_COLUMNS), optional=True
+    )
     yield described(
         matrix,
-        "Rows of the table that are meant, others count as if they were not there: a field, an operator "
-        f"({', '.join(OPERATORS)}) and a value in each line; all lines must hold. Fields of text compare as text.",
+        tr(
+            "Rows of the table that are meant, others count as if they were not there: a field, an operator "
+            "({operators}) and a value in each line; all lines must hold. Fields of text compare as text.",
+            operators=", ".join(OPERATORS),
+        ),
         advanced=True,
     )
-    memory = "How much DuckDB may use before it goes on in a temporary folder, in MB."
-    yield whole("MEMORY", "Memory for the engine, MB", MEMORY, memory, 256, advanced=True)
+    memory = tr("How much DuckDB may use before it goes on in a temporary folder, in MB.")
+    yield whole("MEMORY", tr("Memory for the engine, MB"), MEMORY, memory, 256, advanced=True)
 
 
 def field_parameters(released: bool) -> Iterable[QgsProcessingParameterDefinition]:
     """RECORD_REGION, QUASI_IDENTIFIERS, RECORD_COUNT; with KEEP_FIELDS and what protects persons where released."""
     yield text(
-        "RECORD_REGION", "Area of the record", None, "The field that says which area a person lives in, by its name."
+        "RECORD_REGION",
+        tr("Area of the record"),
+        None,
+        tr("The field that says which area a person lives in, by its name."),
     )
     yield text(
         "QUASI_IDENTIFIERS",
-        "Quasi-identifiers",
+        tr("Quasi-identifiers"),
         None,
-        "What an outsider could know about a person, as names of fields: sex;age_group;ethnicity. People who share all "
-        "of these in one region hide each other. A missing value counts as a value of its own; an empty text is "
-        "another. The values are released as they are.",
+        tr(
+            "What an outsider could know about a person, as names of fields: sex;age_group;ethnicity. People "
+            "who share all of these in one region hide each other. A missing value counts as a value of its "
+            "own; an empty text is another. The values are released as they are."
+        ),
     )
-    counted = "For a table that is already counted: the field that says how many records each row stands for."
-    yield text("RECORD_COUNT", "Records per row", None, counted, optional=True, advanced=True)
+    counted = tr("For a table that is already counted: the field that says how many records each row stands for.")
+    yield text("RECORD_COUNT", tr("Records per row"), None, counted, optional=True, advanced=True)
     if not released:
         return
     yield text(
         "KEEP_FIELDS",
-        "Further fields to release",
+        tr("Further fields to release"),
         None,
-        "Names of fields that researchers need and that identify nobody: diagnosis;year. They are released unchanged "
-        "and are not protected by k: leave out names, numbers, dates and anything finer than the region.",
+        tr(
+            "Names of fields that researchers need and that identify nobody: diagnosis;year. They are "
+            "released unchanged and are not protected by k: leave out names, numbers, dates and anything "
+            "finer than the region."
+        ),
         optional=True,
     )
-    person = "Where a person has several rows, such as visits: k counts persons then, not rows. It is never released."
-    yield text("PERSON_ID", "Identifier of the person", None, person, optional=True)
-    household = "Where a whole household would be recognised as one: k counts households too. It is never released."
-    yield text("HOUSEHOLD_ID", "Identifier of the household", None, household, optional=True, advanced=True)
-    sensitive = (
+    person = tr(
+        "Where a person has several rows, such as visits: k counts persons then, not rows. It is never released."
+    )
+    yield text("PERSON_ID", tr("Identifier of the person"), None, person, optional=True)
+    household = tr("Where a whole household would be recognised as one: k counts households too. It is never released.")
+    yield text("HOUSEHOLD_ID", tr("Identifier of the household"), None, household, optional=True, advanced=True)
+    sensitive = tr(
         "Names of fields such as a diagnosis that a class must not have in common. They are released like further "
         "fields; the two settings below can ask for more."
     )
-    yield text("SENSITIVE", "Sensitive fields", None, sensitive, optional=True, advanced=True)
+    yield text("SENSITIVE", tr("Sensitive fields"), None, sensitive, optional=True, advanced=True)
 
 
 def opened(form: Form) -> Engine:
@@ -121,7 +141,12 @@ def fields_of(form: Form) -> RecordFields:
     members = {kind: form.text(name) for kind, name in MEMBER_FIELDS.items() if form.has(name) and form.given(name)}
     cells = [str(cell).strip() if cell is not None else "" for cell in form.cells("FILTER")]
     if len(cells) % len(FILTER_COLUMNS):
-        raise InputError(f"FILTER has lines of {', '.join(FILTER_COLUMNS)}: fill each line, the value may be empty.")
+        raise InputError(
+            tr(
+                "FILTER has lines of {filter_columns}: fill each line, the value may be empty.",
+                filter_columns=", ".join(FILTER_COLUMNS),
+            )
+        )
     return RecordFields(
         form.text("RECORD_REGION").strip(),
         _names(form, "QUASI_IDENTIFIERS"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...core.engines.profiling import InPlace, Matched, match_in_place, requirement_in_place
 from ...core.engines.releasing import release_in_place, shown_by
 from ...core.evaluation import Measures, evaluate
+from ...core.language import tr
 from ...core.nesting.measures import evaluate_levels
 from ...core.nesting.planning import nest
 from ...core.nesting.recount import check_where_shown
@@ -25,7 +26,7 @@ def planned(form: Form, found: InPlace) -> tuple[Matched, Plan, Measures]:
     areas, levels = regions.levels_of_crosswalk(form, None if layer is None else layer.areas)
     matched = match_in_place(found, areas, unmatched, k)
     if matched.n_unmatched:
-        form.warn(f"{matched.n_unmatched} records have no known area and are suppressed.")
+        form.warn(tr("{n_unmatched} records have no known area and are suppressed.", n_unmatched=matched.n_unmatched))
     requirement = requirement_in_place(matched, k, form.whole("L_DIVERSITY"), form.number("MAX_SHARE"))
     if not regions.has_levels_in_crosswalk(form):
         plan = held_against_margins(form, suppress(matched.profile, levels.crosswalks[0], k, requirement))
@@ -47,9 +48,16 @@ def released(form: Form, matched: Matched, plan: Plan) -> str:
     form.warn(*(one.warning for one in done.kept if one.warning))
     engine = matched.found.engine.title
     for level, held in sorted(done.levels.items()):
-        of_level = f", level {level}" if nested else ""
+        of_level = tr(", level {level}", level=level) if nested else ""
         form.info(
-            f"{engine} counted once more{of_level}: {held.records} records in {held.classes} classes, the smallest of "
-            f"{held.least}."
+            tr(
+                "{engine} counted once more{of_level}: {records} records in {classes} classes, the smallest of "
+                "{least}.",
+                engine=engine,
+                of_level=of_level,
+                records=held.records,
+                classes=held.classes,
+                least=held.least,
+            )
         )
     return done.place

@@ -6,6 +6,7 @@ import numpy as np
 from qgis.core import QgsField
 
 from ...core.arrays import to_list
+from ...core.language import tr
 from ...core.records.columns import Column
 from ..compat import field
 from ..form import parameters as shared
@@ -22,8 +23,8 @@ class ProfileDatabase(InPlaceAlgorithm):
 
     ID = "profiledatabase"
     TAGS = "group by,count,duckdb,parquet,postgresql,sql"
-    SUMMARY = "Counts records by area and class in DuckDB or PostgreSQL, without loading them."
-    HELP = (
+    SUMMARY = tr("Counts records by area and class in DuckDB or PostgreSQL, without loading them.")
+    HELP = tr(
         "<p>The same as “Profile records” for a table that is too large to be loaded, or must not leave its database: "
         "the database counts, and only areas, classes and counts come back.</p>"
         "<p>The profile goes wherever records are asked for, with “records” as the records per row: anonymise it to "
@@ -31,11 +32,11 @@ class ProfileDatabase(InPlaceAlgorithm):
     )
 
     def declare(self) -> None:
-        text = "A row for each area and class that occurs: the area, the quasi-identifiers, “records”."
+        text = tr("A row for each area and class that occurs: the area, the quasi-identifiers, “records”.")
         self.addParameters(
-            *connection_parameters(), *field_parameters(False), shared.sink("PROFILE", "Profile", INTERNAL, text)
+            *connection_parameters(), *field_parameters(False), shared.sink("PROFILE", tr("Profile"), INTERNAL, text)
         )
-        self.addNumbers(N_RECORDS="Records", N_CLASSES="Classes")
+        self.addNumbers(N_RECORDS=tr("Records"), N_CLASSES=tr("Classes"))
 
     def counts(self) -> Counts:
         return {}
@@ -51,7 +52,14 @@ class ProfileDatabase(InPlaceAlgorithm):
         shown = [Column(column.codes[order], _as_shown(column.categories)) for column in columns.values()]
         fields = [_field(name, column.categories) for name, column in zip(columns, shown)]
         form.outputs.add("PROFILE", Table([*fields, *number_fields(records="long")], [*shown, found.records[order]]))
-        form.info(f"{engine.title} counted {table.n_records} records, {len(found.classes)} classes.")
+        form.info(
+            tr(
+                "{title} counted {n_records} records, {n_classes} classes.",
+                title=engine.title,
+                n_records=table.n_records,
+                n_classes=len(found.classes),
+            )
+        )
         return {"N_RECORDS": table.n_records, "N_CLASSES": len(found.classes)}
 
 

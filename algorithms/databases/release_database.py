@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qgis.core import QgsProcessingOutputString
 
+from ...core.language import tr
 from ..form import parameters as shared
 from ..form import regions
 from ..form.areas import area_parameters
@@ -22,8 +23,8 @@ class ReleaseDatabase(InPlaceAlgorithm):
 
     ID = "releasedatabase"
     TAGS = "suppression,k-anonymity,duckdb,parquet,postgresql,sql"
-    SUMMARY = "Releases records by a crosswalk in DuckDB or PostgreSQL, without loading them."
-    HELP = (
+    SUMMARY = tr("Releases records by a crosswalk in DuckDB or PostgreSQL, without loading them.")
+    HELP = tr(
         "<p>The same as “Release records” for a table that is too large to be loaded, or must not leave its database. "
         "The engine counts the profile, here it is decided what is shown, and the engine writes the rows: sorted, "
         "under a name of their own, counted once more from what was written, class by class. Only if every class shows "
@@ -46,14 +47,16 @@ class ReleaseDatabase(InPlaceAlgorithm):
             ties(),
             shared.text(
                 "DESTINATION",
-                "Where the release goes",
+                tr("Where the release goes"),
                 None,
-                "A new .parquet or .csv file for records in files; a new table of the same database, name or "
-                "schema.name, for records in PostgreSQL. It must not be there yet. It holds the region, the "
-                "quasi-identifiers and the further fields you named, and nothing else. For release.",
+                tr(
+                    "A new .parquet or .csv file for records in files; a new table of the same database, name or "
+                    "schema.name, for records in PostgreSQL. It must not be there yet. It holds the region, the "
+                    "quasi-identifiers and the further fields you named, and nothing else. For release."
+                ),
             ),
         )
-        self.addOutput(QgsProcessingOutputString("RELEASED_RECORDS", "Where the released records are"))
+        self.addOutput(QgsProcessingOutputString("RELEASED_RECORDS", tr("Where the released records are")))
         self.addNumbers(**{name: regions.NUMBERS[name] for name in NUMBERS})
 
     def counts(self) -> Counts:

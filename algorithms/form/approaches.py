@@ -11,6 +11,7 @@ from ...core.aggregation import Aggregation, AggregationOptions
 from ...core.approach import Approach, choosing_sites, looking_at
 from ...core.configuration import CUSTOM, RECOMMENDED, Configuration
 from ...core.errors import InputError
+from ...core.language import tr
 from ...core.site_location import APPROACHES as SITE_LOCATIONS
 from ...core.site_location import LocationOptions
 from ...core.site_number import APPROACHES as SITE_NUMBERS
@@ -33,17 +34,29 @@ def sentences(approaches: Mapping[str, Approach[object]]) -> str:
 def combination() -> QgsProcessingParameterDefinition:
     """COMBINATION."""
     parts = " ".join(
-        f"“{name}”: {c.site_number}, {f'{c.site_location}, ' if c.site_location else ''}{c.aggregation}; in the paper "
-        f"{c.reason}; in our benchmarks {c.measured} scenarios."
+        tr(
+            "“{name}”: {site_number}, {value}{aggregation}; in the paper "
+            "{reason}; in our benchmarks {measured} scenarios.",
+            name=name,
+            site_number=c.site_number,
+            value=f"{c.site_location}, " if c.site_location else "",
+            aggregation=c.aggregation,
+            reason=c.reason,
+            measured=c.measured,
+        )
         for name, c in RECOMMENDED.items()
     )
     return choice(
         "COMBINATION",
-        "What to favour",
+        tr("What to favour"),
         [*RECOMMENDED, CUSTOM],
         "all-rounder",
-        "The combinations of approaches that Croft et al. (2018, Table 4) recommend, by what each favours. "
-        f"{parts} “custom”: the approaches chosen below, among the advanced parameters, which count for “custom” only.",
+        tr(
+            "The combinations of approaches that Croft et al. (2018, Table 4) recommend, by what each "
+            "favours. {parts} “custom”: the approaches chosen below, among the advanced parameters, which "
+            "count for “custom” only.",
+            parts=parts,
+        ),
     )
 
 
@@ -52,47 +65,60 @@ def site_number() -> Iterable[QgsProcessingParameterDefinition]:
     published = ", ".join(f"{name} {number}" for name, number in PUBLISHED_CUTOFFS.items())
     yield choice(
         "SITE_NUMBER",
-        "Number of regions",
+        tr("Number of regions"),
         SITE_NUMBERS,
         "max combinations",
-        f"How many regions to aim for. {sentences(SITE_NUMBERS)} The published model is by El Emam et al. (2009), as "
-        "described by Croft et al. (2018, 2.1). K plays no part in the papers' number of regions: with a larger K more "
-        "records are suppressed, unless you choose fewer regions, or “suppression budget”. There is at most one region "
-        "per area.",
+        tr(
+            "How many regions to aim for. {sentences} The published model is by El Emam et al. (2009), as "
+            "described by Croft et al. (2018, 2.1). K plays no part in the papers' number of regions: with a "
+            "larger K more records are suppressed, unless you choose fewer regions, or “suppression budget”. "
+            "There is at most one region per area.",
+            sentences=sentences(SITE_NUMBERS),
+        ),
         advanced=True,
     )
     yield choice(
         "GAPS_REGION",
-        "Max combinations and entropy: cut-off model",
+        tr("Max combinations and entropy: cut-off model"),
         GAPS_REGIONS,
         "from the identifiers",
-        "For max combinations and entropy: the part of Canada that the cut-off model was estimated for. "
-        "“from the identifiers” reads the province of Canadian dissemination areas and blocks (8 or 11 digits, DGUID). "
-        "For any other areas it takes the middle one of the three models, and the log says so: choose the part "
-        "most like your areas, or “custom”.",
+        tr(
+            "For max combinations and entropy: the part of Canada that the cut-off model was estimated for. "
+            "“from the identifiers” reads the province of Canadian dissemination areas and blocks (8 or 11 "
+            "digits, DGUID). For any other areas it takes the middle one of the three models, and the log "
+            "says so: choose the part most like your areas, or “custom”."
+        ),
         advanced=True,
     )
-    model = "People per region = coefficient · X ^ exponent."
+    model = tr("People per region = coefficient · X ^ exponent.")
     for name, label, default, text in (
-        ("GAPS_COEFFICIENT", "Custom cut-off model only: coefficient", 1588.0, model),
-        ("GAPS_EXPONENT", "Custom cut-off model only: exponent", 0.42, model),
-        ("LOG_BASE", "Entropy only: base of its logarithm", 0.0, "0 is the natural logarithm, which fits the papers."),
+        ("GAPS_COEFFICIENT", tr("Custom cut-off model only: coefficient"), 1588.0, model),
+        ("GAPS_EXPONENT", tr("Custom cut-off model only: exponent"), 0.42, model),
+        (
+            "LOG_BASE",
+            tr("Entropy only: base of its logarithm"),
+            0.0,
+            tr("0 is the natural logarithm, which fits the papers."),
+        ),
         (
             "CUTOFF",
-            "Cut-offs only: people per region",
+            tr("Cut-offs only: people per region"),
             70_000.0,
-            f"For population cut-off. Published: {published}.",
+            tr("For population cut-off. Published: {published}.", published=published),
         ),
     ):
         yield number(name, label, default, text, advanced=True)
     yield number(
         "BUDGET",
-        "Suppression budget, %",
+        tr("Suppression budget, %"),
         1.0,
-        "For suppression budget: the records that may be suppressed, per cent of all. As many regions as keep within "
-        "it are made; where not even a single region does, nothing is. “anonymity exchange” then makes the most "
-        "compact regions within it that it finds. What is done to the regions afterwards (a least population, "
-        "published totals, earlier releases) may suppress more, and the log says so.",
+        tr(
+            "For suppression budget: the records that may be suppressed, per cent of all. As many regions as "
+            "keep within it are made; where not even a single region does, nothing is. “anonymity exchange” "
+            "then makes the most compact regions within it that it finds. What is done to the regions "
+            "afterwards (a least population, published totals, earlier releases) may suppress more, and the "
+            "log says so."
+        ),
         0.0,
         100.0,
         advanced=True,
@@ -101,49 +127,50 @@ def site_number() -> Iterable[QgsProcessingParameterDefinition]:
 
 def n_sites(optional: bool) -> QgsProcessingParameterDefinition:
     """N_SITES: among the advanced ones where only `given number` needs it."""
-    label, text = "Number of sites", "From 1 to the number of areas."
+    label, text = tr("Number of sites"), tr("From 1 to the number of areas.")
     if optional:
-        label, text = "Given number only: number of regions", text
+        label, text = tr("Given number only: number of regions"), text
     return whole("N_SITES", label, 10, text, advanced=optional)
 
 
 def site_location() -> QgsProcessingParameterDefinition:
     """SITE_LOCATION."""
-    text = f"The points that draw the regions. {sentences(SITE_LOCATIONS)}"
-    return choice("SITE_LOCATION", "Where the sites go", SITE_LOCATIONS, "balanced density", text, advanced=True)
+    text = tr("The points that draw the regions. {sentences}", sentences=sentences(SITE_LOCATIONS))
+    return choice("SITE_LOCATION", tr("Where the sites go"), SITE_LOCATIONS, "balanced density", text, advanced=True)
 
 
 def aggregation(which: Mapping[str, Approach[Aggregation]] = AGGREGATIONS) -> QgsProcessingParameterDefinition:
     """AGGREGATION; which : the approaches to choose from."""
-    label, text = "Which area joins which region", sentences(which)
+    label, text = tr("Which area joins which region"), sentences(which)
     return choice("AGGREGATION", label, which, "iterative Voronoi", text, advanced=True)
 
 
 def capacity_factor(advanced: bool = True) -> QgsProcessingParameterDefinition:
     """CAPACITY_FACTOR."""
-    text = (
+    text = tr(
         "For the transport heuristics: how far a region may exceed an even share of areas; 1 is an even share, 0 sets "
         "no limit."
     )
-    return number("CAPACITY_FACTOR", "Transport only: capacity factor", 0.0, text, 0.0, advanced=advanced)
+    return number("CAPACITY_FACTOR", tr("Transport only: capacity factor"), 0.0, text, 0.0, advanced=advanced)
 
 
 def floor() -> QgsProcessingParameterDefinition:
     """FLOOR."""
-    text = (
+    text = tr(
         "For the aggregation “population floor”: the people every region needs. 0 takes the whole population divided "
         "by the number of regions."
     )
-    return number("FLOOR", "Population floor only: people per region", 0.0, text, 0.0, advanced=True)
+    return number("FLOOR", tr("Population floor only: people per region"), 0.0, text, 0.0, advanced=True)
 
 
 def fair() -> QgsProcessingParameterDefinition:
     """FAIR."""
-    text = (
+    text = tr(
         "For suppression budget: quasi-identifiers of which no group may be lost much more than others, such as "
-        f"ethnicity. Of no value of at least k records is more than {FAIR_FACTOR:g} times the budget suppressed."
+        "ethnicity. Of no value of at least k records is more than {fair_factor:g} times the budget suppressed.",
+        fair_factor=FAIR_FACTOR,
     )
-    label = "Fields whose groups are kept intact"
+    label = tr("Fields whose groups are kept intact")
     return field("FAIR", label, "RECORDS", text, several=True, optional=True, advanced=True)
 
 
@@ -239,9 +266,13 @@ def over_budget(configuration: Configuration, percent: float) -> list[str]:
     if configuration.site_number not in looking_at(SITE_NUMBERS, "budget") or percent <= budget:
         return []
     return [
-        f"{percent:.3g} % of the records are suppressed, more than the BUDGET of {budget:g} %: what was asked after "
-        "the regions were made (a least population, published totals, earlier releases) suppresses the rest. Choose a "
-        "smaller BUDGET to make room for it."
+        tr(
+            "{percent:.3g} % of the records are suppressed, more than the BUDGET of {budget:g} %: what was "
+            "asked after the regions were made (a least population, published totals, earlier releases) "
+            "suppresses the rest. Choose a smaller BUDGET to make room for it.",
+            percent=percent,
+            budget=budget,
+        )
     ]
 
 
@@ -252,5 +283,11 @@ def numbers_in(text: str, parameter: str) -> list[float]:
     except ValueError:
         numbers = []
     if not numbers:
-        raise InputError(f"{parameter} is “{text}”: write numbers separated by commas, such as 1,1.2,2.")
+        raise InputError(
+            tr(
+                "{parameter} is “{text}”: write numbers separated by commas, such as 1,1.2,2.",
+                parameter=parameter,
+                text=text,
+            )
+        )
     return numbers

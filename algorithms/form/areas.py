@@ -8,6 +8,7 @@ from qgis.core import QgsFeatureRequest, QgsProcessingParameterDefinition
 
 from ...core.aggregation import APPROACHES
 from ...core.baselines import BASELINES
+from ...core.language import tr
 from ..compat import python_value
 from ..layers.feedback import READ
 from ..layers.reading.fields import field_index
@@ -20,35 +21,44 @@ def area_parameters(with_population: bool = True) -> Iterable[QgsProcessingParam
     """REGIONS, REGION_ID, POPULATION, AREA_POINT."""
     yield source(
         "REGIONS",
-        "Areas",
-        "The small areas, such as dissemination areas: polygons, or one point per area. Any coordinate reference "
-        "system will do: geographic coordinates are projected for measuring.",
+        tr("Areas"),
+        tr(
+            "The small areas, such as dissemination areas: polygons, or one point per area. Any coordinate reference "
+            "system will do: geographic coordinates are projected for measuring."
+        ),
         POLYGONS,
         POINTS,
     )
     yield field(
         "REGION_ID",
-        "Identifier of the area",
+        tr("Identifier of the area"),
         "REGIONS",
-        "The field that identifies each area; no value may occur twice. It is compared as text with the records' area.",
+        tr(
+            "The field that identifies each area; no value may occur twice. It is compared as text with the "
+            "records' area."
+        ),
     )
     if with_population:
         yield field(
             "POPULATION",
-            "Population",
+            tr("Population"),
             "REGIONS",
-            "The number of people in each area, which the regions are to balance. Without it the number of records is "
-            "used.",
+            tr(
+                "The number of people in each area, which the regions are to balance. Without it the number "
+                "of records is used."
+            ),
             numeric=True,
             optional=True,
         )
     yield choice(
         "AREA_POINT",
-        "Polygons only: point of an area",
+        tr("Polygons only: point of an area"),
         AREA_POINTS,
         CENTROID,
-        "The point that stands for a polygon: its centroid, or a point on its surface for areas whose centroid lies "
-        "outside.",
+        tr(
+            "The point that stands for a polygon: its centroid, or a point on its surface for areas whose "
+            "centroid lies outside."
+        ),
         advanced=True,
     )
 

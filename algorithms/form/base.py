@@ -15,6 +15,7 @@ from qgis.core import (
 )
 
 from ...core.errors import VbasError
+from ...core.language import tr
 from ..layers.delivery.outputs import Outputs
 from ..layers.feedback import cancelled_by_signals
 from ..layers.given import Given
@@ -75,7 +76,7 @@ class VbasAlgorithm(NamedAlgorithm):
     def shortHelpString(self) -> str:
         """The help panel: the text of the form, then every parameter and output with its own help."""
         rows = [self.HELP]
-        for heading, destination in (("Parameters", False), ("Outputs", True)):
+        for heading, destination in ((tr("Parameters"), False), (tr("Outputs"), True)):
             items = [
                 f"<p><b>{escape(p.description())}</b><br>{escape(p.help())}</p>"
                 for p in self.parameterDefinitions()
@@ -114,12 +115,13 @@ class VbasAlgorithm(NamedAlgorithm):
         except (VbasError, QgsProcessingException) as error:
             problem = with_labels(self, str(error))
         except ArithmeticError as error:
-            problem = (
-                f"The numbers given are too large or too small to work with ({error}): look for a slip in the "
-                "parameters, the populations and the counts."
+            problem = tr(
+                "The numbers given are too large or too small to work with ({error}): look for a slip in the "
+                "parameters, the populations and the counts.",
+                error=error,
             )
         except MemoryError:
-            problem = (
+            problem = tr(
                 "There is not enough memory for this table: close other programs, or count the records by area and "
                 "class in your database first and give the counts as RECORD_COUNT."
             )

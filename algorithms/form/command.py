@@ -15,6 +15,7 @@ from qgis.core import (
     QgsVectorLayer,
 )
 
+from ...core.language import tr
 from ..layers.given import Given
 from ..layers.reading.checked_source import layer_file
 from .understanding import LAYERS, is_blank
@@ -49,7 +50,7 @@ def without_password(text: str, name: str, caveats: list[str]) -> str:
     """The text of a parameter without the password it may hold, which a report must not show."""
     hidden = PASSWORD.sub(lambda found: HIDDEN if found.group(1) else f"{found.group(2)}:…@", text)
     if hidden != text:
-        caveats.append(f"The password in {name} is left out: write it in before you run the command.")
+        caveats.append(tr("The password in {name} is left out: write it in before you run the command.", name=name))
     return hidden
 
 
@@ -94,21 +95,43 @@ def _layer(layer: QgsVectorLayer | None, name: str, value: object, caveats: list
     if layer is None:
         return str(value)
     if layer.isModified():
-        caveats.append(f"{name} was read with edits that were not saved: save them before you run the command.")
+        caveats.append(
+            tr("{name} was read with edits that were not saved: save them before you run the command.", name=name)
+        )
     source = source_of(layer)
     if not source:
-        caveats.append(f"{name} was held in memory: save it, and write its path in place of “{layer.name()}”.")
+        caveats.append(
+            tr(
+                "{name} was held in memory: save it, and write its path in place of “{layer}”.",
+                name=name,
+                layer=layer.name(),
+            )
+        )
     return source or layer.name()
 
 
 def _note_restrictions(value: QgsProcessingFeatureSourceDefinition, name: str, caveats: list[str]) -> None:
     """Say what a command cannot restrict a layer to."""
     if value.selectedFeaturesOnly:
-        caveats.append(f"Only the selected features of {name} were read: save them to a file and give that.")
+        caveats.append(
+            tr("Only the selected features of {name} were read: save them to a file and give that.", name=name)
+        )
     if value.featureLimit >= 0:
-        caveats.append(f"Only {value.featureLimit} features of {name} were read: save them to a file and give that.")
+        caveats.append(
+            tr(
+                "Only {featurelimit} features of {name} were read: save them to a file and give that.",
+                featurelimit=value.featureLimit,
+                name=name,
+            )
+        )
     if getattr(value, "filterExpression", ""):
-        caveats.append(f"{name} was filtered ({value.filterExpression}): save what is left to a file and give that.")
+        caveats.append(
+            tr(
+                "{name} was filtered ({filterexpression}): save what is left to a file and give that.",
+                name=name,
+                filterexpression=value.filterExpression,
+            )
+        )
 
 
 def _destination(value: object) -> object:

@@ -13,6 +13,7 @@ from ...core.approach import choosing_sites
 from ...core.baselines import BASELINES
 from ...core.comparison import configurations_of
 from ...core.configuration import Configuration
+from ...core.language import tr
 from ...core.nesting.recipes import RECIPES
 from ...core.outcome import Outcome
 from ...core.site_location import APPROACHES as SITE_LOCATIONS
@@ -61,33 +62,41 @@ FIELDS = {
 
 def compared_approaches() -> Iterable[QgsProcessingParameterDefinition]:
     """SITE_NUMBERS, SITE_LOCATIONS, AGGREGATIONS, CAPACITY_FACTORS, BASELINES."""
-    which = "Which of these to compare."
+    which = tr("Which of these to compare.")
     located = [name for name in AGGREGATIONS if name not in choosing_sites(AGGREGATIONS)]
-    yield choices("SITE_NUMBERS", "Numbers of regions", SITE_NUMBERS, ["max combinations", "entropy"], which)
-    yield choices("SITE_LOCATIONS", "Site locations", SITE_LOCATIONS, ["balanced density"], which)
-    yield choices("AGGREGATIONS", "Aggregations", AGGREGATIONS, located, which)
+    yield choices("SITE_NUMBERS", tr("Numbers of regions"), SITE_NUMBERS, ["max combinations", "entropy"], which)
+    yield choices("SITE_LOCATIONS", tr("Site locations"), SITE_LOCATIONS, ["balanced density"], which)
+    yield choices("AGGREGATIONS", tr("Aggregations"), AGGREGATIONS, located, which)
     yield text(
         "CAPACITY_FACTORS",
-        "Capacity factors",
+        tr("Capacity factors"),
         "1,1.2,2,5,0",
-        "For the transport heuristics, one configuration each: numbers from 1, separated by commas; 0 sets no limit.",
+        tr(
+            "For the transport heuristics, one configuration each: numbers from 1, separated by commas; 0 "
+            "sets no limit."
+        ),
         advanced=True,
     )
     yield choices(
         "NESTED",
-        "Nested releases",
+        tr("Nested releases"),
         RECIPES,
         [],
-        "Releases of several levels, in which each record shows the finest region that hides it. "
-        f"{approaches.sentences(RECIPES)}",
+        tr(
+            "Releases of several levels, in which each record shows the finest region that hides it. {sentences}",
+            sentences=approaches.sentences(RECIPES),
+        ),
     )
     yield choices(
         "BASELINES",
-        "Baselines",
+        tr("Baselines"),
         BASELINES,
         [],
-        f"What to hold them against. {approaches.sentences(BASELINES)} Their cut-off is CUTOFF, people per region. "
-        "One that lacks something, such as the field of the larger unit, says so in its row.",
+        tr(
+            "What to hold them against. {sentences} Their cut-off is CUTOFF, people per region. "
+            "One that lacks something, such as the field of the larger unit, says so in its row.",
+            sentences=approaches.sentences(BASELINES),
+        ),
     )
 
 
@@ -113,16 +122,19 @@ def comparison_output() -> QgsProcessingParameterDefinition:
     """COMPARISON."""
     return sink(
         "COMPARISON",
-        "Comparison",
+        tr("Comparison"),
         INTERNAL,
-        "A row per configuration with its measures (nested releases and baselines stand under their names); "
-        "mean_distance is how far the people of a record's region live from its middle, in metres; worst_group is the "
-        "value of a quasi-identifier that loses the largest share of its records, worst_group_percent that share; "
-        "combination is the number in Croft et al. (2018, Table 4); pareto is 1 where no other row of the same k is at "
-        "least as good in suppression, mean distance and what the attributes give up, and better in one; problem "
-        "says why a configuration failed. Rows that were searched have their budget, the levels of the attributes "
-        "(generalised), in given_up the share of the attributes' entropy that is given up, and in lost_… that of each "
-        "attribute, per cent. recommended is 1 in the row to choose.",
+        tr(
+            "A row per configuration with its measures (nested releases and baselines stand under their "
+            "names); mean_distance is how far the people of a record's region live from its middle, in "
+            "metres; worst_group is the value of a quasi-identifier that loses the largest share of its "
+            "records, worst_group_percent that share; combination is the number in Croft et al. (2018, Table "
+            "4); pareto is 1 where no other row of the same k is at least as good in suppression, mean "
+            "distance and what the attributes give up, and better in one; problem says why a configuration "
+            "failed. Rows that were searched have their budget, the levels of the attributes (generalised), "
+            "in given_up the share of the attributes' entropy that is given up, and in lost_… that of each "
+            "attribute, per cent. recommended is 1 in the row to choose."
+        ),
     )
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from ...core.evaluation import Measures
+from ...core.language import plural, tr
 from ...core.release import Release, smallest_class
 from .form import Form
 
-LOOK = "Look at the report; what is marked “for release” may be published under your rules, “internal” may not."
-RELEASE_NEXT = "If the cost is right, release with this crosswalk; REGION_AUDIT is internal."
+LOOK = tr("Look at the report; what is marked “for release” may be published under your rules, “internal” may not.")
+RELEASE_NEXT = tr("If the cost is right, release with this crosswalk; REGION_AUDIT is internal.")
 
 
 def conclude(form: Form, measures: Measures, release: Release | None, next_step: str = "", n_levels: int = 1) -> None:
@@ -26,21 +27,28 @@ def conclude(form: Form, measures: Measures, release: Release | None, next_step:
 
 def _verdict(k: int, release: Release | None, n_quasi_identifiers: int) -> str:
     if release is None:
-        return f"Nothing is released here: this is what a release at k = {k} would be."
+        return tr("Nothing is released here: this is what a release at k = {k} would be.", k=k)
     smallest = smallest_class(release, n_quasi_identifiers)
     if smallest is None:
-        return f"Nothing can be released at k = {k}: no class has as many records."
-    return f"{k}-anonymous, recounted: the smallest released class holds {smallest} records."
+        return tr("Nothing can be released at k = {k}: no class has as many records.", k=k)
+    return tr("{k}-anonymous, recounted: the smallest released class holds {smallest} records.", k=k, smallest=smallest)
 
 
 def _cost(measures: Measures, n_levels: int) -> str:
-    regions = f"{measures.n_regions} region{'s' * (measures.n_regions != 1)}"
+    regions = plural("{n} region", "{n} regions", measures.n_regions)
     if n_levels > 1:
-        regions = f"{regions} at the finest of {n_levels} levels"
-    cost = (
-        f"It costs {measures.n_suppressed} of {measures.n_records} records, suppressed "
-        f"({measures.suppression_percent:.3g} %), in {regions}"
+        regions = tr("{regions} at the finest of {n_levels} levels", regions=regions, n_levels=n_levels)
+    cost = tr(
+        "It costs {n_suppressed} of {n_records} records, suppressed ({suppression_percent:.3g} %), in {regions}",
+        n_suppressed=measures.n_suppressed,
+        n_records=measures.n_records,
+        suppression_percent=measures.suppression_percent,
+        regions=regions,
     )
     if not measures.mean_distance > 0:  # without the places of the areas
         return f"{cost}."
-    return f"{cost}; the people of a record's region live {measures.mean_distance:.0f} m from its middle on average."
+    return tr(
+        "{cost}; the people of a record's region live {mean_distance:.0f} m from its middle on average.",
+        cost=cost,
+        mean_distance=measures.mean_distance,
+    )

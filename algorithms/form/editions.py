@@ -8,6 +8,7 @@ import numpy as np
 from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterFileDestination
 
 from ...core.drawing import voronoi_cells_of
+from ...core.language import tr
 from ...core.levels import Levels
 from ...core.records.matching import Records
 from ...core.release import Release
@@ -45,13 +46,20 @@ SAID_WITH_POPULATION = ("FLOOR", "LEAST_POPULATION", "RULE")
 def release_edition() -> QgsProcessingParameterDefinition:
     """RELEASE_REPORT."""
     page = QgsProcessingParameterFileDestination(
-        "RELEASE_REPORT", f"Report ({FOR_RELEASE})", "HTML files (*.html)", None, True, False
+        "RELEASE_REPORT",
+        tr("Report ({for_release})", for_release=FOR_RELEASE),
+        tr("HTML files (*.html)"),
+        None,
+        True,
+        False,
     )
     return described(
         page,
-        "A page to publish beside the release: k, the regions, what is released and how finely it is placed. It is "
-        "made from the released records and the areas alone: nothing in it depends on a suppressed record. "
-        "For release.",
+        tr(
+            "A page to publish beside the release: k, the regions, what is released and how finely it is placed. It is "
+            "made from the released records and the areas alone: nothing in it depends on a suppressed record. "
+            "For release."
+        ),
     )
 
 

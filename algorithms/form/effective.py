@@ -15,6 +15,7 @@ from typing import Union
 
 from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterNumber
 
+from ...core.language import tr
 from ..layers.given import Given
 from .understanding import LAYERS
 
@@ -57,7 +58,7 @@ class Effective:
             for name, value in self.values().items()
             if kinds[name] in ("enum", "number", "boolean", "string") and value != ""
         ]
-        return f"In effect: {'; '.join(chosen)}." if chosen else ""
+        return tr("In effect: {chosen}.", chosen="; ".join(chosen)) if chosen else ""
 
     def idle(self) -> list[str]:
         """A sentence for every input that was given, is not its default, and has no effect in this run."""
@@ -69,7 +70,14 @@ class Effective:
             missing = self._missing(name)
             if missing is not None:
                 shown, where = _in_short(self._typed(name)), _in_words(missing) + self._instead(missing)
-                sentences.append(f"{name} = {shown} has no effect here: it counts only where {where}.")
+                sentences.append(
+                    tr(
+                        "{name} = {shown} has no effect here: it counts only where {where}.",
+                        name=name,
+                        shown=shown,
+                        where=where,
+                    )
+                )
         return sentences
 
     def _is_default(self, definition: QgsProcessingParameterDefinition) -> bool:
@@ -133,7 +141,7 @@ class Effective:
             for name, wanted in condition.items()
             if not isinstance(wanted, bool)
         ]
-        return f", and {' and '.join(chosen)}" if chosen else ""
+        return tr(", and {chosen}", chosen=" and ".join(chosen)) if chosen else ""
 
 
 def _in_short(value: object) -> str:

@@ -14,6 +14,7 @@ from ...core.generalising.hierarchies import Hierarchy
 from ...core.generalising.loss import records_by_category
 from ...core.generalising.rules import HierarchyRule, hierarchy_rule
 from ...core.generalising.table import HierarchyTable, hierarchy_tables
+from ...core.language import tr
 from ...core.records.table import RecordTable
 from ..layers.reading.fields import field_index
 from ..layers.reading.records import read_columns
@@ -36,31 +37,40 @@ def generalising_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     """GENERALISE, HIERARCHIES, HIERARCHY_RULES."""
     yield described(
         QgsProcessingParameterMatrix(
-            "GENERALISE", "Coarser values: what to show coarser", headers=["Quasi-identifier", "Level"]
+            "GENERALISE", tr("Coarser values: what to show coarser"), headers=[tr("Quasi-identifier"), tr("Level")]
         ),
-        "Quasi-identifiers to show coarser, each with a level: 0 is the value as it is, 1 the first coarser one. k is "
-        "counted on what is shown, so fewer records are suppressed, or more regions can be had; the log says how much "
-        "of the attribute's entropy is given up. On the command line as a list, field and level in turn.",
+        tr(
+            "Quasi-identifiers to show coarser, each with a level: 0 is the value as it is, 1 the first "
+            "coarser one. k is counted on what is shown, so fewer records are suppressed, or more regions can "
+            "be had; the log says how much of the attribute's entropy is given up. On the command line as a "
+            "list, field and level in turn."
+        ),
         advanced=True,
         optional=True,
     )
     yield source(
         "HIERARCHIES",
-        "Coarser values: as a table",
-        "A table with the fields attribute, value, level_1, level_2, …: a row for each value of a quasi-identifier, "
-        "with its coarser value at each level. Every level joins whole values of the level before; “*” says nothing. "
-        "A missing value stays missing unless the table has a row for it. Values are compared as text.",
+        tr("Coarser values: as a table"),
+        tr(
+            "A table with the fields attribute, value, level_1, level_2, …: a row for each value of a "
+            "quasi-identifier, with its coarser value at each level. Every level joins whole values of the "
+            "level before; “*” says nothing. A missing value stays missing unless the table has a row for it. "
+            "Values are compared as text."
+        ),
         optional=True,
         advanced=True,
     )
     yield described(
         QgsProcessingParameterMatrix(
-            "HIERARCHY_RULES", "Coarser values: by rule", headers=["Quasi-identifier", "Rule"]
+            "HIERARCHY_RULES", tr("Coarser values: by rule"), headers=[tr("Quasi-identifier"), tr("Rule")]
         ),
-        "In place of a table. “bands 5 10 20”: numbers, and groups such as 15-19 or 65+, in bands of these widths, a "
-        "level each. “leading characters 3 2 1”: the beginning of a text. “other below 100 1000”: values that fewer "
-        "records have become “other”; which values are named then says how many records have them, and one record can "
-        "change it, so write such groups as a table where that matters. “*” at the end adds a level that says nothing.",
+        tr(
+            "In place of a table. “bands 5 10 20”: numbers, and groups such as 15-19 or 65+, in bands of "
+            "these widths, a level each. “leading characters 3 2 1”: the beginning of a text. “other below "
+            "100 1000”: values that fewer records have become “other”; which values are named then says how "
+            "many records have them, and one record can change it, so write such groups as a table where that "
+            "matters. “*” at the end adds a level that says nothing."
+        ),
         advanced=True,
         optional=True,
     )
@@ -71,8 +81,11 @@ def relating_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     for one in generalising_parameters():
         if one.name() != "GENERALISE":
             one.setHelp(
-                f"Only where releases show a quasi-identifier at different levels: what its coarser values are, as the "
-                f"releases were made with. Without it they cannot be related. {one.help()}"
+                tr(
+                    "Only where releases show a quasi-identifier at different levels: what its coarser values "
+                    "are, as the releases were made with. Without it they cannot be related. {help}",
+                    help=one.help(),
+                )
             )
             yield one
 
@@ -101,7 +114,14 @@ def node_of(form: Form, quasi_identifiers: tuple[str, ...]) -> dict[str, int]:
 def level_in(parameter: str, name: str, level: str) -> int:
     """The level that a parameter asks for. Raises InputError where it is no whole number."""
     if not re.fullmatch(r"[0-9]{1,3}(\.0)?", level):
-        raise InputError(f"{parameter} asks for level “{level}” of “{name}”: give a whole number; 0 is as it is.")
+        raise InputError(
+            tr(
+                "{parameter} asks for level “{level}” of “{name}”: give a whole number; 0 is as it is.",
+                parameter=parameter,
+                level=level,
+                name=name,
+            )
+        )
     return int(float(level))
 
 
@@ -140,7 +160,10 @@ def sources_of(
     twice = sorted(rules.keys() & tables.keys())
     if twice:
         raise InputError(
-            f"“{twice[0]}” has both rows in HIERARCHIES and a rule in HIERARCHY_RULES: take one of them out."
+            tr(
+                "“{twice}” has both rows in HIERARCHIES and a rule in HIERARCHY_RULES: take one of them out.",
+                twice=twice[0],
+            )
         )
     return tables, rules
 
@@ -153,8 +176,11 @@ def _tables(form: Form, quasi_identifiers: tuple[str, ...]) -> dict[str, Hierarc
     levels = {int(match[1]): name for name in fields.names() if (match := LEVEL_FIELD.fullmatch(name))}
     if not levels or sorted(levels) != list(range(1, len(levels) + 1)):
         raise InputError(
-            f"HIERARCHIES has the fields {first_values(fields.names(), 12)}: name those of the coarser values "
-            "level_1, level_2, … without a gap."
+            tr(
+                "HIERARCHIES has the fields {first}: name those of the coarser values "
+                "level_1, level_2, … without a gap.",
+                first=first_values(fields.names(), 12),
+            )
         )
     names = [*own, *(levels[number] for number in sorted(levels))]
     columns = read_columns(table, names, form.feedback)
@@ -168,7 +194,7 @@ def _pairs(form: Form, parameter: str, quasi_identifiers: tuple[str, ...]) -> di
     found: dict[str, str] = {}
     for name, words in rows_of_two(form, parameter, quasi_identifiers):
         if name in found:
-            raise InputError(f"{parameter} names “{name}” twice: give it one row.")
+            raise InputError(tr("{parameter} names “{name}” twice: give it one row.", parameter=parameter, name=name))
         found[name] = words
     return found
 
@@ -178,15 +204,23 @@ def rows_of_two(form: Form, parameter: str, quasi_identifiers: tuple[str, ...]) 
     cells = [str(cell).strip() for cell in form.cells(parameter)]
     if len(cells) % 2:
         raise InputError(
-            f"{parameter} has {len(cells)} cells: give two a row, the quasi-identifier and what becomes of it."
+            tr(
+                "{parameter} has {n_cells} cells: give two a row, the quasi-identifier and what becomes of it.",
+                parameter=parameter,
+                n_cells=len(cells),
+            )
         )
     found = []
     for typed, words in zip(cells[::2], cells[1::2]):
         name = _spelled(typed, quasi_identifiers)
         if name is None:
             raise InputError(
-                f"{parameter} names “{typed}”, which is not among QUASI_IDENTIFIERS "
-                f"({first_values(quasi_identifiers, 12)}): choose one of these."
+                tr(
+                    "{parameter} names “{typed}”, which is not among QUASI_IDENTIFIERS ({first}): choose one of these.",
+                    parameter=parameter,
+                    typed=typed,
+                    first=first_values(quasi_identifiers, 12),
+                )
             )
         found.append((name, words))
     return found

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from ...core.areas import Areas
 from ...core.attribute_costs import AttributeCost, attribute_costs, cost_sentence
 from ...core.evaluation import Measures, evaluate_by_value, worst_group
+from ...core.language import tr
 from ...core.plan import Plan
 from ...core.records.matching import Records
 from ...core.report.attributes import costs_section
@@ -16,7 +17,7 @@ from .effective import Condition, Counts
 from .form import Form
 from .generalising import coarser_of
 
-TO_LOSE_LESS = " To suppress less, leave one out or show it coarser."
+TO_LOSE_LESS = tr(" To suppress less, leave one out or show it coarser.")
 
 
 def say_who_is_lost(form: Form, areas: Areas, plan: Plan, measures: Measures) -> None:

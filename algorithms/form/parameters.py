@@ -18,6 +18,7 @@ from qgis.core import (
     QgsProcessingParameterString,
 )
 
+from ...core.language import tr
 from ..layers.tables import FOR_RELEASE, INTERNAL, TEST_DATA
 from .usual_fields import propose_usual_field
 
@@ -129,8 +130,8 @@ def yes(name: str, label: str, default: bool, text: str, **flags: bool):
 
 def seed() -> QgsProcessingParameterDefinition:
     """SEED."""
-    text = "Starts every random draw: the same seed gives the same result."
-    return whole("SEED", "Where chance plays a part: seed", 0, text, 0, advanced=True)
+    text = tr("Starts every random draw: the same seed gives the same result.")
+    return whole("SEED", tr("Where chance plays a part: seed"), 0, text, 0, advanced=True)
 
 
 def text(name: str, label: str, default: str | None, text: str, **flags: bool):
@@ -166,9 +167,9 @@ def sink(
 ):
     """An output layer or table that says whether it may be published: kind is FOR_RELEASE, INTERNAL or TEST_DATA."""
     publish = {
-        FOR_RELEASE: "For release.",
-        INTERNAL: "Internal: suppressed counts could be derived from it, so do not publish it.",
-        TEST_DATA: "Nobody in it exists.",
+        FOR_RELEASE: tr("For release."),
+        INTERNAL: tr("Internal: suppressed counts could be derived from it, so do not publish it."),
+        TEST_DATA: tr("Nobody in it exists."),
     }[kind]
     parameter = QgsProcessingParameterFeatureSink(name, f"{label} ({kind})", geometry, None, optional, by_default)
     return described(parameter, f"{text} {publish}")
@@ -176,5 +177,9 @@ def sink(
 
 def report(text: str) -> QgsProcessingParameterDefinition:
     """REPORT."""
-    page = QgsProcessingParameterFileDestination("REPORT", f"Report ({INTERNAL})", "HTML files (*.html)", None, True)
-    return described(page, f"{text} Internal: it says how many records were suppressed where, so do not publish it.")
+    page = QgsProcessingParameterFileDestination(
+        "REPORT", tr("Report ({internal})", internal=INTERNAL), tr("HTML files (*.html)"), None, True
+    )
+    return described(
+        page, tr("{text} Internal: it says how many records were suppressed where, so do not publish it.", text=text)
+    )

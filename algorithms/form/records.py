@@ -10,6 +10,7 @@ from qgis.core import QgsField, QgsProcessingParameterDefinition
 from ...core.anonymity import DEFAULT_K, SMALLEST_K
 from ...core.areas import Areas
 from ...core.errors import InputError
+from ...core.language import tr
 from ...core.privacy.requirement import Requirement
 from ...core.profile import Profile, profile_records
 from ...core.records.matching import (
@@ -37,30 +38,38 @@ def record_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     """RECORDS, RECORD_REGION, QUASI_IDENTIFIERS, RECORD_COUNT, and how quasi-identifiers are shown coarser."""
     yield source(
         "RECORDS",
-        "Records",
-        "The person records, one per row: a table, or a layer whose geometry is not used. A plain GeoPackage or CSV is "
-        "read fastest. A table already counted by area and class, such as “Profile records” makes, will do as well: "
-        "give its count under “records per row”.",
+        tr("Records"),
+        tr(
+            "The person records, one per row: a table, or a layer whose geometry is not used. A plain "
+            "GeoPackage or CSV is read fastest. A table already counted by area and class, such as “Profile "
+            "records” makes, will do as well: give its count under “records per row”."
+        ),
     )
     yield field(
         "RECORD_REGION",
-        "Area of the record",
+        tr("Area of the record"),
         "RECORDS",
-        "The field that says which area a person lives in, with the same identifiers as the areas.",
+        tr("The field that says which area a person lives in, with the same identifiers as the areas."),
     )
     yield field(
         "QUASI_IDENTIFIERS",
-        "Quasi-identifiers",
+        tr("Quasi-identifiers"),
         "RECORDS",
-        "What an outsider could know about a person: age group, sex, ethnicity, … People who share all of these in one "
-        "region hide each other. A missing value counts as a value of its own. The values are released as they are, "
-        "so group them first (age groups, not dates of birth), or say under “Coarser values” how.",
+        tr(
+            "What an outsider could know about a person: age group, sex, ethnicity, … People who share all of "
+            "these in one region hide each other. A missing value counts as a value of its own. The values "
+            "are released as they are, so group them first (age groups, not dates of birth), or say under "
+            "“Coarser values” how."
+        ),
         several=True,
     )
     yield record_count(
         True,
-        "A survey weight is none: a class of k by weight may rest on one respondent. Leave it empty then, so that k "
-        "counts respondents. Weights with fractions are refused, and numbers that look like weights are warned of.",
+        tr(
+            "A survey weight is none: a class of k by weight may rest on one respondent. Leave it empty then, "
+            "so that k counts respondents. Weights with fractions are refused, and numbers that look like "
+            "weights are warned of."
+        ),
     )
     yield from generalising_parameters()
 
@@ -70,21 +79,21 @@ def counted_records(
 ) -> Iterable[QgsProcessingParameterDefinition]:
     """RECORDS, RECORD_REGION and RECORD_COUNT, all optional; with QUASI_IDENTIFIERS, and how these are shown coarser,
     where classes matter."""
-    yield source("RECORDS", "Records", text, optional=True, advanced=advanced)
+    yield source("RECORDS", tr("Records"), text, optional=True, advanced=advanced)
     yield field(
         "RECORD_REGION",
-        "Area of the record",
+        tr("Area of the record"),
         "RECORDS",
-        "The field that says which area a person lives in.",
+        tr("The field that says which area a person lives in."),
         optional=True,
         advanced=advanced,
     )
     if quasi_identifiers:
         yield field(
             "QUASI_IDENTIFIERS",
-            "Quasi-identifiers",
+            tr("Quasi-identifiers"),
             "RECORDS",
-            "What an outsider could know about a person.",
+            tr("What an outsider could know about a person."),
             several=True,
             optional=True,
             advanced=advanced,
@@ -100,8 +109,8 @@ COUNTED_RECORDS: Counts = {name: [{"RECORDS": GIVEN}] for name in ("RECORD_REGIO
 
 def record_count(numeric: bool, more: str = "") -> QgsProcessingParameterDefinition:
     """RECORD_COUNT; more : what else its help says."""
-    text = f"For a table that is already counted: how many records each row stands for. {more}".strip()
-    label = "Counted tables only: records per row"
+    text = tr("For a table that is already counted: how many records each row stands for. {more}", more=more).strip()
+    label = tr("Counted tables only: records per row")
     return field("RECORD_COUNT", label, "RECORDS", text, numeric, optional=True, advanced=True)
 
 
@@ -109,10 +118,12 @@ def k_parameter() -> QgsProcessingParameterDefinition:
     """K."""
     return whole(
         "K",
-        "k: smallest class allowed",
+        tr("k: smallest class allowed"),
         DEFAULT_K,
-        "Every released record shares its region and quasi-identifiers with at least k - 1 others; records that "
-        "cannot are suppressed. Your law or policy sets it; 5 is common, 10 or 20 where data are sensitive.",
+        tr(
+            "Every released record shares its region and quasi-identifiers with at least k - 1 others; records that "
+            "cannot are suppressed. Your law or policy sets it; 5 is common, 10 or 20 where data are sensitive."
+        ),
         SMALLEST_K,
     )
 
@@ -121,10 +132,13 @@ def keep_fields() -> QgsProcessingParameterDefinition:
     """KEEP_FIELDS."""
     return field(
         "KEEP_FIELDS",
-        "For researchers: further fields to release",
+        tr("For researchers: further fields to release"),
         "RECORDS",
-        "Columns that researchers need and that identify nobody, such as a diagnosis. They are released unchanged and "
-        "are not protected by k: leave out names, numbers, dates and anything finer than the region.",
+        tr(
+            "Columns that researchers need and that identify nobody, such as a diagnosis. They are released "
+            "unchanged and are not protected by k: leave out names, numbers, dates and anything finer than "
+            "the region."
+        ),
         several=True,
         optional=True,
         advanced=True,
@@ -143,11 +157,13 @@ def published_margins() -> QgsProcessingParameterDefinition:
     """PUBLISHED_MARGINS."""
     return text(
         "PUBLISHED_MARGINS",
-        "Full counts only: totals that others publish",
+        tr("Full counts only: totals that others publish"),
         "",
-        "Where the records are a full count, totals that anyone has give suppressed classes away by subtraction. Write "
-        "the sets of quasi-identifiers whose totals by region are published, such as age;sex, ethnicity: further "
-        "classes are suppressed until no count below k follows from them.",
+        tr(
+            "Where the records are a full count, totals that anyone has give suppressed classes away by "
+            "subtraction. Write the sets of quasi-identifiers whose totals by region are published, such as "
+            "age;sex, ethnicity: further classes are suppressed until no count below k follows from them."
+        ),
         optional=True,
         advanced=True,
     )
@@ -157,12 +173,14 @@ def unmatched() -> QgsProcessingParameterDefinition:
     """UNMATCHED."""
     return choice(
         "UNMATCHED",
-        "Incomplete areas: records of an unknown area",
+        tr("Incomplete areas: records of an unknown area"),
         UNMATCHED,
         STOP,
-        "Records whose area is missing or is not among the areas: “stop” refuses the table and says how many there "
-        "are, “suppress” leaves them out and counts them as suppressed. With “Selected features only” for the areas, "
-        "that is everybody outside the selection: select their records too.",
+        tr(
+            "Records whose area is missing or is not among the areas: “stop” refuses the table and says how "
+            "many there are, “suppress” leaves them out and counts them as suppressed. With “Selected "
+            "features only” for the areas, that is everybody outside the selection: select their records too."
+        ),
         advanced=True,
     )
 
@@ -171,26 +189,29 @@ def protection_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     """PERSON_ID, HOUSEHOLD_ID, SENSITIVE, L_DIVERSITY, MAX_SHARE."""
     yield field(
         "PERSON_ID",
-        "Several rows per person: identifier of the person",
+        tr("Several rows per person: identifier of the person"),
         "RECORDS",
-        "Where a person has several rows, such as visits: k counts persons then, not rows. It is never released.",
+        tr("Where a person has several rows, such as visits: k counts persons then, not rows. It is never released."),
         optional=True,
         advanced=True,
     )
     yield field(
         "HOUSEHOLD_ID",
-        "Households known as one: identifier of the household",
+        tr("Households known as one: identifier of the household"),
         "RECORDS",
-        "Where a whole household would be recognised as one: k counts households too. It is never released.",
+        tr("Where a whole household would be recognised as one: k counts households too. It is never released."),
         optional=True,
         advanced=True,
     )
     yield field(
         "SENSITIVE",
-        "Sensitive data: fields that no class may have in common",
+        tr("Sensitive data: fields that no class may have in common"),
         "RECORDS",
-        "Fields such as a diagnosis that a class must not have in common. They are released like further fields; the "
-        "report says how many classes have one value, and the two settings below can ask for more.",
+        tr(
+            "Fields such as a diagnosis that a class must not have in common. They are released like further "
+            "fields; the report says how many classes have one value, and the two settings below can ask for "
+            "more."
+        ),
         several=True,
         optional=True,
         advanced=True,
@@ -200,12 +221,14 @@ def protection_parameters() -> Iterable[QgsProcessingParameterDefinition]:
 
 def protection_settings() -> Iterable[QgsProcessingParameterDefinition]:
     """L_DIVERSITY, MAX_SHARE."""
-    distinct = (
+    distinct = tr(
         "The different values of every sensitive field that each class must have; 1 asks for nothing (l-diversity)."
     )
-    yield whole("L_DIVERSITY", "Sensitive data: least number of different values", 1, distinct, 1, advanced=True)
-    share = "The largest share of a class that may have the same sensitive value, per cent; 100 asks for nothing."
-    yield number("MAX_SHARE", "Sensitive data: largest share of one value, %", 100.0, share, 0.0, 100.0, advanced=True)
+    yield whole("L_DIVERSITY", tr("Sensitive data: least number of different values"), 1, distinct, 1, advanced=True)
+    share = tr("The largest share of a class that may have the same sensitive value, per cent; 100 asks for nothing.")
+    yield number(
+        "MAX_SHARE", tr("Sensitive data: largest share of one value, %"), 100.0, share, 0.0, 100.0, advanced=True
+    )
 
 
 # Where the settings of sensitive fields count.
@@ -254,10 +277,14 @@ def _refuse_row_numbers(form: Form, source: CheckedSource) -> None:
     if counted or index < 0 or source.layer is None or index not in source.layer.primaryKeyAttributes():
         return
     area = form.text("REGION_ID") if form.has("REGION_ID") else ""
-    both = "RECORD_REGION and REGION_ID are both" if area == field else "RECORD_REGION is"
+    both = tr("RECORD_REGION and REGION_ID are both") if area == field else tr("RECORD_REGION is")
     raise InputError(
-        f"{both} “{field}”, which numbers the rows of a table and identifies no area: choose the field that holds the "
-        "identifiers of the areas."
+        tr(
+            "{both} “{field}”, which numbers the rows of a table and identifies no area: choose the field "
+            "that holds the identifiers of the areas.",
+            both=both,
+            field=field,
+        )
     )
 
 
@@ -270,8 +297,13 @@ def records_of(form: Form, areas: Areas, k: int | None) -> Records:
     field = form.text("RECORD_REGION")
     records = match_records(table, areas, unmatched, SMALLEST_K if k is None else k, field)
     form.info(
-        f"{table.n_records} records in {int((records.profile.area_sizes > 0).sum())} of {len(areas)} areas, "
-        f"{len(records.profile.classes)} classes of quasi-identifiers."
+        tr(
+            "{n_records} records in {n_value} of {n_areas} areas, {n_classes} classes of quasi-identifiers.",
+            n_records=table.n_records,
+            n_value=int((records.profile.area_sizes > 0).sum()),
+            n_areas=len(areas),
+            n_classes=len(records.profile.classes),
+        )
     )
     form.warn(*records.warnings)
     return records
@@ -283,9 +315,13 @@ def _warn_of_selected_areas(form: Form) -> None:
     if areas is None or not areas.is_restricted or areas.layer is None:
         return
     form.warn(
-        f"Only {areas.featureCount()} of {areas.layer.featureCount()} areas of REGIONS are taken (“Selected features "
-        "only”, or a filter), and UNMATCHED is “suppress”: everybody who lives in the other areas counts as "
-        "suppressed, in every share of suppression. To release the chosen areas alone, select their records too."
+        tr(
+            "Only {n_taken} of {n_areas} areas of REGIONS are taken (“Selected features "
+            "only”, or a filter), and UNMATCHED is “suppress”: everybody who lives in the other areas counts as "
+            "suppressed, in every share of suppression. To release the chosen areas alone, select their records too.",
+            n_taken=areas.featureCount(),
+            n_areas=areas.layer.featureCount(),
+        )
     )
 
 

@@ -13,6 +13,7 @@ from ...core.areas import Areas
 from ...core.crosswalk import Crosswalk
 from ...core.drawing import buffered_hull, dissolve, pieces, voronoi_cells_of
 from ...core.evaluation import Measures, RegionAudit, distances_to_sites
+from ...core.language import tr
 from ...core.levels import Levels
 from ...core.progress import Progress
 from ...core.voronoi import voronoi_cells
@@ -24,32 +25,34 @@ from .form import Form
 from .parameters import POINTS, POLYGONS, field, sink, source
 
 NUMBERS = {
-    "N_SITES": "Regions",
-    "N_RECORDS": "Records",
-    "N_SUPPRESSED": "Records suppressed",
-    "SUPPRESSION_PERCENT": "Records suppressed, per cent",
-    "COMPACTNESS": "Compactness: sum of distances from areas to their site, metres",
-    "DISCERNIBILITY": "Discernibility",
-    "NON_UNIFORM_ENTROPY": "Non-uniform entropy, bits",
-    "RUNNING_TIME": "Running time, seconds",
+    "N_SITES": tr("Regions"),
+    "N_RECORDS": tr("Records"),
+    "N_SUPPRESSED": tr("Records suppressed"),
+    "SUPPRESSION_PERCENT": tr("Records suppressed, per cent"),
+    "COMPACTNESS": tr("Compactness: sum of distances from areas to their site, metres"),
+    "DISCERNIBILITY": tr("Discernibility"),
+    "NON_UNIFORM_ENTROPY": tr("Non-uniform entropy, bits"),
+    "RUNNING_TIME": tr("Running time, seconds"),
 }
 # Of a crosswalk without records.
 CROSSWALK_NUMBERS = {name: NUMBERS[name] for name in ("N_SITES", "COMPACTNESS")}
 # Of one that may leave areas out.
-PARTIAL_NUMBERS = {"N_SITES": "Regions", "N_LEFT_OUT": "Areas left out", "COMPACTNESS": NUMBERS["COMPACTNESS"]}
+PARTIAL_NUMBERS = {"N_SITES": tr("Regions"), "N_LEFT_OUT": tr("Areas left out"), "COMPACTNESS": NUMBERS["COMPACTNESS"]}
 
 
 def crosswalk_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     """CROSSWALK and CROSSWALK_ID."""
     yield source(
         "CROSSWALK",
-        "Crosswalk",
-        "A row per area with the area's identifier and vbas_region, the number of its region (empty: the area is left "
-        "out and its records are suppressed). With nested levels, as “Nest levels” makes them: vbas_region_1 (the "
-        "finest), vbas_region_2, …",
+        tr("Crosswalk"),
+        tr(
+            "A row per area with the area's identifier and vbas_region, the number of its region (empty: the "
+            "area is left out and its records are suppressed). With nested levels, as “Nest levels” makes "
+            "them: vbas_region_1 (the finest), vbas_region_2, …"
+        ),
     )
-    text = "Needed only if the crosswalk has further fields."
-    yield field("CROSSWALK_ID", "Identifier of the area in the crosswalk", "CROSSWALK", text, optional=True)
+    text = tr("Needed only if the crosswalk has further fields.")
+    yield field("CROSSWALK_ID", tr("Identifier of the area in the crosswalk"), "CROSSWALK", text, optional=True)
 
 
 def crosswalk_of(form: Form, areas: Areas | None = None) -> tuple[Areas, Crosswalk]:
@@ -69,17 +72,19 @@ def has_levels_in_crosswalk(form: Form) -> bool:
 
 def sites_parameter(text: str) -> QgsProcessingParameterDefinition:
     """SITES."""
-    return source("SITES", "Sites", text, POINTS, optional=True)
+    return source("SITES", tr("Sites"), text, POINTS, optional=True)
 
 
 def released_regions() -> QgsProcessingParameterDefinition:
     """RELEASED_REGIONS."""
     return sink(
         "RELEASED_REGIONS",
-        "Released regions",
+        tr("Released regions"),
         FOR_RELEASE,
-        "The regions as polygons, with their number (vbas_region), how many areas each joins, its surface in km² and "
-        "the records released from it. For areas given as points: their Voronoi cells.",
+        tr(
+            "The regions as polygons, with their number (vbas_region), how many areas each joins, its surface "
+            "in km² and the records released from it. For areas given as points: their Voronoi cells."
+        ),
         POLYGONS,
         optional=True,
     )
@@ -89,10 +94,12 @@ def crosswalk_output() -> QgsProcessingParameterDefinition:
     """CROSSWALK."""
     return sink(
         "CROSSWALK",
-        "Crosswalk",
+        tr("Crosswalk"),
         FOR_RELEASE,
-        "The region (vbas_region) that each area belongs to, to link other statistics of the areas with the release. "
-        "Areas that a method leaves out have an empty vbas_region.",
+        tr(
+            "The region (vbas_region) that each area belongs to, to link other statistics of the areas with "
+            "the release. Areas that a method leaves out have an empty vbas_region."
+        ),
         optional=True,
     )
 
@@ -101,10 +108,12 @@ def region_audit() -> QgsProcessingParameterDefinition:
     """REGION_AUDIT."""
     return sink(
         "REGION_AUDIT",
-        "Region audit",
+        tr("Region audit"),
         INTERNAL,
-        "The regions with what they cost: population, records, suppressed records, the smallest class before "
-        "suppression (anonymity), number of classes, compactness, and pieces that do not touch.",
+        tr(
+            "The regions with what they cost: population, records, suppressed records, the smallest class before "
+            "suppression (anonymity), number of classes, compactness, and pieces that do not touch."
+        ),
         POLYGONS,
         optional=True,
     )
@@ -112,8 +121,8 @@ def region_audit() -> QgsProcessingParameterDefinition:
 
 def site_points(optional: bool = True) -> QgsProcessingParameterDefinition:
     """SITE_POINTS."""
-    text = "The points that draw the regions."
-    return sink("SITE_POINTS", "Sites", INTERNAL, text, POINTS, optional, not optional)
+    text = tr("The points that draw the regions.")
+    return sink("SITE_POINTS", tr("Sites"), INTERNAL, text, POINTS, optional, not optional)
 
 
 def site_outputs() -> Iterable[QgsProcessingParameterDefinition]:
@@ -121,10 +130,12 @@ def site_outputs() -> Iterable[QgsProcessingParameterDefinition]:
     yield site_points()
     yield sink(
         "VORONOI",
-        "Voronoi diagram",
+        tr("Voronoi diagram"),
         INTERNAL,
-        "The cells of the sites. An area joins the site nearest to its point, so regions follow the cells along the "
-        "borders of the areas.",
+        tr(
+            "The cells of the sites. An area joins the site nearest to its point, so regions follow the cells "
+            "along the borders of the areas."
+        ),
         POLYGONS,
         optional=True,
         by_default=False,

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 from qgis.core import QgsProcessingParameterDefinition
 
+from ...core.language import tr
 from ...core.levels import Levels
 from ...core.plan import Plan
 from ...core.privacy.kept_fields import KeptField, examine_kept_fields
@@ -31,12 +32,14 @@ def released_records() -> QgsProcessingParameterDefinition:
     """RELEASED_RECORDS."""
     return sink(
         "RELEASED_RECORDS",
-        "Released records",
+        tr("Released records"),
         FOR_RELEASE,
-        "The records with their region (vbas_region) in place of their area, the quasi-identifiers and the further "
-        "fields you named, and nothing else. With nested levels vbas_level says which level the region is of. Rows are "
-        "sorted by what they show, so that their order reveals nothing. Where the records were already counted, "
-        "“records” says how many each row stands for.",
+        tr(
+            "The records with their region (vbas_region) in place of their area, the quasi-identifiers and "
+            "the further fields you named, and nothing else. With nested levels vbas_level says which level "
+            "the region is of. Rows are sorted by what they show, so that their order reveals nothing. Where "
+            "the records were already counted, “records” says how many each row stands for."
+        ),
     )
 
 
@@ -44,14 +47,18 @@ def ties() -> QgsProcessingParameterDefinition:
     """TIES."""
     return choice(
         "TIES",
-        "Choices that cost the same",
+        tr("Choices that cost the same"),
         CHOICES,
         FIXED,
-        "Nested levels, published totals and a repair often have several ways that cost the same. "
-        f"“{FIXED}”: always the first, so that the same run gives the same release. “{SECRET}”: by chance from the "
-        "computer's own source, kept nowhere, so that nobody who runs the method again can count on its order; every "
-        "run then gives another release, so publish one only. It costs nothing, and hides little: docs/privacy.md "
-        "says how much somebody who knows the method can still guess.",
+        tr(
+            "Nested levels, published totals and a repair often have several ways that cost the same. "
+            "“{fixed}”: always the first, so that the same run gives the same release. “{secret}”: by chance "
+            "from the computer's own source, kept nowhere, so that nobody who runs the method again can count "
+            "on its order; every run then gives another release, so publish one only. It costs nothing, and "
+            "hides little: docs/privacy.md says how much somebody who knows the method can still guess.",
+            fixed=FIXED,
+            secret=SECRET,
+        ),
         advanced=True,
     )
 
@@ -62,7 +69,9 @@ def held_against_margins(form: Form, plan: Plan) -> Plan:
         return plan
     margins = parse_margins(form.text("PUBLISHED_MARGINS"), plan.profile.quasi_identifiers)
     held, cost = hold_against_margins(plan, margins, ties=ties_of(form.text("TIES")))
-    form.info(f"{cost} further records are suppressed, so that no count below k follows from published totals.")
+    form.info(
+        tr("{cost} further records are suppressed, so that no count below k follows from published totals.", cost=cost)
+    )
     return held
 
 
@@ -95,10 +104,19 @@ def protected_by(
     form.warn(*(one.warning for one in kept if one.warning), *([weights] if weights else []))
     found = measure(requirement, plan.label_of, len(plan.records))
     for kind, smallest in found.smallest.items():
-        form.info(f"k counts {kind}: the smallest released class holds {smallest} of them.")
+        form.info(
+            tr("k counts {kind}: the smallest released class holds {smallest} of them.", kind=kind, smallest=smallest)
+        )
     for name, diversity in found.diversity.items():
         alike = int((diversity.distinct[plan.shown] == 1).sum())
-        form.info(f"{alike} of {int(plan.shown.sum())} released classes have one value of “{name}” in common.")
+        form.info(
+            tr(
+                "{alike} of {n_shown} released classes have one value of “{name}” in common.",
+                alike=alike,
+                n_shown=int(plan.shown.sum()),
+                name=name,
+            )
+        )
     return protection_section(requirement, found, kept, shown, weights)
 
 

@@ -14,6 +14,7 @@ import shapely
 from osgeo import gdal
 from qgis.core import Qgis, QgsVectorLayer
 
+from ...core.language import tr
 from ...core.report.running import InputUsed, Running
 from ..layers.reading.checked_source import CheckedSource, layer_file
 from ..named import version
@@ -46,7 +47,14 @@ def versions() -> list[tuple[str, str]]:
         ("Python", platform.python_version()),
         ("numpy", numpy.__version__),
         ("scipy", scipy.__version__),
-        ("shapely", f"{shapely.__version__} (GEOS {shapely.geos_version_string})"),
+        (
+            "shapely",
+            tr(
+                "{version} (GEOS {geos_version_string})",
+                version=shapely.__version__,
+                geos_version_string=shapely.geos_version_string,
+            ),
+        ),
         ("GDAL", gdal.__version__),
     ]
 
@@ -73,7 +81,7 @@ def _input(form: Form, label: str, name: str, source: CheckedSource, checksums: 
     file = None if layer is None else layer_file(layer)
     if layer is None or file is None:
         return InputUsed(
-            label, source.sourceName(), _kept_in(layer, name), rows if rows >= 0 else None, "none: no file"
+            label, source.sourceName(), _kept_in(layer, name), rows if rows >= 0 else None, tr("none: no file")
         )
     if file.path not in checksums:
         checksums[file.path] = "; ".join(f"{path.name}: {_sha256(form, path)}" for path in _files(file.path))
@@ -83,9 +91,9 @@ def _input(form: Form, label: str, name: str, source: CheckedSource, checksums: 
 def _kept_in(layer: QgsVectorLayer | None, name: str) -> str:
     """What holds a layer that has no file on this machine."""
     if layer is None:
-        return "not known to QGIS as a layer"
+        return tr("not known to QGIS as a layer")
     if layer.providerType() == "memory":
-        return "this computer's memory"
+        return tr("this computer's memory")
     return f"{layer.providerType()}: {without_password(layer.publicSource(), name, [])}"
 
 

@@ -13,6 +13,7 @@ from ...core.approach import choosing_sites
 from ...core.areas import Areas
 from ...core.configuration import Configuration
 from ...core.errors import InputError
+from ...core.language import tr
 from ...core.outcome import Outcome
 from ...core.progress import Progress
 from ...core.records.matching import Records
@@ -34,21 +35,28 @@ def trade_off_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     """K_VALUES and BUDGETS."""
     yield text(
         "K_VALUES",
-        "Further k",
+        tr("Further k"),
         "",
-        "Everything is run at K and at each of these too, such as 10,20: whole numbers from 2, separated by commas.",
+        tr(
+            "Everything is run at K and at each of these too, such as 10,20: whole numbers from 2, separated by commas."
+        ),
         optional=True,
         advanced=True,
     )
     yield text(
         "BUDGETS",
-        "Suppression budgets to search for, %",
+        tr("Suppression budgets to search for, %"),
         "",
-        "Such as 1,2,5. For each of them the most regions are searched that keep suppression within it, with the "
-        "attributes as they are and with every combination of the coarser values that “Coarser values” gives: what "
-        "would wider age groups buy? Each is a row, with one of the locations and aggregations chosen above "
-        f"({PREFERRED[0]} and {PREFERRED[1]} where they are among them; none that looks at classes). Of more than "
-        f"{MOST_NODES} combinations the most promising are looked at.",
+        tr(
+            "Such as 1,2,5. For each of them the most regions are searched that keep suppression within it, with the "
+            "attributes as they are and with every combination of the coarser values that “Coarser values” gives: what "
+            "would wider age groups buy? Each is a row, with one of the locations and aggregations chosen above "
+            "({preferred} and {or_preferred} where they are among them; none that looks at classes). Of more than "
+            "{most_nodes} combinations the most promising are looked at.",
+            preferred=PREFERRED[0],
+            or_preferred=PREFERRED[1],
+            most_nodes=MOST_NODES,
+        ),
         optional=True,
     )
 
@@ -59,7 +67,13 @@ def ks_of(form: Form) -> list[int]:
     others = numbers_in(typed, "K_VALUES") if typed else []
     wrong = [number for number in others if number != int(number) or number < SMALLEST_K]
     if wrong:
-        raise InputError(f"K_VALUES has {wrong[0]:g}: give whole numbers from {SMALLEST_K}, separated by commas.")
+        raise InputError(
+            tr(
+                "K_VALUES has {wrong:g}: give whole numbers from {smallest_k}, separated by commas.",
+                wrong=wrong[0],
+                smallest_k=SMALLEST_K,
+            )
+        )
     return list(dict.fromkeys([first, *map(int, others)]))
 
 
@@ -69,7 +83,7 @@ def budgets_of(form: Form) -> list[float]:
     budgets = numbers_in(typed, "BUDGETS") if typed else []
     wrong = [number for number in budgets if not 0 <= number <= 100]
     if wrong:
-        raise InputError(f"BUDGETS has {wrong[0]:g}: give per cent of the records, from 0 to 100.")
+        raise InputError(tr("BUDGETS has {wrong:g}: give per cent of the records, from 0 to 100.", wrong=wrong[0]))
     return list(dict.fromkeys(budgets))
 
 
@@ -100,8 +114,15 @@ def searched(
     outcomes = trade_off_outcomes(search, progress)
     found = len({outcome.generalised for outcome in outcomes})
     form.info(
-        f"Searched {found} of {whole} combinations of levels of {', '.join(hierarchies) or 'no attribute'}; in "
-        f"{sum(outcome.measures is None for outcome in outcomes)} of {len(outcomes)} cases no number of regions keeps "
-        "within the budget."
+        tr(
+            "Searched {found} of {whole} combinations of levels of {hierarchies}; in "
+            "{sum} of {n_outcomes} cases no number of regions keeps "
+            "within the budget.",
+            found=found,
+            whole=whole,
+            hierarchies=", ".join(hierarchies) or tr("no attribute"),
+            sum=sum(outcome.measures is None for outcome in outcomes),
+            n_outcomes=len(outcomes),
+        )
     )
     return outcomes

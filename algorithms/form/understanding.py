@@ -26,6 +26,7 @@ from qgis.core import (
 from qgis.PyQt.QtCore import QVariant
 
 from ...core.errors import InputError, first_values
+from ...core.language import tr
 from ..layers.given import Given
 from .parameters import OPTIONAL, label_of
 
@@ -77,15 +78,23 @@ def check_names(algorithm: QgsProcessingAlgorithm, parameters: Mapping[str, obje
     options = [name for name in unknown if name.lstrip("-").upper() in OPTIONS]
     if options:
         raise QgsProcessingException(
-            f"{_quoted(options)} is an option of qgis_process, not a parameter of {title}: write it before the “--”."
+            tr(
+                "{options} is an option of qgis_process, not a parameter of {title}: write it before the “--”.",
+                options=_quoted(options),
+                title=title,
+            )
         )
     # A model's outputs carry the name of their step: “evaluate:REPORT”.
     known = {**{name.upper(): name for name in names}, **{name.rpartition(":")[2].upper(): name for name in names}}
     near = [
         known[match] for name in unknown for match in get_close_matches(name.lstrip("-").upper(), known, 1, cutoff=0.5)
     ]
-    hint = f"did you mean {_quoted(dict.fromkeys(near))}?" if near else f"it has {', '.join(names)}."
-    are = "is not a parameter" if len(unknown) == 1 else "are not parameters"
+    hint = (
+        tr("did you mean {near}?", near=_quoted(dict.fromkeys(near)))
+        if near
+        else tr("it has {names}.", names=", ".join(names))
+    )
+    are = tr("is not a parameter") if len(unknown) == 1 else tr("are not parameters")
     raise QgsProcessingException(f"{_quoted(unknown)} {are} of {title}: {hint}")
 
 
@@ -113,7 +122,7 @@ def _blank(definition: QgsProcessingParameterDefinition, given: object) -> objec
     """A blank stands for “not given”, where the parameter may be left out."""
     optional = definition.isDestination() or definition.flags() & OPTIONAL
     if given is not None and not optional:
-        raise QgsProcessingException(f"{definition.name()} is empty: give a value.")
+        raise QgsProcessingException(tr("{definition} is empty: give a value.", definition=definition.name()))
     return given
 
 
@@ -122,7 +131,12 @@ def _single(definition: QgsProcessingParameterDefinition, values: list[object] |
     filled = [value for value in values if not is_blank(value)]
     if len(filled) > 1:
         raise QgsProcessingException(
-            f"{definition.name()} is given {len(filled)} times ({_quoted(filled)}), but takes one value: give it once."
+            tr(
+                "{definition} is given {n_filled} times ({filled}), but takes one value: give it once.",
+                definition=definition.name(),
+                n_filled=len(filled),
+                filled=_quoted(filled),
+            )
         )
     return filled[0] if filled else ""
 
@@ -157,7 +171,12 @@ def _choice(definition: QgsProcessingParameterEnum, value: object, in_words: boo
         text = options[int(text)]
     if text not in options:
         raise QgsProcessingException(
-            f"{definition.name()} is “{text}”, which is not among the choices: choose from {_quoted(options)}."
+            tr(
+                "{definition} is “{text}”, which is not among the choices: choose from {options}.",
+                definition=definition.name(),
+                text=text,
+                options=_quoted(options),
+            )
         )
     return text if in_words or definition.usesStaticStrings() else options.index(text)
 
@@ -173,11 +192,24 @@ def _number(definition: QgsProcessingParameterNumber, value: object) -> object:
         number = math.nan
     low, high = max(definition.minimum(), -largest), min(definition.maximum(), largest)
     if math.isnan(number) or (whole and math.isfinite(number) and not number.is_integer()):
-        kind = "whole number" if whole else "number"
-        raise QgsProcessingException(f"{definition.name()} is “{value}”: give a {kind}{_bounds(low, high, largest)}.")
+        kind = tr("whole number") if whole else "number"
+        raise QgsProcessingException(
+            tr(
+                "{definition} is “{value}”: give a {kind}{bounds}.",
+                definition=definition.name(),
+                value=value,
+                kind=kind,
+                bounds=_bounds(low, high, largest),
+            )
+        )
     if not low <= number <= high:
         raise QgsProcessingException(
-            f"{definition.name()} is {number:.15g}: give a number{_bounds(low, high, largest) or f' up to {high:g}'}."
+            tr(
+                "{definition} is {number:.15g}: give a number{bounds}.",
+                definition=definition.name(),
+                number=number,
+                bounds=_bounds(low, high, largest) or tr(" up to {high:g}", high=high),
+            )
         )
     return int(number) if whole else number
 
@@ -185,17 +217,19 @@ def _number(definition: QgsProcessingParameterNumber, value: object) -> object:
 def _bounds(low: float, high: float, largest: float) -> str:
     """The bounds that the form sets, as words."""
     if low > -largest and high < largest:
-        return f" from {low:g} to {high:g}"
+        return tr(" from {low:g} to {high:g}", low=low, high=high)
     if low > -largest:
-        return f" of at least {low:g}"
-    return f" of at most {high:g}" if high < largest else ""
+        return tr(" of at least {low:g}", low=low)
+    return tr(" of at most {high:g}", high=high) if high < largest else ""
 
 
 def _yes_or_no(definition: QgsProcessingParameterDefinition, value: object) -> object:
     """Yes or no: QGIS would take every other word for yes, “no” included."""
     text = str(value).strip().lower()
     if text not in (*YES, *NO):
-        raise QgsProcessingException(f"{definition.name()} is “{value}”: give “true” or “false”.")
+        raise QgsProcessingException(
+            tr("{definition} is “{value}”: give “true” or “false”.", definition=definition.name(), value=value)
+        )
     return text in YES
 
 
@@ -229,8 +263,12 @@ def as_spelled(given: Given) -> Given:
         twice = [field for i, field in enumerate(own) if field in own[:i]]
         if twice:
             raise InputError(
-                f"{name} names a field twice ({first_values(dict.fromkeys(twice))}; given: {first_values(typed, 12)}): "
-                "name each field once."
+                tr(
+                    "{name} names a field twice ({first}; given: {given}): name each field once.",
+                    name=name,
+                    first=first_values(dict.fromkeys(twice)),
+                    given=first_values(typed, 12),
+                )
             )
         if own != typed:
             spelled[name] = own if several else own[0]

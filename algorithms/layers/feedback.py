@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from qgis.core import QgsProcessingFeedback
 
 from ...core.errors import Cancelled
+from ...core.language import tr
 from ...core.progress import Progress
 
 # Where reading the records ends on the bar, in per cent; the methods go on from there.
@@ -19,7 +20,7 @@ READ = 20.0
 def check_cancelled(feedback: QgsProcessingFeedback) -> None:
     """Raise Cancelled once the user has pressed Cancel."""
     if feedback.isCanceled():
-        raise Cancelled("Cancelled: nothing was written.")
+        raise Cancelled(tr("Cancelled: nothing was written."))
 
 
 def progress_of(feedback: QgsProcessingFeedback, start: float = READ, stop: float = 100.0) -> Progress:

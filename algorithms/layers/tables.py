@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from qgis.core import QgsCoordinateReferenceSystem, QgsField, QgsFields, QgsWkbTypes
 
+from ...core.language import tr
 from ...core.records.columns import Column
 from ..compat import field, is_text
 
-FOR_RELEASE, INTERNAL, TEST_DATA = "for release", "internal", "test data"
+FOR_RELEASE, INTERNAL, TEST_DATA = tr("for release"), "internal", tr("test data")
 CHUNK = 50_000
 
 GEOMETRY_TYPES = {

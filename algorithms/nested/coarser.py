@@ -9,6 +9,7 @@ from ...core.areas import Areas
 from ...core.errors import InputError
 from ...core.generalising.hierarchies import Hierarchy
 from ...core.generalising.texts import with_values_as_text
+from ...core.language import tr
 from ...core.levels import Levels
 from ...core.nesting.coarser import (
     check_coarser,
@@ -44,16 +45,21 @@ def levels_coarser() -> QgsProcessingParameterDefinition:
     """LEVELS_COARSER."""
     return described(
         QgsProcessingParameterMatrix(
-            PARAMETER, "Levels that show coarser values, in this order", headers=["Quasi-identifier", "Level"]
+            PARAMETER,
+            tr("Levels that show coarser values, in this order"),
+            headers=[tr("Quasi-identifier"), tr("Level")],
         ),
-        "Nested levels: what is too rare in the largest regions is suppressed; with this table it is shown with "
-        "coarser values instead. Each row adds one more level above the largest regions, and keeps what the rows "
-        "before it made coarser: age, 1 and then sex, 1 adds a level of wider ages, and one of wider ages without sex. "
-        "A record is shown coarser only where it would be suppressed else, or keeps others company. The coarser values "
-        "are those of the two parameters “Coarser values”; a field of which some rows show coarser values is text. On "
-        "the command line as a list, field and level in turn. Only here: “Release records”, “Evaluate regions” and the "
-        "models do not take it. Not together with earlier releases (REGISTER) or totals "
-        "that others publish (PUBLISHED_MARGINS).",
+        tr(
+            "Nested levels: what is too rare in the largest regions is suppressed; with this table it is "
+            "shown with coarser values instead. Each row adds one more level above the largest regions, and "
+            "keeps what the rows before it made coarser: age, 1 and then sex, 1 adds a level of wider ages, "
+            "and one of wider ages without sex. A record is shown coarser only where it would be suppressed "
+            "else, or keeps others company. The coarser values are those of the two parameters “Coarser "
+            "values”; a field of which some rows show coarser values is text. On the command line as a list, "
+            "field and level in turn. Only here: “Release records”, “Evaluate regions” and the models do not "
+            "take it. Not together with earlier releases (REGISTER) or totals that others publish "
+            "(PUBLISHED_MARGINS)."
+        ),
         advanced=True,
         optional=True,
     )
@@ -66,9 +72,13 @@ def asks_for_coarser(form: Form) -> bool:
     for name in NOT_WITH:
         if form.given(name):
             raise InputError(
-                f"{PARAMETER} and {name} do not go together: what a release with finer and coarser values of a field "
-                f"gives away together with others cannot be checked yet. Leave one of them empty, or show the values "
-                "coarser in all records (GENERALISE)."
+                tr(
+                    "{parameter} and {name} do not go together: what a release with finer and coarser values "
+                    "of a field gives away together with others cannot be checked yet. Leave one of them "
+                    "empty, or show the values coarser in all records (GENERALISE).",
+                    parameter=PARAMETER,
+                    name=name,
+                )
             )
     return True
 
@@ -110,14 +120,26 @@ def _asked(form: Form, table: RecordTable, hierarchies: dict[str, Hierarchy]) ->
         level = level_in(PARAMETER, name, words)
         if name not in hierarchies:
             raise InputError(
-                f"{PARAMETER} shows “{name}” at level {level}, but nothing says what its coarser values are: give them "
-                "in HIERARCHIES, or a rule in HIERARCHY_RULES."
+                tr(
+                    "{parameter} shows “{name}” at level {level}, but nothing says what its coarser values "
+                    "are: give them in HIERARCHIES, or a rule in HIERARCHY_RULES.",
+                    parameter=PARAMETER,
+                    name=name,
+                    level=level,
+                )
             )
         highest = _level_before(table, name) + len(hierarchies[name]) - 1
         if not reached[name] < level <= highest:
             raise InputError(
-                f"{PARAMETER} shows “{name}” at level {level} after level {reached[name]}; its levels are 0 (as it is) "
-                f"to {highest}, and each row must show it coarser than before: correct the row or take it out."
+                tr(
+                    "{parameter} shows “{name}” at level {level} after level {reached}; its levels are 0 (as it is) "
+                    "to {highest}, and each row must show it coarser than before: correct the row or take it out.",
+                    parameter=PARAMETER,
+                    name=name,
+                    level=level,
+                    reached=reached[name],
+                    highest=highest,
+                )
             )
         reached[name] = level
         found.append((name, level))
@@ -130,7 +152,10 @@ def _level_before(table: RecordTable, name: str) -> int:
 
 
 def _values(places: Places, before: dict[str, int]) -> tuple[str, ...]:
-    """What each level shows, in words; before : by name, the level at which all records show a quasi-identifier."""
+    """What each level shows, as the table says it in every language.
+
+    before : by name, the level at which all records show a quasi-identifier
+    """
     names = places.profile.quasi_identifiers
     found = []
     for node in places.nodes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.errors import InputError
+from ...core.language import tr
 from ...core.levels import Levels
 from ...core.nesting.flattening import flatten
 from ...core.records.columns import Column, combine_codes
@@ -24,8 +25,8 @@ class FlattenRelease(VbasAlgorithm):
 
     ID = "flattenrelease"
     TAGS = "nested,level,aggregate"
-    SUMMARY = "Brings a nested release to one level: every record shows its region of that level."
-    HELP = (
+    SUMMARY = tr("Brings a nested release to one level: every record shows its region of that level.")
+    HELP = tr(
         "<p>A nested release shows records in regions of several sizes. For a map or a table by regions of one size, "
         "choose a level: each record that is shown at this level or a finer one gets its region of this level, by the "
         "crosswalk that came with the release.</p><p>Records that are shown only in larger regions are left out, and "
@@ -37,37 +38,51 @@ class FlattenRelease(VbasAlgorithm):
 
     def declare(self) -> None:
         self.addParameters(
-            shared.source("RECORDS", "Nested release", f"The released records, with {LEVEL} and {NUMBER}."),
+            shared.source(
+                "RECORDS",
+                tr("Nested release"),
+                tr("The released records, with {level} and {number}.", level=LEVEL, number=NUMBER),
+            ),
             shared.field(
                 "QUASI_IDENTIFIERS",
-                "Quasi-identifiers",
+                tr("Quasi-identifiers"),
                 "RECORDS",
-                "Those of the release: they are recounted with the region.",
+                tr("Those of the release: they are recounted with the region."),
                 several=True,
             ),
             record_count(numeric=True),
             *regions.crosswalk_parameters(),
-            shared.whole("LEVEL", "Level", 1, "The level to bring records to; 1 is the finest.", 1),
+            shared.whole("LEVEL", tr("Level"), 1, tr("The level to bring records to; 1 is the finest."), 1),
             k_parameter(),
             shared.sink(
                 "FLATTENED",
-                "Records of one level",
+                tr("Records of one level"),
                 FOR_RELEASE,
-                "The records with their region of that level, and all fields of the release.",
+                tr("The records with their region of that level, and all fields of the release."),
             ),
         )
-        self.addNumbers(N_RECORDS="Rows brought to the level", N_LEFT_OUT="Rows shown only in larger regions")
+        self.addNumbers(N_RECORDS=tr("Rows brought to the level"), N_LEFT_OUT=tr("Rows shown only in larger regions"))
 
     def work(self, form: Form) -> dict[str, object]:
         source, target = form.source("RECORDS"), form.whole("LEVEL") - 1
         _, levels = regions.levels_of_crosswalk(form)
         if target >= len(levels):
-            raise InputError(f"LEVEL is {target + 1}, but CROSSWALK has {len(levels)} levels: choose one of these.")
+            raise InputError(
+                tr(
+                    "LEVEL is {target}, but CROSSWALK has {n_levels} levels: choose one of these.",
+                    target=target + 1,
+                    n_levels=len(levels),
+                )
+            )
         if _repeats(levels, target):
             form.warn(
-                f"Up to level {target + 1} levels repeat the regions of the one before: if the release shows coarser "
-                "values there (vbas_values of its regions), rows of finer levels keep theirs, and a field holds both. "
-                "Bring them to one level by the hierarchy that came with the release before you count by them."
+                tr(
+                    "Up to level {target} levels repeat the regions of the one before: if the release shows "
+                    "coarser values there (vbas_values of its regions), rows of finer levels keep theirs, and "
+                    "a field holds both. Bring them to one level by the hierarchy that came with the release "
+                    "before you count by them.",
+                    target=target + 1,
+                )
             )
         level, number, counts, fields = rows_of(form)
         region = flatten(levels, level, positions(levels, level, number), target)
@@ -87,8 +102,13 @@ class FlattenRelease(VbasAlgorithm):
         form.outputs.add("FLATTENED", *rows_table(source, numbers, rows, counts, form.whole("K"), len(quasi)))
         left_out = int((~there).sum())
         form.info(
-            f"{int(there.sum())} of {len(there)} rows are shown at level {target + 1} or finer; {left_out} only in "
-            "larger regions."
+            tr(
+                "{n_there} of {n_rows} rows are shown at level {target} or finer; {left_out} only in larger regions.",
+                n_there=int(there.sum()),
+                n_rows=len(there),
+                target=target + 1,
+                left_out=left_out,
+            )
         )
         return {"N_RECORDS": len(order), "N_LEFT_OUT": left_out}
 

@@ -11,6 +11,7 @@ from scipy import sparse
 from ...core.aggregation import APPROACHES, AggregationOptions
 from ...core.areas import Areas
 from ...core.errors import InputError
+from ...core.language import tr
 from ...core.levels import Levels, levels_from_fields, make_levels, with_least_population
 from ...core.nesting.losses import LOSSES
 from ...core.nesting.making import SMALLEST_RATIO, LevelOptions, build_levels
@@ -30,20 +31,24 @@ ONE_LEVEL, NESTED = "one level", "nested levels"
 AREAS, CONFIGURATION = "areas", "configuration"
 # An exchange is free in the number of regions, which levels are not.
 AGGREGATIONS = {name: approach for name, approach in APPROACHES.items() if not approach.starts_from}
-FEW_ARE_REFUSED = "levels from fields or from several crosswalks are refused where a region has fewer"
 
 
 def release_kind() -> QgsProcessingParameterDefinition:
     """RELEASE."""
     return choice(
         "RELEASE",
-        "Release",
+        tr("Release"),
         (ONE_LEVEL, NESTED),
         ONE_LEVEL,
-        f"“{ONE_LEVEL}”: as published, every record shows one region of one set of regions; what is too rare "
-        f"there is suppressed. “{NESTED}”: regions within larger regions, and each record shows the smallest one in "
-        "which k people hide it, so that nearly nothing is suppressed and common records keep fine geography. Choose "
-        "it where your researchers can work with regions of several sizes (vbas_level, 1 is the finest).",
+        tr(
+            "“{one_level}”: as published, every record shows one region of one set of regions; what is too "
+            "rare there is suppressed. “{nested}”: regions within larger regions, and each record shows the "
+            "smallest one in which k people hide it, so that nearly nothing is suppressed and common records "
+            "keep fine geography. Choose it where your researchers can work with regions of several sizes "
+            "(vbas_level, 1 is the finest).",
+            one_level=ONE_LEVEL,
+            nested=NESTED,
+        ),
     )
 
 
@@ -51,48 +56,59 @@ def level_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     """FINEST, COARSEST, RATIO, LEVEL_FIELDS, LEAST_POPULATION."""
     yield choice(
         "FINEST",
-        "Finest level",
+        tr("Finest level"),
         (AREAS, CONFIGURATION),
         AREAS,
-        f"Nested levels: “{AREAS}” starts from the areas themselves, “{CONFIGURATION}” from the regions of the chosen "
-        "combination, where the areas must not be shown.",
+        tr(
+            "Nested levels: “{areas}” starts from the areas themselves, “{configuration}” from the regions of "
+            "the chosen combination, where the areas must not be shown.",
+            areas=AREAS,
+            configuration=CONFIGURATION,
+        ),
         advanced=True,
     )
     yield whole(
         "COARSEST",
-        "Regions of the coarsest level",
+        tr("Regions of the coarsest level"),
         1,
-        "Nested levels: what is rare everywhere is shown there.",
+        tr("Nested levels: what is rare everywhere is shown there."),
         1,
         advanced=True,
     )
     yield number(
         "RATIO",
-        "Regions of a level per region of the next",
+        tr("Regions of a level per region of the next"),
         2.0,
-        f"Nested levels: from {SMALLEST_RATIO:g}; with 2 each level has half as many regions as the one before. More "
-        "levels show records more finely.",
+        tr(
+            "Nested levels: from {smallest_ratio:g}; with 2 each level has half as many regions as the one "
+            "before. More levels show records more finely.",
+            smallest_ratio=SMALLEST_RATIO,
+        ),
         SMALLEST_RATIO,
         advanced=True,
     )
     yield field(
         "LEVEL_FIELDS",
-        "Levels from fields of the areas, finest first",
+        tr("Levels from fields of the areas, finest first"),
         "REGIONS",
-        "Nested levels: an official hierarchy, such as tract, municipality, province, in place of levels made by the "
-        "chosen combination. Each unit must lie in one unit of the next field. To begin with the areas themselves, "
-        "name their identifier first.",
+        tr(
+            "Nested levels: an official hierarchy, such as tract, municipality, province, in place of levels "
+            "made by the chosen combination. Each unit must lie in one unit of the next field. To begin with "
+            "the areas themselves, name their identifier first."
+        ),
         several=True,
         optional=True,
         advanced=True,
     )
     yield number(
         "LEAST_POPULATION",
-        "Bound by a rule: least population of a region",
+        tr("Bound by a rule: least population of a region"),
         0.0,
-        "Some rules ask for it, such as 20 000. Regions that have fewer are joined until each has as many people; with "
-        "nested levels those of the finest level, and units of LEVEL_FIELDS with the nearest one in the same unit of "
-        "the next field. 0 asks for none.",
+        tr(
+            "Some rules ask for it, such as 20 000. Regions that have fewer are joined until each has as many "
+            "people; with nested levels those of the finest level, and units of LEVEL_FIELDS with the nearest "
+            "one in the same unit of the next field. 0 asks for none."
+        ),
         0.0,
         advanced=True,
     )
@@ -100,8 +116,11 @@ def level_parameters() -> Iterable[QgsProcessingParameterDefinition]:
 
 def loss() -> QgsProcessingParameterDefinition:
     """LOSS."""
-    text = f"Nested levels: what is kept small, once as little as possible is suppressed. {sentences(LOSSES)}"
-    return choice("LOSS", "What a larger region loses", LOSSES, "mean distance", text, advanced=True)
+    text = tr(
+        "Nested levels: what is kept small, once as little as possible is suppressed. {sentences}",
+        sentences=sentences(LOSSES),
+    )
+    return choice("LOSS", tr("What a larger region loses"), LOSSES, "mean distance", text, advanced=True)
 
 
 def counts() -> Counts:
@@ -132,7 +151,11 @@ def layer_for_levels(form: Form, layer: AreaLayer, aggregation: str) -> AreaLaye
 
 def sentence(levels: Levels) -> str:
     """How many levels of how many regions there are, for the log."""
-    return f"{len(levels)} levels of {', '.join(str(one.n_regions) for one in levels.crosswalks)} regions."
+    return tr(
+        "{n_levels} levels of {n_regions} regions.",
+        n_levels=len(levels),
+        n_regions=", ".join(str(one.n_regions) for one in levels.crosswalks),
+    )
 
 
 def level_options_of(form: Form, site_location: str, aggregation: str, settings: AggregationOptions) -> LevelOptions:
@@ -155,7 +178,9 @@ def areas_and_profile(form: Form, layer: AreaLayer) -> tuple[Areas, Profile]:
         return populated(layer, records), records.profile
     location = form.text("SITE_LOCATION")
     if "k" in SITE_LOCATIONS[location].settings and not form.given("LEVEL_FIELDS"):
-        raise InputError(f"SITE_LOCATION “{location}” looks at classes: give RECORDS and QUASI_IDENTIFIERS.")
+        raise InputError(
+            tr("SITE_LOCATION “{location}” looks at classes: give RECORDS and QUASI_IDENTIFIERS.", location=location)
+        )
     areas = populated_by_records(form, layer)
     people = sparse.csr_matrix(np.ceil(areas.population).astype(np.int64)[:, None])
     return areas, Profile(people, np.zeros((1, 0), np.int64), (), ())
@@ -166,7 +191,7 @@ def made_levels(form: Form, areas: Areas, profile: Profile) -> Levels:
     sources = [] if form.given("LEVEL_FIELDS") else form.sources("CROSSWALKS")
     crosswalks = [read_crosswalk(one, "", areas, form.feedback)[1] for one in sources]
     if len(crosswalks) > 1:
-        titles = [f"crosswalk {i + 1}" for i in range(len(crosswalks))]
+        titles = [tr("crosswalk {i}", i=i + 1) for i in range(len(crosswalks))]
         levels = make_levels(areas, crosswalks, titles=titles)
         return with_least_population(areas, levels, form.number("LEAST_POPULATION"))
     finest = crosswalks[0] if crosswalks else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...core.approach import looking_at
+from ...core.language import tr
 from ...core.site_location import APPROACHES as SITE_LOCATIONS
 from ..form import approaches, regions
 from ..form import parameters as shared
@@ -21,8 +22,8 @@ class NestLevels(VbasAlgorithm):
 
     ID = "nestlevels"
     TAGS = "hierarchy,nested,regionalization"
-    SUMMARY = "Makes nested levels of regions, each within the regions of the next, for a nested release."
-    HELP = (
+    SUMMARY = tr("Makes nested levels of regions, each within the regions of the next, for a nested release.")
+    HELP = tr(
         "<p>A crosswalk of several levels: vbas_region_1 is the region of each area at the finest level, vbas_region_2 "
         "that at the next, and so on. Every region lies in one region of the next level.</p>"
         "<p>Three ways: from the areas up, by the same approaches for every level; from fields of the areas, such as "
@@ -36,15 +37,19 @@ class NestLevels(VbasAlgorithm):
             *(shared.visible(one) for one in nested.level_parameters() if one.name() != "FINEST"),
             shared.layers(
                 "CROSSWALKS",
-                "Levels from crosswalks, finest first",
-                "Crosswalks of the same areas, each with the areas' identifier and vbas_region. With one alone, its "
-                "regions are the finest level, and the others are made from them.",
+                tr("Levels from crosswalks, finest first"),
+                tr(
+                    "Crosswalks of the same areas, each with the areas' identifier and vbas_region. With one "
+                    "alone, its regions are the finest level, and the others are made from them."
+                ),
             ),
             shared.visible(approaches.site_location()),
             shared.visible(approaches.aggregation(nested.AGGREGATIONS)),
             *counted_records(
-                "The records: their number in each area, where no population is given, and their classes, where the "
-                "anonymity-driven clustering places the sites.",
+                tr(
+                    "The records: their number in each area, where no population is given, and their classes, "
+                    "where the anonymity-driven clustering places the sites."
+                ),
                 quasi_identifiers=True,
             ),
             approaches.capacity_factor(),
@@ -54,7 +59,7 @@ class NestLevels(VbasAlgorithm):
             regions.crosswalk_output(),
             regions.released_regions(),
         )
-        self.addNumbers(N_LEVELS="Levels", N_SITES="Regions of the finest level")
+        self.addNumbers(N_LEVELS=tr("Levels"), N_SITES=tr("Regions of the finest level"))
 
     def counts(self) -> Counts:
         single = approaches.counts()

@@ -11,6 +11,7 @@ from ...core.configuration import Configuration, Run, aggregate
 from ...core.convergence import Convergence
 from ...core.errors import InputError
 from ...core.evaluation import Measures, evaluate
+from ...core.language import tr
 from ...core.levels import Levels
 from ...core.nesting.losses import MEAN_DISTANCE, NON_UNIFORM_ENTROPY
 from ...core.nesting.making import build_levels
@@ -41,8 +42,8 @@ from .levels import CONFIGURATION, layer_for_levels, level_options_of, levels_of
 from .made import Made
 
 NUMBERS = {
-    "N_LEVELS": "Levels",
-    "MEAN_DISTANCE": "Mean distance of the people of a record's region from its middle, metres",
+    "N_LEVELS": tr("Levels"),
+    "MEAN_DISTANCE": tr("Mean distance of the people of a record's region from its middle, metres"),
 }
 
 
@@ -73,7 +74,7 @@ def anonymize_nested(form: Form) -> dict[str, object]:
     series = run.convergence if run and finest is not None else ()
     measures, _ = add_levels(form, layer, areas, made.records, made.plan, single, seconds, made, series, notes)
     if form.outputs.wanted("SITE_POINTS") or form.outputs.wanted("VORONOI"):
-        form.warn("Nested levels have no sites: SITE_POINTS and VORONOI are not made.")
+        form.warn(tr("Nested levels have no sites: SITE_POINTS and VORONOI are not made."))
     return {**regions.numbers(measures), **numbers(levels, measures)}
 
 
@@ -103,7 +104,12 @@ def release_nested(form: Form) -> dict[str, object]:
 def loss_without_areas(form: Form) -> str:
     """LOSS where REGIONS are not given: one that needs no distances."""
     if form.text("LOSS") == MEAN_DISTANCE:
-        form.warn(f"Without REGIONS there are no distances: LOSS is “{NON_UNIFORM_ENTROPY}” in this run.")
+        form.warn(
+            tr(
+                "Without REGIONS there are no distances: LOSS is “{non_uniform_entropy}” in this run.",
+                non_uniform_entropy=NON_UNIFORM_ENTROPY,
+            )
+        )
     return NON_UNIFORM_ENTROPY
 
 
@@ -118,7 +124,7 @@ def evaluate_nested(form: Form) -> dict[str, object]:
         areas, records.profile, levels, k, form.text("LOSS"), required_of(form, records), form.progress(stop=60)
     )
     if form.given("SITES"):
-        form.warn("Nested levels have no sites: SITES is not looked at.")
+        form.warn(tr("Nested levels have no sites: SITES is not looked at."))
     measures, _ = add_levels(form, layer, areas, records, plan, None, {}, None)
     return {**regions.numbers(measures), **numbers(levels, measures)}
 
@@ -193,7 +199,7 @@ def add_levels(
         add_release_edition(form, release, records, levels, layer, shapes, values)
     conclude(form, measures, release, n_levels=len(levels))
     if single is not None:
-        form.info(f"One level ({single[0]}) would give: {_in_short(single[1])}.")
+        form.info(tr("One level ({single}) would give: {in_short}.", single=single[0], in_short=_in_short(single[1])))
     say_who_is_lost(form, areas, (made and made.as_they_were) or plan, measures)
     return measures, audit
 
@@ -216,7 +222,7 @@ def _single_level(
     except InputError as error:
         if form.text("FINEST") == CONFIGURATION and not form.given("LEVEL_FIELDS"):
             raise
-        form.info(f"One level of regions cannot be shown for comparison: {error}")
+        form.info(tr("One level of regions cannot be shown for comparison: {error}", error=error))
         return None, None
     plan = suppress(records.profile, run.aggregation.crosswalk, k, required_of(form, records))
     measures, _ = evaluate(areas, plan, run.aggregation.sites, records.n_unmatched)
@@ -234,4 +240,8 @@ def _looking_at_classes(form: Form, configuration: Configuration) -> tuple[str, 
 
 
 def _in_short(measures: Measures) -> str:
-    return f"{measures.suppression_percent:.3g} % suppressed, mean distance {measures.mean_distance:.0f} m"
+    return tr(
+        "{suppression_percent:.3g} % suppressed, mean distance {mean_distance:.0f} m",
+        suppression_percent=measures.suppression_percent,
+        mean_distance=measures.mean_distance,
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.errors import InputError
+from ...core.language import tr
 from ...core.levels import Levels
 from ...core.records.columns import Column
 from ...core.records.table import checked_counts
@@ -40,7 +41,7 @@ def whole_numbers(column: Column, name: str) -> np.ndarray:
         values = np.array([_whole(value) for value in column.categories.tolist()], np.int64)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
-            f"Field “{name}” of RECORDS is not a whole number in all rows: give the nested release."
+            tr("Field “{name}” of RECORDS is not a whole number in all rows: give the nested release.", name=name)
         ) from error
     return values[column.codes] if len(values) else np.empty(0, np.int64)
 
@@ -65,7 +66,12 @@ def positions(levels: Levels, level: np.ndarray, number: np.ndarray) -> np.ndarr
     lost = position < 0
     if lost.any():
         raise InputError(
-            f"{int(lost.sum())} rows show a region that CROSSWALK does not have (first: level "
-            f"{int(level[lost][0]) + 1}, region {int(number[lost][0])}): use the crosswalk that came with the release."
+            tr(
+                "{n_lost} rows show a region that CROSSWALK does not have (first: level "
+                "{level}, region {number}): use the crosswalk that came with the release.",
+                n_lost=int(lost.sum()),
+                level=int(level[lost][0]) + 1,
+                number=int(number[lost][0]),
+            )
         )
     return position

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from qgis.core import QgsProcessingParameterDefinition
 
+from ...core.language import tr
 from ...core.masking.audit import Audit, SmallestKInner
 from ...core.masking.donut import OUTSIDE
 from ...core.masking.populations import Heterogeneity, Households, heterogeneity
@@ -20,25 +21,27 @@ from .masked import or_null
 K_INNER_OF_PAPER = "5,10,15,20,25,30,35,40,45,50,60,75"
 K_MIN_OF_PAPER = "5,10,15,20,25"
 NUMBERS = {
-    "N_HOUSEHOLDS": "Households",
-    "N_IN_NO_AREA": "Households in no area",
-    "SMALLEST_K_INNER": "Smallest K_INNER that meets the wanted rate for the first K_MIN",
+    "N_HOUSEHOLDS": tr("Households"),
+    "N_IN_NO_AREA": tr("Households in no area"),
+    "SMALLEST_K_INNER": tr("Smallest K_INNER that meets the wanted rate for the first K_MIN"),
 }
 
 
 def grid_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     """K_INNER, K_MIN, OUTER_FACTOR, FAILURE_PERCENT."""
-    label = "Inner radii to try: least numbers of people moved past"
-    yield text("K_INNER", label, K_INNER_OF_PAPER, "In people, if they were spread evenly; separated by commas.")
-    label = "Anonymity wanted: least numbers of households nearer by"
-    yield text("K_MIN", label, K_MIN_OF_PAPER, "What a household must hide among; numbers separated by commas.")
-    help_text = "A narrower ring moves points less far and falls short more often."
-    yield number("OUTER_FACTOR", "Outer radius as a multiple of the inner one", 10.0, help_text, 1.01, advanced=True)
+    label = tr("Inner radii to try: least numbers of people moved past")
+    yield text("K_INNER", label, K_INNER_OF_PAPER, tr("In people, if they were spread evenly; separated by commas."))
+    label = tr("Anonymity wanted: least numbers of households nearer by")
+    yield text("K_MIN", label, K_MIN_OF_PAPER, tr("What a household must hide among; numbers separated by commas."))
+    help_text = tr("A narrower ring moves points less far and falls short more often.")
+    yield number(
+        "OUTER_FACTOR", tr("Outer radius as a multiple of the inner one"), 10.0, help_text, 1.01, advanced=True
+    )
     yield number(
         "FAILURE_PERCENT",
-        "Households that may fall short, per cent",
+        tr("Households that may fall short, per cent"),
         1.0,
-        "The audit looks for the smallest K_INNER with which no more masked households than this fall short.",
+        tr("The audit looks for the smallest K_INNER with which no more masked households than this fall short."),
         0,
         100,
     )
@@ -48,18 +51,20 @@ def finer_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     """FINER_AREAS, FINER_POPULATION."""
     yield source(
         "FINER_AREAS",
-        "Finer areas",
-        "Sub-areas with population, such as blocks: how much their density varies within an area shows where masking "
-        "is likely to fall short, even where no households are known.",
+        tr("Finer areas"),
+        tr(
+            "Sub-areas with population, such as blocks: how much their density varies within an area shows "
+            "where masking is likely to fall short, even where no households are known."
+        ),
         POLYGONS,
         optional=True,
         advanced=True,
     )
     yield field(
         "FINER_POPULATION",
-        "Population of the finer areas",
+        tr("Population of the finer areas"),
         "FINER_AREAS",
-        "The number of people in each sub-area.",
+        tr("The number of people in each sub-area."),
         numeric=True,
         optional=True,
         advanced=True,
@@ -79,40 +84,55 @@ def audit_outputs() -> Iterable[QgsProcessingParameterDefinition]:
     """AUDIT, SMALLEST, AREA_AUDIT, REPORT."""
     yield sink(
         "AUDIT",
-        "Donut audit",
+        tr("Donut audit"),
         INTERNAL,
-        "A row for each K_INNER and K_MIN: k_inner, k_outer, k_min, percent_below (share of the masked households "
-        "whose actual anonymity k_act is below K_MIN), percent_below_candidates (share whose masked place could have "
-        "come from fewer than K_MIN households, which is what an outsider has to guess among), percent_not_masked.",
+        tr(
+            "A row for each K_INNER and K_MIN: k_inner, k_outer, k_min, percent_below (share of the masked "
+            "households whose actual anonymity k_act is below K_MIN), percent_below_candidates (share whose "
+            "masked place could have come from fewer than K_MIN households, which is what an outsider has to "
+            "guess among), percent_not_masked."
+        ),
     )
     yield sink(
         "SMALLEST",
-        "Smallest K_INNER",
+        tr("Smallest K_INNER"),
         INTERNAL,
-        "For each K_MIN the smallest K_INNER that keeps failures to the rate you accept; empty where none does.",
+        tr("For each K_MIN the smallest K_INNER that keeps failures to the rate you accept; empty where none does."),
         optional=True,
     )
     yield sink(
         "AREA_AUDIT",
-        "Area audit",
+        tr("Area audit"),
         INTERNAL,
-        "Each area with its households, the share that falls short of the smallest K_MIN for the first K_INNER "
-        "(percent_below) and for every other (below_…), and, with finer areas, how unevenly people are spread in it.",
+        tr(
+            "Each area with its households, the share that falls short of the smallest K_MIN for the first "
+            "K_INNER (percent_below) and for every other (below_…), and, with finer areas, how unevenly "
+            "people are spread in it."
+        ),
         POLYGONS,
         optional=True,
     )
-    yield report("A page with the table, the chart, maps of where areas fail and all parameters.")
+    yield report(tr("A page with the table, the chart, maps of where areas fail and all parameters."))
 
 
 def notes(households: Households, grid: Audit) -> list[str]:
     """Sentences for the log and the report."""
     outside = float(grid.reasons[0, OUTSIDE])
     found = [
-        f"{households.weights.sum():g} households at {len(households)} points; in the median area with households "
-        f"there are {float(np.median(grid.households[grid.households > 0], axis=0)) if grid.households.any() else 0:g}."
+        tr(
+            "{n_weights:g} households at {n_households} points; in the median area with households there are {np:g}.",
+            n_weights=households.weights.sum(),
+            n_households=len(households),
+            np=float(np.median(grid.households[grid.households > 0], axis=0)) if grid.households.any() else 0,
+        )
     ]
     if outside:
-        found.append(f"{outside:g} households lie in no area: they are counted as neighbours, but not masked.")
+        found.append(
+            tr(
+                "{outside:g} households lie in no area: they are counted as neighbours, but not masked.",
+                outside=outside,
+            )
+        )
     return found
 
 

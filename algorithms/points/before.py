@@ -16,6 +16,7 @@ from qgis.core import (
 )
 
 from ...core.errors import InputError
+from ...core.language import tr
 from ...core.masking.again import NEARLY_ALL, share_in_common
 from ...core.masking.placing import own_areas
 from ...core.records.sqlite_file import reading
@@ -32,9 +33,11 @@ Placed = tuple[str, np.ndarray, QgsCoordinateReferenceSystem]
 def register() -> QgsProcessingParameterDefinition:
     """REGISTER."""
     return register_parameter(
-        "A GeoPackage that keeps where masked points were shown, and nothing else of them; a new name starts one. The "
-        "run warns where the same points may have been released before: the middle of two masked places is nearer to "
-        "the home than either. Afterwards this release is added.",
+        tr(
+            "A GeoPackage that keeps where masked points were shown, and nothing else of them; a new name "
+            "starts one. The run warns where the same points may have been released before: the middle of two "
+            "masked places is nearer to the home than either. Afterwards this release is added."
+        ),
         advanced=True,
     )
 
@@ -46,9 +49,13 @@ def warn_of_earlier(form: Form, case: MaskingInputs) -> None:
         share = share_in_common(case.points.area_of, own_areas(planar, case.areas.planar_shapes))
         if share >= NEARLY_ALL:
             form.warn(
-                f"These may be the points that {name} showed already: {100 * share:.0f} % of them can be the same. "
-                "Whoever has both results is nearer to each home than with either: publish the earlier one again "
-                "instead, or give it as EARLIER."
+                tr(
+                    "These may be the points that {name} showed already: {share:.0f} % of them can be the same. "
+                    "Whoever has both results is nearer to each home than with either: publish the earlier one again "
+                    "instead, or give it as EARLIER.",
+                    name=name,
+                    share=100 * share,
+                )
             )
 
 
@@ -57,10 +64,10 @@ def keep(form: Form, masked: Table, for_release: bool) -> None:
     if not form.given("REGISTER"):
         return
     if not for_release:
-        form.warn("The masked points are not for release: REGISTER does not get them.")
+        form.warn(tr("The masked points are not for release: REGISTER does not get them."))
         return
     if masked.crs is None or masked.shapes is None:
-        raise InputError("REGISTER: there are no masked points to add.")
+        raise InputError(tr("REGISTER: there are no masked points to add."))
     coordinates, crs = shapely.get_coordinates(np.asarray(masked.shapes)), masked.crs.toWkt()
 
     def write(connection: sqlite3.Connection) -> None:
@@ -82,7 +89,7 @@ def _earlier(form: Form) -> Iterator[Placed]:
             found = connection.execute("SELECT masking, time, crs FROM vbas_maskings ORDER BY masking").fetchall()
             for masking, time, crs in found:
                 rows = connection.execute("SELECT x, y FROM vbas_points WHERE masking = ?", (masking,)).fetchall()
-                name = f"release {masking} of masked points in the register ({time})"
+                name = tr("release {masking} of masked points in the register ({time})", masking=masking, time=time)
                 yield name, np.array(rows, float).reshape(-1, 2), QgsCoordinateReferenceSystem.fromWkt(crs)
     target = form.outputs.target("MASKED")
     if target is not None and target.exists():
@@ -90,4 +97,8 @@ def _earlier(form: Form) -> Iterator[Placed]:
         if layer.isValid() and layer.geometryType() == QgsWkbTypes.GeometryType.PointGeometry and layer.crs().isValid():
             points = [feature.geometry() for feature in layer.getFeatures() if feature.hasGeometry()]
             single = [one.asPoint() for one in points if not one.isMultipart()]
-            yield f"the file {target}", np.array([(one.x(), one.y()) for one in single]).reshape(-1, 2), layer.crs()
+            yield (
+                tr("the file {target}", target=target),
+                np.array([(one.x(), one.y()) for one in single]).reshape(-1, 2),
+                layer.crs(),
+            )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...core.language import tr
 from ...core.masking.audit import Masker, audit, numbers_of, smallest_k_inner
 from ...core.masking.placing import own_areas
 from ...core.report.donut import audit_report
@@ -21,8 +22,8 @@ class DonutAudit(VbasAlgorithm):
 
     ID = "donutaudit"
     TAGS = "geomasking,geomask,points,households,e911"
-    SUMMARY = "Masks every household for a list of K_INNER and counts how many fall short of the wanted anonymity."
-    HELP = (
+    SUMMARY = tr("Masks every household for a list of K_INNER and counts how many fall short of the wanted anonymity.")
+    HELP = tr(
         "<p>Donut masking assumes that people are spread evenly over an area. They are not, so a point that moves "
         "past K_INNER people by that estimate may really have passed fewer. The audit masks every household you know "
         "of, counts the households nearer than it moved, and says for each K_INNER how many fall short of each K_MIN, "
@@ -35,8 +36,10 @@ class DonutAudit(VbasAlgorithm):
         self.addParameters(
             *inputs.households(optional=False),
             *inputs.areas(
-                "Households (or people, if that is what you will mask by) in each area. Without it, the households in "
-                "the area are counted."
+                tr(
+                    "Households (or people, if that is what you will mask by) in each area. Without it, the "
+                    "households in the area are counted."
+                )
             ),
             *audited.grid_parameters(),
             *audited.finer_parameters(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...core.language import tr
 from ...core.masking.candidates import hold_back
 from ...core.masking.donut import donut_mask, generator, kept_warnings, unmasked_sentence
 from ..form.base import VbasAlgorithm
@@ -16,8 +17,8 @@ class DonutMask(VbasAlgorithm):
 
     ID = "donutmask"
     TAGS = "geomasking,geomask,perturbation,jitter,points"
-    SUMMARY = "Moves each point within a ring around its true place, inside its own area, so that it is hidden."
-    HELP = (
+    SUMMARY = tr("Moves each point within a ring around its true place, inside its own area, so that it is hidden.")
+    HELP = tr(
         "<p>Moves each point in a random direction, at least as far as K_INNER and at most as far as K_OUTER people "
         "would lie if they were spread evenly over its area, and keeps it in that area, so that whatever is known of "
         "the area stays true of the point.</p>"
@@ -36,7 +37,10 @@ class DonutMask(VbasAlgorithm):
         self.addParameters(
             *inputs.points(),
             *inputs.areas(
-                "People (or households) in each area, among whom a point hides. Without it, the households in the area."
+                tr(
+                    "People (or households) in each area, among whom a point hides. Without it, the "
+                    "households in the area."
+                )
             ),
             *masked.ring(),
             *inputs.households(optional=True),

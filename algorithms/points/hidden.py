@@ -8,6 +8,7 @@ import numpy as np
 from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.errors import InputError
+from ...core.language import tr
 from ...core.masking.candidates import K_MIN, Hiding, hiding
 from ...core.masking.donut import Masking
 from ...core.masking.placing import own_areas
@@ -22,11 +23,11 @@ COUNTS: Counts = {
     "K_MIN": [{"HOUSEHOLDS": GIVEN}],
     "EARLIER_ID": [{"EARLIER": GIVEN}],
 }
-UNCOUNTED = (
+UNCOUNTED = tr(
     "HOUSEHOLDS is not given: from how many addresses each masked point could have come was not counted, and nothing "
     "is held back."
 )
-ONCE = (
+ONCE = tr(
     "Never mask the same people twice: both results together tell more of each home than either. If they were masked "
     "before, give that layer as EARLIER."
 )
@@ -36,28 +37,35 @@ def least_candidates() -> Iterable[QgsProcessingParameterDefinition]:
     """K_MIN, EARLIER, EARLIER_ID."""
     yield whole(
         "K_MIN",
-        "Fewest addresses a point may have come from",
+        tr("Fewest addresses a point may have come from"),
         K_MIN,
-        "A masked point that could have come from fewer addresses (HOUSEHOLDS of its area in whose ring it lies) is "
-        "held back, not released. 0 holds nothing back. Without HOUSEHOLDS it cannot be counted and has no effect.",
+        tr(
+            "A masked point that could have come from fewer addresses (HOUSEHOLDS of its area in whose ring "
+            "it lies) is held back, not released. 0 holds nothing back. Without HOUSEHOLDS it cannot be "
+            "counted and has no effect."
+        ),
         0,
     )
     yield source(
         "EARLIER",
-        "Masked before: the earlier masked points",
-        "Masked points of the same people that others may have already, of the same areas, K_INNER and K_OUTER: only "
-        "addresses that fit both places of a home are counted then. Needs HOUSEHOLDS. It is best not to mask the same "
-        "people twice.",
+        tr("Masked before: the earlier masked points"),
+        tr(
+            "Masked points of the same people that others may have already, of the same areas, K_INNER and "
+            "K_OUTER: only addresses that fit both places of a home are counted then. Needs HOUSEHOLDS. It is "
+            "best not to mask the same people twice."
+        ),
         POINTS,
         optional=True,
         advanced=True,
     )
     yield field(
         "EARLIER_ID",
-        "Masked before: identifier of a person, in both layers",
+        tr("Masked before: identifier of a person, in both layers"),
         "EARLIER",
-        "The field of EARLIER that says whose place it is; POINTS must have a field of the same name. It is released "
-        "only if it is among the fields to release.",
+        tr(
+            "The field of EARLIER that says whose place it is; POINTS must have a field of the same name. It "
+            "is released only if it is among the fields to release."
+        ),
         optional=True,
         advanced=True,
     )
@@ -66,7 +74,9 @@ def least_candidates() -> Iterable[QgsProcessingParameterDefinition]:
 def hiding_of(form: Form, case: MaskingInputs, masking: Masking) -> Hiding | None:
     """The candidate addresses of each masked home; None without HOUSEHOLDS. Raises InputError."""
     if form.given("EARLIER") and case.households is None:
-        raise InputError("EARLIER needs HOUSEHOLDS: without addresses nobody can count what two masked places leave.")
+        raise InputError(
+            tr("EARLIER needs HOUSEHOLDS: without addresses nobody can count what two masked places leave.")
+        )
     if case.households is None:
         return None
     area = own_areas(case.households.points, case.areas.planar_shapes)
@@ -79,7 +89,7 @@ def _earlier(form: Form, case: MaskingInputs) -> tuple[np.ndarray, np.ndarray] |
         return None
     name = form.text("EARLIER_ID")
     if not name:
-        raise InputError("EARLIER_ID is empty: choose the field of EARLIER that says whose place it is.")
+        raise InputError(tr("EARLIER_ID is empty: choose the field of EARLIER that says whose place it is."))
     layer = read_points(form.source("EARLIER"), [(name, "EARLIER_ID")], "EARLIER", form.feedback)
     now, before = case.points.layer.columns[name], layer.columns[name]
     labels = [column.categories[column.codes] for column in (now, before)]
@@ -91,7 +101,7 @@ def _earlier(form: Form, case: MaskingInputs) -> tuple[np.ndarray, np.ndarray] |
     n_found = np.where(before_codes >= 0, stop - start, 0)
     place = np.repeat(np.arange(len(before)), n_found)
     if not len(place):
-        raise InputError(f"EARLIER and POINTS have no value of “{name}” in common: check EARLIER_ID.")
+        raise InputError(tr("EARLIER and POINTS have no value of “{name}” in common: check EARLIER_ID.", name=name))
     within = np.arange(len(place)) - np.repeat(np.cumsum(n_found) - n_found, n_found)
     coordinates = moved_coordinates(layer.coordinates, layer.crs, case.areas.planar, form.context)
     return coordinates[place], case.homes.home_of[order[start[place] + within]]

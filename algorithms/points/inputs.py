@@ -10,6 +10,7 @@ from qgis.core import QgsCoordinateReferenceSystem, QgsProcessingParameterDefini
 
 from ...core.areas import identifier_text
 from ...core.errors import InputError, first_values
+from ...core.language import tr
 from ...core.masking import DISTANCES
 from ...core.masking.donut import check_no_coordinates
 from ...core.masking.homes import Homes, homes_of
@@ -45,45 +46,50 @@ class MaskingInputs:
 
 def points() -> Iterable[QgsProcessingParameterDefinition]:
     """POINTS."""
-    text = "The true places, one person or case each, in any coordinate reference system."
-    yield source("POINTS", "Points", text, POINTS)
-    text = (
+    text = tr("The true places, one person or case each, in any coordinate reference system.")
+    yield source("POINTS", tr("Points"), text, POINTS)
+    text = tr(
         "Points at the same place are one home and share one move: moved each on its own, their average would show the "
         "home. Name a field here if members of one household may have places that differ by up to 100 m: they all move "
         "as the place of most of them. It is not released."
     )
-    yield field("HOUSEHOLD_ID", "Household of the point", "POINTS", text, optional=True, advanced=True)
+    yield field("HOUSEHOLD_ID", tr("Household of the point"), "POINTS", text, optional=True, advanced=True)
 
 
 def areas(population_help: str) -> Iterable[QgsProcessingParameterDefinition]:
     """AREAS, AREA_ID, POPULATION."""
     yield source(
         "AREAS",
-        "Areas",
-        "The areas that points stay in, as polygons: small areas with known population, such as dissemination areas "
-        "or block groups. Any coordinate reference system will do: geographic coordinates are projected for measuring.",
+        tr("Areas"),
+        tr(
+            "The areas that points stay in, as polygons: small areas with known population, such as "
+            "dissemination areas or block groups. Any coordinate reference system will do: geographic "
+            "coordinates are projected for measuring."
+        ),
         POLYGONS,
     )
-    text = "The field that names an area in the internal outputs; without it they are numbered."
-    yield field("AREA_ID", "Identifier of the area", "AREAS", text, optional=True)
-    yield field("POPULATION", "Population", "AREAS", population_help, numeric=True, optional=True)
+    text = tr("The field that names an area in the internal outputs; without it they are numbered.")
+    yield field("AREA_ID", tr("Identifier of the area"), "AREAS", text, optional=True)
+    yield field("POPULATION", tr("Population"), "AREAS", population_help, numeric=True, optional=True)
 
 
 def households(optional: bool) -> Iterable[QgsProcessingParameterDefinition]:
     """HOUSEHOLDS, HOUSEHOLD_COUNT."""
     yield source(
         "HOUSEHOLDS",
-        "Households",
-        "Where households really are, a point each, such as an address or emergency-call register: the actual "
-        "anonymity is counted among them.",
+        tr("Households"),
+        tr(
+            "Where households really are, a point each, such as an address or emergency-call register: the actual "
+            "anonymity is counted among them."
+        ),
         POINTS,
         optional=optional,
     )
     yield field(
         "HOUSEHOLD_COUNT",
-        "Households per point",
+        tr("Households per point"),
         "HOUSEHOLDS",
-        "How many households (or people) a point stands for; one each without it.",
+        tr("How many households (or people) a point stands for; one each without it."),
         numeric=True,
         optional=True,
         advanced=True,
@@ -94,11 +100,13 @@ def distance() -> QgsProcessingParameterDefinition:
     """DISTANCE."""
     return choice(
         "DISTANCE",
-        "Law of the distance",
+        tr("Law of the distance"),
         DISTANCES,
         next(iter(DISTANCES)),
-        "How far a point moves within its ring: every distance alike (“uniform in distance”, nearer spots are likelier "
-        "than spots farther out), or every spot of the ring alike (“uniform in area”).",
+        tr(
+            "How far a point moves within its ring: every distance alike (“uniform in distance”, nearer spots "
+            "are likelier than spots farther out), or every spot of the ring alike (“uniform in area”)."
+        ),
         advanced=True,
     )
 
@@ -152,18 +160,23 @@ def case_of(form: Form) -> MaskingInputs:
     named = [(name, "KEEP_FIELDS") for name in kept]
     household = form.text("HOUSEHOLD_ID")
     if household and household in kept:
-        raise InputError(f"KEEP_FIELDS: “{household}” is HOUSEHOLD_ID, which is not released: take it out.")
+        raise InputError(
+            tr("KEEP_FIELDS: “{household}” is HOUSEHOLD_ID, which is not released: take it out.", household=household)
+        )
     asked = {"CATEGORY_FIELD": category, "HOUSEHOLD_ID": household}
     if form.given("EARLIER"):
         asked["EARLIER_ID"] = form.text("EARLIER_ID")
     named += [(name, parameter) for parameter, name in asked.items() if name and name not in kept]
     layer = read_points(form.source("POINTS"), named, "POINTS", form.feedback)
     if not len(layer):
-        raise InputError("POINTS is empty: there is nothing to mask.")
+        raise InputError(tr("POINTS is empty: there is nothing to mask."))
     by_category = _category_fields(form, layer, category)
     if not category and not population and not form.given("HOUSEHOLDS"):
         raise InputError(
-            "POPULATION is empty: choose the field of AREAS with their population, or give HOUSEHOLDS to be counted."
+            tr(
+                "POPULATION is empty: choose the field of AREAS with their population, or give HOUSEHOLDS to "
+                "be counted."
+            )
         )
     fields = [(name, "CATEGORY_POPULATIONS") for name in by_category.values()] or [(population, "POPULATION")]
     read = mask_areas_of(form, fields if fields[0][0] else [])
@@ -191,10 +204,12 @@ def _category_fields(form: Form, layer: Points, category: str) -> dict[str, str]
     """Field of AREAS by category: as the user says, else the fields that have the categories' names."""
     pairs = [str(value).strip() for value in form.cells("CATEGORY_POPULATIONS")]
     if len(pairs) % 2:
-        raise InputError("CATEGORY_POPULATIONS has a category without a field: write category and field in turn.")
+        raise InputError(tr("CATEGORY_POPULATIONS has a category without a field: write category and field in turn."))
     if not category:
         if pairs:
-            raise InputError("CATEGORY_POPULATIONS needs CATEGORY_FIELD: choose the field of POINTS they belong to.")
+            raise InputError(
+                tr("CATEGORY_POPULATIONS needs CATEGORY_FIELD: choose the field of POINTS they belong to.")
+            )
         return {}
     if pairs:
         return dict(zip(pairs[::2], pairs[1::2]))
@@ -203,7 +218,11 @@ def _category_fields(form: Form, layer: Points, category: str) -> dict[str, str]
     found = {text: text for text in texts if text in there}
     if not found:
         raise InputError(
-            f"CATEGORY_FIELD “{category}” has the values {first_values(text for text in texts if text)}, but AREAS "
-            "has no fields of these names: say in CATEGORY_POPULATIONS which field belongs to which category."
+            tr(
+                "CATEGORY_FIELD “{category}” has the values {first}, but AREAS "
+                "has no fields of these names: say in CATEGORY_POPULATIONS which field belongs to which category.",
+                category=category,
+                first=first_values(text for text in texts if text),
+            )
         )
     return found

@@ -9,15 +9,16 @@ import numpy as np
 import shapely
 from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterMatrix
 
+from ...core.language import tr
 from ...core.masking.candidates import Hiding, Shortfall
 from ...core.masking.donut import REASONS, Masking, check_released, kept_warnings, release_order
 from ...core.masking.placing import NO_AREA
 from ...core.masking.utility import Utility, utility
+from ...core.plain_text import plain_text
 from ...core.progress import Progress
 from ...core.records.columns import Column
 from ...core.report.donut import Anonymity, masking_report
 from ...core.report.running import Running
-from ...core.written import written
 from ..form.form import Form
 from ..form.parameters import POINTS, described, field, report, sink, whole
 from ..layers.shapes.points import moved_coordinates
@@ -25,21 +26,23 @@ from ..layers.tables import FOR_RELEASE, INTERNAL, Table, number_fields
 from .inputs import MaskingInputs, distance
 
 NUMBERS = {
-    "N_POINTS": "Points",
-    "N_MASKED": "Points masked and released",
-    "N_NOT_MASKED": "Points not masked, not released",
-    "N_HELD_BACK": "Points masked but held back: too few candidate addresses",
-    "N_HOMES": "Homes, each of which moves as one",
-    "PERCENT_BELOW_K_MIN": "Masked points with fewer candidate addresses than K_MIN (than 5 where it is 0), per cent",
-    "MEAN_DISPLACEMENT": "Mean displacement, metres",
-    "PERCENT_IN_OWN_AREA": "Masked points in their own area, per cent",
-    "PERCENT_BELOW_K_INNER": "Masked points whose actual anonymity is below K_INNER, per cent",
-    "NEAREST_NEIGHBOUR_BEFORE": "Mean distance to the nearest point before, metres",
-    "NEAREST_NEIGHBOUR_AFTER": "Mean distance to the nearest point after, metres",
+    "N_POINTS": tr("Points"),
+    "N_MASKED": tr("Points masked and released"),
+    "N_NOT_MASKED": tr("Points not masked, not released"),
+    "N_HELD_BACK": tr("Points masked but held back: too few candidate addresses"),
+    "N_HOMES": tr("Homes, each of which moves as one"),
+    "PERCENT_BELOW_K_MIN": tr(
+        "Masked points with fewer candidate addresses than K_MIN (than 5 where it is 0), per cent"
+    ),
+    "MEAN_DISPLACEMENT": tr("Mean displacement, metres"),
+    "PERCENT_IN_OWN_AREA": tr("Masked points in their own area, per cent"),
+    "PERCENT_BELOW_K_INNER": tr("Masked points whose actual anonymity is below K_INNER, per cent"),
+    "NEAREST_NEIGHBOUR_BEFORE": tr("Mean distance to the nearest point before, metres"),
+    "NEAREST_NEIGHBOUR_AFTER": tr("Mean distance to the nearest point after, metres"),
 }
 
 
-MASKED_POINTS = "Masked points"
+MASKED_POINTS = tr("Masked points")
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,50 +63,64 @@ def ring() -> Iterable[QgsProcessingParameterDefinition]:
     """CATEGORY_FIELD, CATEGORY_POPULATIONS, K_INNER, K_OUTER: whom a point hides among, and how far it moves."""
     yield field(
         "CATEGORY_FIELD",
-        "Category",
+        tr("Category"),
         "POINTS",
-        "A field of the points, such as age and sex group, that outsiders may know: a point then hides among the "
-        "people of its own category, and moves farther where they are few. Needs a population per category.",
+        tr(
+            "A field of the points, such as age and sex group, that outsiders may know: a point then hides among the "
+            "people of its own category, and moves farther where they are few. Needs a population per category."
+        ),
         optional=True,
     )
-    headers = ["Category", "Field of AREAS"]
+    headers = [tr("Category"), tr("Field of AREAS")]
     yield described(
-        QgsProcessingParameterMatrix("CATEGORY_POPULATIONS", "Categories only: population of each", headers=headers),
-        "For each category, the field of AREAS with its population; on the command line as a list, category and field "
-        "in turn. Without it, the fields of AREAS that have the categories' names.",
+        QgsProcessingParameterMatrix(
+            "CATEGORY_POPULATIONS", tr("Categories only: population of each"), headers=headers
+        ),
+        tr(
+            "For each category, the field of AREAS with its population; on the command line as a list, "
+            "category and field in turn. Without it, the fields of AREAS that have the categories' names."
+        ),
         advanced=True,
         optional=True,
     )
     yield whole(
         "K_INNER",
-        "Least number of people a point moves past (inner radius)",
+        tr("Least number of people a point moves past (inner radius)"),
         15,
-        "A point moves past at least this many people, if they were spread evenly: take three times the anonymity you "
-        "want, since they are not.",
+        tr(
+            "A point moves past at least this many people, if they were spread evenly: take three times the "
+            "anonymity you want, since they are not."
+        ),
         1,
     )
-    text = "It moves past at most this many people. Without it, 10 x K_INNER."
-    yield whole("K_OUTER", "Largest number of people a point moves past (outer radius)", None, text, 2, optional=True)
+    text = tr("It moves past at most this many people. Without it, 10 x K_INNER.")
+    yield whole(
+        "K_OUTER", tr("Largest number of people a point moves past (outer radius)"), None, text, 2, optional=True
+    )
 
 
 def release_settings() -> Iterable[QgsProcessingParameterDefinition]:
     """KEEP_FIELDS, DISTANCE, SEED."""
     yield field(
         "KEEP_FIELDS",
-        "Fields to release",
+        tr("Fields to release"),
         "POINTS",
-        "Columns to release with the masked points, unchanged. Leave out names, numbers, addresses and coordinates: "
-        "they undo the masking.",
+        tr(
+            "Columns to release with the masked points, unchanged. Leave out names, numbers, addresses and "
+            "coordinates: they undo the masking."
+        ),
         several=True,
         optional=True,
     )
     yield distance()
     yield whole(
         "SEED",
-        "Seed",
+        tr("Seed"),
         None,
-        "Same points and same seed, same result, for checking. Without it the moves are drawn from the system's own "
-        "source, which nobody can repeat: do that for a release. Never publish a seed.",
+        tr(
+            "Same points and same seed, same result, for checking. Without it the moves are drawn from the "
+            "system's own source, which nobody can repeat: do that for a release. Never publish a seed."
+        ),
         0,
         optional=True,
         advanced=True,
@@ -116,24 +133,32 @@ def mask_outputs() -> Iterable[QgsProcessingParameterDefinition]:
         "MASKED",
         MASKED_POINTS,
         FOR_RELEASE,
-        "The masked points with the fields you named and nothing else, in the coordinate reference system of the "
-        "points. Rows are sorted by where they lie, so that their order reveals nothing. Where most points turn out to "
-        "have fewer than K_MIN candidate addresses, the layer is called internal instead.",
+        tr(
+            "The masked points with the fields you named and nothing else, in the coordinate reference system "
+            "of the points. Rows are sorted by where they lie, so that their order reveals nothing. Where "
+            "most points turn out to have fewer than K_MIN candidate addresses, the layer is called internal "
+            "instead."
+        ),
         POINTS,
     )
     yield sink(
         "AUDIT",
-        "Masking audit",
+        tr("Masking audit"),
         INTERNAL,
-        "Every point at its true place: what became of it and why, its area and the people it hides among, its ring, "
-        "how far it moved, the home it belongs to and its members among the points, the estimated anonymity k_est and, "
-        "with households, the actual one, k_act, and candidates, the addresses from which it could have come "
-        "(candidates_left, with EARLIER: those that fit all places); without households candidates is empty, since it "
-        "cannot be counted. It would undo the masking.",
+        tr(
+            "Every point at its true place: what became of it and why, its area and the people it hides "
+            "among, its ring, how far it moved, the home it belongs to and its members among the points, the "
+            "estimated anonymity k_est and, with households, the actual one, k_act, and candidates, the "
+            "addresses from which it could have come (candidates_left, with EARLIER: those that fit all "
+            "places); without households candidates is empty, since it cannot be counted. It would undo the "
+            "masking."
+        ),
         POINTS,
         optional=True,
     )
-    yield report("A page with the anonymity reached, the points that were not masked and what is left of the pattern.")
+    yield report(
+        tr("A page with the anonymity reached, the points that were not masked and what is left of the pattern.")
+    )
 
 
 def measure(
@@ -203,7 +228,7 @@ def masking_audit_table(case: MaskingInputs, masking: Masking, found: MaskingMea
         columns.append(or_null(found.hiding.left[homes.home_of]))
     if case.category is not None:
         kinds["category"] = "text"
-        texts = [None if value is None else written(value) for value in case.category.categories]
+        texts = [None if value is None else plain_text(value) for value in case.category.categories]
         columns.append(Column(case.category.codes, np.array(texts, dtype=object)))
     if found.k_act is not None:
         kinds["k_act"] = "real"

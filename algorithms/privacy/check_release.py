@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qgis.core import QgsProcessingException
 
+from ...core.language import tr
 from ...core.privacy.checking import ReleaseCheck, check_release
 from ...core.report.checking import check_report
 from ..form import parameters as shared
@@ -22,10 +23,10 @@ class CheckRelease(VbasAlgorithm):
 
     ID = "checkrelease"
     TAGS = "risk,audit,l-diversity,t-closeness"
-    SUMMARY = (
+    SUMMARY = tr(
         "Checks any table of person records before it is published: k, l, t, risk, and what further fields reveal."
     )
-    HELP = (
+    HELP = tr(
         "<p>How well does a table hide people? Records that share all quasi-identifiers make a class; the smallest "
         "class, what the members of a class have in common, and the risk of being recognised (1 / class) are reported, "
         "with every class that falls short. The other fields are looked at for values that single out a person or "
@@ -37,36 +38,40 @@ class CheckRelease(VbasAlgorithm):
 
     def declare(self) -> None:
         self.addParameters(
-            shared.source("RECORDS", "Table to check", "The records as they are to be published."),
+            shared.source("RECORDS", tr("Table to check"), tr("The records as they are to be published.")),
             shared.field(
                 "QUASI_IDENTIFIERS",
-                "Quasi-identifiers",
+                tr("Quasi-identifiers"),
                 "RECORDS",
-                "What an outsider could know about a person, the region that the table shows included.",
+                tr("What an outsider could know about a person, the region that the table shows included."),
                 several=True,
             ),
             record_count(numeric=True),
             k_parameter(),
             *protection_parameters(),
             *(shared.optional(shared.advanced(one)) for one in area_parameters(with_population=False)),
-            shared.yes("STOP", "End with an error where classes fall short", True, "So that a script stops there too."),
+            shared.yes(
+                "STOP", tr("End with an error where classes fall short"), True, tr("So that a script stops there too.")
+            ),
             shared.sink(
                 "CHECK",
-                "Classes that fall short",
+                tr("Classes that fall short"),
                 INTERNAL,
-                "A row per class that does not hold what is asked: its values, records, people, and how many values of "
-                "each sensitive field it has.",
+                tr(
+                    "A row per class that does not hold what is asked: its values, records, people, and how "
+                    "many values of each sensitive field it has."
+                ),
                 optional=True,
             ),
-            shared.report("A page with the verdict, the risk, and what the other fields reveal."),
+            shared.report(tr("A page with the verdict, the risk, and what the other fields reveal.")),
         )
         self.addNumbers(
-            K_FOUND="People in the smallest class",
-            L_FOUND="Fewest sensitive values in a class",
-            T_FOUND="Largest distance of a class from the table",
-            N_BELOW="Records in classes that fall short",
-            LARGEST_RISK="Largest risk",
-            MEAN_RISK="Mean risk",
+            K_FOUND=tr("People in the smallest class"),
+            L_FOUND=tr("Fewest sensitive values in a class"),
+            T_FOUND=tr("Largest distance of a class from the table"),
+            N_BELOW=tr("Records in classes that fall short"),
+            LARGEST_RISK=tr("Largest risk"),
+            MEAN_RISK=tr("Mean risk"),
         )
 
     def counts(self) -> Counts:
@@ -92,9 +97,12 @@ class CheckRelease(VbasAlgorithm):
 def verdict(found: ReleaseCheck, k: int) -> str:
     """One sentence."""
     if not found.classes_below:
-        return f"Every class has at least {k} people; the smallest has {found.k_found}."
-    return (
-        f"{found.classes_below} classes with {found.records_below} records fall short of what is asked; the smallest "
-        f"has {found.k_found} people. Coarser quasi-identifiers or larger regions, or leaving these records out, mend "
-        "that."
+        return tr("Every class has at least {k} people; the smallest has {k_found}.", k=k, k_found=found.k_found)
+    return tr(
+        "{classes_below} classes with {records_below} records fall short of what is asked; the smallest "
+        "has {k_found} people. Coarser quasi-identifiers or larger regions, or leaving these records out, mend "
+        "that.",
+        classes_below=found.classes_below,
+        records_below=found.records_below,
+        k_found=found.k_found,
     )

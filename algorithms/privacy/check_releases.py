@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...core.errors import InputError
+from ...core.language import tr
 from ...core.releases.examining import examine_all
 from ...core.releases.listing import rows_of
 from ...core.report.releases import releases_report, verdict
@@ -24,8 +25,8 @@ class CheckReleases(VbasAlgorithm):
 
     ID = "checkreleases"
     TAGS = "differencing,earlier,disclosure,overlay,update"
-    SUMMARY = "Finds the counts of fewer than k people that several releases of the same people give away together."
-    HELP = (
+    SUMMARY = tr("Finds the counts of fewer than k people that several releases of the same people give away together.")
+    HELP = tr(
         "<p>Every class of every release may have k people, and yet two releases give single persons away: where one "
         "shows twelve people in a region, and another ten in all of it but one area, two live in that area. This holds "
         "for other regions, for more or fewer quasi-identifiers, and for a table that is published again every month: "
@@ -42,29 +43,34 @@ class CheckReleases(VbasAlgorithm):
 
     def declare(self) -> None:
         self.addParameters(
-            register_parameter("A register of releases, as “Anonymise records” keeps it. Or give the releases below."),
+            register_parameter(
+                tr("A register of releases, as “Anonymise records” keeps it. Or give the releases below.")
+            ),
             *release_parameters(),
             *relating_parameters(),
             k_parameter(),
             *(shared.optional(shared.advanced(one)) for one in area_parameters(with_population=False)),
             shared.sink(
                 "PINNED",
-                "Counts given away",
+                tr("Counts given away"),
                 INTERNAL,
-                "A row per count: its areas (as a shape, where the areas are given), values, least and most people, "
-                "their sensitive values where those are known (vbas_sensitive), and the releases that tell. Last come "
-                "groups of K people and more who are shown to have one sensitive value.",
+                tr(
+                    "A row per count: its areas (as a shape, where the areas are given), values, least and "
+                    "most people, their sensitive values where those are known (vbas_sensitive), and the "
+                    "releases that tell. Last come groups of K people and more who are shown to have one "
+                    "sensitive value."
+                ),
                 optional=True,
             ),
-            shared.report("A page with the verdict, and what is given away by which releases."),
+            shared.report(tr("A page with the verdict, and what is given away by which releases.")),
         )
         self.addNumbers(
-            N_PINNED="Counts given away",
-            N_PERSONS="People in them at least",
-            N_VALUES="Counts given away whose sensitive values are known",
-            N_ALIKE="Groups of K people and more shown to have one sensitive value",
-            N_UNDECIDED="Counts that could not be decided",
-            N_CONTRADICTED="Classes in which the releases contradict each other",
+            N_PINNED=tr("Counts given away"),
+            N_PERSONS=tr("People in them at least"),
+            N_VALUES=tr("Counts given away whose sensitive values are known"),
+            N_ALIKE=tr("Groups of K people and more shown to have one sensitive value"),
+            N_UNDECIDED=tr("Counts that could not be decided"),
+            N_CONTRADICTED=tr("Classes in which the releases contradict each other"),
         )
 
     def counts(self) -> Counts:
@@ -78,7 +84,9 @@ class CheckReleases(VbasAlgorithm):
     def work(self, form: Form) -> dict[str, object]:
         releases, k = releases_of(form), form.whole("K")
         if len(releases) < 2:
-            raise InputError(f"There are {len(releases)} releases: give at least two of the same people.")
+            raise InputError(
+                tr("There are {n_releases} releases: give at least two of the same people.", n_releases=len(releases))
+            )
         releases = comparable(form, releases)
         found = examine_all(releases, k, form.progress(stop=80))
         rows = rows_of(found, releases)
@@ -88,7 +96,12 @@ class CheckReleases(VbasAlgorithm):
         undecided = 0 if found.pinned is None else found.pinned.n_undecided
         contradicted = 0 if found.pinned is None else len(found.pinned.contradicted)
         if contradicted:
-            form.warn(f"In {contradicted} classes the releases contradict each other: they are of different people.")
+            form.warn(
+                tr(
+                    "In {contradicted} classes the releases contradict each other: they are of different people.",
+                    contradicted=contradicted,
+                )
+            )
         numbers = {"N_PINNED": found.n_counts, "N_PERSONS": found.n_persons}
         numbers.update(N_VALUES=found.n_values, N_ALIKE=found.n_alike)
         return {**numbers, "N_UNDECIDED": undecided, "N_CONTRADICTED": contradicted}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from ...core.language import tr
 from ..form.form import Form
 from .rule import rule_of
 
-INDEPENDENT = "The crosswalk does not depend on which classes the suppressed records are of."
+INDEPENDENT = tr("The crosswalk does not depend on which classes the suppressed records are of.")
 
 
 def crosswalk_sentence(form: Form, looking: Collection[str]) -> str:
@@ -18,15 +19,20 @@ def crosswalk_sentence(form: Form, looking: Collection[str]) -> str:
     if not looking:
         return INDEPENDENT
     names = " and ".join(f"“{name}”" for name in looking)
-    sentence = (
-        f"The crosswalk depends on the classes of suppressed records ({names}): who knows the method and nearly all "
-        "records can tell some of them from it."
+    sentence = tr(
+        "The crosswalk depends on the classes of suppressed records ({names}): who knows the method and nearly all "
+        "records can tell some of them from it.",
+        names=names,
     )
-    why = "REGISTER is given" if form.has("REGISTER") and form.given("REGISTER") else ""
-    why = "a RULE is followed" if rule_of(form) is not None else why
+    why = tr("REGISTER is given") if form.has("REGISTER") and form.given("REGISTER") else ""
+    why = tr("a RULE is followed") if rule_of(form) is not None else why
     if why:
         form.warn(
-            f"{names} makes the crosswalk depend on the classes of suppressed records, and {why}: the combination "
-            "“all-rounder” makes one that does not."
+            tr(
+                "{names} makes the crosswalk depend on the classes of suppressed records, and {why}: the combination "
+                "“all-rounder” makes one that does not.",
+                names=names,
+                why=why,
+            )
         )
     return sentence

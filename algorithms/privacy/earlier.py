@@ -10,6 +10,7 @@ from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.areas import Areas
 from ...core.errors import PrivacyError
+from ...core.language import tr
 from ...core.plan import Plan
 from ...core.privacy.requirement import Requirement
 from ...core.records.matching import Records
@@ -36,20 +37,27 @@ COUNTS: Counts = {
 def register_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     """REGISTER and REGISTER_ACTION."""
     yield register_parameter(
-        "A GeoPackage that keeps what earlier releases of these people published, and nothing else; a new name starts "
-        "one. Before anything is written, this release is held against all of them: together they must give away no "
-        "count of fewer than k people. Afterwards this release is added. Where a quasi-identifier is shown coarser now "
-        "or was then, give its coarser values as they were: they say which counts are sums of which.",
+        tr(
+            "A GeoPackage that keeps what earlier releases of these people published, and nothing else; a new "
+            "name starts one. Before anything is written, this release is held against all of them: together "
+            "they must give away no count of fewer than k people. Afterwards this release is added. Where a "
+            "quasi-identifier is shown coarser now or was then, give its coarser values as they were: they "
+            "say which counts are sums of which."
+        ),
         advanced=True,
     )
     yield choice(
         "REGISTER_ACTION",
-        "Earlier releases: if they and this one give counts away",
+        tr("Earlier releases: if they and this one give counts away"),
         (STOP, REPAIR),
         STOP,
-        f"“{STOP}”: nothing is written. “{REPAIR}”: the smallest classes that tell are suppressed, or shown in larger "
-        "regions if nested, until nothing is given away; the log says what that costs. The regions of an earlier "
-        "release, if the people are the same, cost nothing.",
+        tr(
+            "“{stop}”: nothing is written. “{repair}”: the smallest classes that tell are suppressed, or "
+            "shown in larger regions if nested, until nothing is given away; the log says what that costs. "
+            "The regions of an earlier release, if the people are the same, cost nothing.",
+            stop=STOP,
+            repair=REPAIR,
+        ),
         advanced=True,
     )
 
@@ -85,14 +93,24 @@ def protected(form: Form, plan: Plan, areas: Areas, records: Records, requiremen
             )
             plan, told, found = done.plan, done.published, done.after
             _say_what_it_cost(form, done, on_earlier_regions(plan, areas, earlier, requirement))
-        form.info(f"Held against {len(earlier)} earlier releases of the register: nothing is given away.")
+        form.info(
+            tr(
+                "Held against {n_earlier} earlier releases of the register: nothing is given away.",
+                n_earlier=len(earlier),
+            )
+        )
         if found.n_alike and not alike:
             form.warn(
-                f"{found.n_alike} groups of {plan.k} people and more are shown to have one sensitive value by the "
-                "earlier releases and this one together; with L_DIVERSITY of 2 or more they would count as given away."
+                tr(
+                    "{n_alike} groups of {k} people and more are shown to have one sensitive value by the "
+                    "earlier releases and this one together; with L_DIVERSITY of 2 or more they would count "
+                    "as given away.",
+                    n_alike=found.n_alike,
+                    k=plan.k,
+                )
             )
         if found.n_undecided:
-            form.warn(f"{found.n_undecided} counts were too many or too hard to decide.")
+            form.warn(tr("{n_undecided} counts were too many or too hard to decide.", n_undecided=found.n_undecided))
     entry = new_entry(path, told, len(earlier))
     form.outputs.then(entry.finish, entry.close)
     return plan
@@ -104,30 +122,47 @@ def _say_what_it_cost(form: Form, done: Repaired, other: Plan | None) -> None:
     if done.after.n_counts:
         raise PrivacyError(_stopped(done.after, k))
     form.warn(
-        f"This release would have given away {done.before.n_counts} counts of fewer than {k} people together "
-        f"with earlier ones. To prevent that, {done.n_suppressed} more records are suppressed and {done.n_coarser} "
-        f"shown in larger regions. {done.n_known_by_size} counts would follow for somebody who knew which classes are "
-        "suppressed for their size alone: do not tell."
+        tr(
+            "This release would have given away {n_counts} counts of fewer than {k} people together "
+            "with earlier ones. To prevent that, {n_suppressed} more records are suppressed and {n_coarser} "
+            "shown in larger regions. {n_known_by_size} counts would follow for somebody who knew which classes are "
+            "suppressed for their size alone: do not tell.",
+            n_counts=done.before.n_counts,
+            k=k,
+            n_suppressed=done.n_suppressed,
+            n_coarser=done.n_coarser,
+            n_known_by_size=done.n_known_by_size,
+        )
     )
     if other is not None:
         form.info(
-            f"With the regions of an earlier release {other.n_released} records could be shown, here "
-            f"{done.plan.n_released}: release by its crosswalk (“Release records”, with this register)."
+            tr(
+                "With the regions of an earlier release {n_released} records could be shown, here "
+                "{n_here}: release by its crosswalk (“Release records”, with this register).",
+                n_released=other.n_released,
+                n_here=done.plan.n_released,
+            )
         )
 
 
 def _refuse_contradictions(found: Examined) -> None:
     if found.n_contradicted:
         raise PrivacyError(
-            f"In {found.n_contradicted} classes this release and those of REGISTER fit no people: people were added or "
-            "changed, and so were the regions, so that nobody can say what they give away together. Use the crosswalk "
-            "of the last release (“Release records”), or a new register if these are other people."
+            tr(
+                "In {n_contradicted} classes this release and those of REGISTER fit no people: people were "
+                "added or changed, and so were the regions, so that nobody can say what they give away "
+                "together. Use the crosswalk of the last release (“Release records”), or a new register if "
+                "these are other people.",
+                n_contradicted=found.n_contradicted,
+            )
         )
 
 
 def _stopped(found: Examined, k: int) -> str:
-    return (
-        f"Together with the releases of REGISTER this one would give away {found.n_counts} counts of fewer than {k} "
+    return tr(
+        "Together with the releases of REGISTER this one would give away {n_counts} counts of fewer than {k} "
         "people: use the crosswalk and the quasi-identifiers of the earlier release, or set REGISTER_ACTION to "
-        "“repair”."
+        "“repair”.",
+        n_counts=found.n_counts,
+        k=k,
     )

@@ -6,6 +6,7 @@ from dataclasses import astuple
 from pathlib import Path
 
 from ...core.errors import InputError
+from ...core.language import tr
 from ..compat import field as make_field
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
@@ -33,8 +34,8 @@ class EditRegister(VbasAlgorithm):
 
     ID = "editregister"
     TAGS = "earlier,trial,remove,list"
-    SUMMARY = "Lists the releases in a register, and takes out one that was never published."
-    HELP = (
+    SUMMARY = tr("Lists the releases in a register, and takes out one that was never published.")
+    HELP = tr(
         "<p>A register keeps what earlier releases of the same people published, so that a new release is held against "
         "them. Each run with REGISTER adds to it, trials too. A trial that was never published is in the way: it "
         "constrains later releases for nothing. Look for its number and the time it was added (UTC) in the list, and "
@@ -44,35 +45,37 @@ class EditRegister(VbasAlgorithm):
     )
 
     def declare(self) -> None:
-        register = register_parameter("A register of releases, as “Anonymise records” keeps it.")
+        register = register_parameter(tr("A register of releases, as “Anonymise records” keeps it."))
         register.setFlags(register.flags() & ~shared.OPTIONAL)
         self.addParameters(
             register,
             shared.whole(
                 "REMOVE",
-                "Release to take out",
+                tr("Release to take out"),
                 None,
-                "The number in the list of a release that was never published. Leave it empty to look only.",
+                tr("The number in the list of a release that was never published. Leave it empty to look only."),
                 1,
                 optional=True,
             ),
             shared.yes(
                 "NEVER_PUBLISHED",
-                "Nobody outside has seen that release",
+                tr("Nobody outside has seen that release"),
                 False,
-                "To be ticked for a release to be taken out.",
+                tr("To be ticked for a release to be taken out."),
             ),
             shared.sink(
                 "CONTENTS",
-                "Releases in the register",
+                tr("Releases in the register"),
                 INTERNAL,
-                "A row per release that stays: its number, when it was added, k, quasi-identifiers, levels, how many "
-                "counts of how many records it shows, and its sensitive fields. No more than was published, but kept "
-                "by whoever keeps the register.",
+                tr(
+                    "A row per release that stays: its number, when it was added, k, quasi-identifiers, "
+                    "levels, how many counts of how many records it shows, and its sensitive fields. No more "
+                    "than was published, but kept by whoever keeps the register."
+                ),
                 optional=True,
             ),
         )
-        self.addNumbers(N_RELEASES="Releases in the register", N_REMOVED="Releases taken out")
+        self.addNumbers(N_RELEASES=tr("Releases in the register"), N_REMOVED=tr("Releases taken out"))
 
     def counts(self) -> Counts:
         return {"NEVER_PUBLISHED": [{"REMOVE": GIVEN}]}
@@ -83,14 +86,28 @@ class EditRegister(VbasAlgorithm):
         if remove is not None:
             if not form.yes("NEVER_PUBLISHED"):
                 raise InputError(
-                    f"REMOVE names release {remove}: tick NEVER_PUBLISHED if nobody outside has seen it. Otherwise it "
-                    "must stay, or the next release is held against too little."
+                    tr(
+                        "REMOVE names release {remove}: tick NEVER_PUBLISHED if nobody outside has seen it. "
+                        "Otherwise it must stay, or the next release is held against too little.",
+                        remove=remove,
+                    )
                 )
             entry = taking_out(path, remove)
             form.outputs.then(entry.finish, entry.close)
             found = [one for one in found if one.release != remove]
         form.outputs.add("CONTENTS", _table(found))
-        form.info(*(f"Release {one.release}, added {one.time}: {one.records} records, k {one.k}." for one in found))
+        form.info(
+            *(
+                tr(
+                    "Release {release}, added {time}: {records} records, k {k}.",
+                    release=one.release,
+                    time=one.time,
+                    records=one.records,
+                    k=one.k,
+                )
+                for one in found
+            )
+        )
         return {"N_RELEASES": len(found), "N_REMOVED": int(remove is not None)}
 
 

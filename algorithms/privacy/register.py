@@ -18,6 +18,7 @@ import numpy as np
 from ...core.arrays import to_list
 from ...core.crosswalk import LEFT_OUT, Crosswalk
 from ...core.errors import InputError
+from ...core.language import tr
 from ...core.levels import Levels
 from ...core.records.sqlite_file import reading
 from ...core.releases.published import Published
@@ -64,7 +65,7 @@ def new_entry(path: Path, release: Published, n_earlier: int) -> Entry:
 
     def add(connection: sqlite3.Connection) -> None:
         if connection.execute("SELECT count(*) FROM vbas_releases").fetchone()[0] != n_earlier:
-            raise InputError(f"REGISTER: another run has added a release to {path} meanwhile: run again.")
+            raise InputError(tr("REGISTER: another run has added a release to {path} meanwhile: run again.", path=path))
         _add(connection, release)
 
     return written_entry(path, add)
@@ -117,7 +118,13 @@ def _release(connection: sqlite3.Connection, row: tuple[object, ...], path: Path
         return replace(release, sensitive=_sensitive(counts, values), coarsened=levels)
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise InputError(
-            f"REGISTER: release {number} (“{title}”) in {path} is damaged ({error}): restore the file from a copy."
+            tr(
+                "REGISTER: release {number} (“{title}”) in {path} is damaged ({error}): restore the file from a copy.",
+                number=number,
+                title=title,
+                path=path,
+                error=error,
+            )
         ) from error
 
 
@@ -132,7 +139,7 @@ def _sensitive(counts: list[tuple[int, int, str, int]], rows: list[tuple[object,
         values, value = np.unique(np.array([row[4] for row in own], dtype=str), return_inverse=True)
         shown = np.array([row[5] for row in own], np.int64)
         if (np.bincount(label, shown, len(records)) != records).any():
-            raise ValueError(f"the values of “{name}” do not add up to its counts")
+            raise ValueError(tr("the values of “{name}” do not add up to its counts", name=name))
         found.append(Values(name, values.astype(object), label, value.reshape(-1), shown))
     return tuple(found)
 
@@ -171,7 +178,7 @@ def _published(
     class_of = np.array([class_at[one] for _, _, one, _ in counts], np.int64)
     records = np.array([one for *_, one in counts], np.int64)
     if (records < k).any():
-        raise ValueError(f"{int((records < k).sum())} counts are below its k of {k}")
+        raise ValueError(tr("{n_value} counts are below its k of {k}", n_value=int((records < k).sum()), k=k))
     bounded, whole = (bool(one) for one in flags)
     return Published(
         title,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...core.errors import InputError, VbasError
+from ...core.language import tr
 from ...core.records.sqlite_file import reading
 from .register_file import COUNTS, CROSSWALKS, RELEASES, SECONDS_TO_WAIT, VALUES, Entry, check_register, mark_changed
 
@@ -44,7 +45,7 @@ class Listed:
 def releases_in(path: Path) -> list[Listed]:
     """The releases of a register, in the order they were added. Raises InputError for a file that is none."""
     if not path.is_file():
-        raise InputError(f"REGISTER: there is no file {path}: name a register.")
+        raise InputError(tr("REGISTER: there is no file {path}: name a register.", path=path))
     with reading(path, "REGISTER") as connection:
         check_register(connection, path)
         rows = connection.execute(LISTED).fetchall()
@@ -59,9 +60,15 @@ def taking_out(path: Path, release: int) -> Entry:
     there = [one.release for one in releases_in(path)]
     if release not in there:
         known = ", ".join(map(str, there)) or "none"
-        raise InputError(f"REMOVE is {release}, but the register has the releases {known}: give the number of one.")
+        raise InputError(
+            tr(
+                "REMOVE is {release}, but the register has the releases {known}: give the number of one.",
+                release=release,
+                known=known,
+            )
+        )
     connection = sqlite3.connect(path, timeout=SECONDS_TO_WAIT, isolation_level=None)
-    entry = Entry(path, path, connection, "The release could not be taken out of")
+    entry = Entry(path, path, connection, tr("The release could not be taken out of {path}: {error}."))
     try:
         connection.execute("PRAGMA secure_delete = ON")  # it was never published: nothing of it stays in the file
         connection.execute("BEGIN IMMEDIATE")
@@ -70,5 +77,7 @@ def taking_out(path: Path, release: int) -> Entry:
         mark_changed(connection)
     except sqlite3.Error as error:
         entry.close()
-        raise VbasError(f"REGISTER: {path} cannot be written to: {error}. Close it in other programs.") from error
+        raise VbasError(
+            tr("REGISTER: {path} cannot be written to: {error}. Close it in other programs.", path=path, error=error)
+        ) from error
     return entry

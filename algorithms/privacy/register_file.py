@@ -13,6 +13,7 @@ from typing import Callable
 from osgeo import gdal, ogr
 
 from ...core.errors import InputError, VbasError
+from ...core.language import tr
 
 RELEASES, CROSSWALKS, COUNTS, VALUES = "vbas_releases", "vbas_crosswalks", "vbas_counts", "vbas_values"
 MASKINGS, POINTS = "vbas_maskings", "vbas_points"
@@ -60,13 +61,13 @@ SECONDS_TO_WAIT = 5.0
 class Entry:
     """A change of a register, such as one more release, that is made only once `finish` is called.
 
-    problem : what to say where it cannot be made, before the name of the file
+    problem : what to say where it cannot be made, with places for the file and the error
     """
 
     path: Path
     staged: Path
     connection: sqlite3.Connection
-    problem: str = "The release was written, but could not be added to"
+    problem: str = tr("The release was written, but could not be added to {path}: {error}.")
 
     def finish(self) -> None:
         """Make the change. Raises VbasError."""
@@ -75,10 +76,12 @@ class Entry:
             self.connection.close()
             if self.staged != self.path:
                 if self.path.exists():
-                    raise VbasError(f"REGISTER: another run has made {self.path} meanwhile: add this release again.")
+                    raise VbasError(
+                        tr("REGISTER: another run has made {path} meanwhile: add this release again.", path=self.path)
+                    )
                 self.staged.rename(self.path)
         except (sqlite3.Error, OSError) as error:
-            raise VbasError(f"{self.problem} {self.path}: {error}.") from error
+            raise VbasError(self.problem.format(path=self.path, error=error)) from error
 
     def close(self) -> None:
         """Take back what was not finished."""
@@ -97,7 +100,9 @@ def written_entry(path: Path, write: Callable[[sqlite3.Connection], None]) -> En
     staged = path
     if not path.exists():
         if not path.parent.is_dir() or path.suffix.lower() != ".gpkg":
-            raise InputError(f"REGISTER: {path} cannot be made: name a .gpkg file in a folder that is there.")
+            raise InputError(
+                tr("REGISTER: {path} cannot be made: name a .gpkg file in a folder that is there.", path=path)
+            )
         staged = path.with_name(f".vbas-{secrets.token_hex(8)}.gpkg")
         _make(staged)
     connection = sqlite3.connect(staged, timeout=SECONDS_TO_WAIT, isolation_level=None)
@@ -109,7 +114,9 @@ def written_entry(path: Path, write: Callable[[sqlite3.Connection], None]) -> En
         mark_changed(connection)
     except sqlite3.Error as error:
         entry.close()
-        raise InputError(f"REGISTER: {path} cannot be written to: {error}. Close it in other programs.") from error
+        raise InputError(
+            tr("REGISTER: {path} cannot be written to: {error}. Close it in other programs.", path=path, error=error)
+        ) from error
     except VbasError:
         entry.close()
         raise
@@ -131,7 +138,7 @@ def _make(path: Path) -> None:
     """An empty register."""
     dataset = gdal.GetDriverByName("GPKG").Create(str(path), 0, 0, 0, gdal.GDT_Unknown)
     if dataset is None:
-        raise InputError(f"REGISTER: {path.parent} cannot be written to: choose another folder.")
+        raise InputError(tr("REGISTER: {parent} cannot be written to: choose another folder.", parent=path.parent))
     for name, fields in TABLES.items():
         layer = dataset.CreateLayer(name, None, ogr.wkbNone, ["ASPATIAL_VARIANT=GPKG_ATTRIBUTES"])
         for field, kind in fields.items():
@@ -145,6 +152,10 @@ def check_register(connection: sqlite3.Connection, path: Path) -> None:
         found = {row[0] for row in connection.execute("SELECT name FROM pragma_table_info(?)", (name,))}
         if not set(fields) <= found:
             raise InputError(
-                f"REGISTER: {path} is not a register of releases: it lacks the table “{name}” as the register has it. "
-                "Name a register, or a new file."
+                tr(
+                    "REGISTER: {path} is not a register of releases: it lacks the table “{name}” as the "
+                    "register has it. Name a register, or a new file.",
+                    path=path,
+                    name=name,
+                )
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...core.errors import InputError
+from ...core.language import tr
 from ...core.records.table import RecordTable
 from ...core.releases.listing import quasi_identifiers_of
 from ...core.releases.published import Published
@@ -40,6 +41,9 @@ def refuse_data_dependent_groups(form: Form, table: RecordTable) -> None:
     for name in table.coarsened:
         if name in rules and rules[name].data_dependent:
             raise InputError(
-                f"HIERARCHY_RULES groups “{name}” by how many records have a value, which differs from release to "
-                "release, so that REGISTER cannot compare them: write the same groups as a table in HIERARCHIES."
+                tr(
+                    "HIERARCHY_RULES groups “{name}” by how many records have a value, which differs from release to "
+                    "release, so that REGISTER cannot compare them: write the same groups as a table in HIERARCHIES.",
+                    name=name,
+                )
             )

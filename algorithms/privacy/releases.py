@@ -12,6 +12,7 @@ from ...core.anonymity import SMALLEST_K
 from ...core.crosswalk import number_compactly
 from ...core.drawing import dissolve
 from ...core.errors import InputError, first_values
+from ...core.language import tr
 from ...core.releases.listing import Row, quasi_identifiers_of
 from ...core.releases.published import Published, publish_rows
 from ..compat import field as make_field
@@ -32,7 +33,7 @@ MOST_AREAS_NAMED = 50
 
 def register_parameter(help_text: str, advanced: bool = False) -> QgsProcessingParameterDefinition:
     """REGISTER."""
-    label, kinds = "Register of releases", "GeoPackage (*.gpkg)"
+    label, kinds = tr("Register of releases"), tr("GeoPackage (*.gpkg)")
     parameter = QgsProcessingParameterFile("REGISTER", label, optional=True, fileFilter=kinds)
     return described(parameter, help_text, advanced=advanced)
 
@@ -41,48 +42,55 @@ def release_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     """RELEASES, CROSSWALKS, QUASI_IDENTIFIERS, SENSITIVE, COUNT_FIELD, EACH_K, BY_SIZE_ALONE."""
     yield layers(
         "RELEASES",
-        "Releases, the earliest first",
-        "Released records or their counts: vbas_region (and vbas_level, if nested) and the quasi-identifiers.",
+        tr("Releases, the earliest first"),
+        tr("Released records or their counts: vbas_region (and vbas_level, if nested) and the quasi-identifiers."),
     )
-    yield layers("CROSSWALKS", "Their crosswalks, in the same order", "One for each release.")
+    yield layers("CROSSWALKS", tr("Their crosswalks, in the same order"), tr("One for each release."))
     yield text(
         "QUASI_IDENTIFIERS",
-        "Quasi-identifiers",
+        tr("Quasi-identifiers"),
         "",
-        "Their names, such as age;sex. A release that lacks some is taken by those it has. Values must be written "
-        "alike; where one release shows coarser values than another, say below which belong together.",
+        tr(
+            "Their names, such as age;sex. A release that lacks some is taken by those it has. Values must be written "
+            "alike; where one release shows coarser values than another, say below which belong together."
+        ),
         optional=True,
     )
     yield text(
         "SENSITIVE",
-        "Sensitive fields",
+        tr("Sensitive fields"),
         "",
-        "Names of fields that the releases show beside the quasi-identifiers and that nobody should learn of a person, "
-        "such as diagnosis;income: what their values add is looked at too. Values must be written alike.",
+        tr(
+            "Names of fields that the releases show beside the quasi-identifiers and that nobody should learn "
+            "of a person, such as diagnosis;income: what their values add is looked at too. Values must be "
+            "written alike."
+        ),
         optional=True,
     )
     yield text(
         "COUNT_FIELD",
-        "Field with records per row",
+        tr("Field with records per row"),
         "records",
-        "Counted by where a release has this field; elsewhere each row is one record.",
+        tr("Counted by where a release has this field; elsewhere each row is one record."),
         optional=True,
         advanced=True,
     )
     yield text(
         "EACH_K",
-        "k of each release",
+        tr("k of each release"),
         "",
-        "Only where releases were made with a k other than K, such as 5;10.",
+        tr("Only where releases were made with a k other than K, such as 5;10."),
         optional=True,
         advanced=True,
     )
     yield yes(
         "BY_SIZE_ALONE",
-        "Classes are suppressed for their size alone",
+        tr("Classes are suppressed for their size alone"),
         True,
-        "Untick it where further classes were suppressed, for their sensitive values or in a repair: then nothing is "
-        "concluded from a class that is not shown.",
+        tr(
+            "Untick it where further classes were suppressed, for their sensitive values or in a repair: then "
+            "nothing is concluded from a class that is not shown."
+        ),
         advanced=True,
     )
 
@@ -92,25 +100,31 @@ def releases_of(form: Form) -> list[Published]:
     if form.given("REGISTER"):
         path = Path(form.text("REGISTER"))
         if not path.is_file():
-            raise InputError(f"REGISTER: there is no file {path}: name a register, or give RELEASES.")
+            raise InputError(tr("REGISTER: there is no file {path}: name a register, or give RELEASES.", path=path))
         return read_register(path)
     tables, crosswalks = form.sources("RELEASES"), form.sources("CROSSWALKS")
     if len(tables) != len(crosswalks):
         raise InputError(
-            f"There are {len(tables)} RELEASES and {len(crosswalks)} CROSSWALKS: give each release its crosswalk, in "
-            "the same order."
+            tr(
+                "There are {n_tables} RELEASES and {n_crosswalks} CROSSWALKS: give each release its crosswalk, in "
+                "the same order.",
+                n_tables=len(tables),
+                n_crosswalks=len(crosswalks),
+            )
         )
     names, sensitive = _names(form, "QUASI_IDENTIFIERS"), _names(form, "SENSITIVE")
     if not names:
-        raise InputError("QUASI_IDENTIFIERS is empty: name those of the releases, such as age;sex.")
+        raise InputError(tr("QUASI_IDENTIFIERS is empty: name those of the releases, such as age;sex."))
     for name in sensitive:
         if name in names:
-            raise InputError(f"SENSITIVE names “{name}”, which is a quasi-identifier: name it once.")
+            raise InputError(tr("SENSITIVE names “{name}”, which is a quasi-identifier: name it once.", name=name))
         if not any(table.fields().lookupField(name) >= 0 for table in tables):
-            raise InputError(f"SENSITIVE names “{name}”, which no release has: name fields that they show.")
+            raise InputError(
+                tr("SENSITIVE names “{name}”, which no release has: name fields that they show.", name=name)
+            )
     parts = enumerate(zip(tables, crosswalks, _each_k(form, len(tables))))
     return [
-        _release(form, f"release {i + 1}", table, crosswalk, (names, sensitive), k)
+        _release(form, tr("release {i}", i=i + 1), table, crosswalk, (names, sensitive), k)
         for i, (table, crosswalk, k) in parts
     ]
 
@@ -126,8 +140,13 @@ def _each_k(form: Form, n_releases: int) -> list[int]:
         return [form.whole("K")] * n_releases
     if len(given) != n_releases or not all(one.isdecimal() and int(one) >= SMALLEST_K for one in given):
         raise InputError(
-            f"EACH_K is “{form.text('EACH_K')}”: give a whole number of at least {SMALLEST_K} for each of the "
-            f"{n_releases} releases, such as 5;10."
+            tr(
+                "EACH_K is “{form}”: give a whole number of at least {smallest_k} for each of the "
+                "{n_releases} releases, such as 5;10.",
+                form=form.text("EACH_K"),
+                smallest_k=SMALLEST_K,
+                n_releases=n_releases,
+            )
         )
     return [int(one) for one in given]
 
@@ -141,8 +160,13 @@ def _release(
     own = [name for name in names if fields.lookupField(name) >= 0]
     if not own:
         raise InputError(
-            f"QUASI_IDENTIFIERS: {title} has none of {first_values(names)}; its fields are "
-            f"{first_values(fields.names(), 12)}: name those that the releases show."
+            tr(
+                "QUASI_IDENTIFIERS: {title} has none of {first}; its fields are "
+                "{fields}: name those that the releases show.",
+                title=title,
+                first=first_values(names),
+                fields=first_values(fields.names(), 12),
+            )
         )
     areas, levels = read_levels(crosswalk, "", None, form.feedback)
     field_index(fields, NUMBER, "RELEASES", title)
@@ -190,7 +214,7 @@ def _shapes(layer: AreaLayer, rows: Sequence[Row]) -> np.ndarray:
     """The areas of each row, dissolved; each set of areas once."""
     shapes = np.full(len(rows), None, dtype=object)
     if layer.are_points:
-        raise InputError("REGIONS are points: give the areas as polygons, or leave REGIONS empty.")
+        raise InputError(tr("REGIONS are points: give the areas as polygons, or leave REGIONS empty."))
     known: dict[tuple[str, ...], object] = {}
     for i, row in enumerate(rows):
         key = tuple(row.areas.tolist())

@@ -7,6 +7,7 @@ from pathlib import Path
 from qgis.core import QgsApplication, QgsProcessingParameterDefinition
 
 from ...core.errors import InputError
+from ...core.language import tr
 from ...core.privacy.rules import NO_RULE, Rule, read_rules
 from ..form.parameters import choice
 from ..layers.given import Given
@@ -23,16 +24,28 @@ def rules() -> dict[str, Rule]:
 
 def rule_parameter() -> QgsProcessingParameterDefinition:
     """RULE."""
-    listed = " ".join(f"“{rule.name}”: k {rule.k}, {rule.least_population:g} people." for rule in rules().values())
+    listed = " ".join(
+        tr(
+            "“{name}”: k {k}, {least_population:g} people.",
+            name=rule.name,
+            k=rule.k,
+            least_population=rule.least_population,
+        )
+        for rule in rules().values()
+    )
     return choice(
         "RULE",
-        "Bound by a rule: rule to follow",
+        tr("Bound by a rule: rule to follow"),
         [NO_RULE, *rules()],
         NO_RULE,
-        "Raises k, the least population and the sensitive values to what a published rule asks for, and names its "
-        f"source in the log and the report; “{NO_RULE}” leaves your own numbers. Whether a release complies is for you "
-        f"to judge. {listed} Further rules: a file vbas_rules.csv in QGIS's settings folder, with the columns of "
-        "core/privacy/rules.csv.",
+        tr(
+            "Raises k, the least population and the sensitive values to what a published rule asks for, and "
+            "names its source in the log and the report; “{no_rule}” leaves your own numbers. Whether a "
+            "release complies is for you to judge. {listed} Further rules: a file vbas_rules.csv in QGIS's "
+            "settings folder, with the columns of core/privacy/rules.csv.",
+            no_rule=NO_RULE,
+            listed=listed,
+        ),
         advanced=True,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...core.aggregation import APPROACHES
 from ...core.approach import looking_at
 from ...core.configuration import chosen
+from ...core.language import tr
 from ..form import approaches, regions
 from ..form import parameters as shared
 from ..form.areas import area_parameters, areas_of, with_neighbours
@@ -21,8 +22,8 @@ class Aggregate(VbasAlgorithm):
 
     ID = "aggregate"
     TAGS = "voronoi,dissolve,regionalization"
-    SUMMARY = "Joins each area to a site and dissolves the areas of each site into a region."
-    HELP = (
+    SUMMARY = tr("Joins each area to a site and dissolves the areas of each site into a region.")
+    HELP = tr(
         "<p>The third component: each area joins a site (Croft et al. 2018, section 2.3); the areas of a site become a "
         "region. The crosswalk says which area is where and goes into “Release records” and “Evaluate regions”.</p>"
         "<p>Sites may come from “Locate sites” or from anywhere: your own points, such as hospitals, will do.</p>"
@@ -32,14 +33,19 @@ class Aggregate(VbasAlgorithm):
         self.addParameters(
             *area_parameters(),
             regions.sites_parameter(
-                "Points that draw the regions, in any coordinate reference system. The transport heuristics and "
-                "“population floor” choose their own sites: they take only the number of these, and “population floor” "
-                "none where a floor is given."
+                tr(
+                    "Points that draw the regions, in any coordinate reference system. The transport "
+                    "heuristics and “population floor” choose their own sites: they take only the number of "
+                    "these, and “population floor” none where a floor is given."
+                )
             ),
             shared.visible(approaches.aggregation()),
             *counted_records(
-                "For “anonymity exchange”: the records, whose classes it counts. Otherwise, without a population "
-                "field: their number in each area is taken for its population (only “site optimisation” looks at it).",
+                tr(
+                    "For “anonymity exchange”: the records, whose classes it counts. Otherwise, without a "
+                    "population field: their number in each area is taken for its population (only “site "
+                    "optimisation” looks at it)."
+                ),
                 quasi_identifiers=True,
             ),
             shared.advanced(k_parameter()),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...core.evaluation import evaluate
+from ...core.language import tr
 from ...core.plan import suppress
 from ...core.report.anonymisation import Account, evaluation_report
 from ..form import parameters as shared
@@ -36,8 +37,8 @@ class Evaluate(VbasAlgorithm):
 
     ID = "evaluate"
     TAGS = "measures,suppression,compactness,discernibility,entropy"
-    SUMMARY = "Rates a crosswalk: suppression, compactness, information loss, region by region."
-    HELP = (
+    SUMMARY = tr("Rates a crosswalk: suppression, compactness, information loss, region by region.")
+    HELP = tr(
         "<p>What a release by this crosswalk would cost at k: the measures of Croft et al. (2015, section 3.4), "
         "overall and by region, with a report. Nothing is released.</p><p>Any crosswalk will do, whatever made it; one "
         "of nested levels is rated as a nested release.</p>"
@@ -49,15 +50,17 @@ class Evaluate(VbasAlgorithm):
             *record_parameters(),
             *regions.crosswalk_parameters(),
             regions.sites_parameter(
-                "Points with the field vbas_region, which compactness is measured from; without them the mean centre "
-                "of each region's areas."
+                tr(
+                    "Points with the field vbas_region, which compactness is measured from; without them the "
+                    "mean centre of each region's areas."
+                )
             ),
             k_parameter(),
             *protection_parameters(),
             unmatched(),
             loss(),
             regions.region_audit(),
-            shared.report("A page with the measures, all parameters and maps of the regions."),
+            shared.report(tr("A page with the measures, all parameters and maps of the regions.")),
         )
         self.addNumbers(**regions.NUMBERS, **NUMBERS)
 

@@ -10,6 +10,7 @@ from qgis.core import QgsProcessingParameterDefinition
 from ...core.aggregation import APPROACHES, Aggregation
 from ...core.aggregation.anonymity_exchange import exchanged
 from ...core.errors import InputError
+from ...core.language import tr
 from ..form import approaches
 from ..form.form import Form
 from ..form.parameters import number, source
@@ -22,11 +23,14 @@ def exchange_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     """BUDGET and START."""
     yield number(
         "BUDGET",
-        "Suppression budget, %",
+        tr("Suppression budget, %"),
         None,
-        "For “anonymity exchange”: the records that may be suppressed for having fewer than k of their class in their "
-        "region, per cent of all. The most compact regions within it are looked for. Empty: as many as the regions "
-        "suppress that the exchange starts from. What more a release asks of a class is not counted here.",
+        tr(
+            "For “anonymity exchange”: the records that may be suppressed for having fewer than k of their "
+            "class in their region, per cent of all. The most compact regions within it are looked for. "
+            "Empty: as many as the regions suppress that the exchange starts from. What more a release asks "
+            "of a class is not counted here."
+        ),
         0.0,
         100.0,
         optional=True,
@@ -34,9 +38,11 @@ def exchange_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     )
     yield source(
         "START",
-        "Regions to start from",
-        "For “anonymity exchange”: a crosswalk of these areas, with the areas' identifier and vbas_region, whose "
-        "regions are to be made better, in place of sites. Areas that it leaves out stay left out.",
+        tr("Regions to start from"),
+        tr(
+            "For “anonymity exchange”: a crosswalk of these areas, with the areas' identifier and vbas_region, whose "
+            "regions are to be made better, in place of sites. Areas that it leaves out stay left out."
+        ),
         optional=True,
         advanced=True,
     )
@@ -58,8 +64,11 @@ def joined_by_classes(form: Form, layer: AreaLayer) -> Aggregation:
     name = form.text("AGGREGATION")
     if not (form.given("RECORDS") and form.given("QUASI_IDENTIFIERS")):
         raise InputError(
-            f"AGGREGATION “{name}” looks at the classes of the records: give RECORDS, RECORD_REGION and "
-            "QUASI_IDENTIFIERS, or choose another AGGREGATION."
+            tr(
+                "AGGREGATION “{name}” looks at the classes of the records: give RECORDS, RECORD_REGION and "
+                "QUASI_IDENTIFIERS, or choose another AGGREGATION.",
+                name=name,
+            )
         )
     options = approaches.aggregation_options_of(form)
     options = replace(options, budget=form.number("BUDGET") if form.given("BUDGET") else None)

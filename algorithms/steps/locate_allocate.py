@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...core.aggregation import APPROACHES, AggregationOptions
 from ...core.approach import looking_at
 from ...core.configuration import chosen
+from ...core.language import tr
 from ...core.site_number.given_number import check_n_sites
 from ..form import approaches, regions
 from ..form import parameters as shared
@@ -18,8 +19,8 @@ class LocateAllocate(VbasAlgorithm):
 
     ID = "locateallocate"
     TAGS = "location-allocation,transportation problem,facility"
-    SUMMARY = "Finds sites and regions together, so that no region holds more than its share of areas."
-    HELP = (
+    SUMMARY = tr("Finds sites and regions together, so that no region holds more than its share of areas.")
+    HELP = tr(
         "<p>The second and third component at once, by heuristics of location-allocation (of Goodchild &amp; Massam "
         "1969 and Cooper 1972, as described by Croft et al. 2018, 2.4). Each area counts one, and each region holds at "
         "most the capacity factor times an even share of areas.</p><p>“alternating location-allocation” solves the "
@@ -34,7 +35,7 @@ class LocateAllocate(VbasAlgorithm):
             approaches.n_sites(optional=False),
             shared.choice(
                 "METHOD",
-                "Method",
+                tr("Method"),
                 methods,
                 "transportation-location",
                 approaches.sentences({name: APPROACHES[name] for name in methods}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...core.language import tr
 from ...core.records.columns import Column
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
@@ -19,8 +20,8 @@ class ProfileRecords(VbasAlgorithm):
 
     ID = "profilerecords"
     TAGS = "group by,count,classes"
-    SUMMARY = "Counts records by area and class of quasi-identifiers."
-    HELP = (
+    SUMMARY = tr("Counts records by area and class of quasi-identifiers.")
+    HELP = tr(
         "<p>Counts how many records each area has of each class: each combination of quasi-identifier values that "
         "occurs. The result is what all methods here work on; it is much smaller than the records and can be used "
         "wherever records are asked for, with “records” as the records per row.</p>"
@@ -33,12 +34,12 @@ class ProfileRecords(VbasAlgorithm):
             *record_parameters(),
             shared.sink(
                 "PROFILE",
-                "Profile",
+                tr("Profile"),
                 INTERNAL,
-                "A row for each area and class that occurs: the area, the quasi-identifiers, “records”.",
+                tr("A row for each area and class that occurs: the area, the quasi-identifiers, “records”."),
             ),
         )
-        self.addNumbers(N_RECORDS="Records", N_CLASSES="Classes")
+        self.addNumbers(N_RECORDS=tr("Records"), N_CLASSES=tr("Classes"))
 
     def counts(self) -> Counts:
         return COUNTS

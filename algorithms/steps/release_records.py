@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...core.evaluation import evaluate
+from ...core.language import tr
 from ...core.plan import suppress
 from ..form import parameters as shared
 from ..form import regions
@@ -28,8 +29,8 @@ class ReleaseRecords(VbasAlgorithm):
 
     ID = "releaserecords"
     TAGS = "suppression,k-anonymity"
-    SUMMARY = "Puts the region in the area's place and suppresses every class below k."
-    HELP = (
+    SUMMARY = tr("Puts the region in the area's place and suppresses every class below k.")
+    HELP = tr(
         "<p>The records with their region in place of their area, without those that fewer than k share in a region "
         "(Croft et al. 2015, section 3.3). What is written is recounted before it reaches its place.</p>"
         "<p>Any crosswalk will do: from the steps here, from a baseline, or made by hand with the fields of the areas' "
@@ -61,7 +62,7 @@ class ReleaseRecords(VbasAlgorithm):
             return {name: found[name] for name in NUMBERS}
         if form.given("REGIONS"):
             form.warn(
-                "CROSSWALK has one level, so that there is nothing to choose: REGIONS and LOSS are not looked at."
+                tr("CROSSWALK has one level, so that there is nothing to choose: REGIONS and LOSS are not looked at.")
             )
         k = form.whole("K")
         areas, crosswalk = regions.crosswalk_of(form)

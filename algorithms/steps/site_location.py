@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...core.approach import looking_at
 from ...core.configuration import chosen
+from ...core.language import tr
 from ...core.site_location import APPROACHES
 from ...core.site_number.given_number import check_n_sites
 from ..form import approaches, regions
@@ -21,8 +22,8 @@ class SiteLocation(VbasAlgorithm):
 
     ID = "sitelocation"
     TAGS = "balanced density,clustering,voronoi"
-    SUMMARY = "Places the points that draw the regions."
-    HELP = (
+    SUMMARY = tr("Places the points that draw the regions.")
+    HELP = tr(
         "<p>The second component: a number of sites is turned into points (Croft et al. 2018, section 2.2). The result "
         "goes into “Aggregate areas”.</p><p>Use it to compare locations, or to edit the sites by hand before they draw "
         "regions.</p>"
@@ -39,7 +40,7 @@ class SiteLocation(VbasAlgorithm):
             shared.seed(),
             regions.site_points(optional=False),
         )
-        self.addNumbers(N_SITES="Sites")
+        self.addNumbers(N_SITES=tr("Sites"))
 
     def counts(self) -> Counts:
         return {"SEED": [{"SITE_LOCATION": looking_at(APPROACHES, "seed")}], **GENERALISING}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...core.language import tr
 from ..form import approaches
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
@@ -17,8 +18,8 @@ class SiteNumber(VbasAlgorithm):
 
     ID = "sitenumber"
     TAGS = "entropy,max combinations,cut-off"
-    SUMMARY = "Says how many regions the records' quasi-identifiers allow."
-    HELP = (
+    SUMMARY = tr("Says how many regions the records' quasi-identifiers allow.")
+    HELP = tr(
         "<p>The first component: the quasi-identifiers of the records give the population that a region needs, and "
         "that gives the number of sites (Croft et al. 2018, section 2.1).</p><p>Use it to see what the models make of "
         "your quasi-identifiers before you settle on them, or as the first step of a model. Give the areas too if "
@@ -31,15 +32,21 @@ class SiteNumber(VbasAlgorithm):
             *record_parameters(),
             shared.source(
                 "REGIONS",
-                "Areas",
-                "The areas, if their number is to limit the sites and their identifiers to choose the cut-off model; "
-                "without them the areas that occur in the records.",
+                tr("Areas"),
+                tr(
+                    "The areas, if their number is to limit the sites and their identifiers to choose the "
+                    "cut-off model; without them the areas that occur in the records."
+                ),
                 shared.POLYGONS,
                 shared.POINTS,
                 optional=True,
             ),
             shared.field(
-                "REGION_ID", "Identifier of the area", "REGIONS", "The field that names each area.", optional=True
+                "REGION_ID",
+                tr("Identifier of the area"),
+                "REGIONS",
+                tr("The field that names each area."),
+                optional=True,
             ),
             unmatched(),
             k_parameter(),
@@ -48,11 +55,11 @@ class SiteNumber(VbasAlgorithm):
             *budget_parameters(),
         )
         self.addNumbers(
-            N_SITES="Sites",
-            N_SITES_ASKED="Sites the cut-off asks for, before the limit of one per area",
-            CUTOFF="People a region needs",
-            ENTROPY="Entropy of the classes",
-            MAX_COMBINATIONS="Possible classes",
+            N_SITES=tr("Sites"),
+            N_SITES_ASKED=tr("Sites the cut-off asks for, before the limit of one per area"),
+            CUTOFF=tr("People a region needs"),
+            ENTROPY=tr("Entropy of the classes"),
+            MAX_COMBINATIONS=tr("Possible classes"),
         )
 
     def counts(self) -> Counts:

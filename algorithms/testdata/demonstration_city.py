@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from qgis.core import QgsCoordinateReferenceSystem
 
+from ...core.language import tr
 from ...core.records.columns import Column
 from ...core.synthetic.city import CRS, demonstration_city
 from ..compat import field
@@ -20,8 +21,8 @@ class DemonstrationCity(VbasAlgorithm):
 
     ID = "demonstrationcity"
     TAGS = "synthetic,test data,example,demo"
-    SUMMARY = "Makes up a city of about 1 100 areas and 600 000 people to try the other algorithms on."
-    HELP = (
+    SUMMARY = tr("Makes up a city of about 1 100 areas and 600 000 people to try the other algorithms on.")
+    HELP = tr(
         "<p>Prairie Junction does not exist: streets, river, areas and people are made up from the seed, on open "
         "prairie in Manitoba. It has a dense centre, suburbs, rural edges and a river without people. The records have "
         "six attributes whose shares differ by district, and a diagnosis that depends on age and is not a "
@@ -30,13 +31,13 @@ class DemonstrationCity(VbasAlgorithm):
     )
 
     def declare(self) -> None:
-        text = "The areas: identifier, district, population."
+        text = tr("The areas: identifier, district, population.")
         self.addParameters(
             shared.seed(),
-            shared.sink("AREAS", "Areas", TEST_DATA, text, shared.POLYGONS, optional=True),
-            shared.sink("RECORDS", "Records", TEST_DATA, "A row per inhabitant.", optional=True),
+            shared.sink("AREAS", tr("Areas"), TEST_DATA, text, shared.POLYGONS, optional=True),
+            shared.sink("RECORDS", tr("Records"), TEST_DATA, tr("A row per inhabitant."), optional=True),
         )
-        self.addNumbers(N_AREAS="Areas", N_RECORDS="Records")
+        self.addNumbers(N_AREAS=tr("Areas"), N_RECORDS=tr("Records"))
 
     def work(self, form: Form) -> dict[str, object]:
         seed = form.whole("SEED")

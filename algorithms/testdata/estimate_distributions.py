@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...core.language import tr
 from ...core.synthetic.microdata import estimate_distributions
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
@@ -15,8 +16,8 @@ class EstimateDistributions(VbasAlgorithm):
 
     ID = "estimatedistributions"
     TAGS = "synthetic,test data,microdata,shares,weights"
-    SUMMARY = "Finds the share of each category by province in a microdata file, for generating test records."
-    HELP = (
+    SUMMARY = tr("Finds the share of each category by province in a microdata file, for generating test records.")
+    HELP = tr(
         "<p>For each province and attribute the share of each category, every row counted by its weight (Croft et al. "
         "2015, section 4.1, who took a public-use microdata file of the 2011 survey of Canada). Codes for “not stated” "
         "are left out.</p><p>The table goes into “Generate records” as its distributions. It holds real shares, from "
@@ -28,13 +29,15 @@ class EstimateDistributions(VbasAlgorithm):
             *people.microdata("PROVINCE", optional=False),
             shared.sink(
                 "DISTRIBUTIONS",
-                "Distributions",
+                tr("Distributions"),
                 INTERNAL,
-                "A row per province, attribute and category with its share, as it is in the microdata: nothing is "
-                "suppressed.",
+                tr(
+                    "A row per province, attribute and category with its share, as it is in the microdata: nothing is "
+                    "suppressed."
+                ),
             ),
         )
-        self.addNumbers(N_PROVINCES="Provinces", N_ATTRIBUTES="Attributes")
+        self.addNumbers(N_PROVINCES=tr("Provinces"), N_ATTRIBUTES=tr("Attributes"))
 
     def work(self, form: Form) -> dict[str, object]:
         columns = people.microdata_of(form, "PROVINCE")

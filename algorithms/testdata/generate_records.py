@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ...core.language import tr
 from ...core.records.columns import Column
 from ...core.synthetic.generator import SpatialTilt, generate_records, province_from_identifiers
 from ..compat import field
@@ -21,8 +22,8 @@ class GenerateRecords(VbasAlgorithm):
 
     ID = "generaterecords"
     TAGS = "synthetic,test data,microdata"
-    SUMMARY = "Makes test records for any layer of areas from shares of categories by province."
-    HELP = (
+    SUMMARY = tr("Makes test records for any layer of areas from shares of categories by province.")
+    HELP = tr(
         "<p>Draws as many people as each area has, each attribute independently from the shares of the area's "
         "province, as the published comparison of these methods did (Croft et al. 2015, section 4.1). Nobody in such "
         "a result exists.</p><p>The shares come from a table, from microdata, or are made up. From microdata whole "
@@ -39,7 +40,7 @@ class GenerateRecords(VbasAlgorithm):
             shared.seed(),
             people.records_output(),
         )
-        self.addNumbers(N_RECORDS="Records")
+        self.addNumbers(N_RECORDS=tr("Records"))
 
     def counts(self) -> Counts:
         of_microdata = ("MICRODATA_PROVINCE", "ATTRIBUTES", "WEIGHT", "MISSING")

@@ -10,6 +10,7 @@ from qgis.core import QgsProcessingFeedback, QgsProcessingParameterDefinition, Q
 
 from ...core.areas import identifier_text
 from ...core.errors import InputError
+from ...core.language import tr
 from ...core.synthetic.canada import canadian_distributions
 from ...core.synthetic.distributions import Distributions, make_distributions
 from ...core.synthetic.microdata import estimate_distributions, microdata_rows, missing_codes
@@ -21,51 +22,62 @@ from ..layers.reading.records import read_columns
 from ..layers.tables import INTERNAL, TEST_DATA, Table, number_fields
 
 INDEPENDENT, WHOLE_ROWS = "independent attributes", "whole rows"
-RECORDS = "Generated records"
+RECORDS = tr("Generated records")
 
 
 def people_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     """PROVINCE, PROVINCE_CHARACTERS, DISTRIBUTIONS, DRAW, the microdata, VARIATION, REACH, LEAST, MOST."""
     yield field(
         "PROVINCE",
-        "Province",
+        tr("Province"),
         "REGIONS",
-        "The field that says which shares an area draws from. Without it the leading characters of the identifier are "
-        "used: Statistics Canada's identifiers begin with the province.",
+        tr(
+            "The field that says which shares an area draws from. Without it the leading characters of the "
+            "identifier are used: Statistics Canada's identifiers begin with the province."
+        ),
         optional=True,
     )
-    text = "For areas without a field of the province."
-    yield whole("PROVINCE_CHARACTERS", "Leading characters that give the province", 2, text, 1, advanced=True)
+    text = tr("For areas without a field of the province.")
+    yield whole("PROVINCE_CHARACTERS", tr("Leading characters that give the province"), 2, text, 1, advanced=True)
     yield source(
         "DISTRIBUTIONS",
-        "Distributions",
-        "A table with the fields province, attribute, category and share, as “Estimate distributions” makes it. "
-        "Without it and without microdata, made-up shares for the provinces of Canada.",
+        tr("Distributions"),
+        tr(
+            "A table with the fields province, attribute, category and share, as “Estimate distributions” makes it. "
+            "Without it and without microdata, made-up shares for the provinces of Canada."
+        ),
         optional=True,
     )
     yield choice(
         "DRAW",
-        "How people are drawn",
+        tr("How people are drawn"),
         [INDEPENDENT, WHOLE_ROWS],
         INDEPENDENT,
-        f"“{INDEPENDENT}”: every attribute by itself from the shares; “{WHOLE_ROWS}”: a row of the microdata with all "
-        "its attributes. What a row says about a person is then in the result, which is internal: do not publish it.",
+        tr(
+            "“{independent}”: every attribute by itself from the shares; “{whole_rows}”: a row of the "
+            "microdata with all its attributes. What a row says about a person is then in the result, which "
+            "is internal: do not publish it.",
+            independent=INDEPENDENT,
+            whole_rows=WHOLE_ROWS,
+        ),
         advanced=True,
     )
     yield from microdata("MICRODATA_PROVINCE", optional=True)
     yield number(
         "VARIATION",
-        "Variation over the map",
+        tr("Variation over the map"),
         0.0,
-        "How much shares differ from neighbourhood to neighbourhood: 0 not at all, 0.5 as in a city, 1 much. Each "
-        "province as a whole keeps its shares.",
+        tr(
+            "How much shares differ from neighbourhood to neighbourhood: 0 not at all, 0.5 as in a city, 1 much. Each "
+            "province as a whole keeps its shares."
+        ),
         0.0,
         advanced=True,
     )
-    text = "How far the shares stay alike."
-    yield number("REACH", "Size of a neighbourhood, metres", 5000.0, text, 0.0, advanced=True)
-    text = "Without a population field: the number of people in an area is drawn between these, both included."
-    for name, label, default in (("LEAST", "Fewest people", 400), ("MOST", "Most people", 700)):
+    text = tr("How far the shares stay alike.")
+    yield number("REACH", tr("Size of a neighbourhood, metres"), 5000.0, text, 0.0, advanced=True)
+    text = tr("Without a population field: the number of people in an area is drawn between these, both included.")
+    for name, label, default in (("LEAST", tr("Fewest people"), 400), ("MOST", tr("Most people"), 700)):
         yield whole(name, label, default, text, 0, advanced=True)
 
 
@@ -74,9 +86,12 @@ def records_output() -> QgsProcessingParameterDefinition:
     label = f"{RECORDS} ({TEST_DATA}), of {WHOLE_ROWS} ({INTERNAL})"
     return described(
         QgsProcessingParameterFeatureSink("RECORDS", label, TABLE, createByDefault=True),
-        "A row per person: the area's identifier under its own name, and the attributes. Nobody in it exists, unless "
-        f"DRAW is “{WHOLE_ROWS}”: then each row is a real person's, only the area is made up. Internal: do not publish "
-        "it.",
+        tr(
+            "A row per person: the area's identifier under its own name, and the attributes. Nobody in it "
+            "exists, unless DRAW is “{whole_rows}”: then each row is a real person's, only the area is made "
+            "up. Internal: do not publish it.",
+            whole_rows=WHOLE_ROWS,
+        ),
     )
 
 
@@ -86,9 +101,11 @@ def source_of(form: Form):
     distributions = form.optional_source("DISTRIBUTIONS")
     whole_rows = form.text("DRAW") == WHOLE_ROWS
     if distributions is not None and has_microdata:
-        raise InputError("DISTRIBUTIONS and MICRODATA are both given: choose one of them.")
+        raise InputError(tr("DISTRIBUTIONS and MICRODATA are both given: choose one of them."))
     if whole_rows and not has_microdata:
-        raise InputError(f"DRAW is “{WHOLE_ROWS}”, but MICRODATA is not given: give the rows to draw from.")
+        raise InputError(
+            tr("DRAW is “{whole_rows}”, but MICRODATA is not given: give the rows to draw from.", whole_rows=WHOLE_ROWS)
+        )
     if has_microdata:
         columns = microdata_of(form, "MICRODATA_PROVINCE")
         return (microdata_rows if whole_rows else estimate_distributions)(*columns.arguments)
@@ -116,19 +133,21 @@ class MicrodataColumns:
 def microdata(province: str, optional: bool) -> Iterable[QgsProcessingParameterDefinition]:
     """MICRODATA, its province under the given name, ATTRIBUTES, WEIGHT and MISSING."""
     flags = {"optional": optional, "advanced": optional}
-    yield source("MICRODATA", "Microdata", "A table of persons, such as a public-use microdata file.", **flags)
-    help_text = "The field that says which province a row is from."
-    yield field(province, "Province of the person", "MICRODATA", help_text, **flags)
-    yield field("ATTRIBUTES", "Attributes", "MICRODATA", "The fields to take over.", several=True, **flags)
-    help_text = "How many people a row stands for; without it every row counts once."
-    yield field("WEIGHT", "Weight", "MICRODATA", help_text, optional=True, advanced=optional)
+    yield source("MICRODATA", tr("Microdata"), tr("A table of persons, such as a public-use microdata file."), **flags)
+    help_text = tr("The field that says which province a row is from.")
+    yield field(province, tr("Province of the person"), "MICRODATA", help_text, **flags)
+    yield field("ATTRIBUTES", tr("Attributes"), "MICRODATA", tr("The fields to take over."), several=True, **flags)
+    help_text = tr("How many people a row stands for; without it every row counts once.")
+    yield field("WEIGHT", tr("Weight"), "MICRODATA", help_text, optional=True, advanced=optional)
     yield text(
         "MISSING",
-        "Codes for not stated",
+        tr("Codes for not stated"),
         None,
-        "Codes to leave out, separated by commas, for all attributes; for one attribute after its name and a colon, "
-        "parts separated by semicolons: “6, 9; age: 96, 99” leaves out 6 and 9 everywhere but in age, where 6 and 9 "
-        "are age groups. Empty values are left out in any case.",
+        tr(
+            "Codes to leave out, separated by commas, for all attributes; for one attribute after its name "
+            "and a colon, parts separated by semicolons: “6, 9; age: 96, 99” leaves out 6 and 9 everywhere "
+            "but in age, where 6 and 9 are age groups. Empty values are left out in any case."
+        ),
         optional=True,
         advanced=optional,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..areas import Areas
 from ..convergence import convergence
+from ..language import plural, tr
 from ..profile import Profile
 from ..progress import Progress, part, silent
 from ..transport import Allocation, allocate
@@ -35,31 +36,39 @@ def alternating_location_allocation(
     sites = alternate_location_allocation(points, n_sites, part(progress, 0.0, 0.1))
     best, best_sites = allocate(points, sites, capacity, None, part(progress, 0.1, 0.3)), sites
     gap, costs = best.gap, [best.cost]
-    reason = f"the limit of {ROUND_LIMIT} rounds was reached"
+    reason = tr("the limit of {round_limit} rounds was reached", round_limit=ROUND_LIMIT)
     rounds = 1
     while rounds < ROUND_LIMIT:
         done = 1.0 - 0.7 * 0.9**rounds
         sites = recentred(points, best.facility_of, best_sites)
         if (sites == best_sites).all():
-            reason = "no site moved any more"
+            reason = tr("no site moved any more")
             break
         step = allocate(points, sites, capacity, best, part(progress, done, done + 0.07 * 0.9**rounds))
         rounds += 1
         gap = max(gap, step.gap)
         if step.cost >= best.cost * (1 - SAME):
             settled = (step.facility_of == best.facility_of).all() and step.cost <= best.cost * (1 + SAME)
-            reason = "no area changed its site any more" if settled else "the next one was no better"
+            reason = tr("no area changed its site any more") if settled else tr("the next one was no better")
             break
         best, best_sites = step, sites
         costs.append(best.cost)
     progress(1.0)
-    series = convergence("Alternating location-allocation", "rounds", "sum of the distances, m", costs)
+    series = convergence(tr("Alternating location-allocation"), "rounds", tr("sum of the distances, m"), costs)
     return aggregation_by_site(best.facility_of, best_sites, _notes(best, rounds, reason, gap), series)
 
 
 def _notes(best: Allocation, rounds: int, reason: str, gap: float) -> tuple[str, ...]:
     return (
-        f"Alternating location-allocation ended after {rounds} allocation{'' if rounds == 1 else 's'}: {reason}.",
-        f"Every allocation was proved optimal over all areas and sites, with a relative gap of {gap:.1e} at most.",
+        plural(
+            "Alternating location-allocation ended after {n} allocation: {reason}.",
+            "Alternating location-allocation ended after {n} allocations: {reason}.",
+            rounds,
+            reason=reason,
+        ),
+        tr(
+            "Every allocation was proved optimal over all areas and sites, with a relative gap of {gap:.1e} at most.",
+            gap=gap,
+        ),
         load_note(best.loads, best.capacity),
     )

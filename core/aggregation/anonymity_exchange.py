@@ -9,6 +9,7 @@ from ..anonymity import check_k
 from ..areas import Areas
 from ..crosswalk import LEFT_OUT, Crosswalk, number_compactly
 from ..errors import InputError
+from ..language import tr
 from ..neighbours import neighbours_of
 from ..plan import suppress
 from ..profile import Profile
@@ -57,12 +58,16 @@ def exchanged(
     """
     if profile is None:
         raise InputError(
-            "AGGREGATION “anonymity exchange” looks at the classes of the records: give RECORDS, RECORD_REGION and "
-            "QUASI_IDENTIFIERS."
+            tr(
+                "AGGREGATION “anonymity exchange” looks at the classes of the records: give RECORDS, RECORD_REGION and "
+                "QUASI_IDENTIFIERS."
+            )
         )
     check_k(options.k)
     if options.budget is not None and not 0 <= options.budget <= 100:
-        raise InputError(f"BUDGET is {options.budget:g}: give per cent of the records, from 0 to 100.")
+        raise InputError(
+            tr("BUDGET is {budget:g}: give per cent of the records, from 0 to 100.", budget=options.budget)
+        )
     inside = np.flatnonzero(start.region_of >= 0)
     region_of = np.full(len(areas), LEFT_OUT, np.int64)
     territory = territory_of(
@@ -104,11 +109,28 @@ def _notes(
         metres = np.hypot(*(areas.points[inside] - centres).T).sum()
         n_released = suppress(profile, crosswalk, options.k).n_released
         percents.append(100.0 * (profile.n_records - n_released) / max(profile.n_records, 1))
-        told.append(f"{crosswalk.n_regions} regions, {percents[-1]:.3g} % suppressed, compactness {metres:.0f} m")
-    notes = [f"Anonymity exchange, by classes below {options.k}: from {told[0]} to {told[1]}."]
+        told.append(
+            tr(
+                "{n_regions} regions, {percents:.3g} % suppressed, compactness {metres:.0f} m",
+                n_regions=crosswalk.n_regions,
+                percents=percents[-1],
+                metres=metres,
+            )
+        )
+    notes = [
+        tr(
+            "Anonymity exchange, by classes below {k}: from {before} to {after}.",
+            k=options.k,
+            before=told[0],
+            after=told[1],
+        )
+    ]
     if options.budget is not None and options.class_weights is None and percents[1] > options.budget:
         notes.append(
-            f"Warning: no regions were found that suppress at most {options.budget:g} %; these suppress the least that "
-            "was found."
+            tr(
+                "Warning: no regions were found that suppress at most {budget:g} %; these suppress the least that "
+                "was found.",
+                budget=options.budget,
+            )
         )
     return tuple(notes)

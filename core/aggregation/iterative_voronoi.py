@@ -9,6 +9,7 @@ from scipy.spatial.distance import cdist
 from ..areas import Areas
 from ..convergence import convergence
 from ..errors import VbasError
+from ..language import tr
 from ..profile import Profile
 from ..progress import Progress, silent
 from .options import DEFAULTS, Aggregation, AggregationOptions, aggregation_by_site
@@ -32,8 +33,10 @@ def iterative_voronoi(
     """
     changes: list[int] = []
     site_of, sites, rounds = relocate(areas.points, sites, progress, changes)
-    series = convergence("Iterative Voronoi", "rounds before", "areas that change their region", changes)
-    return aggregation_by_site(site_of, sites, (f"Iterative Voronoi settled after {rounds} rounds.",), series)
+    series = convergence(tr("Iterative Voronoi"), tr("rounds before"), tr("areas that change their region"), changes)
+    return aggregation_by_site(
+        site_of, sites, (tr("Iterative Voronoi settled after {rounds} rounds.", rounds=rounds),), series
+    )
 
 
 def relocate(
@@ -71,7 +74,12 @@ def relocate(
             return site_of, sites, rounds
         site_of[asked[moves]], distance[asked[moves]] = nearest[moves], near[moves]
         progress(1.0 - 0.5 ** (rounds / 20))
-    raise VbasError(f"Iterative Voronoi did not settle within {ROUND_LIMIT} rounds: please report these areas.")
+    raise VbasError(
+        tr(
+            "Iterative Voronoi did not settle within {round_limit} rounds: please report these areas.",
+            round_limit=ROUND_LIMIT,
+        )
+    )
 
 
 def _way_to_rivals(sites: np.ndarray, moved: np.ndarray, tree: cKDTree) -> np.ndarray:

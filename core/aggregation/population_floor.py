@@ -8,6 +8,7 @@ from scipy.spatial import cKDTree
 from ..adjacency import Adjacency, adjacency_of_pairs
 from ..areas import Areas
 from ..errors import InputError
+from ..language import tr
 from ..neighbours import neighbours_of
 from ..profile import Profile
 from ..progress import Progress, part, silent
@@ -36,10 +37,21 @@ def population_floor(
     """
     total = float(areas.population.sum())
     if options.floor < 0 or not np.isfinite(options.floor):
-        raise InputError(f"FLOOR is {options.floor:g}: give the population every region needs, or 0 for an even share.")
+        raise InputError(
+            tr(
+                "FLOOR is {floor:g}: give the population every region needs, or 0 for an even share.",
+                floor=options.floor,
+            )
+        )
     floor = options.floor or total / max(n_sites, 1)
     if floor > total * (1 + 1e-12):
-        raise InputError(f"FLOOR is {floor:g}, but all areas together have {total:g} people: choose a lower one.")
+        raise InputError(
+            tr(
+                "FLOOR is {floor:g}, but all areas together have {total:g} people: choose a lower one.",
+                floor=floor,
+                total=total,
+            )
+        )
     adjacency, n_bridged = bridged(areas, neighbours_of(areas), floor)
     progress(0.1)
     first, second = adjacency.pairs()
@@ -50,13 +62,22 @@ def population_floor(
     people = np.bincount(region_of, areas.population)
     sites = mean_centres(areas.points, region_of, len(people))
     notes = [
-        f"Population floor made {len(people)} regions of at least {floor:g} people (the smallest has "
-        f"{people.min():g}); {int(total / floor)} would be the most if areas could be cut."
+        tr(
+            "Population floor made {n_people} regions of at least {floor:g} people (the smallest has "
+            "{people:g}); {total} would be the most if areas could be cut.",
+            n_people=len(people),
+            floor=floor,
+            people=people.min(),
+            total=int(total / floor),
+        )
     ]
     if n_bridged:
         notes.append(
-            f"{n_bridged} parts of the map, such as islands, have fewer people than the floor and joined the nearest "
-            "area across the gap."
+            tr(
+                "{n_bridged} parts of the map, such as islands, have fewer people than the floor and joined "
+                "the nearest area across the gap.",
+                n_bridged=n_bridged,
+            )
         )
     progress(1.0)
     return aggregation_by_site(region_of, sites, tuple(notes))

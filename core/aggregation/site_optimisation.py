@@ -10,6 +10,7 @@ import numpy as np
 
 from ..areas import Areas
 from ..convergence import convergence
+from ..language import plural, tr
 from ..profile import Profile
 from ..progress import Progress, part, silent
 from ..voronoi import mean_centres, nearest_site
@@ -43,19 +44,29 @@ def site_optimisation(
     steps = list(islice(improvements(areas, sites, progress), ROUND_LIMIT + 2))
     first, best, rounds = steps[0], steps[-1], len(steps) - 2
     progress(1.0)
-    note = (
-        f"Site optimisation went from {len(sites)} sites to {len(best.sites)} in {rounds} "
-        f"{'round' if rounds == 1 else 'rounds'} of removing and splitting that made the regions more compact."
+    note = plural(
+        "Site optimisation went from {n_sites} sites to {n_after} in {n} round of removing and splitting that made the "
+        "regions more compact.",
+        "Site optimisation went from {n_sites} sites to {n_after} in {n} rounds of removing and splitting "
+        "that made the regions more compact.",
+        rounds,
+        n_sites=len(sites),
+        n_after=len(best.sites),
     )
     if rounds >= ROUND_LIMIT:
-        note += f" Warning: it was cut short after {ROUND_LIMIT} rounds; further ones might be better."
+        note += tr(
+            " Warning: it was cut short after {round_limit} rounds; further ones might be better.",
+            round_limit=ROUND_LIMIT,
+        )
     if best.compactness > first.compactness * (1 + 1e-9):
-        note += (
+        note += tr(
             " Because sites with few people were removed, the regions are less compact than iterative Voronoi leaves "
-            f"them: {best.compactness:.0f} metres in all against {first.compactness:.0f}."
+            "them: {compactness:.0f} metres in all against {before:.0f}.",
+            compactness=best.compactness,
+            before=first.compactness,
         )
     distances = [step.compactness for step in steps]
-    series = convergence("Site optimisation", "steps", "sum of the distances, m", distances)
+    series = convergence(tr("Site optimisation"), "steps", tr("sum of the distances, m"), distances)
     return aggregation_by_site(best.site_of, best.sites, (note,), series)
 
 

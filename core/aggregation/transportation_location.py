@@ -6,6 +6,7 @@ import numpy as np
 
 from ..areas import Areas
 from ..convergence import convergence
+from ..language import plural, tr
 from ..profile import Profile
 from ..progress import Progress, part, silent
 from ..transport import Allocation, allocate
@@ -44,17 +45,25 @@ def transportation_location(
         beyond.append(moves.excess)
         progress(0.8 - 0.7 * beyond[-1] / beyond[0])
     optimum = allocate(points, moves.facilities, capacity, None, part(progress, 0.8, 1.0))
-    series = convergence("Transportation-location", "moves made", "areas beyond the capacities", beyond)
+    series = convergence(tr("Transportation-location"), tr("moves made"), tr("areas beyond the capacities"), beyond)
     return aggregation_by_site(moves.facility_of, moves.facilities, _notes(moves, n_moves, settled, optimum), series)
 
 
 def _notes(moves: SingleMoves, n_moves: int, settled: bool, optimum: Allocation) -> tuple[str, ...]:
-    reason = "nothing moved any more" if settled else "the next step was worse, so that the best seen is kept"
+    reason = tr("nothing moved any more") if settled else tr("the next step was worse, so that the best seen is kept")
     longer = 100.0 * (moves.cost / optimum.cost - 1.0) if optimum.cost > 0 else 0.0
     return (
-        f"Transportation-location ended after {n_moves} move{'' if n_moves == 1 else 's'} out of overfull regions: "
-        f"{reason}.",
-        f"The sum of distances is {max(longer, 0.0):.3g} % above that of the best allocation to the same sites, "
-        f"which is proved with a relative gap of {optimum.gap:.1e}.",
+        plural(
+            "Transportation-location ended after {n} move out of overfull regions: {reason}.",
+            "Transportation-location ended after {n} moves out of overfull regions: {reason}.",
+            n_moves,
+            reason=reason,
+        ),
+        tr(
+            "The sum of distances is {longer:.3g} % above that of the best allocation to the same sites, "
+            "which is proved with a relative gap of {gap:.1e}.",
+            longer=max(longer, 0.0),
+            gap=optimum.gap,
+        ),
         load_note(moves.load, moves.capacity),
     )

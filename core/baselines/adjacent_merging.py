@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..aggregation import Aggregation
 from ..areas import Areas
 from ..errors import InputError
+from ..language import tr
 from ..neighbours import neighbours_of
 from ..profile import Profile
 from ..progress import Progress, silent
@@ -26,8 +27,12 @@ def adjacent_merging(
     check_cutoff(options.cutoff)
     if 0 < options.most < options.cutoff:
         raise InputError(
-            f"MAXIMUM is {options.most:g}, below the cut-off of {options.cutoff:g}, so that no region could reach it: "
-            "raise it or set it to 0 for no limit."
+            tr(
+                "MAXIMUM is {most:g}, below the cut-off of {cutoff:g}, so that no region could reach it: "
+                "raise it or set it to 0 for no limit.",
+                most=options.most,
+                cutoff=options.cutoff,
+            )
         )
     merger = Merger(areas, neighbours_of(areas), options)
 
@@ -36,4 +41,4 @@ def adjacent_merging(
 
     for _, _, n_waiting in merger.merge_smallest(at_risk):
         progress(1.0 - n_waiting / len(areas))
-    return aggregation_of_labels(areas, merger.labels(), merger.notes(at_risk, "below the cut-off"))
+    return aggregation_of_labels(areas, merger.labels(), merger.notes(at_risk, tr("below the cut-off")))

@@ -7,6 +7,7 @@ import numpy as np
 from ..aggregation import Aggregation
 from ..areas import Areas
 from ..errors import InputError
+from ..language import tr
 from ..profile import Profile
 from ..progress import Progress, silent
 from ..records.columns import codes_of_labels
@@ -25,16 +26,24 @@ def cropping(
     shorter = sum(len(identifier) < options.characters for identifier in areas.identifiers.tolist())
     aggregation = aggregation_of_labels(areas, codes_of_labels(cropped.tolist()))
     notes = [
-        f"The first {options.characters} characters of the identifiers distinguish "
-        f"{aggregation.crosswalk.n_regions} regions."
+        tr(
+            "The first {characters} characters of the identifiers distinguish {n_regions} regions.",
+            characters=options.characters,
+            n_regions=aggregation.crosswalk.n_regions,
+        )
     ]
     if shorter:
-        notes.append(f"{shorter} identifiers are shorter than that and were taken whole.")
+        notes.append(tr("{shorter} identifiers are shorter than that and were taken whole.", shorter=shorter))
     return Aggregation(aggregation.crosswalk, aggregation.sites, tuple(notes))
 
 
 def cropped_identifiers(areas: Areas, characters: int) -> np.ndarray:
     """The first characters of each identifier, (n,) object array of str. Raises InputError below one character."""
     if characters < 1:
-        raise InputError(f"CHARACTERS is {characters}: keep at least the first character of the identifiers.")
+        raise InputError(
+            tr(
+                "CHARACTERS is {characters}: keep at least the first character of the identifiers.",
+                characters=characters,
+            )
+        )
     return np.array([identifier[:characters] for identifier in areas.identifiers.tolist()], dtype=object)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..aggregation import Aggregation
 from ..areas import Areas
 from ..errors import InputError, first_values
+from ..language import tr
 from ..profile import Profile
 from ..progress import Progress, silent
 from ..records.columns import codes_of_labels
@@ -20,16 +21,19 @@ def hierarchy(
     Raises InputError where no units are given, or none is known.
     """
     if options.hierarchy is None:
-        raise InputError("HIERARCHY is not given: name the field that says which larger unit each area lies in.")
+        raise InputError(tr("HIERARCHY is not given: name the field that says which larger unit each area lies in."))
     labels = codes_of_labels(options.hierarchy)
     missing = labels < 0
     if missing.all():
-        raise InputError("HIERARCHY is empty in every area: choose the field that says which unit an area lies in.")
+        raise InputError(tr("HIERARCHY is empty in every area: choose the field that says which unit an area lies in."))
     aggregation = aggregation_of_labels(areas, labels)
-    notes = [f"The areas lie in {aggregation.crosswalk.n_regions} larger units."]
+    notes = [tr("The areas lie in {n_regions} larger units.", n_regions=aggregation.crosswalk.n_regions)]
     if missing.any():
         notes.append(
-            f"{int(missing.sum())} areas lie in no larger unit (first: {first_values(areas.identifiers[missing])}) "
-            "and are left out."
+            tr(
+                "{n_missing} areas lie in no larger unit (first: {first}) and are left out.",
+                n_missing=int(missing.sum()),
+                first=first_values(areas.identifiers[missing]),
+            )
         )
     return Aggregation(aggregation.crosswalk, aggregation.sites, tuple(notes))

@@ -12,6 +12,7 @@ from ..adjacency import Adjacency
 from ..areas import Areas
 from ..arrays import to_list
 from ..errors import InputError
+from ..language import tr
 from ..records.columns import codes_of_labels
 from .options import ISLAND_CHOICES, JOIN, LONGEST_BORDER, NEIGHBOUR_CHOICES, SMALLEST, BaselineOptions
 
@@ -112,12 +113,20 @@ class Merger:
 
     def notes(self, at_risk: Callable[[int], bool], state: str) -> tuple[str, ...]:
         """Sentences on what merging came to; state : what is said of regions still at risk."""
-        notes = [f"Merging neighbours left {self.n_alive} regions."]
+        notes = [tr("Merging neighbours left {n_alive} regions.", n_alive=self.n_alive)]
         if self.n_joined:
-            notes.append(f"{self.n_joined} regions without a neighbour joined the nearest region.")
+            notes.append(
+                tr("{n_joined} regions without a neighbour joined the nearest region.", n_joined=self.n_joined)
+            )
         left = sum(self.of(region) == region and at_risk(region) for region in self._stuck)
         if left:
-            notes.append(f"{left} regions are still {state}: they have no neighbour they may be merged with.")
+            notes.append(
+                tr(
+                    "{left} regions are still {state}: they have no neighbour they may be merged with.",
+                    left=left,
+                    state=state,
+                )
+            )
         return tuple(notes)
 
     def _may_merge(self, region: int, other: int) -> bool:
@@ -148,6 +157,15 @@ def check_choices(options: BaselineOptions) -> None:
         ("ISLANDS", options.islands, ISLAND_CHOICES),
     ):
         if value not in choices:
-            raise InputError(f"{name} “{value}” is unknown: choose one of {', '.join(choices)}.")
+            raise InputError(
+                tr(
+                    "{name} “{value}” is unknown: choose one of {choices}.",
+                    name=name,
+                    value=value,
+                    choices=", ".join(choices),
+                )
+            )
     if options.most < 0 or not np.isfinite(options.most):
-        raise InputError(f"MAXIMUM is {options.most:g}: give a population above the cut-off, or 0 for no limit.")
+        raise InputError(
+            tr("MAXIMUM is {most:g}: give a population above the cut-off, or 0 for no limit.", most=options.most)
+        )

@@ -9,6 +9,7 @@ from ..aggregation import Aggregation
 from ..anonymity import check_k
 from ..areas import Areas
 from ..errors import InputError
+from ..language import tr
 from ..neighbours import neighbours_of
 from ..profile import Profile
 from ..progress import Progress, silent
@@ -28,9 +29,11 @@ def merging_until_anonymous(
     is not a percentage and for a k below 2.
     """
     if profile is None:
-        raise InputError("Merging until k-anonymous needs RECORDS: give them with their quasi-identifiers.")
+        raise InputError(tr("Merging until k-anonymous needs RECORDS: give them with their quasi-identifiers."))
     if not 0 <= options.budget <= 100:
-        raise InputError(f"BUDGET is {options.budget:g}: give the records that may be suppressed, from 0 to 100 %.")
+        raise InputError(
+            tr("BUDGET is {budget:g}: give the records that may be suppressed, from 0 to 100 %.", budget=options.budget)
+        )
     check_k(options.k)
     merger = Merger(areas, neighbours_of(areas), options)
     classes = RegionClasses(profile.counts, options.k)
@@ -44,8 +47,12 @@ def merging_until_anonymous(
         classes.merge(kept, gone)
         progress(min(1.0, max(0.0, 1.0 - (classes.n_suppressed - allowed) / first)))
     share = 100 * classes.n_suppressed / max(profile.n_records, 1)
-    cost = f"{share:.3g} % of the records are in classes below k, {options.budget:g} % were allowed."
-    notes = (*merger.notes(has_small, "left with classes below k"), cost)
+    cost = tr(
+        "{share:.3g} % of the records are in classes below k, {budget:g} % were allowed.",
+        share=share,
+        budget=options.budget,
+    )
+    notes = (*merger.notes(has_small, tr("left with classes below k")), cost)
     return aggregation_of_labels(areas, merger.labels(), notes)
 
 

@@ -8,6 +8,7 @@ from ..aggregation import Aggregation
 from ..areas import Areas
 from ..crosswalk import LEFT_OUT
 from ..errors import InputError
+from ..language import tr
 from ..profile import Profile
 from ..progress import Progress, silent
 from .options import DEFAULTS, BaselineOptions, aggregation_of_labels
@@ -25,11 +26,18 @@ def static_cutoff(
     check_cutoff(options.cutoff)
     at_risk = ~(areas.population > options.cutoff)
     labels = np.where(at_risk, LEFT_OUT, np.arange(len(areas)))
-    note = f"{int(at_risk.sum())} of {len(areas)} areas do not exceed the cut-off of {options.cutoff:g}: left out."
+    note = tr(
+        "{n_at_risk} of {n_areas} areas do not exceed the cut-off of {cutoff:g}: left out.",
+        n_at_risk=int(at_risk.sum()),
+        n_areas=len(areas),
+        cutoff=options.cutoff,
+    )
     return aggregation_of_labels(areas, labels, (note,))
 
 
 def check_cutoff(cutoff: float) -> None:
     """Raises InputError for a cut-off that is not above 0."""
     if not (cutoff > 0 and np.isfinite(cutoff)):
-        raise InputError(f"CUTOFF is {cutoff:g}: give the population a region needs, a number above 0.")
+        raise InputError(
+            tr("CUTOFF is {cutoff:g}: give the population a region needs, a number above 0.", cutoff=cutoff)
+        )

@@ -11,6 +11,7 @@ import shapely
 from ..adjacency import Adjacency, adjacency_of_pairs
 from ..areas import checked_identifiers, identifier_text
 from ..errors import InputError, first_values, refuse_where
+from ..language import tr
 from ..neighbours import polygon_neighbours, touching
 from ..progress import Progress, silent
 
@@ -78,8 +79,8 @@ def exact_population(population: np.ndarray, identifiers: np.ndarray, fields: Se
     for column, field in enumerate(fields):
         values = population[:, column]
         refuse_where(
-            {"missing": ~np.isfinite(values), "negative": values < 0},
-            f"Population field “{field}”",
+            {tr("missing"): ~np.isfinite(values), tr("negative"): values < 0},
+            tr("Population field “{field}”", field=field),
             "cells",
             lambda wrong: first_values(identifiers[wrong]),
             "correct it; write 0 where nobody lives.",
@@ -87,7 +88,9 @@ def exact_population(population: np.ndarray, identifiers: np.ndarray, fields: Se
     if (population != np.floor(population)).any():
         population = np.floor(population * PARTS) / PARTS
     if population.sum(axis=0).max() * PARTS > LARGEST_TOTAL:
-        raise InputError("The population fields add up to more people than there are on earth: check what they hold.")
+        raise InputError(
+            tr("The population fields add up to more people than there are on earth: check what they hold.")
+        )
     return population
 
 
@@ -160,7 +163,7 @@ def cells_of_points(
     of that size.
     """
     if not size > 0:
-        raise InputError("CELLS are points: give the side of a cell in metres as CELL_SIZE.")
+        raise InputError(tr("CELLS are points: give the side of a cell in metres as CELL_SIZE."))
     texts = np.array([identifier_text(value) for value in identifiers], dtype=object)
     positions = grid_positions(points, size, texts)
     origin = points.min(axis=0) - (size / 2 if stands_for == CENTRE else 0.0)
@@ -199,15 +202,23 @@ def grid_positions(corners: np.ndarray, size: float, identifiers: np.ndarray) ->
     off = (abs(steps - positions) > 0.05).any(axis=1)
     if off.any():
         raise InputError(
-            f"{int(off.sum())} points of CELLS are not on a grid of {size:g} metres "
-            f"(first: {first_values(identifiers[off])}): correct CELL_SIZE."
+            tr(
+                "{n_off} points of CELLS are not on a grid of {size:g} metres (first: {first}): correct CELL_SIZE.",
+                n_off=int(off.sum()),
+                size=size,
+                first=first_values(identifiers[off]),
+            )
         )
     order = np.lexsort(positions.T)
     twice = order[1:][(positions[order][1:] == positions[order][:-1]).all(axis=1)]
     if len(twice):
         raise InputError(
-            f"{len(twice)} points of CELLS share a square with another (first: {first_values(identifiers[twice])}): "
-            "each cell is given once; correct CELL_SIZE or the layer."
+            tr(
+                "{n_twice} points of CELLS share a square with another (first: {first}): "
+                "each cell is given once; correct CELL_SIZE or the layer.",
+                n_twice=len(twice),
+                first=first_values(identifiers[twice]),
+            )
         )
     return positions
 

@@ -10,6 +10,7 @@ import shapely
 
 from ..crosswalk import Crosswalk
 from ..errors import InputError, first_values
+from ..language import tr
 from .cells import PARTS, Cells
 
 # Bits of a column in a packed population.
@@ -28,15 +29,28 @@ class Minimum:
 def checked_minimums(cells: Cells, minimums: Sequence[Minimum]) -> None:
     """Raises InputError where a minimum is not positive, has no fields, or none is given."""
     if not minimums:
-        raise InputError("No minimum is given: choose POPULATIONS and K.")
+        raise InputError(tr("No minimum is given: choose POPULATIONS and K."))
     for minimum in minimums:
         if not minimum.columns:
-            raise InputError(f"The minimum for {minimum.label} has no fields: choose at least one field, one per year.")
+            raise InputError(
+                tr(
+                    "The minimum for {label} has no fields: choose at least one field, one per year.",
+                    label=minimum.label,
+                )
+            )
         if not minimum.k > 0:
-            raise InputError(f"The minimum for {minimum.label} is {minimum.k}: give a number above 0.")
+            raise InputError(
+                tr("The minimum for {label} is {k}: give a number above 0.", label=minimum.label, k=minimum.k)
+            )
         if not cells.population[:, list(minimum.columns)].any():
             names = first_values([cells.fields[column] for column in minimum.columns])
-            raise InputError(f"Nobody lives in any cell by the fields {names}: choose the fields of {minimum.label}.")
+            raise InputError(
+                tr(
+                    "Nobody lives in any cell by the fields {names}: choose the fields of {label}.",
+                    names=names,
+                    label=minimum.label,
+                )
+            )
 
 
 def weights_of(cells: Cells, minimums: Sequence[Minimum]) -> np.ndarray:

@@ -17,6 +17,7 @@ from ..approach import Approach
 from ..arrays import to_list
 from ..crosswalk import LEFT_OUT, Crosswalk, number_compactly
 from ..errors import InputError, PrivacyError, VbasError
+from ..language import tr
 from ..progress import Progress, part, silent
 from .cells import Cells, PartitionOptions
 from .compact_growth import compact_growth
@@ -181,23 +182,34 @@ def recount(cells: Cells, minimums: Sequence[Minimum], crosswalk: Crosswalk, emp
                 short &= people > 0
             if short.any():
                 raise PrivacyError(
-                    f"The recount found {int(short.sum())} groups below the minimum of {minimum.k:g} in "
-                    f"“{cells.fields[column]}”: nothing was written."
+                    tr(
+                        "The recount found {n_short} groups below the minimum of {k:g} in "
+                        "“{fields}”: nothing was written.",
+                        n_short=int(short.sum()),
+                        k=minimum.k,
+                        fields=cells.fields[column],
+                    )
                 )
     first, second = cells.adjacency.pairs()
     same = crosswalk.region_of[first] == crosswalk.region_of[second]
     pieces = connected_parts(first[same], second[same], len(cells))[crosswalk.region_of >= 0]
     if len(np.unique(pieces)) != crosswalk.n_regions:
-        raise PrivacyError("The recount found a group in several pieces: nothing was written.")
+        raise PrivacyError(tr("The recount found a group in several pieces: nothing was written."))
 
 
 def _check(cells: Cells, minimums: Sequence[Minimum], approach: str, options: PartitionOptions) -> None:
     if approach not in APPROACHES:
-        raise InputError(f"Approach “{approach}” is unknown: choose one of {', '.join(APPROACHES)}.")
+        raise InputError(
+            tr(
+                "Approach “{approach}” is unknown: choose one of {approaches}.",
+                approach=approach,
+                approaches=", ".join(APPROACHES),
+            )
+        )
     if not 0 <= options.beta <= 1:
-        raise InputError(f"BETA is {options.beta:g}: give a number from 0 to 1.")
+        raise InputError(tr("BETA is {beta:g}: give a number from 0 to 1.", beta=options.beta))
     if options.restarts < 1 or options.attempts < 1:
-        raise InputError("RESTARTS and ATTEMPTS are at least 1.")
+        raise InputError(tr("RESTARTS and ATTEMPTS are at least 1."))
     checked_minimums(cells, minimums)
 
 
@@ -213,10 +225,13 @@ def _no_group_possible(cells: Cells, minimums: Sequence[Minimum]) -> str:
         key=lambda one: one[0],
     )
     most = worst[0] * worst[1].k
-    return (
-        f"No connected set of cells reaches the minimum of {worst[1].k:g} in every field: in "
-        f"“{cells.fields[worst[2]]}” the largest has {most:g}. Lower K, take larger cells, "
-        "or let NEIGHBOURS meet in corners."
+    return tr(
+        "No connected set of cells reaches the minimum of {k:g} in every field: in "
+        "“{fields}” the largest has {most:g}. Lower K, take larger cells, "
+        "or let NEIGHBOURS meet in corners.",
+        k=worst[1].k,
+        fields=cells.fields[worst[2]],
+        most=most,
     )
 
 
@@ -277,8 +292,11 @@ def _communities(graph: sparse.coo_matrix, seed: int, progress: Progress) -> np.
         louvain_communities = networkx.community.louvain_communities
     except (ImportError, AttributeError) as error:
         raise VbasError(
-            "Cutting large areas into chunks needs the Python package networkx (version 3 or later): install it, or "
-            "set CHUNK_CELLS to 0 to partition them whole, which is slower for “random growth” only."
+            tr(
+                "Cutting large areas into chunks needs the Python package networkx (version 3 or later): "
+                "install it, or set CHUNK_CELLS to 0 to partition them whole, which is slower for “random "
+                "growth” only."
+            )
         ) from error
     network = networkx.Graph()
     network.add_nodes_from(range(graph.shape[0]))
@@ -291,7 +309,7 @@ def _communities(graph: sparse.coo_matrix, seed: int, progress: Progress) -> np.
         worker.join(ASK_EVERY)
         progress(0.0)
     if not found:
-        raise VbasError("networkx could not find communities: set CHUNK_CELLS to 0.")
+        raise VbasError(tr("networkx could not find communities: set CHUNK_CELLS to 0."))
     community = np.empty(graph.shape[0], np.int64)
     for number, members in enumerate(found[0]):
         community[list(members)] = number

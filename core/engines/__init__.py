@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from typing import Callable
 
 from ..errors import InputError
+from ..language import tr
 from ..progress import Progress, silent
 from .addresses import Address, read_address
 from .engine import Engine
@@ -54,8 +55,13 @@ def open_engine(
     missing = missing_packages(found.kind)
     if missing:
         raise InputError(
-            f"CONNECTION: records in {title} need {', '.join(missing)}, which this Python does not have: install them "
-            f"with python -m pip install {' '.join(missing)} (docs/large-tables.md), then start again."
+            tr(
+                "CONNECTION: records in {title} need {missing}, which this Python does not have: install them "
+                "with python -m pip install {packages} (docs/large-tables.md), then start again.",
+                title=title,
+                missing=", ".join(missing),
+                packages=" ".join(missing),
+            )
         )
     opened: Callable[..., Engine] = import_module(f".{module}", __name__).open_engine
     return opened(found, table, schema, memory, progress)

@@ -8,11 +8,12 @@ from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 from ..errors import InputError
+from ..language import tr
 
 FILES = (".parquet", ".pq", ".csv", ".csv.gz", ".tsv")
 DATABASES = (".duckdb", ".ddb")
 SECRETS = re.compile(r"(^|[\s;&?/:])(password|passwd|pwd|sslpassword|token|secret|authcfg)\s*=", re.IGNORECASE)
-REFUSED = (
+REFUSED = tr(
     "CONNECTION holds a password or a token, which the history of Processing would keep: take it out. PostgreSQL reads "
     "it from a connection of QGIS, from ~/.pgpass or from PGPASSFILE."
 )
@@ -43,8 +44,11 @@ def read_address(text: str) -> Address:
     if path != text or path.lower().endswith((*FILES, *DATABASES)) or "*" in path or Path(path).is_dir():
         return Address("duckdb", path, path)
     raise InputError(
-        f"CONNECTION “{text}” is neither a connection of QGIS nor an address: give a Parquet or CSV file, a folder of "
-        "Parquet files, a .duckdb file, or postgresql://user@host/database."
+        tr(
+            "CONNECTION “{text}” is neither a connection of QGIS nor an address: give a Parquet or CSV file, "
+            "a folder of Parquet files, a .duckdb file, or postgresql://user@host/database.",
+            text=text,
+        )
     )
 
 

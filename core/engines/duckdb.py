@@ -20,6 +20,7 @@ import sqlglot as sg
 import sqlglot.expressions as sge
 
 from ..errors import InputError
+from ..language import tr
 from ..progress import Progress
 from .addresses import DATABASES, Address
 from .engine import Arrow, EngineError, Expression, in_background
@@ -125,21 +126,25 @@ class DuckDb:
             now = []
         if now != self._state:
             raise EngineError(
-                "The records were changed while they were being worked on: nothing was written. Start again when "
-                "nobody writes to them."
+                tr(
+                    "The records were changed while they were being worked on: nothing was written. Start again when "
+                    "nobody writes to them."
+                )
             )
 
     def publish(self) -> str:
         """See `Engine`."""
         if self._staged is None or self._final is None:
-            raise EngineError("Nothing was staged.")
+            raise EngineError(tr("Nothing was staged."))
         try:
             os.link(self._staged, self._final)  # unlike a rename, this never replaces what came there meanwhile
             self._staged.unlink()
         except OSError:
             # Taken meanwhile, or a file system without links.
             if self._final.exists():
-                raise EngineError(f"DESTINATION: “{self._final}” was made meanwhile: nothing was written.") from None
+                raise EngineError(
+                    tr("DESTINATION: “{final}” was made meanwhile: nothing was written.", final=self._final)
+                ) from None
             self._staged.rename(self._final)
         self._staged = None
         return str(self._final)
@@ -160,10 +165,10 @@ class DuckDb:
         """The records, as a relation of DuckDB."""
         if not self._is_database:
             if table or schema:
-                raise InputError("TABLE and SCHEMA are for databases: leave them empty where CONNECTION is a file.")
+                raise InputError(tr("TABLE and SCHEMA are for databases: leave them empty where CONNECTION is a file."))
             return self._read(*self._files)
         if not table:
-            raise InputError("TABLE is empty: name the table of the database that holds the records.")
+            raise InputError(tr("TABLE is empty: name the table of the database that holds the records."))
         return self._connection.sql(
             sg.select("*").from_(sg.table(table, db=schema or "main", quoted=True)).sql("duckdb")
         )
@@ -237,12 +242,23 @@ def _free(destination: str) -> Path:
     final = Path(destination).absolute()
     if final.suffix.lower() not in WRITTEN:
         raise InputError(
-            f"DESTINATION “{destination}” does not end in {' or '.join(WRITTEN)}, which is what is written."
+            tr(
+                "DESTINATION “{destination}” does not end in {written}, which is what is written.",
+                destination=destination,
+                written=" or ".join(WRITTEN),
+            )
         )
     if final.exists() or final.is_symlink():
-        raise InputError(f"DESTINATION: “{final}” is there already: choose a new name, or remove it first.")
+        raise InputError(
+            tr("DESTINATION: “{final}” is there already: choose a new name, or remove it first.", final=final)
+        )
     if not final.parent.is_dir():
-        raise InputError(f"DESTINATION: there is no folder “{final.parent}”: make it first or choose another place.")
+        raise InputError(
+            tr(
+                "DESTINATION: there is no folder “{parent}”: make it first or choose another place.",
+                parent=final.parent,
+            )
+        )
     return final
 
 
@@ -255,10 +271,11 @@ def _sentence(error: duckdb.Error) -> str:
     if isinstance(error, (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.CatalogException)) or any(
         word in first.lower() for word in KEPT_BACK
     ):
-        return f"DuckDB: {first.rstrip('. ')}: nothing was written."
-    return (
-        f"DuckDB cannot work with the table ({kind}): nothing was written. Look for values that are not of their "
-        "field's kind."
+        return tr("DuckDB: {first}: nothing was written.", first=first.rstrip(". "))
+    return tr(
+        "DuckDB cannot work with the table ({kind}): nothing was written. Look for values that are not of their "
+        "field's kind.",
+        kind=kind,
     )
 
 
@@ -272,11 +289,17 @@ def _files(place: str) -> list[Path]:
         found = sorted(path.rglob("*.parquet")) if path.is_dir() else [path] if path.is_file() else []
     found = [one for one in found if not one.name.startswith(".vbas-")]
     if not found:
-        raise InputError(f"CONNECTION: there is no file “{place}”, or nothing in that folder: correct the path.")
+        raise InputError(
+            tr("CONNECTION: there is no file “{place}”, or nothing in that folder: correct the path.", place=place)
+        )
     endings = {_ending(one) for one in found}
     if len(endings) > 1:
         raise InputError(
-            f"CONNECTION: “{place}” names files of several kinds ({', '.join(sorted(endings))}): name one."
+            tr(
+                "CONNECTION: “{place}” names files of several kinds ({endings}): name one.",
+                place=place,
+                endings=", ".join(sorted(endings)),
+            )
         )
     return found
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..errors import InputError, first_values
+from ..language import tr
 from ..records.table import check_fields
 
 OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "is missing", "is not missing")
@@ -62,8 +63,11 @@ def checked(fields: RecordFields, there: Mapping[str, str]) -> None:
     lost = [name for name in dict.fromkeys(named) if name not in there]
     if lost:
         raise InputError(
-            f"The table has no field {first_values(lost)}; it has {first_values(there, 12)}: write the names as the "
-            "table does."
+            tr(
+                "The table has no field {first}; it has {there}: write the names as the table does.",
+                first=first_values(lost),
+                there=first_values(there, 12),
+            )
         )
     shown = [*fields.quasi_identifiers, *fields.kept]
     twice = [name for i, name in enumerate(shown) if name.lower() in [one.lower() for one in shown[:i]]]
@@ -71,4 +75,10 @@ def checked(fields: RecordFields, there: Mapping[str, str]) -> None:
         raise InputError(f"QUASI_IDENTIFIERS and KEEP_FIELDS name {first_values(twice)} twice: name each field once.")
     wrong = [one.operator for one in fields.filters if one.operator not in OPERATORS]
     if wrong:
-        raise InputError(f"FILTER has the operator {first_values(wrong)}: use one of {', '.join(OPERATORS)}.")
+        raise InputError(
+            tr(
+                "FILTER has the operator {first}: use one of {operators}.",
+                first=first_values(wrong),
+                operators=", ".join(OPERATORS),
+            )
+        )

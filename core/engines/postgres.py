@@ -20,6 +20,7 @@ import sqlglot.expressions as sge
 from adbc_driver_postgresql import dbapi
 
 from ..errors import InputError
+from ..language import tr
 from ..progress import Progress
 from .addresses import Address, without_secrets
 from .engine import Arrow, EngineError, Expression, in_background
@@ -45,7 +46,7 @@ class Postgres:
 
     def __init__(self, address: Address, table: str, schema: str, memory: int, progress: Progress) -> None:
         if not table:
-            raise InputError("TABLE is empty: name the table of the database that holds the records.")
+            raise InputError(tr("TABLE is empty: name the table of the database that holds the records."))
         self._address, self._progress, self._given = address, progress, (schema, table)
         self._connection: Any = None
         self._cursor: Any = None
@@ -128,7 +129,7 @@ class Postgres:
     def publish(self) -> str:
         """See `Engine`."""
         if not self._final:
-            raise EngineError("Nothing was staged.")
+            raise EngineError(tr("Nothing was staged."))
         for kind, name in reversed(self._made):
             own = sg.table(name, db="pg_temp", quoted=True).sql("postgres")
             self._run(sge.Command(this="DROP", expression=f"{kind} {own}"))
@@ -152,8 +153,14 @@ class Postgres:
         self._run(found.order_by("a.attnum"))
         rows = self._guarded(self._cursor.fetchall)
         if not rows:
-            where = f"schema “{schema}”" if schema else "the schemas that this user looks in"
-            raise InputError(f"TABLE: there is no “{table}” in {where} of the database: correct TABLE or SCHEMA.")
+            where = tr("schema “{schema}”", schema=schema) if schema else tr("the schemas that this user looks in")
+            raise InputError(
+                tr(
+                    "TABLE: there is no “{table}” in {where} of the database: correct TABLE or SCHEMA.",
+                    table=table,
+                    where=where,
+                )
+            )
         return str(rows[0][0]), {str(name): str(kind) for _, name, kind, _ in rows}
 
     def _comparable(self, field: str) -> sge.Expression:
@@ -171,7 +178,7 @@ class Postgres:
         """Schema and table of a release that is not there yet. Raises InputError."""
         schema, _, table = destination.rpartition(".")
         if not table or "/" in destination:
-            raise InputError("DESTINATION is not the name of a table: give one, or schema.name.")
+            raise InputError(tr("DESTINATION is not the name of a table: give one, or schema.name."))
         schema = schema or self._schema
         oid = sge.Cast(
             this=sg.func("to_regclass", sge.Literal.string(sg.table(table, db=schema, quoted=True).sql("postgres"))),
@@ -179,7 +186,13 @@ class Postgres:
         )
         self._run(sg.select(oid))
         if self._guarded(self._cursor.fetchone)[0] is not None:
-            raise InputError(f"DESTINATION: the table “{schema}.{table}” is there already: choose a new name.")
+            raise InputError(
+                tr(
+                    "DESTINATION: the table “{schema}.{table}” is there already: choose a new name.",
+                    schema=schema,
+                    table=table,
+                )
+            )
         return schema, table
 
     def _create(self, name: str, kind: str, query: sge.Expression) -> None:
@@ -211,12 +224,12 @@ def _sentence(error: Any, address: Address) -> str:
     if not state and "Failed to connect" in text:
         first = text.partition("Failed to connect: ")[2].split("\n")[0]
         told = without_secrets(first, address.connection)
-        return f"CONNECTION: PostgreSQL cannot be reached: {told.rstrip('. ')}."
+        return tr("CONNECTION: PostgreSQL cannot be reached: {told}.", told=told.rstrip(". "))
     message = re.search(r"(?:ERROR|FATAL):\s+(.*)", text)
     if message and state[:2] in WITHOUT_VALUES:
         told = without_secrets(message[1], address.connection)
-        return f"PostgreSQL: {told.rstrip('. ')} (SQLSTATE {state}): nothing was written."
-    return f"PostgreSQL ended the work (SQLSTATE {state or 'unknown'}): nothing was written."
+        return tr("PostgreSQL: {told} (SQLSTATE {state}): nothing was written.", told=told.rstrip(". "), state=state)
+    return tr("PostgreSQL ended the work (SQLSTATE {state}): nothing was written.", state=state or "unknown")
 
 
 def _setting(name: str, value: str) -> sge.Expression:

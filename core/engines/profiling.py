@@ -11,6 +11,7 @@ from scipy import sparse
 from ..areas import Areas
 from ..arrays import to_list
 from ..errors import InputError
+from ..language import tr
 from ..privacy.requirement import Members, Requirement, Shares
 from ..profile import Profile
 from ..progress import Progress, silent
@@ -102,8 +103,10 @@ def count_in_place(engine: Engine, fields: RecordFields, progress: Progress = si
     sizes = {one: len(found) for one, found in values.items()}
     if steps.reach(sizes, quasi) > steps.MOST_CLASSES:
         raise InputError(
-            "QUASI_IDENTIFIERS could make more classes than 64 bits can number: choose fewer of them, or group their "
-            "values first."
+            tr(
+                "QUASI_IDENTIFIERS could make more classes than 64 bits can number: choose fewer of them, or "
+                "group their values first."
+            )
         )
     rows = steps.coded(source, {one: tables[one] for one in values}, sizes, quasi)
     others = {one: _size(engine, tables[one]) for one in (*members, *sensitive)}
@@ -111,7 +114,14 @@ def count_in_place(engine: Engine, fields: RecordFields, progress: Progress = si
     counted = steps.counted(rows, ["c_a", "key"], bool(fields.count))
     area, key, records = _collected(engine.fetch(counted), (np.int32, np.int64, np.int64))
     if int(records.sum()) != n_records:
-        raise EngineError(f"{engine.title} counted {int(records.sum())} of {n_records} records: start again.")
+        raise EngineError(
+            tr(
+                "{title} counted {n_records} of {expected} records: start again.",
+                title=engine.title,
+                n_records=int(records.sum()),
+                expected=n_records,
+            )
+        )
     class_keys, class_of = _numbered(key, steps.reach(sizes, quasi))
     progress(0.9)
     classes, order, categories = _in_order(class_keys, [values[one] for one in quasi])
@@ -169,23 +179,36 @@ def _checked_bounds(engine: Engine, source: Expression, fields: RecordFields) ->
     """The number of records; refuses counts that are none, and members without an identifier."""
     (found,) = (row for batch in engine.fetch(steps.bounds(source, fields)) for row in batch.to_pylist())
     if not found["rows"]:
-        raise InputError("The table has no row, or none that FILTER lets through: there is nothing to count.")
+        raise InputError(tr("The table has no row, or none that FILTER lets through: there is nothing to count."))
     for word in ("missing", "negative", "broken"):
         if found.get(word):
-            what = {"missing": "missing", "negative": "negative", "broken": "not a whole number"}[word]
+            what = {"missing": "missing", "negative": "negative", "broken": tr("not a whole number")}[word]
             raise InputError(
-                f"RECORD_COUNT field “{fields.count}” is {what} in {int(found[word])} rows: each row must say how many "
-                "records it stands for."
+                tr(
+                    "RECORD_COUNT field “{count}” is {what} in {found} rows: each row must say how many "
+                    "records it stands for.",
+                    count=fields.count,
+                    what=what,
+                    found=int(found[word]),
+                )
             )
     for position, kind in enumerate(fields.members):
         if lost := int(found[f"m{position}"] or 0):
             raise InputError(
-                f"{MEMBER_FIELDS[kind]} is missing in {lost} rows: give every row the identifier of its "
-                f"{kind[:-1]}, so that {kind} can be counted."
+                tr(
+                    "{member_fields} is missing in {lost} rows: give every row the identifier of its "
+                    "{kind}, so that {kinds} can be counted.",
+                    member_fields=MEMBER_FIELDS[kind],
+                    lost=lost,
+                    kind=kind[:-1],
+                    kinds=kind,
+                )
             )
     records = found["records"] if fields.count else found["rows"]
     if records >= MOST_RECORDS:
-        raise InputError(f"RECORD_COUNT field “{fields.count}” adds up to more than can be counted exactly.")
+        raise InputError(
+            tr("RECORD_COUNT field “{count}” adds up to more than can be counted exactly.", count=fields.count)
+        )
     return int(records)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..arrays import to_list
 from ..errors import PrivacyError
+from ..language import tr
 from ..plan import SUPPRESSED, Plan, area_of_cells
 from ..privacy.kept_fields import ROWS_LOOKED_AT, KeptField, examine_rows, refuse_kept_fields
 from ..progress import Progress, silent
@@ -97,8 +98,11 @@ def _check_labels(engine: Engine, differing: Expression) -> None:
     (found,) = (row["differing"] for batch in engine.fetch(differing) for row in batch.to_pylist())
     if found:
         raise PrivacyError(
-            f"The release shows {found} classes with other records than the plan foretold: nothing was written. Start "
-            "again when nobody writes to the table."
+            tr(
+                "The release shows {found} classes with other records than the plan foretold: nothing was "
+                "written. Start again when nobody writes to the table.",
+                found=found,
+            )
         )
 
 
@@ -113,12 +117,17 @@ def foretold(plan: Plan) -> dict[int, LevelCount]:
 
 def _check_agreement(written: dict[int, LevelCount], expected: dict[int, LevelCount], k: int) -> None:
     if any(one.least < k for one in written.values()):
-        raise PrivacyError(f"The release would hold a class of fewer than {k} records: nothing was written.")
+        raise PrivacyError(tr("The release would hold a class of fewer than {k} records: nothing was written.", k=k))
     if written != expected:
         records, wanted = (sum(one.records for one in levels.values()) for levels in (written, expected))
         raise PrivacyError(
-            f"The release holds {records} records, the plan foretold {wanted}, or their classes differ: the table was "
-            "changed while it was being worked on, so nothing was written. Start again when nobody writes to it."
+            tr(
+                "The release holds {records} records, the plan foretold {wanted}, or their classes differ: "
+                "the table was changed while it was being worked on, so nothing was written. Start again when "
+                "nobody writes to it.",
+                records=records,
+                wanted=wanted,
+            )
         )
 
 
@@ -201,6 +210,10 @@ def _check_members(matched: Matched, plan: Plan, placed: Expression) -> None:
         counted = matched.found.engine.fetch(steps.fewest_members(placed, f"c_m{position}"))
         (fewest,) = (row["fewest"] for batch in counted for row in batch.to_pylist())
         if fewest is not None and fewest < plan.k:
-            raise PrivacyError(f"The release would hold a class of fewer than {plan.k} {kind}: nothing was written.")
+            raise PrivacyError(
+                tr("The release would hold a class of fewer than {k} {kind}: nothing was written.", k=plan.k, kind=kind)
+            )
         if fewest is None and plan.n_released:
-            raise EngineError(f"{matched.found.engine.title} found no {kind}: nothing was written.")
+            raise EngineError(
+                tr("{title} found no {kind}: nothing was written.", title=matched.found.engine.title, kind=kind)
+            )

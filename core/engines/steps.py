@@ -14,6 +14,7 @@ from typing import Callable
 import ibis
 
 from ..errors import InputError
+from ..language import tr
 from .engine import Expression
 from .fields import WITHOUT_VALUE, Filter, RecordFields
 
@@ -55,8 +56,13 @@ def _value(one: Filter, kind: Expression) -> object:
             return datetime.fromisoformat(one.value)
     except (ValueError, KeyError):
         raise InputError(
-            f"FILTER compares the field “{one.field}”, which holds {kind}, with “{one.value}”, which is none: correct "
-            "the value."
+            tr(
+                "FILTER compares the field “{field}”, which holds {kind}, with “{value}”, which is none: correct "
+                "the value.",
+                field=one.field,
+                kind=kind,
+                value=one.value,
+            )
         ) from None
     return one.value
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..areas import identifier_text
 from ..errors import InputError, first_values
+from ..language import tr
 from ..records.columns import category_order
 
 SUPPRESSED_VALUE = "*"
@@ -44,7 +45,12 @@ class Hierarchy:
         """The hierarchy of the values shown at a level, from there on. Raises InputError for a level there is not."""
         if not 0 <= level < len(self):
             raise InputError(
-                f"“{self.attribute}” has the levels 0 to {len(self) - 1}, but none {level}: choose one of these."
+                tr(
+                    "“{attribute}” has the levels 0 to {n_self}, but none {level}: choose one of these.",
+                    attribute=self.attribute,
+                    n_self=len(self) - 1,
+                    level=level,
+                )
             )
         shown = np.zeros(len(self.categories[level]), np.int64)
         codes = []
@@ -80,20 +86,35 @@ def checked_node(
     names : the quasi-identifiers; node : a level for each. Raises InputError for a level that there is not.
     """
     if len(node) != len(names):
-        raise InputError(f"{len(node)} levels were given for {len(names)} quasi-identifiers: give one for each.")
+        raise InputError(
+            tr(
+                "{n_node} levels were given for {n_names} quasi-identifiers: give one for each.",
+                n_node=len(node),
+                n_names=len(names),
+            )
+        )
     found: list[tuple[int, Hierarchy | None]] = []
     for name, level in zip(names, node):
         hierarchy = hierarchies.get(name)
         if level and hierarchy is None:
             raise InputError(
-                f"“{name}” is to be shown at level {level}, but nothing says what its coarser values are: give them "
-                "in HIERARCHIES, or a rule in HIERARCHY_RULES."
+                tr(
+                    "“{name}” is to be shown at level {level}, but nothing says what its coarser values are: give them "
+                    "in HIERARCHIES, or a rule in HIERARCHY_RULES.",
+                    name=name,
+                    level=level,
+                )
             )
         highest = 0 if hierarchy is None else len(hierarchy) - 1
         if not 0 <= level <= highest:
             raise InputError(
-                f"“{name}” is to be shown at level {level}, but its levels are 0 (as it is) to {highest}: choose one "
-                "of these."
+                tr(
+                    "“{name}” is to be shown at level {level}, but its levels are 0 (as it is) to {highest}: "
+                    "choose one of these.",
+                    name=name,
+                    level=level,
+                    highest=highest,
+                )
             )
         found.append((int(level), hierarchy if level else None))
     return found
@@ -128,9 +149,17 @@ def _refuse_split(
     members = np.flatnonzero(fine == group)
     into = [found[code] for code in np.unique(coarse[members]).tolist()]
     raise InputError(
-        f"HIERARCHIES of “{attribute}”: values that are one at level {level - 1} ({shown_values([below[group]])}: "
-        f"{shown_values(list(values[members]))}) are several at level {level} ({shown_values(into)}): every level must "
-        "join whole values of the level before."
+        tr(
+            "HIERARCHIES of “{attribute}”: values that are one at level {level} ({shown_values}: "
+            "{shown_values_2}) are several at level {level_2} ({shown_values_3}): every level must "
+            "join whole values of the level before.",
+            attribute=attribute,
+            level=level - 1,
+            shown_values=shown_values([below[group]]),
+            shown_values_2=shown_values(list(values[members])),
+            level_2=level,
+            shown_values_3=shown_values(into),
+        )
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InputError
+from ..language import tr
 from .hierarchies import SUPPRESSED_VALUE, Hierarchy, make_hierarchy, shown_values, text_of
 
 Row = tuple["str | None", ...]
@@ -35,8 +36,13 @@ class HierarchyTable:
         unknown = sorted({text for text in texts if text is not None and text not in self.rows})
         if unknown:
             raise InputError(
-                f"HIERARCHIES: {len(unknown)} values of “{self.attribute}” are not in the table "
-                f"({shown_values(unknown)}): add a row for each."
+                tr(
+                    "HIERARCHIES: {n_unknown} values of “{attribute}” are not in the table "
+                    "({shown_values}): add a row for each.",
+                    n_unknown=len(unknown),
+                    attribute=self.attribute,
+                    shown_values=shown_values(unknown),
+                )
             )
         missing = self.rows.get(None, self._missing())
         rows = [missing if text is None else self.rows[text] for text in texts]
@@ -59,14 +65,23 @@ def hierarchy_tables(
     """
     names = [text_of(attribute) for attribute in attributes]
     if None in names:
-        raise InputError(f"HIERARCHIES: row {names.index(None) + 1} names no attribute: fill in the field “attribute”.")
+        raise InputError(
+            tr(
+                "HIERARCHIES: row {index} names no attribute: fill in the field “attribute”.",
+                index=names.index(None) + 1,
+            )
+        )
     rows: dict[str, dict[str | None, Row]] = {}
     for name, value, *above in zip(names, values, *levels):
         known = rows.setdefault(str(name), {})
         text, row = text_of(value), tuple(text_of(one) for one in above)
         if known.setdefault(text, row) != row:
             raise InputError(
-                f"HIERARCHIES: “{name}” has two different rows for the value {shown_values([text])}: keep one of them."
+                tr(
+                    "HIERARCHIES: “{name}” has two different rows for the value {shown_values}: keep one of them.",
+                    name=name,
+                    shown_values=shown_values([text]),
+                )
             )
     return {name: HierarchyTable(name, _whole(name, found)) for name, found in rows.items()}
 
@@ -76,12 +91,18 @@ def _whole(name: str, rows: dict[str | None, Row]) -> dict[str | None, Row]:
     used = [position for position, column in enumerate(zip(*rows.values())) if any(one is not None for one in column)]
     n_levels = used[-1] + 1 if used else 0
     if not n_levels:
-        raise InputError(f"HIERARCHIES: “{name}” has no coarser value in any row: fill in level 1.")
+        raise InputError(tr("HIERARCHIES: “{name}” has no coarser value in any row: fill in level 1.", name=name))
     for level in range(n_levels):
         lost = [value for value, row in rows.items() if value is not None and row[level] is None]
         if lost:
             raise InputError(
-                f"HIERARCHIES: “{name}” has values without one at level {level + 1} ({shown_values(lost)}): fill it in "
-                f"for all, or for none; “{SUPPRESSED_VALUE}” says nothing of a person."
+                tr(
+                    "HIERARCHIES: “{name}” has values without one at level {level} ({shown_values}): fill it in "
+                    "for all, or for none; “{suppressed_value}” says nothing of a person.",
+                    name=name,
+                    level=level + 1,
+                    shown_values=shown_values(lost),
+                    suppressed_value=SUPPRESSED_VALUE,
+                )
             )
     return {value: row[:n_levels] for value, row in rows.items()}

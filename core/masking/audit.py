@@ -9,6 +9,7 @@ import numpy as np
 
 from ..areas import MOST_PEOPLE
 from ..errors import InputError
+from ..language import tr
 from ..progress import Progress, part, silent
 from .candidates import candidates
 from .donut import MASKED, REASONS, Masking, check_ring, donut_mask
@@ -224,7 +225,12 @@ def numbers_of(text: str, name: str) -> list[float]:
         numbers = []
     if not numbers or not all(0 < number <= MOST_PEOPLE for number in numbers):
         raise InputError(
-            f"{name} is “{text}”: write one or more numbers above 0 and up to {MOST_PEOPLE:g}, such as 5,10,15."
+            tr(
+                "{name} is “{text}”: write one or more numbers above 0 and up to {most_people:g}, such as 5,10,15.",
+                name=name,
+                text=text,
+                most_people=MOST_PEOPLE,
+            )
         )
     return list(dict.fromkeys(numbers))
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..language import tr
 from ..progress import Progress, part, silent
 from .donut import EARLIER_ELSEWHERE, FEW_CANDIDATES, Masking
 from .homes import Homes
@@ -117,13 +118,18 @@ class Hiding:
         if not self.again.any():
             return ""
         before, after = (float(np.median(values[self.again])) for values in (self.alone, self.left))
-        said = (
-            f"{int(self.again.sum())} homes were masked before: with the earlier places, half of them keep {after:g} "
-            f"candidate addresses or fewer; without, {before:g}."
+        said = tr(
+            "{n_again} homes were masked before: with the earlier places, half of them keep {after:g} "
+            "candidate addresses or fewer; without, {before:g}.",
+            n_again=int(self.again.sum()),
+            after=after,
+            before=before,
         )
         odd = int(self.elsewhere.sum())
         if odd:
-            said += f" For {odd} of them an earlier place is not in the ring of now: they count as having none."
+            said += tr(
+                " For {n_odd} of them an earlier place is not in the ring of now: they count as having none.", n_odd=odd
+            )
         return said
 
     def shortfall(self, k_min: int) -> Shortfall:
@@ -161,12 +167,20 @@ class Shortfall:
     def sentence(self) -> str:
         """The share that falls short and what becomes of it; what to do, where most do."""
         if not self.points_below:
-            return f"Each masked point could have come from at least {self.k_min} addresses."
-        fate = "they are held back" if self.held else "K_MIN is 0, so they are not held back"
-        advice = " Most fall short, so what is left is not to be published: raise K_INNER." if self.most else ""
-        return (
-            f"{self.percent:.2f} % of the masked points ({self.points_below} of {self.points}, in {self.homes_below} "
-            f"of {self.homes} homes) could have come from fewer than {self.k_min} addresses: {fate}.{advice}"
+            return tr("Each masked point could have come from at least {k_min} addresses.", k_min=self.k_min)
+        fate = tr("they are held back") if self.held else tr("K_MIN is 0, so they are not held back")
+        advice = tr(" Most fall short, so what is left is not to be published: raise K_INNER.") if self.most else ""
+        return tr(
+            "{percent:.2f} % of the masked points ({points_below} of {points}, in {homes_below} "
+            "of {homes} homes) could have come from fewer than {k_min} addresses: {fate}.{advice}",
+            percent=self.percent,
+            points_below=self.points_below,
+            points=self.points,
+            homes_below=self.homes_below,
+            homes=self.homes,
+            k_min=self.k_min,
+            fate=fate,
+            advice=advice,
         )
 
 

@@ -11,6 +11,7 @@ import shapely
 
 from ..arrays import to_list
 from ..errors import InputError, PrivacyError
+from ..language import tr
 from ..progress import Progress, part, silent
 from ..records.columns import Column
 from ..records.table import singling_out
@@ -75,9 +76,17 @@ class Masking:
 def check_ring(k_inner: float, k_outer: float) -> None:
     """Refuse an impossible ring. Raises InputError."""
     if not k_inner > 0:
-        raise InputError(f"K_INNER is {k_inner:g}: choose more than 0, or points could stay where they are.")
+        raise InputError(
+            tr("K_INNER is {k_inner:g}: choose more than 0, or points could stay where they are.", k_inner=k_inner)
+        )
     if not k_outer > k_inner:
-        raise InputError(f"K_OUTER is {k_outer:g}, K_INNER {k_inner:g}: choose a K_OUTER that is larger.")
+        raise InputError(
+            tr(
+                "K_OUTER is {k_outer:g}, K_INNER {k_inner:g}: choose a K_OUTER that is larger.",
+                k_outer=k_outer,
+                k_inner=k_inner,
+            )
+        )
 
 
 def radii(
@@ -202,7 +211,10 @@ def check_released(
     good &= inside_own_area(meant, area_of[released], shapes)
     if not good.all():
         raise PrivacyError(
-            f"{int((~good).sum())} masked points are not in their ring or not in their own area: nothing was written."
+            tr(
+                "{n_good} masked points are not in their ring or not in their own area: nothing was written.",
+                n_good=int((~good).sum()),
+            )
         )
 
 
@@ -218,8 +230,11 @@ def check_no_coordinates(kept: Mapping[str, Column], *coordinates: np.ndarray) -
             near = np.abs(numbers - values)[placed] <= 1e-3 * (np.ptp(values[placed]) if placed.any() else 0.0)
             if len(near) and np.mean(near) > 0.5:
                 raise InputError(
-                    f"KEEP_FIELDS: “{field}” repeats a coordinate of the true places, which masking is to hide: take "
-                    "it out."
+                    tr(
+                        "KEEP_FIELDS: “{field}” repeats a coordinate of the true places, which masking is to "
+                        "hide: take it out.",
+                        field=field,
+                    )
                 )
 
 
@@ -235,7 +250,12 @@ def unmasked_sentence(counts: Mapping[str, int]) -> str:
     if not lost:
         return ""
     why = ", ".join(f"{reason} ({n})" for reason, n in lost.items())
-    return f"{sum(lost.values())} of {sum(counts.values())} points could not be masked and are not released: {why}."
+    return tr(
+        "{n_lost} of {n_points} points could not be masked and are not released: {why}.",
+        n_lost=sum(lost.values()),
+        n_points=sum(counts.values()),
+        why=why,
+    )
 
 
 def _number_or_nan(value: object) -> float:

@@ -11,6 +11,7 @@ from scipy.spatial import cKDTree
 
 from ..arrays import to_list
 from ..errors import InputError, first_values
+from ..language import tr
 from ..records.columns import Column, combine_codes
 from .donut import Masking
 from .placing import NO_AREA
@@ -48,9 +49,12 @@ class Homes:
         """How many points share a move; empty where none do."""
         if len(self) == len(self.home_of):
             return ""
-        return (
-            f"{len(self.home_of)} points in {len(self)} homes, up to {self.members.max()} in one: the points of a home "
-            "share one move, or their average would show where it is."
+        return tr(
+            "{n_home_of} points in {n_self} homes, up to {members} in one: the points of a home "
+            "share one move, or their average would show where it is.",
+            n_home_of=len(self.home_of),
+            n_self=len(self),
+            members=self.members.max(),
         )
 
 
@@ -125,7 +129,13 @@ def _check_households(points: np.ndarray, centres: np.ndarray, household: Column
     if far.any():
         wrong = to_list(household.categories[np.unique(household.codes[rows[far]])])
         raise InputError(
-            f"HOUSEHOLD_ID “{field}”: {len(wrong)} households have members more than {ONE_HOUSEHOLD:g} m apart (first: "
-            f"{first_values(wrong)}): a household is moved from one place. Correct the field or the places, or leave "
-            "the field empty: points at the same place move together anyway."
+            tr(
+                "HOUSEHOLD_ID “{field}”: {n_wrong} households have members more than {one_household:g} m apart (first: "
+                "{first}): a household is moved from one place. Correct the field or the places, or leave "
+                "the field empty: points at the same place move together anyway.",
+                field=field,
+                n_wrong=len(wrong),
+                one_household=ONE_HOUSEHOLD,
+                first=first_values(wrong),
+            )
         )

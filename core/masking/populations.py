@@ -13,6 +13,7 @@ from scipy.stats import spearmanr
 from ..areas import identifier_text
 from ..arrays import to_list
 from ..errors import InputError, first_values, refuse_where
+from ..language import tr
 from ..progress import Progress, silent
 from ..records.columns import Column
 from .placing import NO_AREA, own_areas
@@ -53,8 +54,11 @@ def make_populations(counts: np.ndarray, identifiers: np.ndarray, categories: tu
     negative = (counts < 0).any(axis=1)
     if negative.any():
         raise InputError(
-            f"POPULATION is negative in {int(negative.sum())} areas (first: {first_values(identifiers[negative])}): "
-            "correct the field or choose another."
+            tr(
+                "POPULATION is negative in {n_negative} areas (first: {first}): correct the field or choose another.",
+                n_negative=int(negative.sum()),
+                first=first_values(identifiers[negative]),
+            )
         )
     return Populations(np.where(np.isfinite(counts), counts, 0.0), categories)
 
@@ -71,8 +75,12 @@ def categories_of(column: Column, categories: tuple[str, ...], field: str) -> np
     unknown = [text for text, code in zip(texts, to_list(codes)) if text is not None and code == NO_CATEGORY]
     if unknown:
         raise InputError(
-            f"CATEGORY_FIELD “{field}” has values without a population field ({first_values(unknown)}): name one for "
-            "each in CATEGORY_POPULATIONS, or give AREAS a field of that name."
+            tr(
+                "CATEGORY_FIELD “{field}” has values without a population field ({first}): name one for "
+                "each in CATEGORY_POPULATIONS, or give AREAS a field of that name.",
+                field=field,
+                first=first_values(unknown),
+            )
         )
     return codes[column.codes] if len(column) else np.empty(0, np.int64)
 
@@ -212,14 +220,14 @@ def make_households(points: np.ndarray, weights: np.ndarray | None, field: str =
     there = np.isfinite(points).all(axis=1)
     if weights is not None:
         refuse_where(
-            {"missing": ~np.isfinite(weights), "negative": weights < 0},
+            {tr("missing"): ~np.isfinite(weights), tr("negative"): weights < 0},
             f"HOUSEHOLD_COUNT field “{field}”",
             "rows",
-            lambda wrong: f"{first_values(np.flatnonzero(wrong)[:6] + 1)}, counted from 1",
+            lambda wrong: tr("{first}, counted from 1", first=first_values(np.flatnonzero(wrong)[:6] + 1)),
             "correct it, or leave the field empty to count each point as one household.",
         )
         there &= weights > 0
         weights = weights[there]
     if not there.any():
-        raise InputError("HOUSEHOLDS has no households with a position: give a layer with a point per household.")
+        raise InputError(tr("HOUSEHOLDS has no households with a position: give a layer with a point per household."))
     return Households(points[there], weights)

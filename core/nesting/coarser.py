@@ -12,6 +12,7 @@ from ..arrays import to_list
 from ..configuration import chosen
 from ..errors import PrivacyError
 from ..generalising.collapsing import generalise_table
+from ..language import tr
 from ..plan import SUPPRESSED, Plan, area_of_cells
 from ..privacy.kept_fields import KeptField, examine_values, rows_looked_at
 from ..privacy.requirement import Requirement
@@ -131,8 +132,12 @@ def check_coarser(release: Release, places: Places, whole: bool = True) -> None:
             wrong |= (show > 0) & (show < have)
         if wrong.any():
             raise PrivacyError(
-                f"The release would show {int(wrong.sum())} classes of level {target + 1} where not as many such "
-                "records live: nothing was written."
+                tr(
+                    "The release would show {n_wrong} classes of level {target} where not as many such "
+                    "records live: nothing was written.",
+                    n_wrong=int(wrong.sum()),
+                    target=target + 1,
+                )
             )
 
 
@@ -149,7 +154,7 @@ def _brought_to(places: Places, column: Column, level: np.ndarray, target: int, 
         above[places.codes(shown_at, position)] = places.codes(target, position)
         used = np.unique(column.codes[here])
         if any(_key(column.categories[code]) not in fine for code in used.tolist()):
-            raise PrivacyError("The release would show a value that its level does not have: nothing was written.")
+            raise PrivacyError(tr("The release would show a value that its level does not have: nothing was written."))
         coarser = np.zeros(len(column.categories), np.int64)
         coarser[used] = [above[fine[_key(column.categories[code])]] for code in used.tolist()]
         found[here] = coarser[column.codes[here]]

@@ -16,6 +16,7 @@ from ..configuration import chosen
 from ..crosswalk import Crosswalk
 from ..errors import InputError
 from ..evaluation import people_within
+from ..language import tr
 from ..levels import Levels, make_levels, own_regions
 from ..profile import Profile
 from ..progress import Progress, part, silent
@@ -63,9 +64,17 @@ def build_levels(
     fewer people than the least population.
     """
     if not options.ratio >= SMALLEST_RATIO:
-        raise InputError(f"RATIO is {options.ratio:g}: give at least {SMALLEST_RATIO}, so that levels grow coarser.")
+        raise InputError(
+            tr(
+                "RATIO is {ratio:g}: give at least {smallest_ratio}, so that levels grow coarser.",
+                ratio=options.ratio,
+                smallest_ratio=SMALLEST_RATIO,
+            )
+        )
     if options.coarsest < 1:
-        raise InputError(f"COARSEST is {options.coarsest}: the last level needs at least one region.")
+        raise InputError(
+            tr("COARSEST is {coarsest}: the last level needs at least one region.", coarsest=options.coarsest)
+        )
     crosswalk = own_regions(len(areas)) if finest is None else finest
     crosswalk = _with_least_population(areas, crosswalk, options.least_population, progress)
     crosswalks = [crosswalk]
@@ -81,13 +90,18 @@ def build_levels(
 def _with_least_population(areas: Areas, crosswalk: Crosswalk, least: float, progress: Progress) -> Crosswalk:
     """The crosswalk, its regions joined until each has the least population."""
     if least < 0 or not np.isfinite(least):
-        raise InputError(f"LEAST_POPULATION is {least:.15g}: give a number of people, or 0 for any.")
+        raise InputError(tr("LEAST_POPULATION is {least:.15g}: give a number of people, or 0 for any.", least=least))
     if not least or crosswalk.totals(areas.population).min() >= least:
         return crosswalk
     people = crosswalk.totals(areas.population).sum()
     if people < least:
         raise InputError(
-            f"LEAST_POPULATION is {least:.15g}, but all areas together have {people:.15g} people: choose a smaller one."
+            tr(
+                "LEAST_POPULATION is {least:.15g}, but all areas together have {people:.15g} people: choose a "
+                "smaller one.",
+                least=least,
+                people=people,
+            )
         )
     regions = regions_as_areas(areas, crosswalk)
     joined = population_floor(regions, None, 1, AggregationOptions(floor=least), part(progress, 0.0, 0.5)).crosswalk
@@ -114,8 +128,12 @@ def _next_level(
     joined = aggregation(regions, merged, sites, settings, _cancelling(progress)).crosswalk
     if joined.n_regions >= crosswalk.n_regions:
         raise InputError(
-            f"“{options.aggregation}” cannot make fewer than {crosswalk.n_regions} regions of these areas, so that no "
-            "coarser level comes about: choose another AGGREGATION, or COARSEST at that number."
+            tr(
+                "“{aggregation}” cannot make fewer than {n_regions} regions of these areas, so that no "
+                "coarser level comes about: choose another AGGREGATION, or COARSEST at that number.",
+                aggregation=options.aggregation,
+                n_regions=crosswalk.n_regions,
+            )
         )
     return joined_by(crosswalk, joined)
 

@@ -17,6 +17,7 @@ from ..crosswalk import LEFT_OUT, Crosswalk
 from ..errors import InputError
 from ..generalising.collapsing import generalise_profile
 from ..generalising.hierarchies import Hierarchy, checked_node
+from ..language import tr
 from ..levels import Levels
 from ..plan import area_of_cells
 from ..profile import Profile
@@ -115,11 +116,16 @@ def _nodes(names: Sequence[str], n_levels: int, coarser: Sequence[tuple[str, int
     found = [tuple(node.values())] * n_levels
     for name, level in coarser:
         if name not in node:
-            raise InputError(f"“{name}” is not among QUASI_IDENTIFIERS: only these can be shown coarser.")
+            raise InputError(tr("“{name}” is not among QUASI_IDENTIFIERS: only these can be shown coarser.", name=name))
         if level <= node[name]:
             raise InputError(
-                f"“{name}” is to be shown at level {level} after level {node[name]}: values become coarser from level "
-                "to level, so give its levels in ascending order."
+                tr(
+                    "“{name}” is to be shown at level {level} after level {node}: values become coarser from level "
+                    "to level, so give its levels in ascending order.",
+                    name=name,
+                    level=level,
+                    node=node[name],
+                )
             )
         node[name] = level
         found.append(tuple(node.values()))

@@ -12,6 +12,7 @@ from ..anonymity import check_k
 from ..areas import Areas
 from ..configuration import chosen
 from ..errors import InputError
+from ..language import tr
 from ..levels import Levels
 from ..plan import SUPPRESSED, Plan, area_of_cells, label_keys, plan_by_levels
 from ..privacy.requirement import Requirement
@@ -64,7 +65,11 @@ def nest_by_losses(
     check_k(k)
     if k > LARGEST_K:
         raise InputError(
-            f"K is {k}: nested levels take a K up to {LARGEST_K}; release one level, or choose a smaller K."
+            tr(
+                "K is {k}: nested levels take a K up to {largest_k}; release one level, or choose a smaller K.",
+                k=k,
+                largest_k=LARGEST_K,
+            )
         )
     area, class_of = area_of_cells(profile), profile.counts.indices.astype(np.int64)
     records = profile.counts.data if requirement is None else requirement.members_of_cells(profile.counts.data)

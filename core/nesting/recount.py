@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from ..errors import PrivacyError
+from ..language import tr
 from ..levels import Levels
 from ..profile import Profile
 from ..records.columns import combine_codes
@@ -38,7 +39,9 @@ def check_where_shown(release: Release, records: HasProfile, levels: Levels, who
     class_of[both[: len(profile.classes)]] = np.arange(len(profile.classes))
     shown_class = class_of[both[len(profile.classes) :]]
     if (shown_class < 0).any():
-        raise PrivacyError("The release would show a combination of values that no record has: nothing was written.")
+        raise PrivacyError(
+            tr("The release would show a combination of values that no record has: nothing was written.")
+        )
     for target, crosswalk in enumerate(levels.crosswalks):
         live = (crosswalk.membership() @ profile.counts).tocoo()
         region = flatten(levels, release.level, release.region, target)
@@ -54,6 +57,10 @@ def check_where_shown(release: Release, records: HasProfile, levels: Levels, who
         part = (show > 0) & (show < have) if whole and target == len(levels) - 1 else np.zeros(len(places), bool)
         if (show > have).any() or part.any():
             raise PrivacyError(
-                f"The release would show {int(((show > have) | part).sum())} classes of level {target + 1} in regions "
-                "where not as many records live: nothing was written."
+                tr(
+                    "The release would show {n_part} classes of level {target} in regions "
+                    "where not as many records live: nothing was written.",
+                    n_part=int(((show > have) | part).sum()),
+                    target=target + 1,
+                )
             )

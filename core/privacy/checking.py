@@ -10,6 +10,7 @@ import numpy as np
 from ..anonymity import check_k
 from ..areas import Areas, identifier_text
 from ..errors import InputError
+from ..language import tr
 from ..records.columns import Column, combine_codes
 from .kept_fields import KeptField, examine_columns
 from .requirement import Diversity, Requirement, diversity_of, members_of, shares_of
@@ -64,10 +65,10 @@ def check_release(
     """
     check_k(k)
     if not quasi_identifiers:
-        raise InputError("QUASI_IDENTIFIERS is empty: choose at least one field that could identify a person.")
+        raise InputError(tr("QUASI_IDENTIFIERS is empty: choose at least one field that could identify a person."))
     columns = list(quasi_identifiers.values())
     if not len(columns[0]):
-        raise InputError("RECORDS is empty: there is nothing to check.")
+        raise InputError(tr("RECORDS is empty: there is nothing to check."))
     class_of, classes = combine_codes([one.codes for one in columns], [len(one.categories) for one in columns])
     requirement = Requirement(
         k,
@@ -113,7 +114,11 @@ def _identifiers_in(columns: Mapping[str, Column], areas: Areas | None) -> list[
         share = found[column.codes].sum() / max(known[column.codes].sum(), 1)
         if share > 0.5 and found.sum() > 1:
             sentences.append(
-                f"“{name}” holds identifiers of REGIONS in {100 * share:.0f} % of its values: the table shows the "
-                "areas themselves."
+                tr(
+                    "“{name}” holds identifiers of REGIONS in {share:.0f} % of its values: the table shows the "
+                    "areas themselves.",
+                    name=name,
+                    share=100 * share,
+                )
             )
     return sentences

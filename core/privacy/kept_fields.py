@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InputError
+from ..language import tr
 from ..plan import SUPPRESSED, Plan, area_of_cells
 from ..records.columns import Column
 from ..records.matching import Records
@@ -67,25 +68,40 @@ class KeptField:
         """Why the field must not be released: it stands for the area or the person; empty where it does not."""
         if self.agreement is not None and self.base is not None and self.agreement >= PINNED > self.base + 0.1:
             stands = (
-                f"the first {self.prefix} characters of “{self.name}” stand" if self.prefix else f"“{self.name}” stands"
+                tr("the first {prefix} characters of “{name}” stand", prefix=self.prefix, name=self.name)
+                if self.prefix
+                else tr("“{name}” stands", name=self.name)
             )
-            return f"KEEP_FIELDS: {stands} for the area: {self._same_area}. Take it out."
+            return tr(
+                "KEEP_FIELDS: {stands} for the area: {same_area}. Take it out.",
+                stands=stands,
+                same_area=self._same_area,
+            )
         if self.regains and _gain(self.coarse_base, self.regained) >= PINNED:
-            return (
-                f"KEEP_FIELDS: “{self.name}” gives back what coarser values take: {self._same_original}. Take it out."
+            return tr(
+                "KEEP_FIELDS: “{name}” gives back what coarser values take: {same_original}. Take it out.",
+                name=self.name,
+                same_original=self._same_original,
             )
         if self.rows < FEWEST_ROWS:
             return ""
         if self.refines and self.alone >= UNIQUE * self.rows:
-            return (
-                f"KEEP_FIELDS: “{self.name}” is a finer value of the quasi-identifier “{self.refines}”, and "
-                f"{self.alone} of {self.rows} rows would be alone with it in their class. Take it out, or make it the "
-                "quasi-identifier."
+            return tr(
+                "KEEP_FIELDS: “{name}” is a finer value of the quasi-identifier “{refines}”, and "
+                "{alone} of {rows} rows would be alone with it in their class. Take it out, or make it the "
+                "quasi-identifier.",
+                name=self.name,
+                refines=self.refines,
+                alone=self.alone,
+                rows=self.rows,
             )
         if self.unique >= UNIQUE:
-            return (
-                f"KEEP_FIELDS: “{self.name}” has a value of its own in {100 * self.unique:.0f} % of the {self.rows} "
-                "rows that have one, as a number or a name of a person has. Take it out, or round or group it first."
+            return tr(
+                "KEEP_FIELDS: “{name}” has a value of its own in {unique:.0f} % of the {rows} "
+                "rows that have one, as a number or a name of a person has. Take it out, or round or group it first.",
+                name=self.name,
+                unique=100 * self.unique,
+                rows=self.rows,
             )
         return ""
 
@@ -95,42 +111,62 @@ class KeptField:
         if self.refusal:
             return ""
         if self.regains:
-            return (
-                f"KEEP_FIELDS: “{self.name}” gives back part of what coarser values take: {self._same_original}; with "
-                f"it {self.below_k} rows are in groups of fewer than {self.k}. Make it coarser too, or take it out."
+            return tr(
+                "KEEP_FIELDS: “{name}” gives back part of what coarser values take: {same_original}; with "
+                "it {below_k} rows are in groups of fewer than {k}. Make it coarser too, or take it out.",
+                name=self.name,
+                same_original=self._same_original,
+                below_k=self.below_k,
+                k=self.k,
             )
         if self.refines and self.below_k:
-            return (
-                f"KEEP_FIELDS: “{self.name}” is a finer value of the quasi-identifier “{self.refines}”: with it "
-                f"{self.below_k} rows are in classes of fewer than {self.k}, {self.alone} of them alone. Make it the "
-                "quasi-identifier, or take it out."
+            return tr(
+                "KEEP_FIELDS: “{name}” is a finer value of the quasi-identifier “{refines}”: with it "
+                "{below_k} rows are in classes of fewer than {k}, {alone} of them alone. Make it the "
+                "quasi-identifier, or take it out.",
+                name=self.name,
+                refines=self.refines,
+                below_k=self.below_k,
+                k=self.k,
+                alone=self.alone,
             )
         base = 1.0 if self.base is None else self.base
         if self.agreement is not None and self.agreement > max(base + 0.1, 2 * base):
-            return (
-                f"KEEP_FIELDS: “{self.name}” says where in the region a person lives: {self._same_area}; "
-                f"{self.below_k} rows are in groups of fewer than {self.k}. Take it out unless you know that it "
-                "does no harm."
+            return tr(
+                "KEEP_FIELDS: “{name}” says where in the region a person lives: {same_area}; "
+                "{below_k} rows are in groups of fewer than {k}. Take it out unless you know that it "
+                "does no harm.",
+                name=self.name,
+                same_area=self._same_area,
+                below_k=self.below_k,
+                k=self.k,
             )
         if self.unique > 0.1 and self.rows >= FEWEST_ROWS:
-            return (
-                f"KEEP_FIELDS: “{self.name}” has a value of its own in {100 * self.unique:.0f} % of its rows: if "
-                "others know it of a person, do not release it."
+            return tr(
+                "KEEP_FIELDS: “{name}” has a value of its own in {unique:.0f} % of its rows: if "
+                "others know it of a person, do not release it.",
+                name=self.name,
+                unique=100 * self.unique,
             )
         return ""
 
     @property
     def _same_area(self) -> str:
-        return (
-            f"two rows of one region that share it come from the same area in {100 * (self.agreement or 0):.1f} % of "
-            f"cases, without it in {100 * (self.base or 0):.1f} %"
+        return tr(
+            "two rows of one region that share it come from the same area in {agreement:.1f} % of "
+            "cases, without it in {base:.1f} %",
+            agreement=100 * (self.agreement or 0),
+            base=100 * (self.base or 0),
         )
 
     @property
     def _same_original(self) -> str:
-        return (
-            f"two rows with the same coarser “{self.regains}” that share it have the same original value in "
-            f"{100 * self.regained:.1f} % of cases, without it in {100 * self.coarse_base:.1f} %"
+        return tr(
+            "two rows with the same coarser “{regains}” that share it have the same original value in "
+            "{regained:.1f} % of cases, without it in {coarse_base:.1f} %",
+            regains=self.regains,
+            regained=100 * self.regained,
+            coarse_base=100 * self.coarse_base,
         )
 
 

@@ -14,6 +14,7 @@ from scipy.optimize import linprog
 
 from ..arrays import to_list
 from ..errors import InputError
+from ..language import tr
 from ..plan import SUPPRESSED, Plan, area_of_cells
 from ..profile import Profile
 from ..progress import Progress, silent
@@ -32,8 +33,11 @@ def parse_margins(text: str, quasi_identifiers: Sequence[str]) -> list[tuple[str
         unknown = [name for name in names if name not in quasi_identifiers]
         if unknown:
             raise InputError(
-                f"PUBLISHED_MARGINS names “{unknown[0]}”, which is not a quasi-identifier: write sets of them, such as "
-                "age;sex, ethnicity."
+                tr(
+                    "PUBLISHED_MARGINS names “{unknown}”, which is not a quasi-identifier: write sets of them, such as "
+                    "age;sex, ethnicity.",
+                    unknown=unknown[0],
+                )
             )
         if names:
             margins.append(names)

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..anonymity import DEFAULT_K, check_k
 from ..errors import InputError
+from ..language import tr
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,10 +52,18 @@ class Requirement:
     def __post_init__(self) -> None:
         check_k(self.k)
         if self.l_diversity < 1:
-            raise InputError(f"L_DIVERSITY is {self.l_diversity}: ask for at least 1 value, which asks for nothing.")
+            raise InputError(
+                tr(
+                    "L_DIVERSITY is {l_diversity}: ask for at least 1 value, which asks for nothing.",
+                    l_diversity=self.l_diversity,
+                )
+            )
         if not 0 < self.max_share <= 100:
             raise InputError(
-                f"MAX_SHARE is {self.max_share:g}: give per cent above 0, up to 100, which asks for nothing."
+                tr(
+                    "MAX_SHARE is {max_share:g}: give per cent above 0, up to 100, which asks for nothing.",
+                    max_share=self.max_share,
+                )
             )
 
     @property

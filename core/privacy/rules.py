@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ..anonymity import SMALLEST_K
 from ..errors import InputError
+from ..language import tr
 
 NO_RULE = "none"
 SHIPPED = Path(__file__).resolve().parent / "rules.csv"
@@ -33,11 +34,18 @@ class Rule:
     @property
     def sentence(self) -> str:
         """The rule with its source, for the log and the report."""
-        second = ", known second hand" if self.read != "text" else ""
-        return (
-            f"Rule “{self.name}”: k of at least {self.k}, regions of at least {self.least_population:g} people. "
-            f"{self.says} Source: {self.source} ({self.year}{second}). Whether the release complies is for you "
-            "to judge."
+        second = tr(", known second hand") if self.read != "text" else ""
+        return tr(
+            "Rule “{name}”: k of at least {k}, regions of at least {least_population:g} people. "
+            "{says} Source: {source} ({year}{second}). Whether the release complies is for you "
+            "to judge.",
+            name=self.name,
+            k=self.k,
+            least_population=self.least_population,
+            says=tr(self.says),
+            source=self.source,
+            year=self.year,
+            second=second,
         )
 
 
@@ -52,9 +60,15 @@ def read_rules(*files: Path) -> dict[str, Rule]:
             rows = csv.DictReader(lines)
             lacking = [name for name in COLUMNS if name not in (rows.fieldnames or ())]
             if lacking:
-                raise InputError(f"{file.name} lacks the columns {', '.join(lacking)}: give rules as rules.csv does.")
+                raise InputError(
+                    tr(
+                        "{name} lacks the columns {lacking}: give rules as rules.csv does.",
+                        name=file.name,
+                        lacking=", ".join(lacking),
+                    )
+                )
             for row in rows:
-                rule = _rule(row, f"{file.name}, line {rows.line_num}")
+                rule = _rule(row, tr("{name}, line {line_num}", name=file.name, line_num=rows.line_num))
                 found[rule.name] = rule
     return found
 
@@ -62,11 +76,22 @@ def read_rules(*files: Path) -> dict[str, Rule]:
 def _rule(row: dict[str, str], where: str) -> Rule:
     name = (row["name"] or "").strip()
     if not name or "," in name or name == NO_RULE:
-        raise InputError(f"{where}: give the rule a name, without a comma, other than “{NO_RULE}”.")
+        raise InputError(
+            tr("{where}: give the rule a name, without a comma, other than “{no_rule}”.", where=where, no_rule=NO_RULE)
+        )
     try:
         k, least, distinct = int(row["k"]), float(row["least_population"]), int(row["l_diversity"])
     except (TypeError, ValueError) as error:
-        raise InputError(f"{where}: k, least_population and l_diversity of “{name}” must be numbers.") from error
+        raise InputError(
+            tr("{where}: k, least_population and l_diversity of “{name}” must be numbers.", where=where, name=name)
+        ) from error
     if k < SMALLEST_K or not 0 <= least < 1e12 or distinct < 1:
-        raise InputError(f"{where}: “{name}” needs a k of at least {SMALLEST_K}, people from 0, values from 1.")
+        raise InputError(
+            tr(
+                "{where}: “{name}” needs a k of at least {smallest_k}, people from 0, values from 1.",
+                where=where,
+                name=name,
+                smallest_k=SMALLEST_K,
+            )
+        )
     return Rule(name, k, least, distinct, row["says"], row["source"], row["year"], row["read"])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..language import tr
 from ..plan import SUPPRESSED, Plan
 from ..records.matching import Records
 
@@ -43,17 +44,31 @@ def warning_of_weights(plan: Plan, records: Records, population: np.ndarray | No
         again = 1.0 - cells.nnz / len(counts)
         if ones < MOST_ONES and (cells.nnz < SPARSE * pairs or again > 1.0 - SPARSE):
             signs.append(
-                f"{100 * ones:.1f} % of its rows stand for one record (the median is {np.median(counts):.0f}), though "
-                f"few live in each area and class"
+                tr(
+                    "{ones:.1f} % of its rows stand for one record (the median is {np:.0f}), though "
+                    "few live in each area and class",
+                    ones=100 * ones,
+                    np=np.median(counts),
+                )
             )
     people = 0 if population is None else float(population.sum())
     if people and total > TOO_MANY * people:
-        signs.append(f"its rows add up to {total} records, more than the {people:.0f} people who live there")
+        signs.append(
+            tr(
+                "its rows add up to {total} records, more than the {people:.0f} people who live there",
+                total=total,
+                people=people,
+            )
+        )
     if not signs:
         return ""
     few, shown = classes_on_few_rows(plan, records)
-    return (
-        f"RECORD_COUNT looks like a survey weight: {' and '.join(signs)}. {few} of {shown} released classes rest on "
-        f"fewer than {plan.k} rows. If each row is one respondent, leave RECORD_COUNT empty, so that k counts "
-        "respondents."
+    return tr(
+        "RECORD_COUNT looks like a survey weight: {signs}. {few} of {shown} released classes rest on "
+        "fewer than {k} rows. If each row is one respondent, leave RECORD_COUNT empty, so that k counts "
+        "respondents.",
+        signs=" and ".join(signs),
+        few=few,
+        shown=shown,
+        k=plan.k,
     )

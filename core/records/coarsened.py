@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..language import tr
 from .columns import Column
 
 
@@ -33,8 +34,16 @@ class Coarsened:
     @property
     def sentence(self) -> str:
         """What is shown in place of what, for the log and the report; it names no value."""
-        return (
-            f"“{self.attribute}” is shown at level {self.level} of {self.highest}: {self.n_values} values in place of "
-            f"{len(self.original.categories)}. That gives up {100 * self.given_up:.1f} % of its entropy "
-            f"({self.bits - self.bits_left:.2f} of {self.bits:.2f} bits per record)."
+        return tr(
+            "“{attribute}” is shown at level {level} of {highest}: {n_values} values in place of "
+            "{n_categories}. That gives up {given_up:.1f} % of its entropy "
+            "({bits:.2f} of {bits_before:.2f} bits per record).",
+            attribute=self.attribute,
+            level=self.level,
+            highest=self.highest,
+            n_values=self.n_values,
+            n_categories=len(self.original.categories),
+            given_up=100 * self.given_up,
+            bits=self.bits - self.bits_left,
+            bits_before=self.bits,
         )

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..areas import Areas, identifier_text
 from ..errors import InputError, first_values
+from ..language import tr
 from ..privacy.requirement import Requirement, members_of, shares_of
 from ..profile import Profile, profile_records
 from .table import RecordTable, check_table
@@ -53,7 +54,11 @@ def match_records(
     check_no_area_copy(table, areas, area_codes)
     profile, cell_of = profile_records(area_codes, table.quasi_identifiers, len(areas), table.counts)
     n_unmatched = table.weights(area_codes < 0)
-    warnings = (f"{n_unmatched} records have no known area and are suppressed.",) if n_unmatched else ()
+    warnings = (
+        (tr("{n_unmatched} records have no known area and are suppressed.", n_unmatched=n_unmatched),)
+        if n_unmatched
+        else ()
+    )
     return Records(table, profile, cell_of, n_unmatched, warnings)
 
 
@@ -82,13 +87,23 @@ def match_areas(table: RecordTable, areas: Areas, unmatched: str, field: str = "
         used = np.unique(table.area.codes[lost])
         values = ["(missing)" if texts[i] is None else texts[i] for i in used]
         raise InputError(
-            f"{table.weights(lost)} records have an area in “{field}” that is not in REGIONS (first: "
-            f"{first_values(values)}): correct them, or set UNMATCHED to “suppress” to leave these records out."
+            tr(
+                "{weights} records have an area in “{field}” that is not in REGIONS (first: "
+                "{first}): correct them, or set UNMATCHED to “suppress” to leave these records out.",
+                weights=table.weights(lost),
+                field=field,
+                first=first_values(values),
+            )
         )
     if lost.all():
         raise InputError(
-            f"No record's “{field}” is found in REGIONS (records have {first_values(texts)}, areas "
-            f"{first_values(areas.identifiers)}): choose the fields that hold the same identifiers."
+            tr(
+                "No record's “{field}” is found in REGIONS (records have {first}, areas "
+                "{areas}): choose the fields that hold the same identifiers.",
+                field=field,
+                first=first_values(texts),
+                areas=first_values(areas.identifiers),
+            )
         )
     return codes
 
@@ -104,6 +119,9 @@ def check_no_area_copy(table: RecordTable, areas: Areas, area_codes: np.ndarray)
         position = areas.codes_of(texts)
         if (position >= 0).any() and np.mean(position[column.codes[inside]] == area_codes[inside]) > 0.5:
             raise InputError(
-                f"Field “{name}” holds the identifier of the record's area: the release would show the very areas it "
-                "is meant to hide. Take it out."
+                tr(
+                    "Field “{name}” holds the identifier of the record's area: the release would show the "
+                    "very areas it is meant to hide. Take it out.",
+                    name=name,
+                )
             )

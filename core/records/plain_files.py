@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InputError, first_values
+from ..language import tr
 
 LONGEST_ROW = 5_000_000  # bytes: anything longer is an unclosed quotation mark, and more than readers can take
 LINES_IN_A_VALUE = 100
@@ -45,8 +46,12 @@ def scan_csv(path: Path, layer: str) -> CsvRows:
                 break
             if b"\0" in chunk:
                 raise InputError(
-                    f"{layer}: {path.name} holds NUL characters, so it is damaged or not in UTF-8 (perhaps in UTF-16): "
-                    "save it as UTF-8 without them."
+                    tr(
+                        "{layer}: {name} holds NUL characters, so it is damaged or not in UTF-8 (perhaps in UTF-16): "
+                        "save it as UTF-8 without them.",
+                        layer=layer,
+                        name=path.name,
+                    )
                 )
             lengths, blank, lines, end = _rows_of(chunk, path, layer, n_lines)
             n_rows += len(lengths) - blank
@@ -57,9 +62,15 @@ def scan_csv(path: Path, layer: str) -> CsvRows:
                 if longest > LONGEST_ROW:
                     within = n_lines + chunk[: int(lengths[: int(lengths.argmax())].sum())].count(b"\n")
                 raise InputError(
-                    f"{layer}: line {within + 1} of {path.name} begins a row that does not end, or not "
-                    f"within {LONGEST_ROW // 1_000_000} million bytes, probably because a quotation mark is not "
-                    "closed: correct that line."
+                    tr(
+                        "{layer}: line {within} of {name} begins a row that does not end, or not "
+                        "within {longest_row} million bytes, probably because a quotation mark is not "
+                        "closed: correct that line.",
+                        layer=layer,
+                        within=within + 1,
+                        name=path.name,
+                        longest_row=LONGEST_ROW // 1000000,
+                    )
                 )
             n_lines += lines
             if at_end:
@@ -107,8 +118,14 @@ def _check_quotes(
         first = int(np.argmax(wrong))
         line = n_lines + int(np.searchsorted(lines, opening[first])) + 1
         raise InputError(
-            f"{layer}: a quotation mark in line {line} of {path.name} is closed only {int(within[first])} lines later, "
-            "so that the rows between would be read as one value: correct the quotation marks there."
+            tr(
+                "{layer}: a quotation mark in line {line} of {name} is closed only {within} lines later, "
+                "so that the rows between would be read as one value: correct the quotation marks there.",
+                layer=layer,
+                line=line,
+                name=path.name,
+                within=int(within[first]),
+            )
         )
 
 
@@ -134,8 +151,14 @@ def count_dbf(path: Path, names: Sequence[str], layer: str) -> int:
     if len(header) < 32 or width < 1 or size < start + n_rows * width:
         whole = max(size - start, 0) // max(width, 1)
         raise InputError(
-            f"{layer}: {path.name} is cut short: its header says {n_rows} rows, but the file holds {whole}. Take it "
-            "from a complete copy."
+            tr(
+                "{layer}: {name} is cut short: its header says {n_rows} rows, but the file holds {whole}. Take it "
+                "from a complete copy.",
+                layer=layer,
+                name=path.name,
+                n_rows=n_rows,
+                whole=whole,
+            )
         )
     if not n_rows:
         return 0
@@ -147,15 +170,27 @@ def count_dbf(path: Path, names: Sequence[str], layer: str) -> int:
             wrong = np.flatnonzero(~_IN_NUMBERS[values].all(axis=1))
             if len(wrong):
                 raise InputError(
-                    f"{layer}: the numeric field “{name}” holds other text in {len(wrong)} rows (first: "
-                    f"{_shown(values, wrong)}): correct it."
+                    tr(
+                        "{layer}: the numeric field “{name}” holds other text in {n_wrong} rows (first: "
+                        "{shown}): correct it.",
+                        layer=layer,
+                        name=name,
+                        n_wrong=len(wrong),
+                        shown=_shown(values, wrong),
+                    )
                 )
             if decimals == 0 and length > _PLACES_OF_INTEGERS:
                 wrong = _rounded(values)
                 if len(wrong):
                     raise InputError(
-                        f"{layer}: field “{name}” holds whole numbers above {_LARGEST_EXACT}, which are rounded when "
-                        f"they are read (first: {_shown(values, wrong)}): make it a field of text."
+                        tr(
+                            "{layer}: field “{name}” holds whole numbers above {largest_exact}, which are rounded when "
+                            "they are read (first: {shown}): make it a field of text.",
+                            layer=layer,
+                            name=name,
+                            largest_exact=_LARGEST_EXACT,
+                            shown=_shown(values, wrong),
+                        )
                     )
     return int((rows[:, 0] != _DELETED).sum())
 
@@ -178,7 +213,7 @@ def check_shp(path: Path, layer: str) -> None:
     with path.open("rb") as file:
         header = file.read(28)
     if len(header) < 28 or path.stat().st_size < 2 * int.from_bytes(header[24:28], "big"):
-        raise InputError(f"{layer}: {path.name} is cut short: take it from a complete copy.")
+        raise InputError(tr("{layer}: {name} is cut short: take it from a complete copy.", layer=layer, name=path.name))
 
 
 def _fields(descriptions: bytes) -> list[tuple[str, str, int, int, int]]:

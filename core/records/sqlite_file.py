@@ -8,6 +8,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from ..errors import InputError, first_values
+from ..language import tr
 from .columns import Column, ColumnBuilder
 
 SHORT, INTEGER, LONG, REAL, TEXT = "short", "integer", "long", "real", "text"
@@ -29,14 +30,14 @@ _WRONG = {
     TIME: f"typeof(?) <> 'text' OR ? NOT GLOB '{_DAY}[T ][0-9][0-9]:[0-9][0-9]*' OR ? GLOB '*.[0-9][0-9][0-9][0-9]*'",
 }
 _WORDS = {
-    SHORT: "whole numbers up to 32 767",
-    INTEGER: "whole numbers up to 2 147 483 647",
-    LONG: "whole numbers",
+    SHORT: tr("whole numbers up to 32 767"),
+    INTEGER: tr("whole numbers up to 2 147 483 647"),
+    LONG: tr("whole numbers"),
     REAL: "numbers",
-    TEXT: "plain text",
-    BOOLEAN: "yes or no (1 or 0)",
-    DATE: "dates (2021-12-31)",
-    TIME: "times to the millisecond (2021-12-31T23:59:59.999Z)",
+    TEXT: tr("plain text"),
+    BOOLEAN: tr("yes or no (1 or 0)"),
+    DATE: tr("dates (2021-12-31)"),
+    TIME: tr("times to the millisecond (2021-12-31T23:59:59.999Z)"),
 }
 
 
@@ -65,7 +66,11 @@ def reading(path: Path, layer: str) -> Iterator[sqlite3.Connection]:
         connection.execute("COMMIT")
         if (_version(connection), _state(path)) != before:
             raise InputError(
-                f"{layer}: {path.name} was changed by another program while it was read: run again when that has ended."
+                tr(
+                    "{layer}: {name} was changed by another program while it was read: run again when that has ended.",
+                    layer=layer,
+                    name=path.name,
+                )
             )
 
 
@@ -142,7 +147,7 @@ def read_table(
             texts = (value for values in distinct.values() for value in values if isinstance(value, str))
             columns = stream(n_rows, max((len(text.encode()) for text in texts), default=0))
             if columns is not None and any(set(columns[name].categories) != distinct[name] for name in kinds):
-                raise InputError(_damaged(path, layer, "its values differ from one reading to the next"))
+                raise InputError(_damaged(path, layer, tr("its values differ from one reading to the next")))
         return columns or _read_rows(connection, path, table, kinds, layer, n_rows, progress)
 
 
@@ -165,7 +170,7 @@ def _read_rows(
         done += len(chunk)
         progress(done / n_rows if n_rows else 1.0)
     if done != n_rows:
-        raise InputError(_damaged(path, layer, f"{done} of {n_rows} rows can be read"))
+        raise InputError(_damaged(path, layer, tr("{done} of {n_rows} rows can be read", done=done, n_rows=n_rows)))
     columns = {name: builder.column() for name, builder in zip(kinds, builders)}
     for (name, kind), column in zip(kinds.items(), columns.values()):
         wrong = [value for value in column.categories.tolist() if value is not None and not _fits(value, kind)]
@@ -216,9 +221,13 @@ def _fits(value: object, kind: str) -> bool:
 
 
 def _other_values(layer: str, name: str, kind: str, wrong: Sequence[object]) -> str:
-    return (
-        f"{layer}: field “{name}” is one of {_WORDS[kind]}, but holds other values (first: "
-        f"{first_values(_shown(value) for value in wrong)}): correct them, or change the type of the field."
+    return tr(
+        "{layer}: field “{name}” is one of {words}, but holds other values (first: "
+        "{first}): correct them, or change the type of the field.",
+        layer=layer,
+        name=name,
+        words=_WORDS[kind],
+        first=first_values(_shown(value) for value in wrong),
     )
 
 
@@ -277,7 +286,9 @@ def _statement(beginning: tuple[str, ...], table: str, connection: sqlite3.Conne
 
 
 def _damaged(path: Path, layer: str, what: str) -> str:
-    return f"{layer}: {path.name} is damaged ({what}): take it from a complete copy."
+    return tr(
+        "{layer}: {name} is damaged ({what}): take it from a complete copy.", layer=layer, name=path.name, what=what
+    )
 
 
 @contextmanager
@@ -288,19 +299,33 @@ def _in_a_sentence(path: Path, layer: str) -> Iterator[None]:
     except sqlite3.Error as error:
         text = str(error)
         if "locked" in text or "busy" in text:
-            message = (
-                f"{layer}: {path.name} is locked by another program that is changing it: run again when that has ended."
+            message = tr(
+                "{layer}: {name} is locked by another program that is changing it: run again when that has ended.",
+                layer=layer,
+                name=path.name,
             )
         elif "readonly" in text or "unable to open" in text:
-            message = (
-                f"{layer}: {path.name} holds a change that another program has not finished (next to it is a -journal "
-                "or -wal file): open it once in that program or in QGIS and close it there."
+            message = tr(
+                "{layer}: {name} holds a change that another program has not finished (next to it is a -journal "
+                "or -wal file): open it once in that program or in QGIS and close it there.",
+                layer=layer,
+                name=path.name,
             )
             with suppress(OSError):
                 if not any(path.with_name(path.name + end).exists() for end in ("-journal", "-wal")):
-                    message = f"{layer}: {path.name} cannot be read ({text}): check that you may read it."
+                    message = tr(
+                        "{layer}: {name} cannot be read ({text}): check that you may read it.",
+                        layer=layer,
+                        name=path.name,
+                        text=text,
+                    )
         elif "Could not decode" in text:
-            message = f"{layer}: {path.name} holds text that is not UTF-8 ({text[:80]}): correct it."
+            message = tr(
+                "{layer}: {name} holds text that is not UTF-8 ({text}): correct it.",
+                layer=layer,
+                name=path.name,
+                text=text[:80],
+            )
         else:
             message = _damaged(path, layer, text)
         raise InputError(message) from error

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..anonymity import check_k
 from ..errors import InputError, first_values, refuse_where
+from ..language import tr
 from .coarsened import Coarsened
 from .columns import Column
 
@@ -53,9 +54,12 @@ def singling_out(name: str, column: Column) -> str:
     n_values, n_rows = len(column.categories), len(column)
     if n_rows <= 1 or n_values <= 0.5 * n_rows:
         return ""
-    return (
-        f"KEEP_FIELDS: “{name}” has {n_values} different values in {n_rows} rows: if it is a number or a name of a "
-        "person, do not release it."
+    return tr(
+        "KEEP_FIELDS: “{name}” has {n_values} different values in {n_rows} rows: if it is a number or a name of a "
+        "person, do not release it.",
+        name=name,
+        n_values=n_values,
+        n_rows=n_rows,
     )
 
 
@@ -76,16 +80,32 @@ def check_fields(
         for name in names:
             if name in (area, region_id):
                 raise InputError(
-                    f"Field “{name}” in {label} is the identifier of the area: the release would show the very "
-                    "areas it is meant to hide. Take it out."
+                    tr(
+                        "Field “{name}” in {label} is the identifier of the area: the release would show the very "
+                        "areas it is meant to hide. Take it out.",
+                        name=name,
+                        label=label,
+                    )
                 )
             if name == count:
-                raise InputError(f"Field “{name}” is RECORD_COUNT and cannot be among {label} too. Take it out.")
+                raise InputError(
+                    tr(
+                        "Field “{name}” is RECORD_COUNT and cannot be among {label} too. Take it out.",
+                        name=name,
+                        label=label,
+                    )
+                )
             for kind, member in members.items():
                 if name == member:
                     raise InputError(
-                        f"Field “{name}” is {MEMBER_FIELDS[kind]}, which identifies {kind} and is never released: "
-                        f"take it out of {label}."
+                        tr(
+                            "Field “{name}” is {member_fields}, which identifies {kind} and is never released: "
+                            "take it out of {label}.",
+                            name=name,
+                            member_fields=MEMBER_FIELDS[kind],
+                            kind=kind,
+                            label=label,
+                        )
                     )
     check_released_names(quasi_identifiers, kept, bool(count))
 
@@ -96,17 +116,23 @@ def check_released_names(quasi_identifiers: Collection[str], kept: Collection[st
     counted : whether rows come with counts, which the release shows as a field of its own
     """
     if not quasi_identifiers:
-        raise InputError("QUASI_IDENTIFIERS is empty: choose at least one field that could identify a person.")
+        raise InputError(tr("QUASI_IDENTIFIERS is empty: choose at least one field that could identify a person."))
     twice = [field for field in kept if field in quasi_identifiers]
     if twice:
         raise InputError(
-            f"KEEP_FIELDS repeats quasi-identifiers ({first_values(twice)}), which are released anyway: take them out."
+            tr(
+                "KEEP_FIELDS repeats quasi-identifiers ({first}), which are released anyway: take them out.",
+                first=first_values(twice),
+            )
         )
     used = (*RESERVED_FIELDS, COUNT_FIELD) if counted else RESERVED_FIELDS
     reserved = [field for field in (*quasi_identifiers, *kept) if field.lower() in used]
     if reserved:
         raise InputError(
-            f"Field {first_values(reserved)} has a name that the release itself uses: rename it in the records first."
+            tr(
+                "Field {first} has a name that the release itself uses: rename it in the records first.",
+                first=first_values(reserved),
+            )
         )
 
 
@@ -125,15 +151,24 @@ def check_members(table: RecordTable) -> None:
         name = MEMBER_FIELDS[kind]
         if table.counts is not None:
             raise InputError(
-                f"{name} and RECORD_COUNT cannot go together: a row that stands for several records has no one "
-                f"identifier. Leave one of them empty."
+                tr(
+                    "{name} and RECORD_COUNT cannot go together: a row that stands for several records has no one "
+                    "identifier. Leave one of them empty.",
+                    name=name,
+                )
             )
         missing = np.array([value is None for value in column.categories], bool)
         lost = int(missing[column.codes].sum()) if missing.any() else 0
         if lost:
             raise InputError(
-                f"{name} is missing in {lost} rows: give every row the identifier of its {kind[:-1]}, so that "
-                f"{kind} can be counted."
+                tr(
+                    "{name} is missing in {lost} rows: give every row the identifier of its {kind}, so that "
+                    "{kinds} can be counted.",
+                    name=name,
+                    lost=lost,
+                    kind=kind[:-1],
+                    kinds=kind,
+                )
             )
 
 
@@ -146,10 +181,14 @@ def check_table(table: RecordTable, k: int) -> None:
     check_released_names(table.quasi_identifiers, table.kept, table.counts is not None)
     check_members(table)
     if table.n_records == 0:
-        raise InputError("RECORDS is empty: there is nothing to anonymise.")
+        raise InputError(tr("RECORDS is empty: there is nothing to anonymise."))
     if k > table.n_records:
         raise InputError(
-            f"K is {k}, but RECORDS has only {table.n_records} records, so none could be released: choose a smaller K."
+            tr(
+                "K is {k}, but RECORDS has only {n_records} records, so none could be released: choose a smaller K.",
+                k=k,
+                n_records=table.n_records,
+            )
         )
 
 
@@ -158,10 +197,10 @@ def checked_counts(values: np.ndarray, field: str) -> np.ndarray:
     values = np.asarray(values, dtype=float)
     refuse_where(
         {
-            "missing or not a number": ~np.isfinite(values),
-            "negative": values < 0,
-            "not a whole number": values != np.floor(values),
-            "too large to be exact": values > MOST_RECORDS,
+            tr("missing or not a number"): ~np.isfinite(values),
+            tr("negative"): values < 0,
+            tr("not a whole number"): values != np.floor(values),
+            tr("too large to be exact"): values > MOST_RECORDS,
         },
         f"RECORD_COUNT field “{field}”",
         "rows",
@@ -171,7 +210,13 @@ def checked_counts(values: np.ndarray, field: str) -> np.ndarray:
     # Counts are added up in floating point, which is exact up to that number.
     if values.sum() >= MOST_RECORDS:
         raise InputError(
-            f"RECORD_COUNT field “{field}” adds up to {values.sum():.0f} records (largest: {values.max():.0f}), more "
-            f"than can be counted exactly ({MOST_RECORDS - 1}): choose the field that holds the numbers of records."
+            tr(
+                "RECORD_COUNT field “{field}” adds up to {n_values:.0f} records (largest: {values:.0f}), more "
+                "than can be counted exactly ({most_records}): choose the field that holds the numbers of records.",
+                field=field,
+                n_values=values.sum(),
+                values=values.max(),
+                most_records=MOST_RECORDS - 1,
+            )
         )
     return values.astype(np.int64)

@@ -15,6 +15,7 @@ from scipy import sparse
 
 from ..arrays import to_list
 from ..errors import InputError
+from ..language import tr
 from ..records.columns import combine_codes
 from .published import Published, check_areas
 
@@ -247,8 +248,12 @@ def _joint_classes(schemas: Sequence[Schema]) -> np.ndarray:
         rows = [(*row, entry) for row in rows for entry in _agreeing(row, schemas[:position], schema, index)]
         if len(rows) > MOST_JOINT_CLASSES:
             raise InputError(
-                f"The quasi-identifiers of the releases combine to more than {MOST_JOINT_CLASSES} classes, too many to "
-                "check together: check fewer releases at a time, those with the same quasi-identifiers first."
+                tr(
+                    "The quasi-identifiers of the releases combine to more than {most_joint_classes} classes, "
+                    "too many to check together: check fewer releases at a time, those with the same "
+                    "quasi-identifiers first.",
+                    most_joint_classes=MOST_JOINT_CLASSES,
+                )
             )
     found = np.array(rows, np.int64).reshape(len(rows), len(schemas))
     return found[(found >= 0).any(axis=1)]

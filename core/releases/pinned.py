@@ -16,6 +16,7 @@ from scipy import sparse
 
 from ..arrays import to_list
 from ..errors import InputError
+from ..language import tr
 from ..progress import Progress, silent
 from .bounds import Bounds, propagate
 from .counts import ALIKE, CELL, DIFFERENCE, HIDDEN, KINDS, REST, Count, persons_in
@@ -70,7 +71,7 @@ def find_pinned(
     Raises InputError for fewer than two releases, and what `overlay` raises.
     """
     if len(releases) < 2:
-        raise InputError("One release alone gives nothing away: give at least two releases of the same people.")
+        raise InputError(tr("One release alone gives nothing away: give at least two releases of the same people."))
     k = min(release.k for release in releases) if k is None else k
     over = overlay(releases)
     counts: list[Count] = []

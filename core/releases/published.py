@@ -9,6 +9,7 @@ import numpy as np
 
 from ..areas import Areas
 from ..errors import InputError, first_values
+from ..language import tr
 from ..levels import Levels
 from ..plan import SUPPRESSED, Plan, area_of_cells
 from ..records.columns import Column, combine_codes
@@ -129,8 +130,13 @@ def publish_rows(
     records = np.bincount(label_of, counts, len(labels)).astype(np.int64)
     if (records < k).any():
         raise InputError(
-            f"Release “{title}” shows {int((records < k).sum())} classes of fewer than {k} records: it is not "
-            "k-anonymous by itself. Give the k that it was made with, and its own crosswalk and quasi-identifiers."
+            tr(
+                "Release “{title}” shows {n_value} classes of fewer than {k} records: it is not "
+                "k-anonymous by itself. Give the k that it was made with, and its own crosswalk and quasi-identifiers.",
+                title=title,
+                n_value=int((records < k).sum()),
+                k=k,
+            )
         )
     categories, codes = _shown_categories([one.categories for one in columns], classes)
     at_level, at_region, of_class = labels.T
@@ -191,6 +197,12 @@ def check_areas(releases: Sequence[Published]) -> None:
     for other in releases[1:]:
         if first.isdisjoint(other.areas.tolist()):
             raise InputError(
-                f"Releases “{releases[0].title}” and “{other.title}” have no area in common (first: "
-                f"{first_values(sorted(first))}; {first_values(other.areas)}): give crosswalks of the same areas."
+                tr(
+                    "Releases “{title}” and “{other}” have no area in common (first: "
+                    "{first}; {others}): give crosswalks of the same areas.",
+                    title=releases[0].title,
+                    other=other.title,
+                    first=first_values(sorted(first)),
+                    others=first_values(other.areas),
+                )
             )

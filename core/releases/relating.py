@@ -18,6 +18,7 @@ from ..errors import InputError, first_values
 from ..generalising.hierarchies import SUPPRESSED_VALUE, Hierarchy, make_hierarchy
 from ..generalising.rules import HierarchyRule
 from ..generalising.table import HierarchyTable
+from ..language import tr
 from .published import Published
 from .values import MISSING, as_text
 
@@ -67,7 +68,7 @@ class Relating:
                 found, at = np.unique(
                     np.array([above[text] for text in shown.tolist()], dtype=str), return_inverse=True
                 )
-                names.append(name if not level else f"{name} (level {level})")
+                names.append(name if not level else tr("{name} (level {level})", name=name, level=level))
                 categories.append(found.astype(object))
                 codes.append(at.reshape(-1)[column])
         classes = np.column_stack(codes) if codes else release.classes
@@ -97,9 +98,15 @@ def level_of(release: Published, hierarchy: Hierarchy) -> int:
     if recorded < len(hierarchy) and shown <= set(as_text(hierarchy.categories[recorded].tolist())):
         return recorded
     raise InputError(
-        f"{release.title.capitalize()} shows “{name}” at level {recorded}, with values that HIERARCHIES and "
-        f"HIERARCHY_RULES do not have ({first_values(sorted(shown))}): give them as they were when it was made, so "
-        "that the releases can be compared."
+        tr(
+            "{capitalize} shows “{name}” at level {recorded}, with values that HIERARCHIES and "
+            "HIERARCHY_RULES do not have ({first}): give them as they were when it was made, so "
+            "that the releases can be compared.",
+            capitalize=release.title.capitalize(),
+            name=name,
+            recorded=recorded,
+            first=first_values(sorted(shown)),
+        )
     )
 
 
@@ -108,14 +115,22 @@ def _hierarchy(name: str, releases: Sequence[Published], source: Source | None, 
     levels = ", ".join(f"{one.title}: {one.coarsened.get(name, 0)}" for one in releases)
     if source is None:
         raise InputError(
-            f"The releases show “{name}” at different levels ({levels}): give HIERARCHIES or HIERARCHY_RULES as they "
-            "were made with, so that they can be compared."
+            tr(
+                "The releases show “{name}” at different levels ({levels}): give HIERARCHIES or "
+                "HIERARCHY_RULES as they were made with, so that they can be compared.",
+                name=name,
+                levels=levels,
+            )
         )
     if isinstance(source, HierarchyRule) and source.data_dependent:
         raise InputError(
-            f"The releases show “{name}” at different levels ({levels}), and its rule depends on how many records have "
-            "a value, so that nobody can say what the levels have in common: write the groups as a table in "
-            "HIERARCHIES."
+            tr(
+                "The releases show “{name}” at different levels ({levels}), and its rule depends on how many "
+                "records have a value, so that nobody can say what the levels have in common: write the "
+                "groups as a table in HIERARCHIES.",
+                name=name,
+                levels=levels,
+            )
         )
     if isinstance(source, HierarchyTable):
         as_they_are = (one for one in releases if not one.coarsened.get(name, 0))

@@ -11,6 +11,7 @@ from ..areas import Areas
 from ..arrays import to_list
 from ..convergence import Convergence
 from ..evaluation import Measures, RegionAudit, evaluate_by_value
+from ..language import tr
 from ..plan import Plan
 from .cost import classes_section, convergence_section, losers_section, measures_section, person_section
 from .ground import Ground, before_and_after, lost_map
@@ -38,7 +39,13 @@ def regions_section(account: Account) -> Section:
     audit, numbers = account.audit, account.plan.crosswalk.numbers
     share = 100.0 * audit.suppressed / np.maximum(audit.records, 1)
     labels = [
-        f"Region {number}: {areas} areas, {shown(released)} records released, {percent:.1f} % suppressed"
+        tr(
+            "Region {number}: {areas} areas, {released} records released, {percent:.1f} % suppressed",
+            number=number,
+            areas=areas,
+            released=shown(released),
+            percent=percent,
+        )
         for number, areas, released, percent in zip(to_list(numbers), audit.areas, audit.released, share)
     ]
     worst = np.lexsort((numbers, -audit.suppressed))[:WORST_REGIONS]
@@ -53,12 +60,25 @@ def regions_section(account: Account) -> Section:
         )
         for one in to_list(worst)
     ]
-    header = ("Region", "Areas", "Records", "Suppressed", "Suppressed, %", "Smallest class before")
+    header = (
+        tr("Region"),
+        tr("Areas"),
+        tr("Records"),
+        tr("Suppressed"),
+        tr("Suppressed, %"),
+        tr("Smallest class before"),
+    )
     pictures = (
         lost_map(account.ground, labels, share),
-        histogram(audit.records, "Records in a region, before suppression", "records", "regions"),
+        histogram(audit.records, tr("Records in a region, before suppression"), "records", "regions"),
     )
-    return Section("The regions", (f"The {len(rows)} regions that lose most records.",), header, rows, pictures)
+    return Section(
+        tr("The regions"),
+        (tr("The {n_rows} regions that lose most records.", n_rows=len(rows)),),
+        header,
+        rows,
+        pictures,
+    )
 
 
 def _what_it_cost(account: Account, costs: Section) -> list[Section]:
@@ -80,13 +100,17 @@ def _what_it_cost(account: Account, costs: Section) -> list[Section]:
 def evaluation_report(account: Account, running: Running, notes: Sequence[str], costs: Section) -> str:
     """The page of an evaluation, which releases nothing; arguments as for `anonymisation_report`."""
     measures = account.measures
-    verdict = (
-        f"At k = {account.plan.k} a release by this crosswalk would suppress {shown(measures.n_suppressed)} of "
-        f"{shown(measures.n_records)} records ({shown(measures.suppression_percent)} %)."
+    verdict = tr(
+        "At k = {k} a release by this crosswalk would suppress {n_suppressed} of "
+        "{n_records} records ({suppression_percent} %).",
+        k=account.plan.k,
+        n_suppressed=shown(measures.n_suppressed),
+        n_records=shown(measures.n_records),
+        suppression_percent=shown(measures.suppression_percent),
     )
     sections = [*_what_it_cost(account, costs), *how_it_was_done(notes, running)]
     good = measures.n_suppressed < measures.n_records
-    return render(Report("Evaluation report", verdict, good, True, sections, running.date, True))
+    return render(Report(tr("Evaluation report"), verdict, good, True, sections, running.date, True))
 
 
 def anonymisation_report(
@@ -108,18 +132,27 @@ def anonymisation_report(
     measures, k = account.measures, account.plan.k
     released = measures.n_records - measures.n_suppressed
     if released:
-        verdict = (
-            f"The release is {k}-anonymous: every one of its {shown(released)} records shares its region and "
-            f"quasi-identifiers with at least {k - 1} others (smallest class: {smallest_class}). "
-            f"{shown(measures.n_suppressed)} of {shown(measures.n_records)} records "
-            f"({shown(measures.suppression_percent)} %) were suppressed."
+        verdict = tr(
+            "The release is {k}-anonymous: every one of its {released} records shares its region and "
+            "quasi-identifiers with at least {others} others (smallest class: {smallest_class}). "
+            "{n_suppressed} of {n_records} records "
+            "({suppression_percent} %) were suppressed.",
+            k=k,
+            released=shown(released),
+            others=k - 1,
+            smallest_class=smallest_class,
+            n_suppressed=shown(measures.n_suppressed),
+            n_records=shown(measures.n_records),
+            suppression_percent=shown(measures.suppression_percent),
         )
     else:
-        verdict = "No record could be released: all were suppressed. Choose fewer quasi-identifiers, or fewer regions."
+        verdict = tr(
+            "No record could be released: all were suppressed. Choose fewer quasi-identifiers, or fewer regions."
+        )
     sections = [
         *_what_it_cost(account, costs),
         protection,
         convergence_section(convergence),
-        *how_it_was_done(notes, running, "Component", seconds),
+        *how_it_was_done(notes, running, tr("Component"), seconds),
     ]
-    return render(Report("Anonymisation report", verdict, bool(released), True, sections, running.date, True))
+    return render(Report(tr("Anonymisation report"), verdict, bool(released), True, sections, running.date, True))

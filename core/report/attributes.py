@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..attribute_costs import AttributeCost, cost_sentence
+from ..language import tr
 from .page import Section
 
 
@@ -20,13 +21,13 @@ def costs_section(costs: Sequence[AttributeCost], percent: float) -> Section:
         for one in sorted(costs, key=lambda cost: cost.without)
     ]
     header = (
-        "Quasi-identifier",
-        "Suppressed without it, %",
-        "Suppressed with it one level coarser, %",
-        "of its entropy given up by that, %",
+        tr("Quasi-identifier"),
+        tr("Suppressed without it, %"),
+        tr("Suppressed with it one level coarser, %"),
+        tr("of its entropy given up by that, %"),
     )
-    text = (
+    text = tr(
         "The regions stay as they are: with fewer or coarser attributes, a suppression budget allows finer ones. Empty "
         "where no coarser values are given."
     )
-    return Section("Which attribute costs what", (cost_sentence(percent, list(costs)), text), header, rows)
+    return Section(tr("Which attribute costs what"), (cost_sentence(percent, list(costs)), text), header, rows)

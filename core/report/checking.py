@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ..language import tr
+from ..plain_text import plain_text
 from ..privacy.checking import ReleaseCheck
 from ..privacy.risk import Risk
 from ..records.columns import Column
-from ..written import written
 from .cost import risk_rows
 from .numbers import shown
 from .page import Report, Section, render
@@ -23,31 +24,47 @@ def check_report(found: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
     """The page as HTML; running : what the run was."""
     n_records, n_classes = int(found.records.sum()), len(found.records)
     if found.classes_below:
-        verdict = (
-            f"{shown(found.records_below)} of {shown(n_records)} records are in {shown(found.classes_below)} classes "
-            f"that fall short of what is asked; the smallest class has {found.k_found} people (k = {k})."
+        verdict = tr(
+            "{records_below} of {n_records} records are in {classes_below} classes "
+            "that fall short of what is asked; the smallest class has {k_found} people (k = {k}).",
+            records_below=shown(found.records_below),
+            n_records=shown(n_records),
+            classes_below=shown(found.classes_below),
+            k_found=found.k_found,
+            k=k,
         )
     else:
-        verdict = (
-            f"Every class has at least {k} people; the smallest of {shown(n_classes)} classes has {found.k_found}."
+        verdict = tr(
+            "Every class has at least {k} people; the smallest of {n_classes} classes has {k_found}.",
+            k=k,
+            n_classes=shown(n_classes),
+            k_found=found.k_found,
         )
     risk: list[tuple[object, ...]] = [
         *risk_rows(Risk(found.largest_risk, found.mean_risk), found.k_found),
-        ("Classes", n_classes, "Combinations of quasi-identifiers that occur."),
-        ("Classes that fall short", found.classes_below, ""),
+        (tr("Classes"), n_classes, tr("Combinations of quasi-identifiers that occur.")),
+        (tr("Classes that fall short"), found.classes_below, ""),
     ]
     for name, diversity in found.diversity.items():
         alike = int((diversity.distinct == 1).sum())
         risk += [
-            (f"“{name}”: fewest values in a class", int(diversity.distinct.min()), f"l; {alike} classes have one."),
-            (f"“{name}”: largest share of a value, %", float(diversity.largest_share.max()), ""),
-            (f"“{name}”: largest distance from the table", float(diversity.distance.max()), "t, from 0 to 1."),
+            (
+                tr("“{name}”: fewest values in a class", name=name),
+                int(diversity.distinct.min()),
+                tr("l; {alike} classes have one.", alike=alike),
+            ),
+            (tr("“{name}”: largest share of a value, %", name=name), float(diversity.largest_share.max()), ""),
+            (
+                tr("“{name}”: largest distance from the table", name=name),
+                float(diversity.distance.max()),
+                tr("t, from 0 to 1."),
+            ),
         ]
     fails = np.flatnonzero(found.fails)
     fails = fails[np.lexsort((fails, found.people[fails]))][:WORST]
     rows = [
         (
-            *("(missing)" if value is None else written(value) for value in values),
+            *("(missing)" if value is None else plain_text(value) for value in values),
             int(found.records[one]),
             int(found.people[one]),
         )
@@ -58,12 +75,15 @@ def check_report(found: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
     ]
     sentences = [*found.problems, *(text for one in found.kept for text in (one.refusal, one.warning) if text)]
     sections = [
-        Section("Risk", (), ("Measure", "Value", "Meaning"), risk),
+        Section(tr("Risk"), (), (tr("Measure"), tr("Value"), tr("Meaning")), risk),
         Section(
-            f"The smallest classes that fall short (up to {WORST})", (), (*quasi_identifiers, "Records", "People"), rows
+            tr("The smallest classes that fall short (up to {worst})", worst=WORST),
+            (),
+            (*quasi_identifiers, tr("Records"), tr("People")),
+            rows,
         ),
-        Section("What the other fields reveal", (*LIMITS, *sentences), HEADER, kept_rows(found.kept)),
+        Section(tr("What the other fields reveal"), (*LIMITS, *sentences), HEADER, kept_rows(found.kept)),
         *how_it_was_done((), running),
     ]
     good = not found.classes_below and not sentences
-    return render(Report("Check of a release", verdict, good, True, sections, running.date, True))
+    return render(Report(tr("Check of a release"), verdict, good, True, sections, running.date, True))

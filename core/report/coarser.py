@@ -8,14 +8,23 @@ import numpy as np
 
 from ..arrays import to_list
 from ..evaluation import value_text
+from ..language import tr
 from ..nesting.places import Places
 from ..nesting.views import coarser_by_value, n_shown_coarser
 from ..plan import Plan
 from .numbers import shown
 from .page import Section
 
-HEADER = ("Quasi-identifier", "Value", "Records", "As it is", "Coarser", "Coarser, %", "Suppressed")
-LIMITS = (
+HEADER = (
+    tr("Quasi-identifier"),
+    tr("Value"),
+    tr("Records"),
+    tr("As it is"),
+    tr("Coarser"),
+    tr("Coarser, %"),
+    tr("Suppressed"),
+)
+LIMITS = tr(
     "The level of a record says which values it shows. Whoever knows a person's home and quasi-identifiers finds at "
     "least k records that may be that person's. But not each of the values that a coarser one stands for need be among "
     "these records: an area's records with the same values are shown together, so where level 1 is the areas and shows "
@@ -33,7 +42,7 @@ def coarser_section(plan: Plan, places: Places, values: Sequence[str], n_more: i
     share = 100.0 * found.coarser / np.maximum(found.records, 1)
     columns = (found.records, found.as_is, found.coarser, share, found.suppressed)
     rows = list(zip(found.quasi_identifiers, map(value_text, found.values), *(to_list(column) for column in columns)))
-    return Section("Who is shown coarser", (*coarser_sentences(plan, places, values, n_more), LIMITS), HEADER, rows)
+    return Section(tr("Who is shown coarser"), (*coarser_sentences(plan, places, values, n_more), LIMITS), HEADER, rows)
 
 
 def coarser_sentences(plan: Plan, places: Places, values: Sequence[str], n_more: int) -> tuple[str, ...]:
@@ -43,13 +52,20 @@ def coarser_sentences(plan: Plan, places: Places, values: Sequence[str], n_more:
     """
     own = np.bincount(plan.level[plan.shown], plan.records[plan.shown], len(places.levels)).astype(np.int64)
     parts = [
-        f"level {level + 1} ({values[level]}) {shown(int(own[level]))}"
+        tr("level {level} ({values}) {own}", level=level + 1, values=values[level], own=shown(int(own[level])))
         for level, times in enumerate(to_list(places.n_coarser))
         if times
     ]
     coarser = n_shown_coarser(plan, places)
     percent = 100.0 * coarser / max(plan.n_released, 1)
     return (
-        f"{shown(coarser)} of {shown(plan.n_released)} released records ({shown(percent)} %) are shown with coarser "
-        f"values, by level: {', '.join(parts)}. Without these levels {shown(n_more)} more would be suppressed.",
+        tr(
+            "{coarser} of {n_released} released records ({percent} %) are shown with coarser "
+            "values, by level: {parts}. Without these levels {n_more} more would be suppressed.",
+            coarser=shown(coarser),
+            n_released=shown(plan.n_released),
+            percent=shown(percent),
+            parts=", ".join(parts),
+            n_more=shown(n_more),
+        ),
     )

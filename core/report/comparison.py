@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..language import tr
 from ..outcome import Outcome
 from .page import Report, Section, render
 from .pictures import Point, bars, scatter
@@ -13,23 +14,23 @@ MOST_SEARCHED = 60  # rows of the search on the page
 SEARCHED_HEADER = (
     "#",
     "k",
-    "Budget, %",
-    "Coarser, with level",
-    "Given up, %",
-    "Regions",
-    "Suppressed, %",
-    "Mean distance, m",
-    "Group that loses most",
-    "of it suppressed, %",
+    tr("Budget, %"),
+    tr("Coarser, with level"),
+    tr("Given up, %"),
+    tr("Regions"),
+    tr("Suppressed, %"),
+    tr("Mean distance, m"),
+    tr("Group that loses most"),
+    tr("of it suppressed, %"),
 )
 # Measure and label of each picture.
 PICTURED = (
-    ("suppression_percent", "Suppressed, % of records"),
-    ("compactness", "Compactness, m"),
-    ("discernibility", "Discernibility"),
-    ("non_uniform_entropy", "Non-uniform entropy, bits"),
-    ("mean_distance", "Mean distance, m"),
-    ("seconds", "Seconds"),
+    ("suppression_percent", tr("Suppressed, % of records")),
+    ("compactness", tr("Compactness, m")),
+    ("discernibility", tr("Discernibility")),
+    ("non_uniform_entropy", tr("Non-uniform entropy, bits")),
+    ("mean_distance", tr("Mean distance, m")),
+    ("seconds", tr("Seconds")),
 )
 
 
@@ -50,9 +51,13 @@ def comparison_report(
     failed = [outcome for outcome in outcomes if outcome.measures is None and outcome.budget is None]
     n_none = sum(outcome.measures is None and outcome.budget is not None for outcome in outcomes)
     n_best = sum(outcome.pareto for outcome in rated)
-    verdict = (
-        f"{len(rated) + n_none} of {wanted} configurations were run at k = {', '.join(map(str, ks))}; {n_best} of them "
-        "are not beaten in suppression, mean distance and what the attributes keep."
+    verdict = tr(
+        "{n_rated} of {wanted} configurations were run at k = {ks}; {n_best} of them "
+        "are not beaten in suppression, mean distance and what the attributes keep.",
+        n_rated=len(rated) + n_none,
+        wanted=wanted,
+        ks=", ".join(map(str, ks)),
+        n_best=n_best,
     )
     numbered = list(enumerate(outcomes, 1))
     chosen = sorted(numbered, key=lambda pair: not pair[1].recommended)
@@ -62,17 +67,21 @@ def comparison_report(
         *choice,
         searched_section(numbered),
         Section(
-            "The configurations",
-            ("The first row is the recommended one.",) if chosen and chosen[0][1].recommended else (),
+            tr("The configurations"),
+            (tr("The first row is the recommended one."),) if chosen and chosen[0][1].recommended else (),
             _HEADER,
             [_configuration_row(i, o) for i, o in chosen if o.measures is not None and (o.budget is None or o.pareto)],
         ),
-        Section("Failed", (), ("Configuration", "Why"), [(outcome.name, outcome.problem) for outcome in failed]),
+        Section(
+            tr("Failed"), (), (tr("Configuration"), tr("Why")), [(outcome.name, outcome.problem) for outcome in failed]
+        ),
         trade_off_section(outcomes, series),
-        Section("Measure by measure", ("Less is better in every picture.",), pictures=_measure_pictures(by_name)),
+        Section(
+            tr("Measure by measure"), (tr("Less is better in every picture."),), pictures=_measure_pictures(by_name)
+        ),
         *how_it_was_done(notes, running),
     ]
-    return render(Report("Comparison of configurations", verdict, bool(rated), True, sections, running.date))
+    return render(Report(tr("Comparison of configurations"), verdict, bool(rated), True, sections, running.date))
 
 
 def searched_section(numbered: Sequence[tuple[int, Outcome]]) -> Section:
@@ -101,21 +110,25 @@ def searched_section(numbered: Sequence[tuple[int, Outcome]]) -> Section:
             100.0 * outcome.given_up,
             m.mean_distance,
             bool(outcome.recommended),
-            f"k = {outcome.k}, at most {outcome.budget:g} %",
+            tr("k = {k}, at most {budget:g} %", k=outcome.k, budget=outcome.budget),
         )
         for i, outcome, m in searched
     ]
     if not points:
-        return Section("What coarser attributes buy")
+        return Section(tr("What coarser attributes buy"))
     n_left = len(best) - len(rows)
     texts = [
-        "The most regions that were found within each budget, by the levels of the attributes. What is given up is "
-        "the share of the entropies of all attributes together; distances are those of the people of a record's "
-        "region from its middle. The diamond is the recommended row.",
-        *([f"{n_left} further unbeaten rows are in the table COMPARISON."] if n_left else []),
+        tr(
+            "The most regions that were found within each budget, by the levels of the attributes. What is given up is "
+            "the share of the entropies of all attributes together; distances are those of the people of a record's "
+            "region from its middle. The diamond is the recommended row."
+        ),
+        *([tr("{n_left} further unbeaten rows are in the table COMPARISON.", n_left=n_left)] if n_left else []),
     ]
-    picture = scatter(points, "What is given up against distance", "given up of the attributes, %", "mean distance, m")
-    return Section("What coarser attributes buy", texts, SEARCHED_HEADER, rows, (picture,))
+    picture = scatter(
+        points, tr("What is given up against distance"), tr("given up of the attributes, %"), tr("mean distance, m")
+    )
+    return Section(tr("What coarser attributes buy"), texts, SEARCHED_HEADER, rows, (picture,))
 
 
 def trade_off_section(outcomes: Sequence[Outcome], series: Sequence[str] = ()) -> Section:
@@ -123,7 +136,7 @@ def trade_off_section(outcomes: Sequence[Outcome], series: Sequence[str] = ()) -
     series = series or [""] * len(outcomes)
     rated = [(i, o, o.measures, one) for i, (o, one) in enumerate(zip(outcomes, series), 1) if o.measures is not None]
     if not rated:
-        return Section("What is traded for what")
+        return Section(tr("What is traded for what"))
     both = [(m.suppression_percent, m.compactness, one) for _, _, m, one in rated]
     unbeaten = [
         not any(x <= own[0] and y <= own[1] and one == own[2] and (x, y, one) != own for x, y, one in both)
@@ -135,28 +148,28 @@ def trade_off_section(outcomes: Sequence[Outcome], series: Sequence[str] = ()) -
     ]
     named = [(i, outcome.name, *pair[:2]) for (i, outcome, _, _), pair, best in zip(rated, both, unbeaten) if best]
     return Section(
-        "What is traded for what",
-        ("Nearer to the lower left is better. The numbered diamonds are not beaten in both by any other:",),
-        ("#", "Configuration", "Suppressed, %", "Compactness, m"),
+        tr("What is traded for what"),
+        (tr("Nearer to the lower left is better. The numbered diamonds are not beaten in both by any other:"),),
+        ("#", tr("Configuration"), tr("Suppressed, %"), tr("Compactness, m")),
         named,
-        (scatter(points, "Suppression against compactness", "records suppressed, %", "compactness, m"),),
+        (scatter(points, tr("Suppression against compactness"), tr("records suppressed, %"), tr("compactness, m")),),
     )
 
 
 _HEADER = (
     "#",
-    "Configuration",
-    "No.",
-    "Regions",
-    "Suppressed, %",
-    "Compactness, m",
-    "Discernibility",
-    "Entropy, bits",
-    "Mean distance, m",
-    "Group that loses most",
-    "of it suppressed, %",
-    "Seconds",
-    "Unbeaten",
+    tr("Configuration"),
+    tr("No."),
+    tr("Regions"),
+    tr("Suppressed, %"),
+    tr("Compactness, m"),
+    tr("Discernibility"),
+    tr("Entropy, bits"),
+    tr("Mean distance, m"),
+    tr("Group that loses most"),
+    tr("of it suppressed, %"),
+    tr("Seconds"),
+    tr("Unbeaten"),
 )
 
 

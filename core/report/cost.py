@@ -9,6 +9,7 @@ import numpy as np
 from ..arrays import to_list
 from ..convergence import Convergence
 from ..evaluation import ByValue, Measures, value_text, worst_group
+from ..language import tr
 from ..plan import Plan
 from ..privacy.risk import Risk, risk_of
 from .numbers import shown
@@ -16,27 +17,34 @@ from .page import Section
 from .pictures import histogram, horizontal_bars, lines
 
 IN_ALL = (
-    ("Regions", "n_regions", "Aggregated regions: the more, the finer the geography of the release."),
-    ("Records", "n_records", "Records in the table."),
-    ("Suppressed", "n_suppressed", "Records left out because fewer than k share their region and quasi-identifiers."),
-    ("Suppressed, %", "suppression_percent", "The same as a share of all records. Less is better."),
+    (tr("Regions"), "n_regions", tr("Aggregated regions: the more, the finer the geography of the release.")),
+    (tr("Records"), "n_records", tr("Records in the table.")),
     (
-        "Compactness, m",
+        tr("Suppressed"),
+        "n_suppressed",
+        tr("Records left out because fewer than k share their region and quasi-identifiers."),
+    ),
+    (tr("Suppressed, %"), "suppression_percent", tr("The same as a share of all records. Less is better.")),
+    (
+        tr("Compactness, m"),
         "compactness",
-        "Sum of the distances from each area to the site of its region. Less is more compact.",
+        tr("Sum of the distances from each area to the site of its region. Less is more compact."),
     ),
     (
-        "Discernibility",
+        tr("Discernibility"),
         "discernibility",
-        "Sum of the squared sizes of the released classes. Less means that records differ more: less information lost.",
+        tr(
+            "Sum of the squared sizes of the released classes. Less means that records differ more: less "
+            "information lost."
+        ),
     ),
     (
-        "Non-uniform entropy, bits",
+        tr("Non-uniform entropy, bits"),
         "non_uniform_entropy",
-        "How hard it is to guess a record's area from its region. Less means finer geography.",
+        tr("How hard it is to guess a record's area from its region. Less means finer geography."),
     ),
 )
-HEADER = ("Measure", "Value", "Meaning")
+HEADER = (tr("Measure"), tr("Value"), tr("Meaning"))
 MOST_BARS = 40
 USUAL = 99  # per cent of the classes that the picture of their sizes shows
 
@@ -48,40 +56,40 @@ def person_section(measures: Measures, plan: Plan, n_areas: int) -> Section:
     risk = risk_of(plan.records[plan.shown], people)
     rows: list[tuple[object, ...]] = [
         (
-            "Mean distance, m",
+            tr("Mean distance, m"),
             measures.mean_distance,
-            "How far the people of a record's region live from its middle, on average over the released records.",
+            tr("How far the people of a record's region live from its middle, on average over the released records."),
         ),
         (
-            "Mean distance of an area, m",
+            tr("Mean distance of an area, m"),
             measures.compactness / max(n_areas, 1),
-            "From an area to the site of its region, on average over the areas.",
+            tr("From an area to the site of its region, on average over the areas."),
         ),
         (
-            "Areas to guess among",
+            tr("Areas to guess among"),
             2.0 ** (measures.non_uniform_entropy / max(_rated(measures, plan), 1)),
-            "As many equally likely areas would hide where a person lives as well as the region does, on average.",
+            tr("As many equally likely areas would hide where a person lives as well as the region does, on average."),
         ),
         (
-            "Records alike",
+            tr("Records alike"),
             measures.discernibility / released,
-            "How many released records share their region and quasi-identifiers with a record, itself included.",
+            tr("How many released records share their region and quasi-identifiers with a record, itself included."),
         ),
         *risk_rows(risk, int(people.min()) if len(people) else 0),
     ]
-    return Section("What it means for a person", (), HEADER, rows)
+    return Section(tr("What it means for a person"), (), HEADER, rows)
 
 
 def risk_rows(risk: Risk, smallest: int) -> list[tuple[object, ...]]:
     """The risk of being recognised, for somebody known to be among the records."""
     return [
-        ("Smallest class, people", smallest, "The fewest people who share a region and all quasi-identifiers."),
+        (tr("Smallest class, people"), smallest, tr("The fewest people who share a region and all quasi-identifiers.")),
         (
-            "Largest risk, %",
+            tr("Largest risk, %"),
             100.0 * risk.largest,
-            "1 / people of the smallest class: that who knows a person's quasi-identifiers picks the right record.",
+            tr("1 / people of the smallest class: that who knows a person's quasi-identifiers picks the right record."),
         ),
-        ("Mean risk, %", 100.0 * risk.mean, "The same, on average over all records of the release."),
+        (tr("Mean risk, %"), 100.0 * risk.mean, tr("The same, on average over all records of the release.")),
     ]
 
 
@@ -93,7 +101,9 @@ def _rated(measures: Measures, plan: Plan) -> int:
 def measures_section(measures: Measures) -> Section:
     """The measures as they are published, and what they mean (Croft 2015, section 3.4)."""
     rows = [(label, getattr(measures, name), meaning) for label, name, meaning in IN_ALL]
-    return Section("What it cost", ("Sums over all areas or records, to compare with other releases.",), HEADER, rows)
+    return Section(
+        tr("What it cost"), (tr("Sums over all areas or records, to compare with other releases."),), HEADER, rows
+    )
 
 
 def classes_section(plan: Plan) -> Section:
@@ -108,7 +118,7 @@ def classes_section(plan: Plan) -> Section:
         here = band == i
         if here.any():
             kept = here & plan.shown
-            name = f"{shown(start)} and more" if end is None else f"{shown(start)} to {shown(end)}"
+            name = tr("{start} and more", start=shown(start)) if end is None else f"{shown(start)} to {shown(end)}"
             rows.append(
                 (
                     shown(start) if end == start else name,
@@ -118,18 +128,18 @@ def classes_section(plan: Plan) -> Section:
                     int(plan.records[kept].sum()),
                 )
             )
-    header = ("People in the class", "Classes", "Classes released", "Records", "Records released")
-    text = "A class is what shares a region and all quasi-identifiers."
+    header = (tr("People in the class"), tr("Classes"), tr("Classes released"), tr("Records"), tr("Records released"))
+    text = tr("A class is what shares a region and all quasi-identifiers.")
     if len(plan.levels) > 1:
-        text += " Records that are suppressed at every level are in no class here."
+        text += tr(" Records that are suppressed at every level are in no class here.")
     released = sizes[plan.shown]
     pictures = []
     if len(released):
         most = np.percentile(released, USUAL)
         usual = released[released <= most]
-        caption = f"Sizes of the released classes; the largest, {100 - USUAL} % of them, are left out"
-        pictures.append(histogram(usual, caption, "people in the class", "classes", mark=float(k)))
-    return Section("Class sizes", (text,), header, rows, pictures)
+        caption = tr("Sizes of the released classes; the largest, {usual} % of them, are left out", usual=100 - USUAL)
+        pictures.append(histogram(usual, caption, tr("people in the class"), "classes", mark=float(k)))
+    return Section(tr("Class sizes"), (text,), header, rows, pictures)
 
 
 def by_value_rows(by_value: ByValue) -> list[tuple[object, ...]]:
@@ -147,7 +157,14 @@ def by_value_rows(by_value: ByValue) -> list[tuple[object, ...]]:
     ]
 
 
-BY_VALUE = ("Quasi-identifier", "Value", "Records", "Suppressed", "Suppressed, %", "Mean distance, m")
+BY_VALUE = (
+    tr("Quasi-identifier"),
+    tr("Value"),
+    tr("Records"),
+    tr("Suppressed"),
+    tr("Suppressed, %"),
+    tr("Mean distance, m"),
+)
 
 
 def losers_section(by_value: ByValue, measures: Measures, k: int) -> Section:
@@ -156,12 +173,12 @@ def losers_section(by_value: ByValue, measures: Measures, k: int) -> Section:
     share = 100.0 * by_value.suppressed / np.maximum(by_value.records, 1)
     most = np.sort(np.argsort(-share, kind="stable")[:MOST_BARS])
     left_out = len(rows) - len(most)
-    text = (
-        f"Suppressed records, per cent by value; the dashed line is that of all records "
-        f"({shown(measures.suppression_percent)} %)."
+    text = tr(
+        "Suppressed records, per cent by value; the dashed line is that of all records ({suppression_percent} %).",
+        suppression_percent=shown(measures.suppression_percent),
     )
     if left_out:
-        text += f" Drawn are the {MOST_BARS} values that lose most."
+        text += tr(" Drawn are the {most_bars} values that lose most.", most_bars=MOST_BARS)
     heads: dict[int, str] = {}
     for position, one in enumerate(to_list(most)):
         name = by_value.quasi_identifiers[one]
@@ -169,10 +186,10 @@ def losers_section(by_value: ByValue, measures: Measures, k: int) -> Section:
             heads[position] = name
     names = [value_text(by_value.values[one]) for one in to_list(most)]
     picture = horizontal_bars(names, to_list(share[most]), text, measures.suppression_percent, heads)
-    advice = "Rare values lose most: join those that may be joined, and compare the groups before you publish."
+    advice = tr("Rare values lose most: join those that may be joined, and compare the groups before you publish.")
     worst = worst_group(by_value, k) if measures.n_suppressed else None
     paragraphs = (advice,) if worst is None else (worst.sentence(measures.suppression_percent), advice)
-    return Section("Who is suppressed", paragraphs, BY_VALUE, rows, (picture,))
+    return Section(tr("Who is suppressed"), paragraphs, BY_VALUE, rows, (picture,))
 
 
 def convergence_section(found: Sequence[Convergence]) -> Section:
@@ -180,4 +197,4 @@ def convergence_section(found: Sequence[Convergence]) -> Section:
     pictures = [
         lines({one.name: (one.steps, one.values)}, one.name, one.step, one.measure, from_zero=False) for one in found
     ]
-    return Section("How the methods came to rest", (), pictures=pictures)
+    return Section(tr("How the methods came to rest"), (), pictures=pictures)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import to_list
+from ..language import tr
 from ..masking.audit import Audit, SmallestKInner
 from ..masking.candidates import Shortfall
 from ..masking.donut import MASKED, REASONS, Masking
@@ -39,10 +40,13 @@ def audit_report(
     """
     triple = all(one.k_inner is not None and one.k_inner <= TRIPLE * one.k_min for one in smallest)
     verdict = (
-        f"At most {wanted_percent:g} % of the masked households fall short of K_MIN with "
+        tr(
+            "At most {wanted_percent:g} % of the masked households fall short of K_MIN with ",
+            wanted_percent=wanted_percent,
+        )
         + "; ".join(_sentence(one) for one in smallest)
         + ". "
-        + ("Tripling K_MIN is enough here." if triple else "Tripling K_MIN is not enough here.")
+        + (tr("Tripling K_MIN is enough here.") if triple else tr("Tripling K_MIN is not enough here."))
     )
     sections = [
         _grid_section(grid, wanted_percent),
@@ -53,44 +57,45 @@ def audit_report(
         _not_masked_section(grid),
         *how_it_was_done(notes, running),
     ]
-    return render(Report("Donut audit report", verdict, triple, True, sections, running.date))
+    return render(Report(tr("Donut audit report"), verdict, triple, True, sections, running.date))
 
 
 def _sentence(one: SmallestKInner) -> str:
     if one.k_inner is None:
-        return f"no K_INNER that leaves points to mask (K_MIN = {one.k_min:g})"
-    return f"K_INNER = {one.k_inner} for K_MIN = {one.k_min:g}"
+        return tr("no K_INNER that leaves points to mask (K_MIN = {k_min:g})", k_min=one.k_min)
+    return tr("K_INNER = {k_inner} for K_MIN = {k_min:g}", k_inner=one.k_inner, k_min=one.k_min)
 
 
 def _grid_section(grid: Audit, wanted_percent: float) -> Section:
     """The table of the paper, and a chart of it."""
-    header = ["K_INNER", "K_OUTER", *(f"% k_act < {k:g}" for k in grid.k_min), "% not masked"]
+    header = ["K_INNER", "K_OUTER", *(tr("% k_act < {k:g}", k=k) for k in grid.k_min), tr("% not masked")]
     rows = [
         (float(inner), float(outer), *map(_known, shares), _known(lost))
         for inner, outer, shares, lost in zip(grid.k_inner, grid.k_outer, grid.percent_below, grid.percent_not_masked)
     ]
     curves = {
-        f"K_MIN = {k:g}": (to_list(grid.k_inner), to_list(grid.percent_below[:, j])) for j, k in enumerate(grid.k_min)
+        tr("K_MIN = {k:g}", k=k): (to_list(grid.k_inner), to_list(grid.percent_below[:, j]))
+        for j, k in enumerate(grid.k_min)
     }
-    text = (
+    text = tr(
         "Share of the masked households with fewer than K_MIN households nearer than they moved (Allshouse et al. "
         "2010, Table 1). Were households spread evenly, none would fall short where K_INNER is K_MIN. The dashed line "
         "is the wanted rate."
     )
-    chart = lines(curves, "Households that fall short", "K_INNER", "per cent", level=wanted_percent)
-    return Section("Households that fall short", (text,), header, rows, (chart,))
+    chart = lines(curves, tr("Households that fall short"), "K_INNER", tr("per cent"), level=wanted_percent)
+    return Section(tr("Households that fall short"), (text,), header, rows, (chart,))
 
 
 def _candidates_section(grid: Audit) -> Section:
     """The same table, by candidate households."""
-    header = ["K_INNER", *(f"% candidates < {k:g}" for k in grid.k_min)]
+    header = ["K_INNER", *(tr("% candidates < {k:g}", k=k) for k in grid.k_min)]
     rows = [(float(k), *map(_known, shares)) for k, shares in zip(grid.k_inner, grid.percent_below_candidates)]
-    text = (
+    text = tr(
         "Share of the masked households whose masked place could have come from fewer than K_MIN households: those of "
         "the same area in whose ring it lies. The paper does not count this, but it is what an outsider who has the "
         "addresses must guess among; Donut masking holds such points back."
     )
-    return Section("Households that too few others could have been", (text,), header, rows)
+    return Section(tr("Households that too few others could have been"), (text,), header, rows)
 
 
 def _smallest_section(smallest: Sequence[SmallestKInner]) -> Section:
@@ -104,12 +109,12 @@ def _smallest_section(smallest: Sequence[SmallestKInner]) -> Section:
         )
         for one in smallest
     ]
-    text = (
+    text = tr(
         "The paper found that tripling keeps the failures below 1 % in its county. A larger K_INNER leaves more points "
         "without a place in their own area; such points cannot be released."
     )
-    header = ("K_MIN", "Smallest K_INNER", "times K_MIN", "% below", "% not masked")
-    return Section("The smallest K_INNER that meets the wanted rate", (text,), header, rows)
+    header = ("K_MIN", tr("Smallest K_INNER"), tr("times K_MIN"), tr("% below"), tr("% not masked"))
+    return Section(tr("The smallest K_INNER that meets the wanted rate"), (text,), header, rows)
 
 
 def _where_section(grid: Audit, shapes: np.ndarray, names: Sequence[str], north: float | None) -> Section:
@@ -122,19 +127,29 @@ def _where_section(grid: Audit, shapes: np.ndarray, names: Sequence[str], north:
         share = grid.percent_below_by_area[i, j]
         failing = int(np.nansum(share > 0))
         texts.append(
-            f"With K_INNER = {grid.k_inner[i]:g}, masked households fall short of K_MIN = {k_min:g} in {failing} of "
-            f"{int((grid.households > 0).sum())} areas with households."
+            tr(
+                "With K_INNER = {k_inner:g}, masked households fall short of K_MIN = {k_min:g} in {failing} of "
+                "{n_value} areas with households.",
+                k_inner=grid.k_inner[i],
+                k_min=k_min,
+                failing=failing,
+                n_value=int((grid.households > 0).sum()),
+            )
         )
         labels = [
-            f"{name}: {percent:.1f} % of {int(n)} masked households" if n else f"{name}: no household masked"
+            tr("{name}: {percent:.1f} % of {n} masked households", name=name, percent=percent, n=int(n))
+            if n
+            else tr("{name}: no household masked", name=name)
             for name, percent, n in zip(names, share, grid.masked[i])
         ]
-        caption = (
-            f"K_INNER = {grid.k_inner[i]:g}, K_MIN = {k_min:g}. Darker: a larger share of the area's masked households "
-            "falls short."
+        caption = tr(
+            "K_INNER = {k_inner:g}, K_MIN = {k_min:g}. Darker: a larger share of the area's masked households "
+            "falls short.",
+            k_inner=grid.k_inner[i],
+            k_min=k_min,
         )
-        maps.append(region_map(shapes, np.nan_to_num(share), labels, caption, REDS, "% of the households", north))
-    return Section("Where areas fail", tuple(texts), pictures=maps)
+        maps.append(region_map(shapes, np.nan_to_num(share), labels, caption, REDS, tr("% of the households"), north))
+    return Section(tr("Where areas fail"), tuple(texts), pictures=maps)
 
 
 def _uneven_section(
@@ -150,35 +165,41 @@ def _uneven_section(
             spread = uneven.variation[quarter]
             below = 100.0 * grid.below[i, j, quarter].sum() / grid.masked[i, quarter].sum()
             rows.append((f"{spread.min():.2f} to {spread.max():.2f}", len(quarter), float(below)))
-    text = (
+    text = tr(
         "The standard deviation of density among the sub-areas of an area, over its mean: 0 where people are spread "
         "evenly (the paper suggests the variance, section 4; the audit of areas gives both). Rank correlation with "
-        f"the share that falls short (K_INNER = {grid.k_inner[i]:g}, K_MIN = {grid.k_min[j]:g}): "
-        f"{rank_correlation(uneven.variation[known], share[known]):.2f}."
+        "the share that falls short (K_INNER = {k_inner:g}, K_MIN = {k_min:g}): "
+        "{rank_correlation:.2f}.",
+        k_inner=grid.k_inner[i],
+        k_min=grid.k_min[j],
+        rank_correlation=rank_correlation(uneven.variation[known], share[known]),
     )
-    labels = [f"{name}: {value:.2f}, {n} sub-areas" for name, value, n in zip(names, uneven.variation, uneven.n_parts)]
+    labels = [
+        tr("{name}: {value:.2f}, {n} sub-areas", name=name, value=value, n=n)
+        for name, value, n in zip(names, uneven.variation, uneven.n_parts)
+    ]
     picture = region_map(
         shapes,
         np.nan_to_num(uneven.variation),
         labels,
-        "Darker: people are spread less evenly within the area.",
+        tr("Darker: people are spread less evenly within the area."),
         GREENS,
-        "Deviation of density / its mean",
+        tr("Deviation of density / its mean"),
         north,
     )
-    header = ("Variation, a quarter of the areas each", "Areas", "% of households that fall short")
-    return Section("How evenly people are spread", (text,), header, rows, (picture,))
+    header = (tr("Variation, a quarter of the areas each"), tr("Areas"), tr("% of households that fall short"))
+    return Section(tr("How evenly people are spread"), (text,), header, rows, (picture,))
 
 
 def _not_masked_section(grid: Audit) -> Section:
     """The reasons why households could not be masked."""
     occurring = [r for r in range(len(REASONS)) if r != MASKED and grid.reasons[:, r].any()]
     if not occurring:
-        return Section("Households that could not be masked", ("All could be masked.",))
+        return Section(tr("Households that could not be masked"), (tr("All could be masked."),))
     rows = [(float(k), *map(float, counts[occurring])) for k, counts in zip(grid.k_inner, grid.reasons)]
     return Section(
-        "Households that could not be masked",
-        ("They are left out of the shares above; as points of a release they would not be released.",),
+        tr("Households that could not be masked"),
+        (tr("They are left out of the shares above; as points of a release they would not be released."),),
         ("K_INNER", *(REASONS[r] for r in occurring)),
         rows,
     )
@@ -219,35 +240,42 @@ def masking_report(
     n_masked = int(masking.masked.sum())
     counts = [(reason, n) for reason, n in masking.counts().items()]
     sections = [
-        Section("What became of the points", (), ("Outcome", "Points"), counts),
+        Section(tr("What became of the points"), (), (tr("Outcome"), tr("Points")), counts),
         *([_anonymity(masking, hidden)] if masking.drawn.any() else []),
         *([_pattern(pattern)] if pattern is not None else []),
         *how_it_was_done(notes, running),
         Section(
-            "What masking does not do",
+            tr("What masking does not do"),
             (
-                "A masked point is hidden among its neighbours only. Fields released with it, a second release of the "
-                "same points, or the seed of the draws may undo that: release once, keep the seed, look at the fields.",
-                "Points of one home lie at the same masked place: it shows that they live together.",
+                tr(
+                    "A masked point is hidden among its neighbours only. Fields released with it, a second "
+                    "release of the same points, or the seed of the draws may undo that: release once, keep "
+                    "the seed, look at the fields."
+                ),
+                tr("Points of one home lie at the same masked place: it shows that they live together."),
             ),
         ),
     ]
     good = n_masked == len(masking.reason) and not (hidden.shortfall is not None and hidden.shortfall.points_below)
     return render(
-        Report("Donut masking report", _verdict(masking, hidden, not_masked), good, True, sections, running.date, True)
+        Report(
+            tr("Donut masking report"), _verdict(masking, hidden, not_masked), good, True, sections, running.date, True
+        )
     )
 
 
 def _verdict(masking: Masking, hidden: Anonymity, not_masked: str) -> str:
     """What became of the points, in a few sentences; nothing of a release where most fall short."""
     short = hidden.shortfall
-    what = f"{int(masking.masked.sum())} of {len(masking.reason)} points were masked"
+    what = tr(
+        "{n_masked} of {n_reason} points were masked", n_masked=int(masking.masked.sum()), n_reason=len(masking.reason)
+    )
     if short is None:
-        counted = "HOUSEHOLDS is not given, so nobody knows from how many addresses each could have come."
+        counted = tr("HOUSEHOLDS is not given, so nobody knows from how many addresses each could have come.")
     else:
-        what += " and not held back" if short.held and short.points_below else ""
+        what += tr(" and not held back") if short.held and short.points_below else ""
         counted = short.sentence() if short.points else ""
-    what += "." if short is not None and short.most else " and are released."
+    what += "." if short is not None and short.most else tr(" and are released.")
     return " ".join(filter(None, (what, not_masked, counted)))
 
 
@@ -255,15 +283,24 @@ def _anonymity(masking: Masking, hidden: Anonymity) -> Section:
     """Estimated and actual anonymity of the masked points, those held back included."""
     drawn, k_inner, short = masking.drawn, hidden.k_inner, hidden.shortfall
     measures = {"Estimated (k_est), people spread evenly": (masking.k_est[drawn], k_inner)}
-    texts = ["Without households only the estimate is known; it holds where people are spread evenly over their area."]
+    texts = [
+        tr("Without households only the estimate is known; it holds where people are spread evenly over their area.")
+    ]
     if hidden.k_act is not None and hidden.candidates is not None and short is not None:
         measures["Actual (k_act), households nearer than the displacement"] = (hidden.k_act[drawn], k_inner)
         measures["Candidate addresses"] = (hidden.candidates[drawn], float(short.k_min))
         texts = [
-            f"{100.0 * np.mean(hidden.k_act[drawn] < k_inner):.2f} % of the masked points have fewer than "
-            f"K_INNER = {k_inner:g} households nearer than they moved, since households are not spread evenly.",
-            "Candidate addresses are those of the same area from which the point could have come: it lies in their "
-            "ring. An outsider who has the addresses guesses among them, so they count, not k_act. " + short.sentence(),
+            tr(
+                "{np:.2f} % of the masked points have fewer than "
+                "K_INNER = {k_inner:g} households nearer than they moved, since households are not spread evenly.",
+                np=100.0 * np.mean(hidden.k_act[drawn] < k_inner),
+                k_inner=k_inner,
+            ),
+            tr(
+                "Candidate addresses are those of the same area from which the point could have come: it lies in their "
+                "ring. An outsider who has the addresses guesses among them, so they count, not k_act. "
+            )
+            + short.sentence(),
         ]
     shares = (0, 1, 5, 25, 50)
     rows = [
@@ -274,27 +311,38 @@ def _anonymity(masking: Masking, hidden: Anonymity) -> Section:
         histogram(np.minimum(values, np.percentile(values, 99)), label, "anonymity", "points", mark=mark)
         for label, (values, mark) in measures.items()
     ]
-    header = ("Anonymity", "Smallest", "1 %", "5 %", "25 %", "Median", "Mean")
-    return Section("Anonymity", texts, header, rows, pictures)
+    header = (tr("Anonymity"), tr("Smallest"), "1 %", "5 %", "25 %", tr("Median"), tr("Mean"))
+    return Section(tr("Anonymity"), texts, header, rows, pictures)
 
 
 def _pattern(pattern: Utility) -> Section:
     """The pattern before and after."""
     rows = [
-        ("Mean distance to the nearest point, m", pattern.neighbour_before, pattern.neighbour_after),
-        ("The same over that of random points", pattern.index_before, pattern.index_after),
+        (tr("Mean distance to the nearest point, m"), pattern.neighbour_before, pattern.neighbour_after),
+        (tr("The same over that of random points"), pattern.index_before, pattern.index_after),
     ]
     texts = (
-        f"Points moved by {pattern.mean_displacement:.0f} m on average (median {pattern.median_displacement:.0f} m); "
-        f"{pattern.percent_in_own_area:g} % of the masked points lie in their own area.",
-        "Ripley's K counts the points within a distance of a point: drawn here as L, which is 0 where points lie at "
-        "random and above it where they cluster. Where the two lines part, masking has blurred the pattern; where they "
-        "meet, clusters of that size can still be found.",
+        tr(
+            "Points moved by {mean_displacement:.0f} m on average (median {median_displacement:.0f} m); "
+            "{percent_in_own_area:g} % of the masked points lie in their own area.",
+            mean_displacement=pattern.mean_displacement,
+            median_displacement=pattern.median_displacement,
+            percent_in_own_area=pattern.percent_in_own_area,
+        ),
+        tr(
+            "Ripley's K counts the points within a distance of a point: drawn here as L, which is 0 where "
+            "points lie at random and above it where they cluster. Where the two lines part, masking has "
+            "blurred the pattern; where they meet, clusters of that size can still be found."
+        ),
     )
     reach = to_list(pattern.distances)
     curves = {
         name: (reach, to_list(np.sqrt(k / np.pi) - pattern.distances))
         for name, k in (("before", pattern.k_before), ("after", pattern.k_after))
     }
-    picture = lines(curves, "Clustering before and after: L(t) − t", "distance t, metres", "L(t) − t, metres")
-    return Section("What is left of the pattern", texts, ("Measure", "Before", "After"), rows, (picture,))
+    picture = lines(
+        curves, tr("Clustering before and after: L(t) − t"), tr("distance t, metres"), tr("L(t) − t, metres")
+    )
+    return Section(
+        tr("What is left of the pattern"), texts, (tr("Measure"), tr("Before"), tr("After")), rows, (picture,)
+    )

@@ -9,12 +9,13 @@ import numpy as np
 import shapely
 
 from ..arrays import to_list
+from ..language import tr
 from .numbers import shown
 from .page import Section
 from .pictures import REDS, region_map
 
 METRES_PER_KM = 1000.0
-PER_KM2 = "Records per km²"
+PER_KM2 = tr("Records per km²")
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,18 +48,21 @@ def before_and_after(
 
     identifiers, records : (n,) of the areas; numbers, released : (n_regions,)
     """
-    text = "The two maps have the same colours: records by area in the first, released ones by region in the second."
+    text = tr(
+        "The two maps have the same colours: records by area in the first, released ones by region in the second."
+    )
     pictures = []
     here = drawn(ground.areas)
     before = density(records[here], ground.areas[here])
     if here.any():
         labels = [
-            f"{name}: {shown(count)} records" for name, count in zip(identifiers[here].tolist(), to_list(records[here]))
+            tr("{name}: {count} records", name=name, count=shown(count))
+            for name, count in zip(identifiers[here].tolist(), to_list(records[here]))
         ]
-        caption = f"Before: {shown(len(records))} areas, all records."
+        caption = tr("Before: {n_records} areas, all records.", n_records=shown(len(records)))
         pictures.append(region_map(ground.areas[here], before, labels, caption, unit=PER_KM2, north=ground.north))
     pictures.append(released_map(ground, numbers, released, before if here.any() else None))
-    return Section("Before and after", (text,) if len(pictures) > 1 else (), pictures=pictures)
+    return Section(tr("Before and after"), (text,) if len(pictures) > 1 else (), pictures=pictures)
 
 
 def released_map(ground: Ground, numbers: np.ndarray, released: np.ndarray, like: np.ndarray | None = None) -> str:
@@ -66,14 +70,14 @@ def released_map(ground: Ground, numbers: np.ndarray, released: np.ndarray, like
     shapes = ground.levels[0]
     there = drawn(shapes)
     labels = [
-        f"Region {number}: {shown(count)} records released"
+        tr("Region {number}: {count} records released", number=number, count=shown(count))
         for number, count in zip(to_list(numbers[there]), to_list(released[there]))
     ]
     return region_map(
         shapes[there],
         density(released[there], shapes[there]),
         labels,
-        f"After: {shown(len(numbers))} regions, released records.",
+        tr("After: {n_numbers} regions, released records.", n_numbers=shown(len(numbers))),
         unit=PER_KM2,
         north=ground.north,
         like=like,
@@ -85,5 +89,5 @@ def lost_map(ground: Ground, labels: Sequence[str], share: np.ndarray) -> str:
     shapes = ground.levels[0]
     there = drawn(shapes)
     own = [label for label, one in zip(labels, to_list(there)) if one]
-    text = "Records suppressed, by region."
-    return region_map(shapes[there], share[there], own, text, REDS, "% of the region's records", ground.north)
+    text = tr("Records suppressed, by region.")
+    return region_map(shapes[there], share[there], own, text, REDS, tr("% of the region's records"), ground.north)

@@ -10,6 +10,7 @@ import numpy as np
 from ..areas import Areas
 from ..convergence import Convergence
 from ..evaluation import Measures, distance_of_labels, evaluate_by_value, value_text
+from ..language import tr
 from ..nesting.measures import LevelAudit
 from ..plan import Plan
 from .cost import (
@@ -83,39 +84,54 @@ def nested_report(
         classes_section(plan),
         measures_section(measures),
         *([protection] if protection else []),
-        Section("What levels tell", LIMITS),
+        Section(tr("What levels tell"), LIMITS),
         convergence_section(convergence),
-        *how_it_was_done(notes, running, "Step", seconds),
+        *how_it_was_done(notes, running, tr("Step"), seconds),
     ]
-    title = "Nested release" if protection else "Evaluation of a nested release"
+    title = tr("Nested release") if protection else tr("Evaluation of a nested release")
     verdict = _verdict(account, smallest_class, protection is not None)
     return render(Report(title, verdict, plan.n_released > 0, True, sections, running.date, True))
 
 
 def _verdict(account: NestedAccount, smallest_class: int | None, released: bool) -> str:
     measures, k = account.measures, account.plan.k
-    share = (
-        f"{shown(measures.n_suppressed)} of {shown(measures.n_records)} records "
-        f"({shown(measures.suppression_percent)} %)"
+    share = tr(
+        "{n_suppressed} of {n_records} records ({suppression_percent} %)",
+        n_suppressed=shown(measures.n_suppressed),
+        n_records=shown(measures.n_records),
+        suppression_percent=shown(measures.suppression_percent),
     )
     distance = f"{shown(round(measures.mean_distance))} m"
     if not account.plan.n_released:
-        return "No record could be released: all were suppressed. Choose fewer quasi-identifiers."
+        return tr("No record could be released: all were suppressed. Choose fewer quasi-identifiers.")
     if not released:
-        return f"At k = {k} a nested release by these levels would suppress {share}, at a mean distance of {distance}."
-    return (
-        f"The release is {k}-anonymous: every one of its {shown(account.plan.n_released)} records shares its level, "
-        f"region and quasi-identifiers with at least {k - 1} others (smallest class: {smallest_class}). {share} were "
-        f"suppressed. Its mean distance is {distance}."
+        return tr(
+            "At k = {k} a nested release by these levels would suppress {share}, at a mean distance of {distance}.",
+            k=k,
+            share=share,
+            distance=distance,
+        )
+    return tr(
+        "The release is {k}-anonymous: every one of its {n_released} records shares its level, "
+        "region and quasi-identifiers with at least {others} others (smallest class: {smallest_class}). {share} were "
+        "suppressed. Its mean distance is {distance}.",
+        k=k,
+        n_released=shown(account.plan.n_released),
+        others=k - 1,
+        smallest_class=smallest_class,
+        share=share,
+        distance=distance,
     )
 
 
 LIMITS = (
-    "Whoever knows where a person lives, and the quasi-identifiers, learns at which level that class is shown there. A "
-    "class that is missing at a finer level is rare there; where no region around a place shows it, but others do, "
-    "nobody of it lives there. Where the finest level is the areas, the people behind a larger region live in those of "
-    "its areas that do not show the class themselves. Where a rule forbids that small counts can be derived, ask for a "
-    "least population per region.",
+    tr(
+        "Whoever knows where a person lives, and the quasi-identifiers, learns at which level that class is "
+        "shown there. A class that is missing at a finer level is rare there; where no region around a place "
+        "shows it, but others do, nobody of it lives there. Where the finest level is the areas, the people "
+        "behind a larger region live in those of its areas that do not show the class themselves. Where a "
+        "rule forbids that small counts can be derived, ask for a least population per region."
+    ),
 )
 
 
@@ -132,28 +148,41 @@ def _levels_section(account: NestedAccount) -> Section:
         values = account.values[level : level + 1]
         rows.append((level + 1, int(here.sum()), *values, people, own, 100.0 * own / n_released, metres))
     paragraphs = [
-        "Each class of records is shown at the finest level that hides it. Level 1 is the finest. The distance is that "
-        "of the people of a region from its middle: how far off one is who takes the middle for where a person lives."
+        tr(
+            "Each class of records is shown at the finest level that hides it. Level 1 is the finest. The "
+            "distance is that of the people of a region from its middle: how far off one is who takes the "
+            "middle for where a person lives."
+        )
     ]
     if account.single is not None:
         name, one = account.single
         paragraphs.append(
-            f"One level of regions ({name}) would have {shown(one.n_regions)} regions, suppress "
-            f"{shown(one.n_suppressed)} records ({shown(one.suppression_percent)} %) and have a mean distance of "
-            f"{shown(round(one.mean_distance))} m; the nested release suppresses {shown(measures.n_suppressed)} "
-            f"({shown(measures.suppression_percent)} %) and has {shown(round(measures.mean_distance))} m."
+            tr(
+                "One level of regions ({name}) would have {n_regions} regions, suppress "
+                "{n_suppressed} records ({suppression_percent} %) and have a mean distance of "
+                "{mean_distance} m; the nested release suppresses {n_nested} "
+                "({percent_nested} %) and has {distance_nested} m.",
+                name=name,
+                n_regions=shown(one.n_regions),
+                n_suppressed=shown(one.n_suppressed),
+                suppression_percent=shown(one.suppression_percent),
+                mean_distance=shown(round(one.mean_distance)),
+                n_nested=shown(measures.n_suppressed),
+                percent_nested=shown(measures.suppression_percent),
+                distance_nested=shown(round(measures.mean_distance)),
+            )
         )
-    columns = ("Values",) if account.values else ()
+    columns = (tr("Values"),) if account.values else ()
     header = (
-        "Level",
-        "Regions",
+        tr("Level"),
+        tr("Regions"),
         *columns,
-        "People per region",
-        "Records shown here",
-        "% of the release",
-        "Mean distance, m",
+        tr("People per region"),
+        tr("Records shown here"),
+        tr("% of the release"),
+        tr("Mean distance, m"),
     )
-    return Section("What each level shows", paragraphs, header, rows)
+    return Section(tr("What each level shows"), paragraphs, header, rows)
 
 
 def _geography_section(account: NestedAccount) -> Section:
@@ -168,18 +197,20 @@ def _geography_section(account: NestedAccount) -> Section:
         horizontal_bars(
             [f"{row[0]}: {row[1]}" for row in known],
             [float(str(row[5])) for row in known],
-            f"Mean distance in metres, by value; the dashed line is that of all released records ({shown(round(mean))} "
-            "m).",
+            tr(
+                "Mean distance in metres, by value; the dashed line is that of all released records ({mean} m).",
+                mean=shown(round(mean)),
+            ),
             mean,
         ),
     ]
     texts = (
-        "Rare values are shown in larger regions. Compare each with the others before you publish.",
-        f"The {len(farthest)} classes with the largest mean distance:",
+        tr("Rare values are shown in larger regions. Compare each with the others before you publish."),
+        tr("The {n_farthest} classes with the largest mean distance:", n_farthest=len(farthest)),
     )
-    header = ("Class", "Records released", "Mean distance, m")
+    header = (tr("Class"), tr("Records released"), tr("Mean distance, m"))
     farthest_rows = [(names[i], int(released[i]), float(distance[i])) for i in farthest.tolist()]
-    return Section("Who loses geography", texts, header, farthest_rows, pictures)
+    return Section(tr("Who loses geography"), texts, header, farthest_rows, pictures)
 
 
 def _classes(areas: Areas, plan: Plan) -> tuple[list[str], np.ndarray, np.ndarray]:
@@ -205,15 +236,25 @@ def _maps_section(account: NestedAccount) -> Section:
         if not 0 < there.sum() <= MOST_DRAWN or (whole > NEARLY_ALL and pictures):
             continue
         labels = [
-            f"Region {region + 1}: {records} records, {own} shown here, {finer} within, {up} in larger ones"
+            tr(
+                "Region {region}: {records} records, {own} shown here, {finer} within, {up} in larger ones",
+                region=region + 1,
+                records=records,
+                own=own,
+                finer=finer,
+                up=up,
+            )
             for region, records, own, finer, up in zip(
                 *(column[here].tolist() for column in (audit.region, audit.records, audit.shown, audit.finer)),
                 audit.coarser[here].tolist(),
             )
         ]
-        caption = (
-            f"Level {level + 1}, {shown(int(here.sum()))} regions: the share of their records that is shown at this "
-            f"level or a finer one (of all records {shown(whole)} %)."
+        caption = tr(
+            "Level {level}, {n_here} regions: the share of their records that is shown at this "
+            "level or a finer one (of all records {whole} %).",
+            level=level + 1,
+            n_here=shown(int(here.sum())),
+            whole=shown(whole),
         )
         pictures.append(
             region_map(
@@ -221,14 +262,16 @@ def _maps_section(account: NestedAccount) -> Section:
                 shares[here][there],
                 [label for label, one in zip(labels, there) if one],
                 caption,
-                unit="% of the region's records",
+                unit=tr("% of the region's records"),
                 north=account.ground.north,
                 like=shares,
             )
         )
-    text = (
-        f"A map per level, from fine to coarse, all in the same colours. Levels of more than {shown(MOST_DRAWN)} "
-        f"regions are left out, since they could not be told apart, and those that show more than {NEARLY_ALL:g} % of "
-        "the records."
+    text = tr(
+        "A map per level, from fine to coarse, all in the same colours. Levels of more than {most_drawn} "
+        "regions are left out, since they could not be told apart, and those that show more than {nearly_all:g} % of "
+        "the records.",
+        most_drawn=shown(MOST_DRAWN),
+        nearly_all=NEARLY_ALL,
     )
-    return Section("The levels", (text,), pictures=pictures)
+    return Section(tr("The levels"), (text,), pictures=pictures)

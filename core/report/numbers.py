@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..written import written
+from ..language import tr, written
+from ..plain_text import plain_text
 
 THIN = "\u202f"
 GROUPED = 10_000  # from here on digits stand in groups of three
@@ -22,12 +23,12 @@ def shown(value: object, whole: bool = True) -> str:
     if value is None:
         return ""
     if isinstance(value, (bool, np.bool_)):
-        return "yes" if value else "no"
+        return tr("yes") if value else tr("no")
     if isinstance(value, (int, np.integer)):
         return grouped(f"{int(value)}")
     if isinstance(value, (float, np.floating)):
         return _fraction(float(value), whole)
-    return written(value)
+    return plain_text(value)
 
 
 def shown_rows(rows: Sequence[Sequence[object]]) -> list[list[str]]:
@@ -61,5 +62,5 @@ def _fraction(value: float, whole: bool) -> str:
     if abs(value) >= 1000 or (whole and value == int(value)):
         return grouped(f"{round(value)}")
     if 0 < abs(value) < 10**-DECIMALS:
-        return np.format_float_positional(value, precision=3, fractional=False, trim="-")
-    return f"{value:.{DECIMALS}f}"
+        return written(np.format_float_positional(value, precision=3, fractional=False, trim="-"))
+    return written(f"{value:.{DECIMALS}f}")

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import VbasError
+from ..language import language, tr
 from .numbers import shown_rows
 
 NUMBERS = (int, float, np.integer, np.floating)
@@ -43,7 +44,9 @@ class Report:
 
 def time_taken(step: str, seconds: Mapping[str, float]) -> Section:
     """Seconds by step; step : what a step is called."""
-    return Section("Time", (), (step, "Seconds"), [(name, round(float(value), 2)) for name, value in seconds.items()])
+    return Section(
+        tr("Time"), (), (step, tr("Seconds")), [(name, round(float(value), 2)) for name, value in seconds.items()]
+    )
 
 
 def render(report: Report) -> str:
@@ -51,11 +54,29 @@ def render(report: Report) -> str:
     try:
         import jinja2
     except ImportError as error:
-        raise VbasError("The report needs the Python package jinja2: install it, or leave REPORT empty.") from error
+        raise VbasError(tr("The report needs the Python package jinja2: install it, or leave REPORT empty.")) from error
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string((Path(__file__).parent / "page.html.j2").read_text(encoding="utf-8"))
     sections = [section for section in report.sections if _has_content(section)]
-    return template.render(report=report, sections=sections, cells_of=_cells_of, are_maps=_are_maps)
+    return template.render(
+        report=report,
+        sections=sections,
+        cells_of=_cells_of,
+        are_maps=_are_maps,
+        texts=_texts(),
+        language=language(),
+    )
+
+
+def _texts() -> dict[str, str | tuple[str, ...]]:
+    """What stands on every page."""
+    return {
+        "internal": tr("Internal: for the custodian of the records. Do not publish this page."),
+        "release": tr("For release: holds nothing from which suppressed records could be counted."),
+        "sections": tr("Sections"),
+        "checked": tr("Checked by"),
+        "to_sign": (tr("Name"), tr("Function"), tr("Date"), tr("Signature")),
+    }
 
 
 def _are_maps(section: Section) -> bool:

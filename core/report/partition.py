@@ -12,6 +12,7 @@ from ..cells.measures import GroupDescriptions, Minimum, hull_areas, weights_of
 from ..cells.partition import REASONS, TAKEN, Partition
 from ..crosswalk import number_compactly
 from ..errors import InputError
+from ..language import tr
 from ..records.columns import codes_of_labels
 from .page import Report, Section, render
 from .pictures import BLUES, cloud, in_hull, region_map, sizes, spread
@@ -47,24 +48,27 @@ def partition_report(
     from the top of the map; running : what the run was; seconds : by step."""
     measures = partition.measures
     short = " and ".join(f"{minimum.k:g} in {_field_names(cells, minimum)}" for minimum in minimums)
-    verdict = (
-        f"{measures.n_groups} groups, each connected and with at least {short}, in every year, recounted from the "
-        f"cells. {100 * measures.non_pop:.2f} % of the people are left out."
+    verdict = tr(
+        "{n_groups} groups, each connected and with at least {short}, in every year, recounted from the "
+        "cells. {non_pop:.2f} % of the people are left out.",
+        n_groups=measures.n_groups,
+        short=short,
+        non_pop=100 * measures.non_pop,
     )
     sections = [
         _measures_section(partition),
         _left_out_section(cells, minimums, partition),
         Section(
-            "The groups",
+            tr("The groups"),
             (),
             pictures=(
                 region_map(
                     shapes,
                     groups.least[:, 0],
                     _group_labels(groups),
-                    "Darker: more people in the year with the fewest.",
+                    tr("Darker: more people in the year with the fewest."),
                     BLUES,
-                    "People",
+                    tr("People"),
                     north,
                 ),
             ),
@@ -73,9 +77,9 @@ def partition_report(
         _sizes_section(groups),
         _precision_section(groups, official),
         _ratios_section(groups, shapes),
-        *how_it_was_done(notes, running, "Step", seconds),
+        *how_it_was_done(notes, running, tr("Step"), seconds),
     ]
-    return render(Report("Partition of cells", verdict, True, True, sections, running.date, True))
+    return render(Report(tr("Partition of cells"), verdict, True, True, sections, running.date, True))
 
 
 def _field_names(cells: Cells, minimum: Minimum) -> str:
@@ -86,12 +90,12 @@ def _field_names(cells: Cells, minimum: Minimum) -> str:
 def _measures_section(partition: Partition) -> Section:
     measures = partition.measures
     rows = [
-        ("Groups", measures.n_groups, "The more, the finer the geography."),
-        ("non_pop", f"{measures.non_pop:.5f}", "Share of the people who are in no group."),
-        ("weighted_dist", f"{measures.weighted_dist:.4f}", "Mean diagonal of a person's group, in cells."),
-        ("Loss", f"{measures.loss:.5f}", "-β · non_pop - (1 - β) · weighted_dist. Nearer to 0 is better."),
+        (tr("Groups"), measures.n_groups, tr("The more, the finer the geography.")),
+        ("non_pop", f"{measures.non_pop:.5f}", tr("Share of the people who are in no group.")),
+        ("weighted_dist", f"{measures.weighted_dist:.4f}", tr("Mean diagonal of a person's group, in cells.")),
+        (tr("Loss"), f"{measures.loss:.5f}", tr("-β · non_pop - (1 - β) · weighted_dist. Nearer to 0 is better.")),
     ]
-    return Section("How good it is", (), ("Measure", "Value", "Meaning"), rows)
+    return Section(tr("How good it is"), (), (tr("Measure"), tr("Value"), tr("Meaning")), rows)
 
 
 def _left_out_section(cells: Cells, minimums: Sequence[Minimum], partition: Partition) -> Section:
@@ -105,27 +109,37 @@ def _left_out_section(cells: Cells, minimums: Sequence[Minimum], partition: Part
         if reason != TAKEN and count[reason]
     ]
     if not rows:
-        return Section("Who is left out", ("Nobody: every cell is in a group.",))
+        return Section(tr("Who is left out"), (tr("Nobody: every cell is in a group."),))
     sentences = []
     if partition.measures.non_pop > MUCH_LEFT_OUT:
         reason = int(np.argmax(share[1:])) + 1
         advice = {
-            1: "Larger cells, a lower K, or neighbours by corner would take them in.",
-            2: "More restarts help a little; “compact growth” leaves out nobody who can be taken.",
-            3: "A larger BETA keeps them, in wide groups.",
+            1: tr("Larger cells, a lower K, or neighbours by corner would take them in."),
+            2: tr("More restarts help a little; “compact growth” leaves out nobody who can be taken."),
+            3: tr("A larger BETA keeps them, in wide groups."),
         }[reason]
         sentences.append(
-            f"More than {100 * MUCH_LEFT_OUT:.0f} % of the people are left out, most of them because "
-            f"{REASONS[reason]}. {advice}"
+            tr(
+                "More than {much_left_out:.0f} % of the people are left out, most of them because {reasons}. {advice}",
+                much_left_out=100 * MUCH_LEFT_OUT,
+                reasons=REASONS[reason],
+                advice=advice,
+            )
         )
-    sentences.append("People are counted as person-years of the first minimum's fields.")
-    return Section("Who is left out", sentences, ("Because", "Cells", "People"), rows)
+    sentences.append(tr("People are counted as person-years of the first minimum's fields."))
+    return Section(tr("Who is left out"), sentences, (tr("Because"), tr("Cells"), tr("People")), rows)
 
 
 def _group_labels(groups: GroupDescriptions) -> list[str]:
     columns = (groups.cells.tolist(), groups.least[:, 0].tolist(), groups.sqrt_hull.tolist())
     return [
-        f"Group {i + 1}: {cells} cells, {least:g} people in the year with the fewest, √hull {hull:.0f} m"
+        tr(
+            "Group {i}: {cells} cells, {least:g} people in the year with the fewest, √hull {hull:.0f} m",
+            i=i + 1,
+            cells=cells,
+            least=least,
+            hull=hull,
+        )
         for i, (cells, least, hull) in enumerate(zip(*columns))
     ]
 
@@ -134,26 +148,35 @@ def _table_section(groups: GroupDescriptions) -> Section:
     """Table 2 of the paper: what the groups are like."""
     rows = []
     for name, values in (
-        ("Cells", groups.cells.astype(float)),
-        ("People in the year with the fewest", groups.least[:, 0]),
-        ("People per km²", groups.density),
-        ("Area / hull area", groups.area_hull),
-        ("√(hull area), m", groups.sqrt_hull),
+        (tr("Cells"), groups.cells.astype(float)),
+        (tr("People in the year with the fewest"), groups.least[:, 0]),
+        (tr("People per km²"), groups.density),
+        (tr("Area / hull area"), groups.area_hull),
+        (tr("√(hull area), m"), groups.sqrt_hull),
     ):
         quarters = np.percentile(values, (0, 25, 50, 75, 100)).tolist()
         rows.append((name, float(values.mean()), float(values.std()), *quarters))
     return Section(
-        "The groups in numbers", (), ("", "Mean", "Deviation", "Smallest", "25 %", "50 %", "75 %", "Largest"), rows
+        tr("The groups in numbers"),
+        (),
+        ("", tr("Mean"), tr("Deviation"), tr("Smallest"), "25 %", "50 %", "75 %", tr("Largest")),
+        rows,
     )
 
 
 def _sizes_section(groups: GroupDescriptions) -> Section:
     return Section(
-        "Size and people (Figure 4 of Bjerre-Nielsen & Gandil 2018)",
+        tr("Size and people (Figure 4 of Bjerre-Nielsen & Gandil 2018)"),
         (),
         pictures=(
-            sizes(groups.cells, "Cells in a group", "cells", "share of groups, %"),
-            cloud(groups.least[:, 0], groups.cells, "People and size", "people in the year with the fewest", "cells"),
+            sizes(groups.cells, tr("Cells in a group"), "cells", tr("share of groups, %")),
+            cloud(
+                groups.least[:, 0],
+                groups.cells,
+                tr("People and size"),
+                tr("people in the year with the fewest"),
+                "cells",
+            ),
         ),
     )
 
@@ -162,20 +185,26 @@ def _precision_section(groups: GroupDescriptions, official: OfficialAreas | None
     people = groups.people
     series: dict[str, tuple[np.ndarray, np.ndarray]] = {"groups": (groups.sqrt_hull, people)}
     sentences = [
-        "Spatial precision is the square root of the area of the convex hull of the places where somebody may live."
+        tr("Spatial precision is the square root of the area of the convex hull of the places where somebody may live.")
     ]
     mean = float(np.average(groups.sqrt_hull, weights=people))
     if official is None:
-        sentences.append(f"On average a person's group has {mean:.0f} m.")
+        sentences.append(tr("On average a person's group has {mean:.0f} m.", mean=mean))
     else:
         series[official.name] = (official.sqrt_hull, official.people)
         other = float(np.average(official.sqrt_hull, weights=official.people))
         sentences.append(
-            f"On average a person's group has {mean:.0f} m, their area by “{official.name}” {other:.0f} m: "
-            f"{other / mean:.1f} times as much."
+            tr(
+                "On average a person's group has {mean:.0f} m, their area by “{name}” {other:.0f} m: "
+                "{times:.1f} times as much.",
+                mean=mean,
+                name=official.name,
+                other=other,
+                times=other / mean,
+            )
         )
-    picture = spread(series, "Spatial precision", "√(hull area), m", "share of people, %")
-    return Section("Spatial precision (Figure 5)", sentences, pictures=(picture,))
+    picture = spread(series, tr("Spatial precision"), tr("√(hull area), m"), tr("share of people, %"))
+    return Section(tr("Spatial precision (Figure 5)"), sentences, pictures=(picture,))
 
 
 def _ratios_section(groups: GroupDescriptions, shapes: np.ndarray) -> Section:
@@ -186,15 +215,21 @@ def _ratios_section(groups: GroupDescriptions, shapes: np.ndarray) -> Section:
         distance = np.abs(groups.area_hull - ratio)
         near = np.flatnonzero(distance <= max(0.02, float(distance.min())))
         group = int(near[np.argmax(groups.cells[near])])
-        shown[group] = in_hull(shapes[group], f"area / hull = {groups.area_hull[group]:.2f}")
+        shown[group] = in_hull(shapes[group], tr("area / hull = {area_hull:.2f}", area_hull=groups.area_hull[group]))
     row = f'<div class="row">{"".join(shown.values())}</div>'
     text = (
-        "Groups that branch out have little area in their hull. Where precision matters, leave out groups with a low "
-        "ratio: the paper suggests 0.4 as the limit.",
-        f"{int((groups.area_hull < 0.4).sum())} of {len(groups.cells)} groups are below 0.4; they hold "
-        f"{100 * groups.people[groups.area_hull < 0.4].sum() / groups.people.sum():.1f} % of the people.",
+        tr(
+            "Groups that branch out have little area in their hull. Where precision matters, leave out groups "
+            "with a low ratio: the paper suggests 0.4 as the limit."
+        ),
+        tr(
+            "{n_value} of {n_cells} groups are below 0.4; they hold {n_people:.1f} % of the people.",
+            n_value=int((groups.area_hull < 0.4).sum()),
+            n_cells=len(groups.cells),
+            n_people=100 * groups.people[groups.area_hull < 0.4].sum() / groups.people.sum(),
+        ),
     )
-    return Section("Area and hull (Figure 6)", text, pictures=(row,))
+    return Section(tr("Area and hull (Figure 6)"), text, pictures=(row,))
 
 
 def official_areas(
@@ -203,5 +238,7 @@ def official_areas(
     """The official areas that have cells. names : n, the area of each cell, None for none; shapes : (n,) planar."""
     crosswalk, _ = number_compactly(codes_of_labels(names))
     if not crosswalk.n_regions:
-        raise InputError(f"OFFICIAL_AREA: field “{field}” is empty in every cell: choose another or none.")
+        raise InputError(
+            tr("OFFICIAL_AREA: field “{field}” is empty in every cell: choose another or none.", field=field)
+        )
     return OfficialAreas(np.sqrt(hull_areas(shapes, crosswalk)), crosswalk.totals(weights_of(cells, minimums)), field)

@@ -7,25 +7,29 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..arrays import to_list
+from ..language import tr
 from ..plan import Plan
 from ..privacy.kept_fields import KeptField
 from ..privacy.requirement import Found, Requirement
 from .page import Section
 
 LIMITS = (
-    "k-anonymity hides who is who. It does not hide what a whole class has in common: if all members of a class share "
-    "a diagnosis, the diagnosis of each is known. Look at the further fields you release with that in mind.",
+    tr(
+        "k-anonymity hides who is who. It does not hide what a whole class has in common: if all members of a "
+        "class share a diagnosis, the diagnosis of each is known. Look at the further fields you release with "
+        "that in mind."
+    ),
 )
 WORST_REGIONS = 10
 HEADER = (
-    "Further field",
-    "Values",
-    "Rows",
-    "Alone with their value, %",
-    "Bits to guess the area",
-    "with the value",
-    "Area known, % of rows",
-    "Rows in groups below k",
+    tr("Further field"),
+    tr("Values"),
+    tr("Rows"),
+    tr("Alone with their value, %"),
+    tr("Bits to guess the area"),
+    tr("with the value"),
+    tr("Area known, % of rows"),
+    tr("Rows in groups below k"),
 )
 
 
@@ -38,24 +42,38 @@ def protection_section(
     """
     paragraphs = [*LIMITS, *([weights] if weights else [])]
     for kind, smallest in found.smallest.items():
-        paragraphs.append(f"k counts {kind}: the smallest released class holds {smallest} of them.")
+        paragraphs.append(
+            tr("k counts {kind}: the smallest released class holds {smallest} of them.", kind=kind, smallest=smallest)
+        )
     paragraphs += [sentence for one in kept for sentence in (one.refusal, one.warning) if sentence]
     for name, diversity in found.diversity.items():
         shown = plan.shown
         alike = int((diversity.distinct[shown] == 1).sum())
         paragraphs.append(
-            f"“{name}”: {alike} of {int(shown.sum())} released classes have one value in common; the smallest number "
-            f"of values in a class is {int(diversity.distinct[shown].min(initial=0))}, the largest share of one value "
-            f"{diversity.largest_share[shown].max(initial=0):.1f} %. The largest distance of a class from all released "
-            f"records (t-closeness) is {diversity.distance[shown].max(initial=0):.3f}; by region: "
-            f"{_by_region(plan, diversity.distance)}."
+            tr(
+                "“{name}”: {alike} of {n_shown} released classes have one value in common; the smallest number "
+                "of values in a class is {distinct}, the largest share of one value "
+                "{largest_share:.1f} %. The largest distance of a class from all released "
+                "records (t-closeness) is {distance:.3f}; by region: "
+                "{by_region}.",
+                name=name,
+                alike=alike,
+                n_shown=int(shown.sum()),
+                distinct=int(diversity.distinct[shown].min(initial=0)),
+                largest_share=diversity.largest_share[shown].max(initial=0),
+                distance=diversity.distance[shown].max(initial=0),
+                by_region=_by_region(plan, diversity.distance),
+            )
         )
     if requirement.asks_for_values:
         paragraphs.append(
-            f"Asked of every class: {requirement.l_diversity} values, and at most {requirement.max_share:g} % with the "
-            "same one."
+            tr(
+                "Asked of every class: {l_diversity} values, and at most {max_share:g} % with the same one.",
+                l_diversity=requirement.l_diversity,
+                max_share=requirement.max_share,
+            )
         )
-    return Section("What k does not count", paragraphs, HEADER, kept_rows(kept))
+    return Section(tr("What k does not count"), paragraphs, HEADER, kept_rows(kept))
 
 
 def kept_rows(kept: Sequence[KeptField]) -> list[tuple[object, ...]]:
@@ -85,7 +103,8 @@ def _by_region(plan: Plan, distance: np.ndarray) -> str:
         if len(lines) == WORST_REGIONS:
             break
     several = len(plan.levels) > 1
+    where = tr("level {level}, region {number}") if several else tr("region {number}")
     return ", ".join(
-        f"{f'level {level + 1}, ' if several else ''}region {plan.levels.crosswalks[level].numbers[region]} {value:.3f}"
+        f"{where} {value:.3f}".format(level=level + 1, number=plan.levels.crosswalks[level].numbers[region])
         for (level, region), value in lines.items()
     )

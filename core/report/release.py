@@ -16,6 +16,7 @@ import numpy as np
 from ..areas import Areas
 from ..arrays import to_list
 from ..evaluation import mean_distances, value_text
+from ..language import tr
 from ..levels import Levels
 from ..privacy.risk import risk_of
 from ..release import Release, class_sizes
@@ -27,11 +28,13 @@ from .pictures import histogram
 from .running import settings
 
 NOT_SAID = (
-    "Records that too few others share may have been left out before publication. Whether any were, and how many, is "
-    "not said here.",
-    "k-anonymity hides who is who. It does not hide what all members of a class have in common.",
+    tr(
+        "Records that too few others share may have been left out before publication. Whether any were, and "
+        "how many, is not said here."
+    ),
+    tr("k-anonymity hides who is who. It does not hide what all members of a class have in common."),
 )
-COARSER_VALUES = (
+COARSER_VALUES = tr(
     "The last levels show the coarsest regions again, and some quasi-identifiers coarser: a field then holds finer and "
     "coarser values, and the level of a record says which. Bring them to one level before you count by them."
 )
@@ -68,24 +71,28 @@ def release_report(published: Edition) -> str:
     release, k = published.release, published.k
     nested = len(published.levels) > 1
     if release.n_records:
-        where = "level, region" if nested else "region"
-        verdict = (
-            f"The release is {k}-anonymous: every one of its {shown(release.n_records)} records shares its {where} and "
-            f"quasi-identifiers with at least {k - 1} others."
+        where = tr("level, region") if nested else tr("region")
+        verdict = tr(
+            "The release is {k}-anonymous: every one of its {n_records} records shares its {where} and "
+            "quasi-identifiers with at least {others} others.",
+            k=k,
+            n_records=shown(release.n_records),
+            where=where,
+            others=k - 1,
         )
     else:
-        verdict = "No record is released."
-    made = [*published.parameters, ("Made with VBAS", published.version)]
+        verdict = tr("No record is released.")
+    made = [*published.parameters, (tr("Made with VBAS"), published.version)]
     sections = [
         _measures(published),
         _levels(published) if nested else Section(""),
         _map(published),
         _classes(published),
         _values(published),
-        Section("What is not said here", NOT_SAID),
-        Section("How it was made", (), ("Setting", "Value"), settings(made)),
+        Section(tr("What is not said here"), NOT_SAID),
+        Section(tr("How it was made"), (), (tr("Setting"), tr("Value")), settings(made)),
     ]
-    title = "Nested release" if nested else "Release of records"
+    title = tr("Nested release") if nested else tr("Release of records")
     return render(Report(title, verdict, release.n_records > 0, False, sections, published.date))
 
 
@@ -118,19 +125,23 @@ def _measures(published: Edition) -> Section:
     sizes = _class_sizes(published)
     metres = _distances(published)
     rows: list[tuple[object, ...]] = [
-        ("k", published.k, "The fewest records that may share a region and all quasi-identifiers."),
-        ("Records released", published.release.n_records, ""),
-        ("Regions", published.levels.crosswalks[0].n_regions, "The more, the finer the geography."),
-        ("Classes", len(sizes), "Combinations of region and quasi-identifiers that occur in the release."),
+        ("k", published.k, tr("The fewest records that may share a region and all quasi-identifiers.")),
+        (tr("Records released"), published.release.n_records, ""),
+        (tr("Regions"), published.levels.crosswalks[0].n_regions, tr("The more, the finer the geography.")),
+        (tr("Classes"), len(sizes), tr("Combinations of region and quasi-identifiers that occur in the release.")),
     ]
     if metres is not None:
-        meaning = "From the middle of the region that a record shows to the areas in it, on average over the records."
-        rows.append(("Mean distance, m", _mean(metres, _counts(published.release)), meaning))
+        meaning = tr(
+            "From the middle of the region that a record shows to the areas in it, on average over the records."
+        )
+        rows.append((tr("Mean distance, m"), _mean(metres, _counts(published.release)), meaning))
     if published.counts_people:
-        rows.append(("Largest risk, at most, %", 100.0 / published.k, "1 / k: k counts people, not their records."))
+        rows.append(
+            (tr("Largest risk, at most, %"), 100.0 / published.k, tr("1 / k: k counts people, not their records."))
+        )
     elif len(sizes):
         rows += risk_rows(risk_of(sizes, sizes), int(sizes.min()))
-    return Section("In short", (), HEADER, rows)
+    return Section(tr("In short"), (), HEADER, rows)
 
 
 def _levels(published: Edition) -> Section:
@@ -140,12 +151,12 @@ def _levels(published: Edition) -> Section:
         own = int(counts[release.level == level].sum())
         shows = published.values[level : level + 1]
         rows.append((level + 1, crosswalk.n_regions, *shows, own, 100.0 * own / max(release.n_records, 1)))
-    text = "Each record shows the finest level that hides it. Level 1 is the finest."
+    text = tr("Each record shows the finest level that hides it. Level 1 is the finest.")
     if published.values:
         text += f" {COARSER_VALUES}"
-    columns = ("Values",) if published.values else ()
-    header = ("Level", "Regions", *columns, "Records shown here", "% of the release")
-    return Section("The levels", (text,), header, rows)
+    columns = (tr("Values"),) if published.values else ()
+    header = (tr("Level"), tr("Regions"), *columns, tr("Records shown here"), tr("% of the release"))
+    return Section(tr("The levels"), (text,), header, rows)
 
 
 def _map(published: Edition) -> Section:
@@ -155,7 +166,7 @@ def _map(published: Edition) -> Section:
     release, crosswalk = published.release, published.levels.crosswalks[0]
     here = release.level == 0
     released = np.bincount(release.region[here], _counts(release)[here], crosswalk.n_regions).astype(np.int64)
-    return Section("The regions", (), pictures=(released_map(published.ground, crosswalk.numbers, released),))
+    return Section(tr("The regions"), (), pictures=(released_map(published.ground, crosswalk.numbers, released),))
 
 
 def _classes(published: Edition) -> Section:
@@ -163,9 +174,9 @@ def _classes(published: Edition) -> Section:
     if not len(sizes):
         return Section("")
     usual = sizes[sizes <= np.percentile(sizes, 99)]
-    caption = "Sizes of the classes; the largest, 1 % of them, are left out"
-    picture = histogram(usual, caption, "records in the class", "classes", mark=float(published.k))
-    return Section("Class sizes", (), pictures=(picture,))
+    caption = tr("Sizes of the classes; the largest, 1 % of them, are left out")
+    picture = histogram(usual, caption, tr("records in the class"), "classes", mark=float(published.k))
+    return Section(tr("Class sizes"), (), pictures=(picture,))
 
 
 def _values(published: Edition) -> Section:
@@ -179,10 +190,15 @@ def _values(published: Edition) -> Section:
         for one in to_list(used):
             value = value_text(column.categories[one])
             rows.append((name, value, int(released[one]), *(() if far is None else (float(far[one] / released[one]),))))
-    header = ("Quasi-identifier", "Value", "Records released", *(() if metres is None else ("Mean distance, m",)))
-    text = (
-        f"The first {MOST_VALUES} values."
-        if len(rows) > MOST_VALUES
-        else "Values in larger regions are less finely placed."
+    header = (
+        tr("Quasi-identifier"),
+        tr("Value"),
+        tr("Records released"),
+        *(() if metres is None else (tr("Mean distance, m"),)),
     )
-    return Section("The released records by value", (text,), header, rows[:MOST_VALUES])
+    text = (
+        tr("The first {most_values} values.", most_values=MOST_VALUES)
+        if len(rows) > MOST_VALUES
+        else tr("Values in larger regions are less finely placed.")
+    )
+    return Section(tr("The released records by value"), (text,), header, rows[:MOST_VALUES])

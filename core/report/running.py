@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ..language import tr
 from .numbers import exactly
 from .page import Section, time_taken
 
@@ -48,17 +49,17 @@ def how_it_was_done(
     """The sections that every internal report ends with. notes : sentences; seconds : by step, so called."""
     inputs = [(one.parameter, one.name, one.rows, one.where, one.sha256) for one in running.inputs]
     return [
-        Section("How it was done", tuple(notes), ("Parameter", "Value"), settings(running.parameters)),
+        Section(tr("How it was done"), tuple(notes), (tr("Parameter"), tr("Value")), settings(running.parameters)),
         Section(
-            "What was read",
-            ("The checksum tells whether a file is still the one that was read.",) if inputs else (),
-            ("Parameter", "Layer", "Rows", "Where", "SHA-256"),
+            tr("What was read"),
+            (tr("The checksum tells whether a file is still the one that was read."),) if inputs else (),
+            (tr("Parameter"), tr("Layer"), tr("Rows"), tr("Where"), "SHA-256"),
             inputs,
         ),
-        Section("Versions", (), ("Program", "Version"), list(running.versions)),
+        Section(tr("Versions"), (), (tr("Program"), tr("Version")), list(running.versions)),
         Section(
-            "Run it again",
-            ("This command does the same in a terminal (bash).", *running.caveats) if running.command else (),
+            tr("Run it again"),
+            (tr("This command does the same in a terminal (bash)."), *running.caveats) if running.command else (),
             code=running.command,
         ),
         *([time_taken(step, seconds)] if seconds else []),

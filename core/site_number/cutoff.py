@@ -12,12 +12,13 @@ import numpy as np
 
 from ..arrays import round_half_up
 from ..errors import InputError, first_values
+from ..language import tr
 from ..profile import Profile
 from .options import LARGEST_CUTOFF, SiteNumber, SiteNumberOptions
 
 FROM_IDENTIFIERS = "from the identifiers"
 CUSTOM = "custom"
-MIDDLE = "the middle one of the three published models"
+MIDDLE = tr("the middle one of the three published models")
 
 
 class CutoffModel(Protocol):
@@ -46,8 +47,14 @@ class GapsModel:
             found = np.inf
         if not 1 <= found <= LARGEST_CUTOFF:
             raise InputError(
-                f"GAPS_COEFFICIENT {self.coefficient:g} and GAPS_EXPONENT {self.exponent:g} give a cut-off of "
-                f"{found:g} people per region: choose numbers that give between 1 and {LARGEST_CUTOFF:g}."
+                tr(
+                    "GAPS_COEFFICIENT {coefficient:g} and GAPS_EXPONENT {exponent:g} give a cut-off of "
+                    "{found:g} people per region: choose numbers that give between 1 and {largest_cutoff:g}.",
+                    coefficient=self.coefficient,
+                    exponent=self.exponent,
+                    found=found,
+                    largest_cutoff=LARGEST_CUTOFF,
+                )
             )
         return found
 
@@ -94,7 +101,10 @@ def gaps_model(identifiers: Sequence[object], options: SiteNumberOptions) -> tup
     if options.gaps_region == CUSTOM:
         if not (options.gaps_coefficient > 0 and np.isfinite(options.gaps_exponent)):
             raise InputError(
-                f"GAPS_COEFFICIENT is {options.gaps_coefficient:g}: a custom cut-off model needs a coefficient above 0."
+                tr(
+                    "GAPS_COEFFICIENT is {gaps_coefficient:g}: a custom cut-off model needs a coefficient above 0.",
+                    gaps_coefficient=options.gaps_coefficient,
+                )
             )
         return CUSTOM, GapsModel(options.gaps_coefficient, options.gaps_exponent)
     if options.gaps_region in GAPS_MODELS:
@@ -108,8 +118,12 @@ def gaps_model(identifiers: Sequence[object], options: SiteNumberOptions) -> tup
         return name, GAPS_MODELS[name]
     choices = ", ".join(f"“{name}”" for name in (*GAPS_MODELS, CUSTOM))
     raise InputError(
-        "GAPS_REGION cannot be read from the identifiers: the areas lie in several parts of Canada (province codes "
-        f"{first_values(codes)}). Choose {choices}, or another SITE_NUMBER."
+        tr(
+            "GAPS_REGION cannot be read from the identifiers: the areas lie in several parts of Canada (province codes "
+            "{first}). Choose {choices}, or another SITE_NUMBER.",
+            first=first_values(codes),
+            choices=choices,
+        )
     )
 
 
@@ -132,18 +146,25 @@ def provinces_of(identifiers: Sequence[object]) -> list[str] | None:
 def model_note(name: str, where: str) -> str:
     """The sentence for log and report on which model the cut-off is from; where : what the model was applied to."""
     if name != MIDDLE:
-        return f"Cut-off from {where} of {name}."
-    return (
-        f"Cut-off from {where}: they were estimated in Canada, and the areas' identifiers are not those of "
-        f"Canadian dissemination areas, so {MIDDLE} is taken. "
-        "SITE_NUMBER can take a number of your own, GAPS_REGION another model."
+        return tr("Cut-off from {where} of {name}.", where=where, name=name)
+    return tr(
+        "Cut-off from {where}: they were estimated in Canada, and the areas' identifiers are not those of "
+        "Canadian dissemination areas, so {middle} is taken. "
+        "SITE_NUMBER can take a number of your own, GAPS_REGION another model.",
+        where=where,
+        middle=MIDDLE,
     )
 
 
 def class_entropy(profile: Profile, log_base: float = 0.0) -> float:
     """- Σ_k t_k (k/N) log(k/N) over the sizes k of the classes (Croft 2018, Eq. 1); log_base 0 is natural."""
     if log_base != 0 and (log_base < 0 or log_base == 1):
-        raise InputError(f"LOG_BASE is {log_base:g}: give a base above 0 other than 1, or 0 for the natural logarithm.")
+        raise InputError(
+            tr(
+                "LOG_BASE is {log_base:g}: give a base above 0 other than 1, or 0 for the natural logarithm.",
+                log_base=log_base,
+            )
+        )
     sizes = profile.class_sizes
     share = sizes[sizes > 0] / profile.n_records
     return float(max(-(share * np.log(share)).sum() / (np.log(log_base) if log_base else 1.0), 0.0))
@@ -186,13 +207,24 @@ def sites_for_cutoff(
     """
     if not 1 <= cutoff <= LARGEST_CUTOFF:
         raise InputError(
-            f"The cut-off is {cutoff:g} people per region: choose settings that give at least 1 and at most "
-            f"{LARGEST_CUTOFF:g}."
+            tr(
+                "The cut-off is {cutoff:g} people per region: choose settings that give at least 1 and at most "
+                "{largest_cutoff:g}.",
+                cutoff=cutoff,
+                largest_cutoff=LARGEST_CUTOFF,
+            )
         )
     asked = max(round_half_up(profile.n_records / cutoff), 1)
     n_sites = min(asked, n_regions)
-    outcome = f"At {cutoff:,.0f} people per region {profile.n_records} records make {asked} regions"
-    limit = f", but there are only {n_regions} areas: the number of regions is capped at {n_regions}."
+    outcome = tr(
+        "At {cutoff:,.0f} people per region {n_records} records make {asked} regions",
+        cutoff=cutoff,
+        n_records=profile.n_records,
+        asked=asked,
+    )
+    limit = tr(
+        ", but there are only {n_regions} areas: the number of regions is capped at {n_regions}.", n_regions=n_regions
+    )
     return SiteNumber(
         n_sites,
         asked,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..errors import InputError
+from ..language import tr
 from ..profile import Profile
 from .cutoff import class_entropy, gaps_model, model_note, sites_for_cutoff
 from .options import DEFAULTS, SiteNumber, SiteNumberOptions
@@ -20,8 +21,10 @@ def entropy(profile: Profile, identifiers: Sequence[object], options: SiteNumber
     value = class_entropy(profile, options.log_base)
     if value <= 0:
         raise InputError(
-            "All records have the same quasi-identifier values, so their entropy is 0 and gives no cut-off: "
-            "choose another SITE_NUMBER or further QUASI_IDENTIFIERS."
+            tr(
+                "All records have the same quasi-identifier values, so their entropy is 0 and gives no cut-off: "
+                "choose another SITE_NUMBER or further QUASI_IDENTIFIERS."
+            )
         )
-    notes = (model_note(name, "the entropy model"),)
+    notes = (model_note(name, tr("the entropy model")),)
     return sites_for_cutoff(profile, len(identifiers), model.cutoff(value), options, notes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..language import tr
 from ..profile import Profile
 from .cutoff import gaps_model, model_note, releasable_combinations, sites_for_cutoff
 from .options import DEFAULTS, SiteNumber, SiteNumberOptions
@@ -20,7 +21,7 @@ def max_combinations(
     not show in the number of regions either.
     """
     return sites_for_combinations(
-        profile, identifiers, options, releasable_combinations(profile, options.k), "the max combinations model"
+        profile, identifiers, options, releasable_combinations(profile, options.k), tr("the max combinations model")
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Callable
 
 from ..errors import InputError
+from ..language import tr
 from ..profile import Profile
 from ..progress import Progress, silent
 from ..suppression import FAIR_FACTOR
@@ -36,20 +37,30 @@ def suppression_budget(
     tried.
     """
     if not 0 <= options.budget <= 100:
-        raise InputError(f"BUDGET is {options.budget:g}: give per cent of the records, from 0 to 100.")
+        raise InputError(
+            tr("BUDGET is {budget:g}: give per cent of the records, from 0 to 100.", budget=options.budget)
+        )
     if suppression is None:
         raise InputError(
-            "SITE_NUMBER “suppression budget” tries numbers of regions, for which it needs the areas: give REGIONS and "
-            "REGION_ID, or choose another SITE_NUMBER."
+            tr(
+                "SITE_NUMBER “suppression budget” tries numbers of regions, for which it needs the areas: "
+                "give REGIONS and REGION_ID, or choose another SITE_NUMBER."
+            )
         )
     tried = numbers_tried(suppression, len(identifiers), options.budget, progress)
     n_sites = most_within(tried, options.budget)
     if not n_sites:
         least = min(tried.values())
         raise InputError(
-            f"BUDGET is {options.budget:g} %, but at K = {options.k} it takes at least {least:.3g} %, even with a "
-            f"single region{_by_fair(options)}: allow more, or choose fewer or coarser QUASI_IDENTIFIERS. Nothing is "
-            "released."
+            tr(
+                "BUDGET is {budget:g} %, but at K = {k} it takes at least {least:.3g} %, even with a "
+                "single region{by_fair}: allow more, or choose fewer or coarser QUASI_IDENTIFIERS. Nothing is "
+                "released.",
+                budget=options.budget,
+                k=options.k,
+                least=least,
+                by_fair=_by_fair(options),
+            )
         )
     return SiteNumber(
         n_sites,
@@ -135,9 +146,15 @@ def _probe(within: Callable[[int], bool], below: int, largest: int, tried: dict[
 def _note(tried: dict[int, float], n_sites: int, options: SiteNumberOptions) -> str:
     """The numbers tried, and what each suppresses."""
     numbers = ", ".join(f"{number} ({percent:.3g} %)" for number, percent in sorted(tried.items()))
-    return (
-        f"{n_sites} sites suppress {tried[n_sites]:.3g} % of the records at K = {options.k}{_by_fair(options)}: the "
-        f"most found within a budget of {options.budget:g} %. Tried, with per cent suppressed: {numbers}."
+    return tr(
+        "{n_sites} sites suppress {tried:.3g} % of the records at K = {k}{by_fair}: the "
+        "most found within a budget of {budget:g} %. Tried, with per cent suppressed: {numbers}.",
+        n_sites=n_sites,
+        tried=tried[n_sites],
+        k=options.k,
+        by_fair=_by_fair(options),
+        budget=options.budget,
+        numbers=numbers,
     )
 
 
@@ -145,4 +162,8 @@ def _by_fair(options: SiteNumberOptions) -> str:
     """How the per cent are counted where groups are kept intact."""
     if not options.fair:
         return ""
-    return f" (of all or, divided by {FAIR_FACTOR:g}, of the group of {', '.join(options.fair)} that loses most)"
+    return tr(
+        " (of all or, divided by {fair_factor:g}, of the group of {fair} that loses most)",
+        fair_factor=FAIR_FACTOR,
+        fair=", ".join(options.fair),
+    )

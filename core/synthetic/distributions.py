@@ -10,6 +10,7 @@ import numpy as np
 from ..areas import identifier_text
 from ..arrays import to_list
 from ..errors import InputError, Shown, first_values, refuse_where
+from ..language import tr
 from ..records.columns import Column, column_from_values, smallest_integers
 
 # Shares read from a rounded table need not add up to exactly 1; if they are farther off, something is missing.
@@ -59,8 +60,11 @@ class Distributions:
         unknown = [name for name in attributes if name not in self.attributes]
         if unknown:
             raise InputError(
-                f"DISTRIBUTIONS has no attribute {first_values(unknown)}: choose among "
-                f"{first_values(self.attributes, len(self.attributes))}."
+                tr(
+                    "DISTRIBUTIONS has no attribute {first}: choose among {known}.",
+                    first=first_values(unknown),
+                    known=first_values(self.attributes, len(self.attributes)),
+                )
             )
         return Distributions(self.provinces, {name: self.attributes[name] for name in attributes}, self.notes)
 
@@ -81,8 +85,13 @@ def province_rows(known: np.ndarray, provinces: Sequence[object] | np.ndarray) -
     if lost.any():
         names = ["(missing)" if label is None else label for label in labels.categories[lost]]
         raise InputError(
-            f"There are no shares for the province of {int(lost[labels.codes].sum())} areas (first: "
-            f"{first_values(names)}; known are {first_values(known)}): add these provinces, or choose another PROVINCE."
+            tr(
+                "There are no shares for the province of {n_lost} areas (first: "
+                "{first}; known are {known}): add these provinces, or choose another PROVINCE.",
+                n_lost=int(lost[labels.codes].sum()),
+                first=first_values(names),
+                known=first_values(known),
+            )
         )
     return found[labels.codes]
 
@@ -109,8 +118,12 @@ def make_distributions(
     listed = np.bincount(group, minlength=len(sums)) > 0
     if not listed.all():
         raise InputError(
-            f"DISTRIBUTIONS lacks {int((~listed).sum())} combinations of province and attribute (first: "
-            f"{first_values(_group_names(~listed, province, attribute))}): give every attribute in every province."
+            tr(
+                "DISTRIBUTIONS lacks {n_listed} combinations of province and attribute (first: "
+                "{first}): give every attribute in every province.",
+                n_listed=int((~listed).sum()),
+                first=first_values(_group_names(~listed, province, attribute)),
+            )
         )
     scale, note = _scale(sums, province, attribute)
     share = share / sums[group]
@@ -136,7 +149,7 @@ def distributions_of_table(provinces: Sequence[str], per_cent: PerCent) -> Distr
     return make_distributions(*zip(*rows))
 
 
-PER_CENT_NOTE = "The shares add up to 100: they were read as per cent."
+PER_CENT_NOTE = tr("The shares add up to 100: they were read as per cent.")
 
 
 def _scale(sums: np.ndarray, province: Column, attribute: Column) -> tuple[int, tuple[str, ...]]:
@@ -147,14 +160,26 @@ def _scale(sums: np.ndarray, province: Column, attribute: Column) -> tuple[int, 
     if wrong.any():
         names = _group_names(wrong, province, attribute)
         raise InputError(
-            f"The shares of DISTRIBUTIONS do not add up to 1 in {int(wrong.sum())} combinations of province and "
-            f"attribute (first: {first_values(names)}, which adds up to {sums[wrong][0]:g}): a category is missing."
+            tr(
+                "The shares of DISTRIBUTIONS do not add up to 1 in {n_wrong} combinations of province and "
+                "attribute (first: {first}, which adds up to {sums:g}): a category is missing.",
+                n_wrong=int(wrong.sum()),
+                first=first_values(names),
+                sums=sums[wrong][0],
+            )
             if sums[wrong][0] < 1
-            else f"The shares of DISTRIBUTIONS add up to more than 1 in {int(wrong.sum())} combinations of province "
-            f"and attribute (first: {first_values(names)}, which adds up to {sums[wrong][0]:g}): correct them."
+            else tr(
+                "The shares of DISTRIBUTIONS add up to more than 1 in {n_wrong} combinations of province "
+                "and attribute (first: {first}, which adds up to {sums:g}): correct them.",
+                n_wrong=int(wrong.sum()),
+                first=first_values(names),
+                sums=sums[wrong][0],
+            )
         )
     inexact = int((off > WORTH_A_NOTE).sum())
-    note = f"The shares of {inexact} combinations of province and attribute were scaled to add up to 1."
+    note = tr(
+        "The shares of {inexact} combinations of province and attribute were scaled to add up to 1.", inexact=inexact
+    )
     return scale, (note,) if inexact else ()
 
 
@@ -162,10 +187,16 @@ def _text_column(values: Sequence[object], field: str) -> Column:
     """A column of texts. Raises InputError where a value is missing or there is none."""
     texts = [identifier_text(value) for value in values]
     if not texts:
-        raise InputError("DISTRIBUTIONS is empty: give a table with province, attribute, category and share.")
+        raise InputError(tr("DISTRIBUTIONS is empty: give a table with province, attribute, category and share."))
     missing = texts.count(None)
     if missing:
-        raise InputError(f"Field “{field}” of DISTRIBUTIONS is missing in {missing} rows: fill or remove them.")
+        raise InputError(
+            tr(
+                "Field “{field}” of DISTRIBUTIONS is missing in {missing} rows: fill or remove them.",
+                field=field,
+                missing=missing,
+            )
+        )
     return column_from_values(texts)
 
 
@@ -176,7 +207,7 @@ def _checked_shares(shares: Sequence[object], province: Column, attribute: Colum
         row = int(wrong.argmax())
         return f"“{province.categories[province.codes[row]]}, {attribute.categories[attribute.codes[row]]}”"
 
-    return checked_numbers(shares, "Field “share” of DISTRIBUTIONS", "rows", first, "correct them.")
+    return checked_numbers(shares, tr("Field “share” of DISTRIBUTIONS"), "rows", first, tr("correct them."))
 
 
 def checked_numbers(
@@ -186,8 +217,8 @@ def checked_numbers(
     try:
         numbers = np.asarray([np.nan if value is None else value for value in values], dtype=float)
     except (TypeError, ValueError):
-        raise InputError(f"{field} is not a number in every row: choose a numeric field.") from None
-    refuse_where({"missing": ~np.isfinite(numbers), "negative": numbers < 0}, field, rows, first, advice)
+        raise InputError(tr("{field} is not a number in every row: choose a numeric field.", field=field)) from None
+    refuse_where({tr("missing"): ~np.isfinite(numbers), tr("negative"): numbers < 0}, field, rows, first, advice)
     return numbers
 
 
@@ -198,8 +229,12 @@ def _refuse_doubles(keys: np.ndarray, province: Column, attribute: Column, categ
     if len(twice):
         names = (", ".join(str(c.categories[c.codes[row]]) for c in (province, attribute, category)) for row in twice)
         raise InputError(
-            f"DISTRIBUTIONS lists {len(twice)} categories more than once in a province (first: {first_values(names)}): "
-            "one row for each province, attribute and category."
+            tr(
+                "DISTRIBUTIONS lists {n_twice} categories more than once in a province (first: {first}): "
+                "one row for each province, attribute and category.",
+                n_twice=len(twice),
+                first=first_values(names),
+            )
         )
 
 
@@ -219,7 +254,7 @@ def stream(seed: int, *names: str) -> np.random.Generator:
     It depends on the seed and the names alone. Raises InputError for a negative seed.
     """
     if seed < 0:
-        raise InputError(f"SEED is {seed}: give a whole number that is not negative.")
+        raise InputError(tr("SEED is {seed}: give a whole number that is not negative.", seed=seed))
     return np.random.default_rng([seed, *"\n".join(names).encode()])
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..areas import identifier_text
 from ..errors import InputError, first_values, refuse_where
+from ..language import tr
 from ..progress import Progress, silent
 from ..records.columns import Column, smallest_integers
 from ..records.table import RecordTable
@@ -86,7 +87,7 @@ class SyntheticRecords:
         changes only where the cuts are. Raises InputError where it is below 1.
         """
         if size < 1:
-            raise InputError(f"The size of a chunk is {size}: it must be at least 1.")
+            raise InputError(tr("The size of a chunk is {size}: it must be at least 1.", size=size))
         return self._chunks(size, progress)
 
     def _chunks(self, size: int, progress: Progress) -> Iterator[RecordTable]:
@@ -131,7 +132,7 @@ def generate_records(
     """
     texts = np.array([identifier_text(value) for value in identifiers], dtype=object)
     if len(texts) == 0:
-        raise InputError("REGIONS is empty: give a layer of the areas to generate people for.")
+        raise InputError(tr("REGIONS is empty: give a layer of the areas to generate people for."))
     rows = province_rows(source.provinces, provinces)
     counts = _population(population, texts, seed)
     if tilt is None:
@@ -140,7 +141,7 @@ def generate_records(
         own_row = np.arange(len(texts))
         draws = [Draw(sampler, own_row) for sampler in tilted_samplers(source, rows, counts, tilt, seed)]
     else:
-        raise InputError("Shares can vary from area to area only where attributes are drawn independently.")
+        raise InputError(tr("Shares can vary from area to area only where attributes are drawn independently."))
     draws += [Draw(dependent.sampler, rows, dependent.given, dependent.kept) for dependent in dependents]
     return SyntheticRecords(texts, counts, tuple(draws), seed)
 
@@ -151,7 +152,12 @@ def province_from_identifiers(identifiers: Sequence[object] | np.ndarray, charac
     Raises InputError where fewer than one character is asked for.
     """
     if characters < 1:
-        raise InputError(f"PROVINCE is to be the leading {characters} characters of the identifier: choose at least 1.")
+        raise InputError(
+            tr(
+                "PROVINCE is to be the leading {characters} characters of the identifier: choose at least 1.",
+                characters=characters,
+            )
+        )
     texts = [identifier_text(value) for value in identifiers]
     return np.array([None if text is None else text[:characters] for text in texts], dtype=object)
 
@@ -162,16 +168,24 @@ def _population(population: np.ndarray | tuple[int, int], identifiers: np.ndarra
         smallest, largest = population
         if not 0 <= smallest <= largest or largest < 1:
             raise InputError(
-                f"An area is to have between {smallest} (LEAST) and {largest} (MOST) records: give a LEAST of 0 or "
-                "more, and a MOST of at least 1 that is not below it."
+                tr(
+                    "An area is to have between {smallest} (LEAST) and {largest} (MOST) records: give a LEAST of 0 or "
+                    "more, and a MOST of at least 1 that is not below it.",
+                    smallest=smallest,
+                    largest=largest,
+                )
             )
         return stream(seed, POPULATION_STREAM).integers(smallest, largest, len(identifiers), endpoint=True)
     values = np.asarray(population, dtype=float)
-    wrongs = {"missing": ~np.isfinite(values), "negative": values < 0, "not a whole number": values != np.floor(values)}
-    advice = "correct the field, or give LEAST and MOST instead."
-    refuse_where(wrongs, "POPULATION", "areas", lambda wrong: first_values(identifiers[wrong]), advice)
+    wrongs = {
+        tr("missing"): ~np.isfinite(values),
+        tr("negative"): values < 0,
+        tr("not a whole number"): values != np.floor(values),
+    }
+    advice = tr("correct the field, or give LEAST and MOST instead.")
+    refuse_where(wrongs, "POPULATION", tr("areas"), lambda wrong: first_values(identifiers[wrong]), advice)
     if not values.any():
-        raise InputError("POPULATION is 0 in every area: there is nobody to generate.")
+        raise InputError(tr("POPULATION is 0 in every area: there is nobody to generate."))
     return values.astype(np.int64)
 
 
@@ -228,8 +242,14 @@ def tilted_samplers(
     """
     if not (0 <= tilt.strength <= STRONGEST and SHORTEST <= tilt.reach < np.inf):
         raise InputError(
-            f"Shares cannot vary with strength {tilt.strength:g} over {tilt.reach:g} metres: give a strength from 0 to "
-            f"{STRONGEST:g} and a reach of at least {SHORTEST:g}."
+            tr(
+                "Shares cannot vary with strength {strength:g} over {reach:g} metres: give a strength from 0 to "
+                "{strongest:g} and a reach of at least {shortest:g}.",
+                strength=tilt.strength,
+                reach=tilt.reach,
+                strongest=STRONGEST,
+                shortest=SHORTEST,
+            )
         )
     return tuple(
         sampler_of_shares(

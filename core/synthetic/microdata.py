@@ -10,6 +10,7 @@ import numpy as np
 
 from ..areas import identifier_text
 from ..errors import InputError, first_values
+from ..language import tr
 from ..records.columns import Column, column_from_values
 from .distributions import Distributions, Sampler, Shares, checked_numbers, sampler_of_entries
 
@@ -62,10 +63,14 @@ def microdata_rows(
     whole = np.logical_and.reduce(list(data.stated.values()))
     if not whole.any():
         raise InputError(
-            "No row of MICRODATA states all of the attributes: choose fewer ATTRIBUTES or leave out fewer codes."
+            tr("No row of MICRODATA states all of the attributes: choose fewer ATTRIBUTES or leave out fewer codes.")
         )
     left_out = int((~whole).sum())
-    note = f"{left_out} of {len(whole)} rows were left out because an attribute is not stated."
+    note = tr(
+        "{left_out} of {n_whole} rows were left out because an attribute is not stated.",
+        left_out=left_out,
+        n_whole=len(whole),
+    )
     known, row = np.unique(data.province[whole], return_inverse=True)
     fields = {name: Column(column.codes[whole], column.categories) for name, column in data.columns.items()}
     sampler = sampler_of_entries(row.reshape(-1), data.weights[whole], fields)
@@ -99,14 +104,26 @@ def estimate_distributions(
         empty = totals.ravel() == 0
         if empty.any():
             raise InputError(
-                f"Attribute “{name}” is not stated by anyone in {int(empty.sum())} provinces (first: "
-                f"{first_values(data.provinces[empty])}): take it out of ATTRIBUTES, leave out fewer codes, or leave "
-                "out the rows of these provinces."
+                tr(
+                    "Attribute “{name}” is not stated by anyone in {n_empty} provinces (first: "
+                    "{first}): take it out of ATTRIBUTES, leave out fewer codes, or leave "
+                    "out the rows of these provinces.",
+                    name=name,
+                    n_empty=int(empty.sum()),
+                    first=first_values(data.provinces[empty]),
+                )
             )
         used = table.any(axis=0)
         found[name] = Shares(column.categories[used], table[:, used] / totals)
         if not stated.all():
-            notes.append(f"“{name}” is not stated in {int((~stated).sum())} of {len(stated)} rows: they were left out.")
+            notes.append(
+                tr(
+                    "“{name}” is not stated in {n_stated} of {n_rows} rows: they were left out.",
+                    name=name,
+                    n_stated=int((~stated).sum()),
+                    n_rows=len(stated),
+                )
+            )
     return Distributions(data.provinces, found, tuple(notes))
 
 
@@ -144,19 +161,19 @@ def read_microdata(
     attributes or rows, and where a weight is missing, negative or no number.
     """
     if not attributes:
-        raise InputError("ATTRIBUTES is empty: choose at least one field of MICRODATA.")
+        raise InputError(tr("ATTRIBUTES is empty: choose at least one field of MICRODATA."))
     province = column_from_values([identifier_text(value) for value in provinces])
     weight = _checked_weights(weights, len(province))
     known = np.array([label is not None for label in province.categories], bool)
     placed = known[province.codes]
     used = placed & (weight > 0)
     if not used.any():
-        raise InputError("No row of MICRODATA has a PROVINCE and a weight above 0: choose other fields.")
+        raise InputError(tr("No row of MICRODATA has a PROVINCE and a weight above 0: choose other fields."))
     notes = [
-        f"{count} rows of MICRODATA {why} and were left out."
+        tr("{count} rows of MICRODATA {why} and were left out.", count=count, why=why)
         for count, why in (
-            (int((~placed).sum()), "have no province"),
-            (int((placed & (weight <= 0)).sum()), "have weight 0"),
+            (int((~placed).sum()), tr("have no province")),
+            (int((placed & (weight <= 0)).sum()), tr("have weight 0")),
         )
         if count
     ]
@@ -192,8 +209,11 @@ def _refuse_unknown(names: Collection[str], attributes: Collection[str]) -> None
     unknown = [name for name in names if name not in attributes]
     if unknown:
         raise InputError(
-            f"MISSING names {first_values(unknown)}, which is not among ATTRIBUTES: choose among "
-            f"{first_values(attributes, len(attributes))}."
+            tr(
+                "MISSING names {first}, which is not among ATTRIBUTES: choose among {known}.",
+                first=first_values(unknown),
+                known=first_values(attributes, len(attributes)),
+            )
         )
 
 
@@ -201,5 +221,7 @@ def _checked_weights(weights: Sequence[object] | np.ndarray | None, n_rows: int)
     """The weights as float, (n_rows,)."""
     if weights is None:
         return np.ones(n_rows)
-    advice = "correct them, or leave WEIGHT empty to count every row once."
-    return checked_numbers(weights, "WEIGHT", "rows of MICRODATA", lambda wrong: f"row {wrong.argmax() + 1}", advice)
+    advice = tr("correct them, or leave WEIGHT empty to count every row once.")
+    return checked_numbers(
+        weights, "WEIGHT", tr("rows of MICRODATA"), lambda wrong: f"row {wrong.argmax() + 1}", advice
+    )

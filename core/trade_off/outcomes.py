@@ -10,6 +10,7 @@ from ..configuration import Configuration
 from ..errors import Cancelled
 from ..evaluation import evaluate, evaluate_by_value, worst_group
 from ..generalising import entropy, entropy_given_up, records_by_value
+from ..language import tr
 from ..outcome import Outcome
 from ..plan import suppress
 from ..progress import Progress, silent
@@ -41,7 +42,7 @@ def _rated(search: Search, choice: Choice, records: Sequence) -> Outcome:
     names = search.profile.quasi_identifiers
     generalised = tuple((name, level) for name, level in zip(names, choice.node) if level)
     configuration, losses = _configuration(search.configuration, choice), _losses(search, choice.node, records)
-    within = f"at most {choice.budget:g} % at k = {choice.k}"
+    within = tr("at most {budget:g} % at k = {k}", budget=choice.budget, k=choice.k)
     title = " · ".join((configuration.title, within, levels_in_words(generalised)))
     outcome = Outcome(
         SEARCHED,
@@ -56,7 +57,9 @@ def _rated(search: Search, choice: Choice, records: Sequence) -> Outcome:
         given_up=_given_up(losses, records),
     )
     if choice.aggregation is None:
-        return replace(outcome, problem=f"Even with the fewest regions it takes {choice.percent:.3g} %.")
+        return replace(
+            outcome, problem=tr("Even with the fewest regions it takes {percent:.3g} %.", percent=choice.percent)
+        )
     crosswalk = choice.aggregation.crosswalk
     plan = suppress(choice.profile, crosswalk, choice.k)
     measures, _ = evaluate(search.areas, plan, choice.aggregation.sites, search.n_unmatched)
@@ -66,7 +69,9 @@ def _rated(search: Search, choice: Choice, records: Sequence) -> Outcome:
 
 def levels_in_words(generalised: Sequence[tuple[str, int]]) -> str:
     """Which attributes are coarser, and how much."""
-    return ", ".join(f"{name} at level {level}" for name, level in generalised) or "attributes as they are"
+    return ", ".join(tr("{name} at level {level}", name=name, level=level) for name, level in generalised) or tr(
+        "attributes as they are"
+    )
 
 
 def _configuration(settings: Configuration, choice: Choice) -> Configuration:

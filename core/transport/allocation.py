@@ -8,6 +8,7 @@ import numpy as np
 
 from ..arrays import to_list
 from ..errors import InputError, VbasError
+from ..language import tr
 from ..progress import Progress, silent
 from .chains import Refill, Relief
 from .loads import Arcs, Loads
@@ -60,7 +61,13 @@ def allocate(
     loads = _cold_start(arcs, capacity)
     if start is not None:
         if len(start.prices) != len(facilities):
-            raise InputError(f"The start has {len(start.prices)} facilities, but there are {len(facilities)}.")
+            raise InputError(
+                tr(
+                    "The start has {n_prices} facilities, but there are {n_facilities}.",
+                    n_prices=len(start.prices),
+                    n_facilities=len(facilities),
+                )
+            )
         loads = _start(arcs, start.prices, capacity, WARM_WORTH * loads.excess) or loads
     relief = Relief(loads)
     total = loads.excess
@@ -74,7 +81,9 @@ def allocate(
     bound = lower_bound(points, facilities, capacity, loads.prices)
     gap = max(cost - bound, 0.0) / cost if cost > 0 else 0.0
     if gap > GAP_ALARM:
-        raise VbasError(f"The allocation could not be proved optimal (gap {gap:.1e}): please report these points.")
+        raise VbasError(
+            tr("The allocation could not be proved optimal (gap {gap:.1e}): please report these points.", gap=gap)
+        )
     return Allocation(loads.facility_of, loads.load, capacity, loads.prices, cost, gap, n_chains)
 
 
@@ -152,14 +161,26 @@ def _checked(points: np.ndarray, facilities: np.ndarray, capacity: int) -> tuple
     facilities = np.asarray(facilities, dtype=float).reshape(-1, 2)
     for given, word in ((points, "destinations"), (facilities, "facilities")):
         if not len(given):
-            raise InputError(f"There are no {word}: give at least one.")
+            raise InputError(tr("There are no {word}: give at least one.", word=word))
         if not np.isfinite(given).all():
-            raise InputError(f"{int((~np.isfinite(given).all(axis=1)).sum())} {word} have no finite coordinates.")
+            raise InputError(
+                tr(
+                    "{n_all} {word} have no finite coordinates.",
+                    n_all=int((~np.isfinite(given).all(axis=1)).sum()),
+                    word=word,
+                )
+            )
     if capacity != int(capacity) or capacity < 1:
-        raise InputError(f"The capacity is {capacity}, but must be a whole number, at least 1.")
+        raise InputError(tr("The capacity is {capacity}, but must be a whole number, at least 1.", capacity=capacity))
     if len(facilities) * int(capacity) < len(points):
         raise InputError(
-            f"{len(facilities)} facilities of capacity {int(capacity)} cannot serve {len(points)} destinations: "
-            f"raise the capacity to {-(-len(points) // len(facilities))} or add facilities."
+            tr(
+                "{n_facilities} facilities of capacity {capacity} cannot serve {n_points} destinations: "
+                "raise the capacity to {needed} or add facilities.",
+                n_facilities=len(facilities),
+                capacity=int(capacity),
+                n_points=len(points),
+                needed=-(-len(points) // len(facilities)),
+            )
         )
     return points, facilities, int(capacity)

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from ..errors import VbasError
+from ..language import tr
 from .loads import Loads, Move, smallest_by_group
 
 FIRST_WIDTH = 32  # ways out of a facility that are listed where the nearest facilities are not enough
@@ -70,7 +71,7 @@ class Relief:
                 at = heapq.heappop(horizons)[1]
                 self._widen(at)
             elif waiting[at] == np.inf:
-                raise VbasError("No facility with room can be reached: please report these points.")
+                raise VbasError(tr("No facility with room can be reached: please report these points."))
             elif load[at] < self.loads.capacity:
                 break
             else:

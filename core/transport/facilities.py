@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from ..errors import InputError, VbasError
+from ..language import tr
 from ..progress import Progress, silent
 from ..voronoi import mean_centres, nearest_site
 from .loads import distances
@@ -25,7 +26,11 @@ def facility_capacity(n_destinations: int, n_facilities: int, factor: float) -> 
         return n_destinations
     if not (math.isfinite(factor) and factor >= 1):
         raise InputError(
-            f"CAPACITY_FACTOR is {factor:g}, but must be at least 1, the even share of the areas, or 0 for no limit."
+            tr(
+                "CAPACITY_FACTOR is {factor:g}, but must be at least 1, the even share of the areas, or 0 for "
+                "no limit.",
+                factor=factor,
+            )
         )
     product = math.ceil(n_destinations / n_facilities) * factor
     nearest = round(product)
@@ -43,7 +48,11 @@ def alternate_location_allocation(points: np.ndarray, n_facilities: int, progres
     """
     if not 1 <= n_facilities <= len(points):
         raise InputError(
-            f"There are {n_facilities} sites, but must be between 1 and the number of areas, {len(points)}."
+            tr(
+                "There are {n_facilities} sites, but must be between 1 and the number of areas, {n_points}.",
+                n_facilities=n_facilities,
+                n_points=len(points),
+            )
         )
     facility_of = equal_groups(points, n_facilities)
     facilities = mean_centres(points, facility_of, n_facilities)
@@ -57,7 +66,12 @@ def alternate_location_allocation(points: np.ndarray, n_facilities: int, progres
         facility_of = np.where(moves, nearest, facility_of)
         facilities = recentred(points, facility_of, facilities)
         progress(1.0 - 0.5 ** (rounds / 20))
-    raise VbasError(f"The seeding did not settle within {ROUND_LIMIT} rounds: please report these points.")
+    raise VbasError(
+        tr(
+            "The seeding did not settle within {round_limit} rounds: please report these points.",
+            round_limit=ROUND_LIMIT,
+        )
+    )
 
 
 def equal_groups(points: np.ndarray, n_groups: int) -> np.ndarray:
@@ -92,5 +106,5 @@ def recentred(points: np.ndarray, facility_of: np.ndarray, facilities: np.ndarra
 def load_note(loads: np.ndarray, capacity: int) -> str:
     """A sentence on the largest load against the limit."""
     unlimited = capacity >= loads.sum()
-    limit = "without a limit" if unlimited else f"at most {capacity} were allowed"
-    return f"The largest region has {int(loads.max())} areas, {limit}."
+    limit = tr("without a limit") if unlimited else tr("at most {capacity} were allowed", capacity=capacity)
+    return tr("The largest region has {loads} areas, {limit}.", loads=int(loads.max()), limit=limit)

@@ -52,11 +52,35 @@ WEIGHTS = {"anonymize": 30, "releaserecords": 12, "flattenrelease": 5, "released
 WEIGHTS |= {"partitioncells": 5, "evaluate": 5, "compare": 2, "nestlevels": 5, "aggregate": 5, "demonstrationcity": 0.2}
 WEIGHTS |= {"profiledatabase": 1, "donutaudit": 2, "checkrelease": 4}
 FILES = (".gpkg", ".csv", ".csv", ".gpkg", ".shp", ".geojson", ".xlsx")
-PLACES = ("/", ".", "{folder}", "{folder}/none/a.gpkg", "{folder}/a", "{folder}/a.xyz", "{folder}/a.gpkg|layername=x",
-          "{folder}/select.gpkg", "{folder}/a b'c.gpkg", '{folder}/a"b.gpkg', "{folder}/é.csv", "/dev/null", "",
-          "{folder}/a\x00b.gpkg", "{folder}/.gpkg", "memory:select", "{folder}/" + "a" * 300 + ".gpkg", "postgres:x",
-          "{folder}/gpkg_contents.gpkg", "{folder}/sqlite_master.gpkg", "{folder}/rtree_a_geom.gpkg", "C:\\a.gpkg",
-          "http://localhost/a.gpkg", "/vsimem/a.gpkg", "{folder}/a.gpkg/", "{folder}//a.csv", "{folder}/a.CSV")
+PLACES = (
+    "/",
+    ".",
+    "{folder}",
+    "{folder}/none/a.gpkg",
+    "{folder}/a",
+    "{folder}/a.xyz",
+    "{folder}/a.gpkg|layername=x",
+    "{folder}/select.gpkg",
+    "{folder}/a b'c.gpkg",
+    '{folder}/a"b.gpkg',
+    "{folder}/é.csv",
+    "/dev/null",
+    "",
+    "{folder}/a\x00b.gpkg",
+    "{folder}/.gpkg",
+    "memory:select",
+    "{folder}/" + "a" * 300 + ".gpkg",
+    "postgres:x",
+    "{folder}/gpkg_contents.gpkg",
+    "{folder}/sqlite_master.gpkg",
+    "{folder}/rtree_a_geom.gpkg",
+    "C:\\a.gpkg",
+    "http://localhost/a.gpkg",
+    "/vsimem/a.gpkg",
+    "{folder}/a.gpkg/",
+    "{folder}//a.csv",
+    "{folder}/a.CSV",
+)
 TABLES = ("a", "select", "order", "a b", 'a"b', "a'b", "a\x00b", "", "gpkg_contents", "sqlite_master", "é", "a" * 200)
 CRAMPED = ("a.gpkg", "a.csv")  # names that outputs of a run share, now and then
 
@@ -83,7 +107,12 @@ class Town:
         self.geometry, self.crs, self.shapes, self.corners, self.side = shapes.town(dice)
         self.n = len(self.corners)
         self.id_kind, self.ids = people.identifiers(dice, self.n)
-        wanted = {"id": dice.choice(people.NAMES["area"]), "people": "people", "district": "district", "borough": "borough"}
+        wanted = {
+            "id": dice.choice(people.NAMES["area"]),
+            "people": "people",
+            "district": "district",
+            "borough": "borough",
+        }
         self.names = people.unique_names(dice, wanted)
         self._records = None
 
@@ -97,8 +126,13 @@ class Town:
             (self.names["district"], "integer", district),
             (self.names["borough"], "text", [None if one is None else f"b{one // 2}" for one in district]),
         )
-        return Table(columns, self.shapes, self.geometry, self.crs, selected=self.dice.pick(None, None, None, 2)
-                     if self.dice.odd(2) else None)
+        return Table(
+            columns,
+            self.shapes,
+            self.geometry,
+            self.crs,
+            selected=self.dice.pick(None, None, None, 2) if self.dice.odd(2) else None,
+        )
 
     def regions(self, optional=False, name="REGIONS"):
         """REGIONS and its fields."""
@@ -136,7 +170,9 @@ class Town:
         if "count" in names and dice.chance(0.7):
             given["RECORD_COUNT"] = names["count"]
         elif dice.chance(0.5):
-            given |= {p: names[role] for p, role in (("PERSON_ID", "person"), ("HOUSEHOLD_ID", "household")) if role in names}
+            given |= {
+                p: names[role] for p, role in (("PERSON_ID", "person"), ("HOUSEHOLD_ID", "household")) if role in names
+            }
         if dice.odd():
             given[dice.choice(list(given)[1:])] = dice.choice([*table.names, "nothing", "", table.names])
         if dice.chance(0.12):
@@ -159,7 +195,9 @@ class Town:
         else:
             rule = self.dice.pick("leading characters 1 *", "*", "bands 5 10", "other below 20 *")
             if self.dice.odd(3):
-                rule = self.dice.pick("bands 0", "bands 1e9", "leading characters 0", "other below", "", "bands " + "9" * 30)
+                rule = self.dice.pick(
+                    "bands 0", "bands 1e9", "leading characters 0", "other below", "", "bands " + "9" * 30
+                )
             hierarchy = {"HIERARCHY_RULES": [name, rule]}
         return {"GENERALISE": [name, level], **hierarchy}
 
@@ -177,8 +215,10 @@ class Town:
         columns = [[convert(one) for one in column] for column in columns]
         if dice.odd(3):
             column = dice.choice(columns)
-            odd = {"text": ("1" + "0" * 20, "--1", "-1", "1.5", "", "one", None, "01", " 1", "1e3", "٣"),
-                   "real": (1e20, 1.5, None, -1.0, float("nan"), float("inf"), 1e308)}
+            odd = {
+                "text": ("1" + "0" * 20, "--1", "-1", "1.5", "", "one", None, "01", " 1", "1e3", "٣"),
+                "real": (1e20, 1.5, None, -1.0, float("nan"), float("inf"), 1e308),
+            }
             column[dice.randrange(self.n)] = dice.choice(odd.get(kind, (None, -1, 0, 2**31 - 1)))
         ids = list(self.ids)
         if dice.odd(2):
@@ -258,7 +298,13 @@ def _check(town):
 def _check_several(town):
     dice, n = town.dice, town.dice.pick(1, 2, 2)
     releases = [
-        Table((("vbas_region", "long", [1, 2]), ("sex", "text", ["F", "F"]), ("records", "long", [dice.randint(1, 40)] * 2)))
+        Table(
+            (
+                ("vbas_region", "long", [1, 2]),
+                ("sex", "text", ["F", "F"]),
+                ("records", "long", [dice.randint(1, 40)] * 2),
+            )
+        )
         for _ in range(n)
     ]
     given = {"RELEASES": releases, "CROSSWALKS": [town.crosswalk(1) for _ in range(n)], "QUASI_IDENTIFIERS": "sex"}
@@ -317,7 +363,11 @@ def _generate(town):
     given = town.regions()
     given |= {"LEAST": town.dice.pick(0, 1, 3), "MOST": town.dice.pick(3, 8)}
     if town.dice.chance(0.4):
-        given |= {**_microdata(town), "MICRODATA_PROVINCE": "prov", "DRAW": town.dice.pick("independent attributes", "whole rows")}
+        given |= {
+            **_microdata(town),
+            "MICRODATA_PROVINCE": "prov",
+            "DRAW": town.dice.pick("independent attributes", "whole rows"),
+        }
     return given
 
 
@@ -331,7 +381,10 @@ def _donut(town):
     if town.dice.chance(0.4):
         given["HOUSEHOLD_ID"] = "home"
     if town.dice.chance(0.2):
-        given |= {"CATEGORY_FIELD": "kind", "CATEGORY_POPULATIONS": ["people", town.field("people"), "others", town.field("people")]}
+        given |= {
+            "CATEGORY_FIELD": "kind",
+            "CATEGORY_POPULATIONS": ["people", town.field("people"), "others", town.field("people")],
+        }
     if town.dice.chance(0.4):
         given["KEEP_FIELDS"] = ["kind"]
     return given
@@ -341,7 +394,9 @@ def _donut_audit(town):
     given = {"HOUSEHOLDS": town.points(), "AREAS": town.areas(), "POPULATION": town.field("people")}
     given |= {"K_INNER": town.dice.pick("5,10", "1", "15"), "K_MIN": town.dice.pick("5", "1,2")}
     if town.dice.odd(4):
-        given[town.dice.pick("K_INNER", "K_MIN")] = town.dice.pick("", "0", "-1", "1e308", "nan", "5,,6", "a", "5;6", "9" * 40)
+        given[town.dice.pick("K_INNER", "K_MIN")] = town.dice.pick(
+            "", "0", "-1", "1e308", "nan", "5,,6", "a", "5;6", "9" * 40
+        )
     return given
 
 
@@ -350,7 +405,12 @@ def _cells(town):
     dice = town.dice
     years = tuple((f"year {i}", *people.populations(dice, town.n)) for i in range(dice.randint(1, 3)))
     areas = Table((*areas.columns, *years), areas.shapes, areas.geometry, areas.crs)
-    given = {"CELLS": areas, "CELL_ID": town.field("id"), "POPULATIONS": [name for name, _, _ in years], "K": dice.pick(2, 50, 300)}
+    given = {
+        "CELLS": areas,
+        "CELL_ID": town.field("id"),
+        "POPULATIONS": [name for name, _, _ in years],
+        "K": dice.pick(2, 50, 300),
+    }
     if areas.geometry == "Point":
         given["CELL_SIZE"] = town.side
     return given
@@ -359,7 +419,15 @@ def _cells(town):
 def _database(town):
     table, names = town.records()
     text = {name: ";".join(value) if isinstance(value, list) else value for name, value in town.people().items()}
-    kept = ("RECORD_REGION", "QUASI_IDENTIFIERS", "RECORD_COUNT", "KEEP_FIELDS", "PERSON_ID", "HOUSEHOLD_ID", "SENSITIVE")
+    kept = (
+        "RECORD_REGION",
+        "QUASI_IDENTIFIERS",
+        "RECORD_COUNT",
+        "KEEP_FIELDS",
+        "PERSON_ID",
+        "HOUSEHOLD_ID",
+        "SENSITIVE",
+    )
     stored = town.dice.pick("parquet", "parquet", "csv")
     connection = Table(table.columns, stored=stored)
     return {"CONNECTION": connection, **{name: text[name] for name in kept if name in text}}

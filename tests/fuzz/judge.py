@@ -73,7 +73,9 @@ def _untouched(case, outcome):
         return []  # written before it ends with an error, as its help says
     found = [f"After a failure there is {name}." for name in after.keys() - before.keys()]
     found += [f"After a failure {name} is gone." for name in before.keys() - after.keys()]
-    found += [f"After a failure {name} is changed." for name in before.keys() & after.keys() if before[name] != after[name]]
+    found += [
+        f"After a failure {name} is changed." for name in before.keys() & after.keys() if before[name] != after[name]
+    ]
     return found
 
 
@@ -90,7 +92,7 @@ def _delivered(case, outcome):
 
 def _not_made(case, name):
     nested = case.parameters.get("RELEASE") in ("nested levels", 1, "1")
-    return name in ("SITE_POINTS", "VORONOI") and nested or name in ("AUDIT", "SMALLEST", "AREA_AUDIT")
+    return (name in ("SITE_POINTS", "VORONOI") and nested) or name in ("AUDIT", "SMALLEST", "AREA_AUDIT")
 
 
 def _recounted(case, outcome):

@@ -120,8 +120,10 @@ def records(dice, areas, id_kind, most=220):
     if dice.odd(2):
         homes = [dice.pick(None, "nowhere" if kind == "text" else 7) if dice.chance(0.1) else one for one in homes]
     if kind != "text" and dice.chance(0.3):  # the same identifiers as text
-        kind, homes = "text", [None if one is None else str(int(one)) if one == one and abs(one) < 1e300 else str(one)
-                               for one in homes]
+        kind, homes = (
+            "text",
+            [None if one is None else str(int(one)) if one == one and abs(one) < 1e300 else str(one) for one in homes],
+        )
     columns = []
     for role, name in names.items():
         if role == "area":

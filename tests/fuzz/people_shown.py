@@ -76,7 +76,9 @@ def release_of(case, outcome, regions, areas):
     nested = "vbas_level" in names and "vbas_level" not in records.quasi
     counted = [] if records.count is None else ["records"]
     asked = [*(["vbas_level"] if nested else []), "vbas_region", *records.quasi, *records.kept, *counted]
-    if [name.lower() for name in names] != [name.lower() for name in asked] and not str(outcome.results["RELEASED_RECORDS"]).endswith((".shp", ".dbf")):
+    if [name.lower() for name in names] != [name.lower() for name in asked] and not str(
+        outcome.results["RELEASED_RECORDS"]
+    ).endswith((".shp", ".dbf")):
         yield f"RELEASED_RECORDS has the fields {names}, asked were {asked}."
         return
     front = 2 if nested else 1
@@ -86,7 +88,14 @@ def release_of(case, outcome, regions, areas):
     for row in rows:
         n = int(float(row[-1])) if counted else 1
         classes[tuple(map(typed, row[:n_class]))] += n
-        shown.append((tuple(int(float(one)) for one in row[:front]), row[front:n_class], row[n_class : len(row) - len(counted)], n))
+        shown.append(
+            (
+                tuple(int(float(one)) for one in row[:front]),
+                row[front:n_class],
+                row[n_class : len(row) - len(counted)],
+                n,
+            )
+        )
     small = [key for key, n in classes.items() if n < k]
     if small:
         yield f"A class of {classes[small[0]]} records is released, k is {k}: {small[0]!r}"
@@ -250,7 +259,11 @@ def recount_flattened(case, outcome):
     counted = parameters.get("RECORD_COUNT") or None
     level_at, region_at = positions(there, ["vbas_level", "vbas_region"])
     count_at = positions(there, [counted])[0] if counted else None
-    own = [i for i, name in enumerate(there) if i not in (level_at, region_at, count_at) and name.lower() not in ("fid", "ogc_fid")]
+    own = [
+        i
+        for i, name in enumerate(there)
+        if i not in (level_at, region_at, count_at) and name.lower() not in ("fid", "ogc_fid")
+    ]
     wanted = Counter()
     for row in given:
         level, region = int(float(row[level_at])), int(float(row[region_at]))

@@ -101,7 +101,9 @@ def given_regions(case, outcome):
     """The region of each area by level, as CROSSWALK gives it; None where it leaves an area out."""
     layer = outcome.layers["CROSSWALK"]
     names, rows = rows_of(layer)
-    numbered = sorted((name for name in names if name.lower().startswith("vbas_region")), key=lambda name: (len(name), name))
+    numbered = sorted(
+        (name for name in names if name.lower().startswith("vbas_region")), key=lambda name: (len(name), name)
+    )
     at = positions(names, numbered)
     given = case.parameters.get("CROSSWALK_ID")
     rest = [i for i, name in enumerate(names) if i not in at and name.lower() not in ("fid", "ogc_fid")]
@@ -124,7 +126,9 @@ def evaluated(case, outcome):
     if "REGION_AUDIT" in numbers:
         names, rows = _read(outcome, "REGION_AUDIT")
         if "suppressed" in names and "vbas_level" not in names:
-            records, suppressed = (sum(int(float(row[i] or 0)) for row in rows) for i in positions(names, ["records", "suppressed"]))
+            records, suppressed = (
+                sum(int(float(row[i] or 0)) for row in rows) for i in positions(names, ["records", "suppressed"])
+            )
             if records > numbers["N_RECORDS"] or suppressed > numbers["N_SUPPRESSED"]:
                 yield "REGION_AUDIT counts more records than the run."
     regions = given_regions(case, outcome)
@@ -254,6 +258,7 @@ RECOUNTS = {
     "donutaudit": audited,
     "partitioncells": partitioned,
     **dict.fromkeys(
-        ("aggregate", "locateallocate", "nestlevels", "staticcutoff", "cropidentifiers", "mergeadjacent"), made_crosswalk
+        ("aggregate", "locateallocate", "nestlevels", "staticcutoff", "cropidentifiers", "mergeadjacent"),
+        made_crosswalk,
     ),
 }

@@ -16,6 +16,7 @@ from qgis.core import (
 )
 
 from ....core.errors import InputError, VbasError, first_values
+from ....core.language import tr
 from .journals import JOURNALS
 
 FILES = ("ogr", "spatialite")  # databases that are a file
@@ -91,17 +92,33 @@ def parse(name: str, text: str) -> DatabaseTable:
     metadata = QgsProviderRegistry.instance().providerMetadata(provider)
     if metadata is None:
         raise InputError(
-            f"{name}: “{provider}” is not a database that this QGIS knows: choose a file or another database."
+            tr(
+                "{name}: “{provider}” is not a database that this QGIS knows: choose a file or another database.",
+                name=name,
+                provider=provider,
+            )
         )
     if not table.parts.table() or (table.file is not None and not table.parts.database()):
         raise InputError(
-            f"{name}: {text} does not name a database and a table, such as ogr:dbname='/folder/file.gpkg' "
-            'table="name".'
+            tr(
+                "{name}: {text} does not name a database and a table, such as {example}.",
+                name=name,
+                text=text,
+                example="ogr:dbname='/folder/file.gpkg' table=\"name\"",
+            )
         )
     if provider == "ogr" and table.file.suffix.lower() != ".gpkg":
-        raise InputError(f"{name}: {table.file} is not a GeoPackage: tables are added to .gpkg files alone.")
+        raise InputError(
+            tr("{name}: {file} is not a GeoPackage: tables are added to .gpkg files alone.", name=name, file=table.file)
+        )
     if table.file is not None and not (table.file.parent.is_dir() and (table.file.is_file() or provider == "ogr")):
-        raise InputError(f"{name}: there is no database {table.file}: make it first or choose another place.")
+        raise InputError(
+            tr(
+                "{name}: there is no database {file}: make it first or choose another place.",
+                name=name,
+                file=table.file,
+            )
+        )
     if table.file is None or table.file.is_file():
         _check_connection(name, table)
     return table
@@ -117,16 +134,26 @@ def _check_connection(name: str, table: DatabaseTable) -> None:
             rows = connection.executeSql(DEPENDENTS)
             dependents = [str(by) for of, one, by in rows if (of, one) == (schema, table.parts.table())]
     except Exception as error:  # QGIS 3.22 raises a kind that it does not export
-        raise InputError(f"{name}: the database cannot be reached: {first_line(error)}.") from None
+        raise InputError(
+            tr("{name}: the database cannot be reached: {first_line}.", name=name, first_line=first_line(error))
+        ) from None
     if not able:
         raise InputError(
-            f"{name}: tables of “{table.provider}” cannot be put in their place all together with the other outputs: "
-            "write into PostgreSQL, a GeoPackage or a file."
+            tr(
+                "{name}: tables of “{provider}” cannot be put in their place all together with the other outputs: "
+                "write into PostgreSQL, a GeoPackage or a file.",
+                name=name,
+                provider=table.provider,
+            )
         )
     if dependents:
         raise InputError(
-            f"{name}: the table “{table.parts.table()}” cannot be replaced, since {first_values(dependents)} "
-            "depend on it: choose another table."
+            tr(
+                "{name}: the table “{table}” cannot be replaced, since {first} depend on it: choose another table.",
+                name=name,
+                table=table.parts.table(),
+                first=first_values(dependents),
+            )
         )
 
 
@@ -187,8 +214,19 @@ class TablePlace:
             if kept:
                 self._rename(self._kept, self._final)
         except VbasError as error:
-            where = f"what it held is in the table “{self._kept}”, rename it" if kept else "look what it holds"
-            return [f"The table “{self._final}” could not be put back ({error}): {where}."]
+            where = (
+                tr("what it held is in the table “{kept}”, rename it", kept=self._kept)
+                if kept
+                else tr("look what it holds")
+            )
+            return [
+                tr(
+                    "The table “{final}” could not be put back ({error}): {where}.",
+                    final=self._final,
+                    error=error,
+                    where=where,
+                )
+            ]
         return []
 
     def forget(self) -> list[str]:
@@ -200,8 +238,13 @@ class TablePlace:
             self._run(lambda connection: connection.dropVectorTable(self._table.schema, self._kept))
         except VbasError as error:
             return [
-                f"What the table “{self._final}” held before is still in the table “{self._kept}” ({error}): drop it, "
-                "and what depends on it."
+                tr(
+                    "What the table “{final}” held before is still in the table “{kept}” ({error}): drop it, "
+                    "and what depends on it.",
+                    final=self._final,
+                    kept=self._kept,
+                    error=error,
+                )
             ]
         self._hand_on_styles()
         return []
@@ -235,7 +278,9 @@ class TablePlace:
         try:
             return action(self._table.connect())
         except Exception as error:  # QGIS 3.22 raises a kind that it does not export
-            raise VbasError(f"{self._name}: the database says: {first_line(error)}") from error
+            raise VbasError(
+                tr("{name}: the database says: {first_line}", name=self._name, first_line=first_line(error))
+            ) from error
 
 
 def first_line(error: Exception) -> str:

@@ -27,6 +27,7 @@ from qgis.core import (
 from qgis.PyQt.QtCore import QUrl
 
 from ....core.errors import InputError, first_values
+from ....core.language import tr
 from ..given import Given
 from . import databases
 from .formats import STYLES, read_with, stale_beside, written_endings
@@ -56,7 +57,7 @@ def checked_destinations(given: Given) -> dict[str, Path | str | databases.Datab
             text = definition.generateTemporaryDestination()
         if re.match(r"^[A-Za-z]{2,}:", text):  # one letter is a drive
             if is_file:
-                raise InputError(f"{name}: give the name of a file.")
+                raise InputError(tr("{name}: give the name of a file.", name=name))
             if text.startswith("memory:"):
                 destinations[name] = text
                 continue
@@ -104,15 +105,25 @@ def _named(name: str, text: str, definition: QgsProcessingParameterDefinition) -
     if "|" in text or wrong or path.name != path.name.strip() or path.name.endswith("."):
         shown = "".join(mark if mark.isprintable() else "�" for mark in text)
         raise InputError(
-            f"{name}: the name “{shown}” would not be read back as it is written: leave out bars and control "
-            "characters, and blanks or dots at its ends."
+            tr(
+                "{name}: the name “{shown}” would not be read back as it is written: leave out bars and control "
+                "characters, and blanks or dots at its ends.",
+                name=name,
+                shown=shown,
+            )
         )
     if os.path.isdir(path):  # noqa: PTH112 - that of Path fails for names that are too long
-        raise InputError(f"{name}: {path} is a folder: give the name of a file in it.")
+        raise InputError(tr("{name}: {path} is a folder: give the name of a file in it.", name=name, path=path))
     if not path.suffix:
         path = path.with_name(f"{path.name}.{definition.defaultFileExtension()}")
     if not os.path.isdir(path.parent):  # noqa: PTH112
-        raise InputError(f"{name}: there is no folder {path.parent}: make it first or choose another place.")
+        raise InputError(
+            tr(
+                "{name}: there is no folder {parent}: make it first or choose another place.",
+                name=name,
+                parent=path.parent,
+            )
+        )
     return path
 
 
@@ -120,14 +131,24 @@ def _endings(name: str, path: Path, definition: QgsProcessingParameterDefinition
     """Endings of the files that will be written. Raises InputError where the format cannot hold the output."""
     if definition.type() == "fileDestination":
         if path.suffix.lower() not in PAGES:
-            raise InputError(f"{name} is a page: give a name that ends in .html, not “{path.suffix}”.")
+            raise InputError(
+                tr("{name} is a page: give a name that ends in .html, not “{suffix}”.", name=name, suffix=path.suffix)
+            )
         return [path.suffix]
     has_shape = definition.dataType() != QgsProcessing.SourceType.TypeVector
     endings = list(written_endings(path.suffix, definition.dataType()))
     if not endings:
-        kind, use = ("A layer", ".gpkg, .geojson or .shp") if has_shape else ("A table", ".gpkg, .csv or .xlsx")
+        kind, use = (
+            (tr("A layer"), tr(".gpkg, .geojson or .shp")) if has_shape else (tr("A table"), tr(".gpkg, .csv or .xlsx"))
+        )
         raise InputError(
-            f"{name}: “{path.suffix}” is not a format that QGIS writes {kind.lower()} into and reads back: use {use}."
+            tr(
+                "{name}: “{suffix}” is not a format that QGIS writes {kind} into and reads back: use {use}.",
+                name=name,
+                suffix=path.suffix,
+                kind=kind.lower(),
+                use=use,
+            )
         )
     if has_shape and path.suffix.lower() != ".gpkg":
         endings.append(STYLES[0])
@@ -143,7 +164,12 @@ def _check_nameable(name: str, path: Path, written: list[Path]) -> None:
             continue
         except (OSError, ValueError) as error:
             raise InputError(
-                f"{name} cannot be written to {path}: {getattr(error, 'strerror', error)}. Choose another name."
+                tr(
+                    "{name} cannot be written to {path}: {getattr}. Choose another name.",
+                    name=name,
+                    path=path,
+                    getattr=getattr(error, "strerror", error),
+                )
             ) from None
 
 
@@ -155,22 +181,49 @@ def _check_what_is_there(name: str, path: Path, written: list[Path]) -> None:
             continue
         if stat.S_ISLNK(mode):
             raise InputError(
-                f"{name}: {one} is a symbolic link to {Path(os.path.realpath(one))}: give the name of the file itself."
+                tr(
+                    "{name}: {one} is a symbolic link to {path}: give the name of the file itself.",
+                    name=name,
+                    one=one,
+                    path=Path(os.path.realpath(one)),
+                )
             )
         if not stat.S_ISREG(mode):
-            kind = "a folder" if stat.S_ISDIR(mode) else "not a plain file"
-            raise InputError(f"{name} would be written to {one}, which is {kind}: choose another name.")
+            kind = tr("a folder") if stat.S_ISDIR(mode) else tr("not a plain file")
+            raise InputError(
+                tr(
+                    "{name} would be written to {one}, which is {kind}: choose another name.",
+                    name=name,
+                    one=one,
+                    kind=kind,
+                )
+            )
         if not os.access(one, os.W_OK):
-            raise InputError(f"{name}: {one} is write-protected: lift that or choose another name.")
+            raise InputError(
+                tr("{name}: {one} is write-protected: lift that or choose another name.", name=name, one=one)
+            )
     map_file = path.with_suffix(".shp")
     if path.suffix.lower() == ".dbf" and map_file.exists():
-        raise InputError(f"{name} is a table, and {path} holds the attributes of {map_file}: choose another name.")
+        raise InputError(
+            tr(
+                "{name} is a table, and {path} holds the attributes of {map_file}: choose another name.",
+                name=name,
+                path=path,
+                map_file=map_file,
+            )
+        )
     refuse_if_held(path, name)
     others = other_tables(path, path.stem)
     if others:
         raise InputError(
-            f"{name}: {path} holds other layers, which would be lost: {first_values(others)}. Choose another file, or "
-            f"add a table to it with ogr:dbname='{path}' table=\"{path.stem}\"."
+            tr(
+                "{name}: {path} holds other layers, which would be lost: {first}. Choose another file, or "
+                "add a table to it with ogr:dbname='{path}' table=\"{stem}\".",
+                name=name,
+                path=path,
+                first=first_values(others),
+                stem=path.stem,
+            )
         )
 
 
@@ -214,7 +267,12 @@ class _Taken:
             if key in self._read_tables or key in self._tables:
                 other = self._read_tables.get(key) or self._tables[key]
                 raise InputError(
-                    f"{name} and {other} are the same table, “{address.table()}”: choose another place for one."
+                    tr(
+                        "{name} and {other} are the same table, “{table}”: choose another place for one.",
+                        name=name,
+                        other=other,
+                        table=address.table(),
+                    )
                 )
         self._tables.update(dict.fromkeys(keys, name))
         if table.file is not None:
@@ -283,9 +341,22 @@ def _identities(path: Path) -> list[tuple[object, ...]]:
 
 def _refuse(name: str, path: Path, one: Path, other: str, other_path: Path) -> None:
     if one == path and set(_identities(one)) & set(_identities(other_path)):
-        raise InputError(f"{name} and {other} are the same file, {path}: choose another place for one.")
+        raise InputError(
+            tr(
+                "{name} and {other} are the same file, {path}: choose another place for one.",
+                name=name,
+                other=other,
+                path=path,
+            )
+        )
     raise InputError(
-        f"{name} would write {one}, which belongs to {other} ({other_path}): choose another name for one of them."
+        tr(
+            "{name} would write {one}, which belongs to {other} ({other_path}): choose another name for one of them.",
+            name=name,
+            one=one,
+            other=other,
+            other_path=other_path,
+        )
     )
 
 

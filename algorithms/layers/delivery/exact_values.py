@@ -9,6 +9,7 @@ from qgis.core import QgsField
 from qgis.PyQt.QtCore import QDate, QDateTime, QTime
 
 from ....core.errors import InputError, first_values
+from ....core.language import tr
 from ...compat import kind_of
 from ..tables import Table
 
@@ -30,8 +31,14 @@ def check_writable(output: str, table: Table) -> None:
         wrong = [value for value in table.distinct(position) if value is not None and not _holds(value, str(kind))]
         if wrong:
             raise InputError(
-                f"{output}: field “{one.name()}” ({one.typeName() or kind}) cannot hold the values "
-                f"{first_values(map(_visible, wrong))} unchanged: correct them, or take the field out."
+                tr(
+                    "{output}: field “{one}” ({typename}) cannot hold the values "
+                    "{first} unchanged: correct them, or take the field out.",
+                    output=output,
+                    one=one.name(),
+                    typename=one.typeName() or kind,
+                    first=first_values(map(_visible, wrong)),
+                )
             )
 
 
@@ -46,7 +53,7 @@ def exact_text(value: object, kind: str) -> str | None:
     try:
         return _TEXTS[kind](value)
     except (TypeError, ValueError, OverflowError):
-        return f"not {kind}: {value}"
+        return tr("not {kind}: {value}", kind=kind, value=value)
 
 
 def changed_values(written: Iterable[object], read: Iterable[object], kind: str) -> list[str]:
@@ -60,19 +67,34 @@ def _check_names(output: str, fields: Sequence[QgsField]) -> None:
     for one in fields:
         name = one.name()
         if not name or any(ord(character) < 32 or ord(character) == 127 for character in name):
-            raise InputError(f"{output}: a field named “{_visible(name)}” cannot be written: rename it first.")
+            raise InputError(
+                tr(
+                    "{output}: a field named “{visible}” cannot be written: rename it first.",
+                    output=output,
+                    visible=_visible(name),
+                )
+            )
         if name.lower() in used:
             raise InputError(
-                f"{output} would have two fields called “{name}”, which files and databases do not tell apart: rename "
-                "the field in the input first."
+                tr(
+                    "{output} would have two fields called “{name}”, which files and databases do not tell "
+                    "apart: rename the field in the input first.",
+                    output=output,
+                    name=name,
+                )
             )
         used.add(name.lower())
 
 
 def _refuse_type(one: QgsField, parameter: str) -> None:
     raise InputError(
-        f"{parameter}: field “{one.name()}” holds values of type {one.typeName() or 'unknown'}, which cannot be "
-        "written unchanged: choose a field of numbers, text, dates or times."
+        tr(
+            "{parameter}: field “{one}” holds values of type {typename}, which cannot be "
+            "written unchanged: choose a field of numbers, text, dates or times.",
+            parameter=parameter,
+            one=one.name(),
+            typename=one.typeName() or "unknown",
+        )
     )
 
 

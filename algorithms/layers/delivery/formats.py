@@ -13,6 +13,7 @@ from osgeo import gdal, ogr
 from qgis.core import QgsCoordinateReferenceSystem, QgsProcessing
 
 from ....core.errors import VbasError
+from ....core.language import tr
 from ..tables import Table, number_fields
 from .folders import own_folder
 from .journals import journals_of
@@ -102,9 +103,15 @@ def written_endings(suffix: str, source_type: QgsProcessing.SourceType) -> tuple
 def no_temporary_folder(error: OSError) -> str:
     """The sentence where nothing can be written into the temporary folder."""
     # Python says only that no folder will do, by an error of its own.
-    where = "There is no temporary folder to write to" if error.errno == errno.ENOENT else "The temporary folder"
-    said = "" if error.errno == errno.ENOENT else f" {tempfile.gettempdir()} cannot be written to: {error.strerror}"
-    return f"{where}{said}. Make room there, or set TMPDIR to another folder."
+    where = (
+        tr("There is no temporary folder to write to") if error.errno == errno.ENOENT else tr("The temporary folder")
+    )
+    said = (
+        ""
+        if error.errno == errno.ENOENT
+        else tr(" {folder} cannot be written to: {reason}", folder=tempfile.gettempdir(), reason=error.strerror)
+    )
+    return tr("{where}{said}. Make room there, or set TMPDIR to another folder.", where=where, said=said)
 
 
 def _written_in(folder: Path, suffix: str, source_type: QgsProcessing.SourceType) -> tuple[str, ...]:

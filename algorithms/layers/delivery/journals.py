@@ -13,6 +13,7 @@ from pathlib import Path
 from osgeo import gdal
 
 from ....core.errors import InputError, VbasError
+from ....core.language import tr
 from .folders import BESIDE, own_folder
 
 SUFFIXES = (".gpkg", ".sqlite")
@@ -54,7 +55,9 @@ def settle(file: Path) -> None:
     with closing(sqlite3.connect(file, isolation_level=None)) as connection:
         (mode,) = connection.execute("PRAGMA journal_mode = DELETE").fetchone()
     if mode != "delete" or any(file.with_name(one).exists() for one in journals_of(file)):
-        raise VbasError(f"{file.name} was not written whole: its last rows are still in a journal. Nothing was kept.")
+        raise VbasError(
+            tr("{name} was not written whole: its last rows are still in a journal. Nothing was kept.", name=file.name)
+        )
 
 
 def refuse_if_held(target: Path, name: str) -> None:
@@ -67,12 +70,19 @@ def refuse_if_held(target: Path, name: str) -> None:
     if sys.platform.startswith("linux") and LOCKS.is_file():
         if not _held(target):
             return
-        what_to_do = "close it there or remove its layers from the project, or choose another place"
+        what_to_do = tr("close it there or remove its layers from the project, or choose another place")
     else:
         if not _open_journals(target):
             return
-        what_to_do = "close it there (if nobody has it open: open and close it once), or choose another place"
-    raise InputError(f"{name}: another program is working in {target}: {what_to_do}.")
+        what_to_do = tr("close it there (if nobody has it open: open and close it once), or choose another place")
+    raise InputError(
+        tr(
+            "{name}: another program is working in {target}: {what_to_do}.",
+            name=name,
+            target=target,
+            what_to_do=what_to_do,
+        )
+    )
 
 
 def other_tables(target: Path, own: str) -> list[str]:
@@ -107,7 +117,11 @@ def _tables_of_copy(target: Path) -> list[str]:
             return _tables((folder / "copy").as_uri() + "?mode=rw")
     except OSError as error:
         raise VbasError(
-            f"{target} and the journal beside it cannot be looked into: {error.strerror}. Choose another place."
+            tr(
+                "{target} and the journal beside it cannot be looked into: {strerror}. Choose another place.",
+                target=target,
+                strerror=error.strerror,
+            )
         ) from error
 
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ....core.errors import VbasError
+from ....core.language import tr
 
 # File systems that know no locks: there the unpredictable names alone keep two runs apart.
 NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL)
@@ -47,7 +48,12 @@ def _taken(lock: Path, target: Path, name: str) -> tuple[int, bool]:
             descriptor = _opened(lock)
         except OSError as error:
             raise VbasError(
-                f"{name} cannot be written to {target.parent}: {error.strerror}. Choose another folder."
+                tr(
+                    "{name} cannot be written to {parent}: {strerror}. Choose another folder.",
+                    name=name,
+                    parent=target.parent,
+                    strerror=error.strerror,
+                )
             ) from error
         try:
             sure = lock_file(descriptor)
@@ -56,13 +62,24 @@ def _taken(lock: Path, target: Path, name: str) -> tuple[int, bool]:
         except BlockingIOError:
             os.close(descriptor)
             raise VbasError(
-                f"{name}: another run is writing to {target}: wait until it has ended, or choose another place."
+                tr(
+                    "{name}: another run is writing to {target}: wait until it has ended, or choose another place.",
+                    name=name,
+                    target=target,
+                )
             ) from None
         except BaseException:
             os.close(descriptor)
             raise
         os.close(descriptor)  # the run before removed it in between
-    raise VbasError(f"{name} cannot be written to {target.parent}: {lock.name} is in the way there: remove it.")
+    raise VbasError(
+        tr(
+            "{name} cannot be written to {parent}: {lock} is in the way there: remove it.",
+            name=name,
+            parent=target.parent,
+            lock=lock.name,
+        )
+    )
 
 
 def _opened(lock: Path) -> int:

@@ -27,6 +27,7 @@ from qgis.core import (
 )
 from qgis.PyQt.QtGui import QColor
 
+from ....core.language import plural, tr
 from ...compat import geometry_kind, python_value
 
 CLASSES = 6
@@ -111,10 +112,15 @@ class NestedLevels:
         if not levels.size:
             return None
         titles = [
-            f"Level {level:g}: {n} region{'s' * (n != 1)}" for level, n in zip(levels.tolist(), n_regions.tolist())
+            plural("Level {level:g}: {n} region", "Level {level:g}: {n} regions", n, level=level)
+            for level, n in zip(levels.tolist(), n_regions.tolist())
         ]
         root = QgsRuleBasedRenderer.Rule(None)
-        fill = self._finest(layer, f'"{name}" = {levels.min():g}', f"{titles[0]} (finest)")
+        fill = self._finest(
+            layer,
+            f'"{name}" = {levels.min():g}',
+            tr("{title} (finest)", title=titles[0]),
+        )
         root.appendChild(fill)
         colours, widths = shades(OUTLINES, len(levels)), np.linspace(0.2, 1.3, max(len(levels), 2)).tolist()
         for level, title, colour, width in list(zip(levels.tolist(), titles, colours, widths))[1:]:

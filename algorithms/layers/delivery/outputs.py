@@ -21,6 +21,7 @@ from qgis.core import (
 )
 
 from ....core.errors import InputError, VbasError
+from ....core.language import tr
 from ....core.progress import Progress, part
 from ..feedback import check_cancelled
 from ..given import Given
@@ -42,8 +43,8 @@ from .writing import fill_sink, in_one_sentence, write_file, write_text
 
 # Where writing ends and the second count begins, of the stretch of an output on the bar.
 WRITTEN = 0.4
-SAID = {FOR_RELEASE: "For release", INTERNAL: "Internal, not to be published", TEST_DATA: "Test data"}
-NOTE = (
+SAID = {FOR_RELEASE: tr("For release"), INTERNAL: tr("Internal, not to be published"), TEST_DATA: tr("Test data")}
+NOTE = tr(
     "{name} is internal: do not publish it.\n\n"
     "{title}: what is suppressed in a release could be derived from it.\n"
     "This note stands beside the file because its format has no place for it: keep the two together.\n"
@@ -136,7 +137,7 @@ class Outputs:
         if self.wanted(name):
             destination = self._destinations[name]
             if not isinstance(destination, Path):
-                raise InputError(f"{name}: give the name of a file.")
+                raise InputError(tr("{name}: give the name of a file.", name=name))
             self._titles[name] = self._given.definition(name).description()
             content = text()
             with in_one_sentence(name):
@@ -261,7 +262,7 @@ class Outputs:
     def _to_sink(self, name: str, table: Table, title: str, check: SecondCount | None, progress: Progress) -> None:
         sink, identifier = fill_sink(self._given, name, table, part(progress, 0.0, WRITTEN))
         if sink is None:
-            raise VbasError(f"{name} could not be created: check where it is to be written.")
+            raise VbasError(tr("{name} could not be created: check where it is to be written.", name=name))
         del sink
         layer = QgsProcessingUtils.mapLayerFromString(identifier, self._given.context)
         try:

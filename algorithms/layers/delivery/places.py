@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ....core.errors import Cancelled, VbasError
+from ....core.language import tr
 from .journals import journals_of, refuse_if_held
 from .leftovers import NEW, OLD, hidden_beside
 
@@ -61,11 +62,15 @@ def deliver(places: Sequence[Place], check_cancelled: Callable[[], None] = lambd
             place.discard()
         if lost:
             raise VbasError(
-                f"The outputs could not be put in their place: {_reason(error)}. {' '.join(lost)}"
+                tr(
+                    "The outputs could not be put in their place: {reason}. {lost}",
+                    reason=_reason(error),
+                    lost=" ".join(lost),
+                )
             ) from error
         if isinstance(error, (OSError, VbasError)) and not isinstance(error, Cancelled):
             raise VbasError(
-                f"The outputs could not be put in their place: {_reason(error)}. Nothing was changed."
+                tr("The outputs could not be put in their place: {reason}. Nothing was changed.", reason=_reason(error))
             ) from error
         raise
     return [sentence for place in places for sentence in place.forget()]
@@ -104,7 +109,14 @@ class FilePlace:
             for move in self._moves:
                 move.prepare(like)
         except OSError as error:
-            raise VbasError(f"{self._name} cannot be written to {self._target.parent}: {error.strerror}") from error
+            raise VbasError(
+                tr(
+                    "{name} cannot be written to {parent}: {strerror}",
+                    name=self._name,
+                    parent=self._target.parent,
+                    strerror=error.strerror,
+                )
+            ) from error
 
     def put(self) -> None:
         refuse_if_held(self._target, self._name)
@@ -118,7 +130,7 @@ class FilePlace:
             for move in self._moves:
                 move.check()
             if any(_status(self._target.with_name(one)) is not None for one in journals_of(self._target)):
-                raise VbasError(f"another program has just written beside {self._target}")
+                raise VbasError(tr("another program has just written beside {target}", target=self._target))
 
     def undo(self) -> list[str]:
         return [sentence for move in reversed(self._moves) for sentence in move.undo()]
@@ -154,10 +166,10 @@ class _Move:
     def put(self) -> None:
         before = _status(self._target)
         if (before is not None) != self._replaces:
-            raise OSError(errno.EBUSY, f"another program has just changed {self._target}")
+            raise OSError(errno.EBUSY, tr("another program has just changed {target}", target=self._target))
         if before is not None:
             if not stat.S_ISREG(before.st_mode):
-                raise OSError(errno.EEXIST, f"{self._target} is no longer a plain file")
+                raise OSError(errno.EEXIST, tr("{target} is no longer a plain file", target=self._target))
             self._keep()
         if self._source is not None:
             os.replace(self._part, self._target)  # noqa: PTH105
@@ -174,7 +186,7 @@ class _Move:
     def check(self) -> None:
         there = _status(self._target) is not None
         if there != (self._source is not None) or (there and not _same_bytes(self._source, self._target)):
-            raise OSError(errno.EBUSY, f"another program has just changed {self._target}")
+            raise OSError(errno.EBUSY, tr("another program has just changed {target}", target=self._target))
 
     def undo(self) -> list[str]:
         try:
@@ -189,17 +201,34 @@ class _Move:
         except OSError as error:
             if self._replaces:
                 return [
-                    f"{self._target} could not be put back ({error.strerror}): what it held is in {self._kept}, rename "
-                    "it."
+                    tr(
+                        "{target} could not be put back ({strerror}): what it held is in {kept}, rename it.",
+                        target=self._target,
+                        strerror=error.strerror,
+                        kept=self._kept,
+                    )
                 ]
-            return [f"{self._target} was already written and could not be removed ({error.strerror}): remove it."]
+            return [
+                tr(
+                    "{target} was already written and could not be removed ({strerror}): remove it.",
+                    target=self._target,
+                    strerror=error.strerror,
+                )
+            ]
         return []
 
     def forget(self) -> list[str]:
         try:
             self._kept.unlink(missing_ok=True)
         except OSError as error:
-            return [f"What {self._target} held before is still in {self._kept} ({error.strerror}): remove it."]
+            return [
+                tr(
+                    "What {target} held before is still in {kept} ({strerror}): remove it.",
+                    target=self._target,
+                    kept=self._kept,
+                    strerror=error.strerror,
+                )
+            ]
         return []
 
     def discard(self) -> None:

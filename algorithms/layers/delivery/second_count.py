@@ -22,6 +22,7 @@ from qgis.core import QgsFeature, QgsFeatureRequest, QgsVectorLayer
 from qgis.PyQt.QtCore import QVariant
 
 from ....core.errors import InputError, PrivacyError, VbasError, first_values
+from ....core.language import tr
 from ....core.progress import Progress, silent
 from ....core.records.sqlite_file import quoted
 from ...compat import kind_of
@@ -68,7 +69,7 @@ class _Classes:
     def add(self, rows: Sequence[Sequence[object]]) -> None:
         # A short row would leave a column out of the classes, and make one of several.
         if any(len(row) != self.n_fields for row in rows):
-            raise VbasError("What was written cannot be read back: rows have lost fields. Nothing was kept.")
+            raise VbasError(tr("What was written cannot be read back: rows have lost fields. Nothing was kept."))
         self.n_rows += len(rows)
         columns = [self._typed_column(position, column) for position, column in enumerate(zip(*rows))]
         for seen, column in zip(self.values, columns):
@@ -128,27 +129,50 @@ def _compare(output: str, found: ReadBack | None, table: Table, check: SecondCou
     kind = VbasError if check is None else PrivacyError
     if found is None:
         raise kind(
-            f"{output} cannot be read back in this format: nothing was kept; choose another, such as GeoPackage."
+            tr(
+                "{output} cannot be read back in this format: nothing was kept; choose another, such as GeoPackage.",
+                output=output,
+            )
         )
     if found.n_rows != len(table):
-        raise kind(f"{output} was not written whole ({found.n_rows} of {len(table)} rows): nothing was kept.")
+        raise kind(
+            tr(
+                "{output} was not written whole ({n_rows} of {n_table} rows): nothing was kept.",
+                output=output,
+                n_rows=found.n_rows,
+                n_table=len(table),
+            )
+        )
     if found.n_shapes is not None and table.shapes is not None:
         n_shapes = sum(shape is not None and not shape.is_empty for shape in table.shapes)
         if found.n_shapes != n_shapes:
             raise kind(
-                f"{output} was not written whole ({found.n_shapes} of {n_shapes} rows with a shape): nothing was kept."
+                tr(
+                    "{output} was not written whole ({n_shapes} of {expected} rows with a shape): nothing was kept.",
+                    output=output,
+                    n_shapes=found.n_shapes,
+                    expected=n_shapes,
+                )
             )
     if not found.n_rows:
         return
     lost = [one.name() for one, name in zip(table.fields, found.names) if name is None]
     if lost:
         raise InputError(
-            f"{output}: the format cannot hold a field named {first_values(lost)} (its characters are changed): rename "
-            "it first or choose another format, such as GeoPackage."
+            tr(
+                "{output}: the format cannot hold a field named {first} (its characters are changed): rename "
+                "it first or choose another format, such as GeoPackage.",
+                output=output,
+                first=first_values(lost),
+            )
         )
     if check is not None and (found.smallest is None or found.smallest < check.k):
         raise PrivacyError(
-            f"The second count found a class of fewer than {check.k} records in {output}: nothing was kept."
+            tr(
+                "The second count found a class of fewer than {k} records in {output}: nothing was kept.",
+                k=check.k,
+                output=output,
+            )
         )
     _compare_values(output, found, table)
 
@@ -161,8 +185,13 @@ def _compare_values(output: str, found: ReadBack, table: Table) -> None:
         changed = [] if computed else changed_values(table.distinct(position), values, str(kind_of(one)))
         if changed:
             raise InputError(
-                f"{output}: the format does not keep the values {first_values(changed)} of field “{one.name()}” as "
-                "they are: choose another format, such as GeoPackage, or round or shorten them."
+                tr(
+                    "{output}: the format does not keep the values {first} of field “{one}” as "
+                    "they are: choose another format, such as GeoPackage, or round or shorten them.",
+                    output=output,
+                    first=first_values(changed),
+                    one=one.name(),
+                )
             )
 
 

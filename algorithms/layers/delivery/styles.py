@@ -18,6 +18,7 @@ from qgis.core import (
 )
 from qgis.PyQt.QtGui import QColor
 
+from ....core.language import tr
 from ...compat import geometry_kind, label_placement
 from ..tables import FOR_RELEASE, INTERNAL, TEST_DATA, kind_of_output
 from .fields import name_fields, tell_features
@@ -34,7 +35,7 @@ from .looks import (
 )
 
 RELEASED = Graduated(
-    ("released", "area_km2"), "{0} / {1}", "records/km²", "none released", "no surface", GREENS_TO_BLUES
+    ("released", "area_km2"), "{0} / {1}", "records/km²", tr("none released"), tr("no surface"), GREENS_TO_BLUES
 )
 Look = Union[Graduated, NestedLevels, Categorised, Plain]
 # Of the demonstration city, from the centre outwards, in the same eight colours.
@@ -56,28 +57,30 @@ LOOKS: dict[str, tuple[Look, ...]] = {
             Graduated(
                 ("coarser", "suppressed", "records"),
                 "100.0 * ({0} + {1}) / {2}",
-                "% not shown here",
-                "all shown here",
-                "no records",
+                tr("% not shown here"),
+                tr("all shown here"),
+                tr("no records"),
                 REDS,
             )
         ),
         Graduated(
             ("suppressed", "records"),
             "100.0 * {0} / {1}",
-            "% suppressed",
-            "none suppressed",
-            "no records",
+            tr("% suppressed"),
+            tr("none suppressed"),
+            tr("no records"),
             REDS,
         ),
         Plain(REGION),
     ),
     "AREA_AUDIT": (
-        Graduated(("percent_below",), "{0}", "% below K_MIN", "none below K_MIN", "no households masked", REDS),
+        Graduated(
+            ("percent_below",), "{0}", tr("% below K_MIN"), tr("none below K_MIN"), tr("no households masked"), REDS
+        ),
         Plain(REGION),
     ),
     "GROUPS": (
-        Graduated(("density",), "{0}", "people/km²", "nobody", "no surface", GREENS_TO_BLUES),
+        Graduated(("density",), "{0}", "people/km²", "nobody", tr("no surface"), GREENS_TO_BLUES),
         Plain(REGION),
     ),
     "AREAS": (Categorised("district", DISTRICTS), Plain(REGION)),
@@ -93,18 +96,18 @@ LABELLED = ("RELEASED_REGIONS", "REGION_AUDIT", "GROUPS")
 
 # What the numbers of a legend are, for the legends of printed maps.
 LEGENDS = {
-    "RELEASED_REGIONS": "records released per km²",
-    "REGION_AUDIT": "records suppressed, % of all",
-    "AREA_AUDIT": "households below the wanted anonymity, %",
-    "GROUPS": "people per km²",
+    "RELEASED_REGIONS": tr("records released per km²"),
+    "REGION_AUDIT": tr("records suppressed, % of all"),
+    "AREA_AUDIT": tr("households below the wanted anonymity, %"),
+    "GROUPS": tr("people per km²"),
     "AREAS": "district",
-    "AUDIT": "what became of each point",
-    "LEFT_OUT": "why it is left out",
+    "AUDIT": tr("what became of each point"),
+    "LEFT_OUT": tr("why it is left out"),
 }
 MAY_BE_PUBLISHED = {
-    FOR_RELEASE: "May be published under the rules that bind you.",
-    INTERNAL: "Not to be published: suppressed counts could be derived from it.",
-    TEST_DATA: "May be published: nobody in it exists.",
+    FOR_RELEASE: tr("May be published under the rules that bind you."),
+    INTERNAL: tr("Not to be published: suppressed counts could be derived from it."),
+    TEST_DATA: tr("May be published: nobody in it exists."),
 }
 
 

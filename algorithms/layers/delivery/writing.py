@@ -22,6 +22,7 @@ from qgis.core import (
 )
 
 from ....core.errors import InputError, VbasError
+from ....core.language import tr
 from ....core.progress import Progress, silent
 from ....core.records.sqlite_file import quoted
 from ..given import Given
@@ -39,7 +40,9 @@ def write_file(file: Path, table: Table, title: str, progress: Progress = silent
     options = QgsVectorFileWriter.SaveVectorOptions()
     options.driverName = QgsVectorFileWriter.driverForExtension(file.suffix.lstrip("."))
     if not options.driverName:
-        raise InputError(f"“{file.suffix}” is not a format that QGIS writes: use .gpkg, .csv or another known one.")
+        raise InputError(
+            tr("“{suffix}” is not a format that QGIS writes: use .gpkg, .csv or another known one.", suffix=file.suffix)
+        )
     options.layerName = file.stem
     if options.driverName == "GPKG":
         used = {name.lower() for name in fields.names()}
@@ -63,11 +66,13 @@ def write_file(file: Path, table: Table, title: str, progress: Progress = silent
         _fill(writer, table, progress)
     with _errors_of_gdal() as errors:
         if not writer.flushBuffer():
-            errors.append(writer.errorMessage() or "the disk may be full")
+            errors.append(writer.errorMessage() or tr("the disk may be full"))
         _stop_on(writer, file)
         del writer  # closes the file: what was not on the disk yet may fail only now
     if errors:
-        raise VbasError(f"{file.name} cannot be written: {errors[0]}. Nothing was changed.")
+        raise VbasError(
+            tr("{name} cannot be written: {errors}. Nothing was changed.", name=file.name, errors=errors[0])
+        )
     if in_bulk:
         _fill_geopackage(file, table, progress)
 
@@ -77,7 +82,7 @@ def write_text(file: Path, text: str) -> None:
     content = text.encode("utf-8")
     file.write_bytes(content)
     if file.read_bytes() != content:
-        raise VbasError(f"{file.name} was not written whole: nothing was kept.")
+        raise VbasError(tr("{name} was not written whole: nothing was kept.", name=file.name))
 
 
 @contextmanager
@@ -88,14 +93,25 @@ def in_one_sentence(output: str) -> Iterator[None]:
     except (OSError, sqlite3.Error, csv.Error, UnicodeError, OverflowError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise VbasError(
-            f"{output} cannot be written: {reason}. Nothing was changed; make room for temporary files in "
-            f"{tempfile.gettempdir()}, or set TMPDIR to another folder."
+            tr(
+                "{output} cannot be written: {reason}. Nothing was changed; make room for temporary files in "
+                "{folder}, or set TMPDIR to another folder.",
+                output=output,
+                reason=reason,
+                folder=tempfile.gettempdir(),
+            )
         ) from error
 
 
 def _stop_on(writer: QgsVectorFileWriter, file: Path) -> None:
     if writer.hasError() != QgsVectorFileWriter.WriterError.NoError:
-        raise VbasError(f"{file.name} cannot be written: {writer.errorMessage()}. Nothing was changed.")
+        raise VbasError(
+            tr(
+                "{name} cannot be written: {errormessage}. Nothing was changed.",
+                name=file.name,
+                errormessage=writer.errorMessage(),
+            )
+        )
 
 
 @contextmanager
@@ -122,7 +138,13 @@ def fill_sink(given: Given, name: str, table: Table, progress: Progress) -> tupl
     if sink is not None:
         _fill(sink, table, progress)
         if not sink.flushBuffer():
-            raise VbasError(f"{name} could not be written: {sink.lastError() or 'its last rows were not taken'}.")
+            raise VbasError(
+                tr(
+                    "{name} could not be written: {reason}.",
+                    name=name,
+                    reason=sink.lastError() or tr("its last rows were not taken"),
+                )
+            )
     return sink, identifier
 
 
@@ -144,7 +166,13 @@ def _fill(sink: QgsFeatureSink, table: Table, progress: Progress) -> None:
                     geometry.fromWkb(shapes[start + i])
                 feature.setGeometry(geometry)
             if not sink.addFeature(feature, QgsFeatureSink.Flag.FastInsert):
-                raise VbasError(f"Row {start + i + 1} could not be written: {sink.lastError()}.")
+                raise VbasError(
+                    tr(
+                        "Row {start} could not be written: {reason}.",
+                        start=start + i + 1,
+                        reason=sink.lastError(),
+                    )
+                )
 
 
 def _multi(table: Table) -> list[shapely.Geometry]:

@@ -27,6 +27,7 @@ from qgis.core import (
 )
 
 from ....core.errors import InputError, first_values
+from ....core.language import tr
 from ....core.records import sqlite_file
 from ....core.records.plain_files import CsvRows, check_shp, count_dbf, scan_csv
 from ...compat import kind_of
@@ -122,7 +123,9 @@ class CheckedSource:
                         stack.enter_context(held(join.joinLayer(), join.joinLayer().fields().names(), self.name))
             # Of a layer that is being edited QGIS always says so; there the rows are counted.
             if n_rows is None and not features.isValid():
-                raise InputError(f"{self.name} cannot be read: check that the layer still shows its features.")
+                raise InputError(
+                    tr("{name} cannot be read: check that the layer still shows its features.", name=self.name)
+                )
             while True:
                 with errors_of_readers(self.name):
                     chunk = list(islice(features, size))
@@ -133,8 +136,13 @@ class CheckedSource:
                     yield chunk
             if n_rows is not None and done != n_rows:
                 raise InputError(
-                    f"{self.name}: {done} rows were read where {n_rows} are: the data are damaged, or another program "
-                    "is changing them. Load the layer again and run again."
+                    tr(
+                        "{name}: {done} rows were read where {n_rows} are: the data are damaged, or another program "
+                        "is changing them. Load the layer again and run again.",
+                        name=self.name,
+                        done=done,
+                        n_rows=n_rows,
+                    )
                 )
 
     def _wanted(self, request: QgsFeatureRequest) -> list[int]:
@@ -222,7 +230,11 @@ def refuse_changed(path: Path, before: list[tuple[int, int, int] | None], parame
     """Raise InputError unless the file is as `state_of` found it."""
     if state_of(path) != before:
         raise InputError(
-            f"{parameter}: {path.name} was changed by another program while it was read: run again when that has ended."
+            tr(
+                "{parameter}: {name} was changed by another program while it was read: run again when that has ended.",
+                parameter=parameter,
+                name=path.name,
+            )
         )
 
 
@@ -243,8 +255,11 @@ def errors_of_readers(parameter: str) -> Iterator[None]:
         gdal.PopErrorHandler()
     if found:
         raise InputError(
-            f"{parameter} cannot be read as it is ({found[0].strip().rstrip('.')}): correct it, or use an undamaged "
-            "copy."
+            tr(
+                "{parameter} cannot be read as it is ({found}): correct it, or use an undamaged copy.",
+                parameter=parameter,
+                found=found[0].strip().rstrip("."),
+            )
         )
 
 
@@ -259,8 +274,14 @@ def undecoded(parameter: str, field: str, wrong: Sequence[object]) -> InputError
     """The sentence about text in another encoding than the layer's."""
     shown = first_values(str(value)[:40] for value in wrong)
     return InputError(
-        f"{parameter}: field “{field}” holds text that is not in the encoding of the layer (first: {shown}): save it "
-        "as UTF-8, or choose its encoding, such as ISO-8859-1 or windows-1252, in the layer's properties under Source."
+        tr(
+            "{parameter}: field “{field}” holds text that is not in the encoding of the layer (first: "
+            "{shown}): save it as UTF-8, or choose its encoding, such as ISO-8859-1 or windows-1252, in the "
+            "layer's properties under Source.",
+            parameter=parameter,
+            field=field,
+            shown=shown,
+        )
     )
 
 
@@ -269,9 +290,15 @@ def refuse_unreadable(parameter: str, fields: QgsFields, names: Sequence[str]) -
     for name in names:
         one = fields.field(name)
         if not one.isNumeric() and kind_of(one) is None:
-            kind = one.typeName() or "lists, maps or bytes"
+            kind = one.typeName() or tr("lists, maps or bytes")
             raise InputError(
-                f"{parameter}: field “{name}” holds {kind}, not single values: put them into fields of text or numbers."
+                tr(
+                    "{parameter}: field “{name}” holds {kind}, not single values: put them into fields of "
+                    "text or numbers.",
+                    parameter=parameter,
+                    name=name,
+                    kind=kind,
+                )
             )
 
 

@@ -79,7 +79,15 @@ def check_degrees(coordinates: np.ndarray, crs: QgsCoordinateReferenceSystem, la
         or east - west > MOST_LONGITUDE + ROUNDING
     ):
         raise InputError(
-            f"{layer} is declared to be in {crs.authid() or 'a geographic CRS'}, in degrees, but reaches from "
-            f"{west:.10g} to {east:.10g} and from {south:.10g} to {north:.10g}, which degrees never do: assign "
-            "the layer the coordinate reference system that it was made in."
+            tr(
+                "{layer} is declared to be in {authid}, in degrees, but reaches from "
+                "{west:.10g} to {east:.10g} and from {south:.10g} to {north:.10g}, which degrees never do: assign "
+                "the layer the coordinate reference system that it was made in.",
+                layer=layer,
+                authid=crs.authid() or tr("a geographic CRS"),
+                west=west,
+                east=east,
+                south=south,
+                north=north,
+            )
         )

@@ -11,6 +11,7 @@ from qgis.core import QgsFeatureRequest, QgsProcessingFeatureSource, QgsProcessi
 from ....core.areas import Areas, identifier_text, make_areas
 from ....core.crosswalk import Crosswalk, crosswalk_from_table
 from ....core.errors import InputError, first_values
+from ....core.language import tr
 from ....core.levels import Levels, make_levels
 from ...compat import python_value
 from ..feedback import check_cancelled
@@ -33,7 +34,7 @@ def read_crosswalk(
     areas, levels = read_levels(source, id_field, areas, feedback)
     if len(levels) > 1:
         raise InputError(
-            "CROSSWALK has several levels (vbas_region_1, vbas_region_2, …): one with vbas_region is needed."
+            tr("CROSSWALK has several levels (vbas_region_1, vbas_region_2, …): one with vbas_region is needed.")
         )
     return areas, levels.crosswalks[0]
 
@@ -54,7 +55,11 @@ def read_levels(
     lost = [name for name in wanted if name not in map(str.lower, numbered)]
     if lost:
         raise InputError(
-            f"CROSSWALK has {', '.join(numbered)}, but no {lost[0]}: give all its levels, numbered from 1, the finest."
+            tr(
+                "CROSSWALK has {numbered}, but no {lost}: give all its levels, numbered from 1, the finest.",
+                numbered=", ".join(numbered),
+                lost=lost[0],
+            )
         )
     names = numbered or [NUMBER]
     indices = [field_index(fields, name, "CROSSWALK", "CROSSWALK") for name in names]
@@ -62,7 +67,10 @@ def read_levels(
         others = [name for name in fields.names() if name.lower() not in (*map(str.lower, names), "fid", "ogc_fid")]
         if len(others) != 1:
             raise InputError(
-                f"CROSSWALK has the fields {', '.join(fields.names())}: say in CROSSWALK_ID which holds the areas."
+                tr(
+                    "CROSSWALK has the fields {names}: say in CROSSWALK_ID which holds the areas.",
+                    names=", ".join(fields.names()),
+                )
             )
         id_field = others[0]
     id_index = field_index(fields, id_field, "CROSSWALK_ID", "CROSSWALK")
@@ -76,7 +84,7 @@ def read_levels(
             number = python_value(feature[index])
             column.append(None if number == "" else number)
     if not identifiers:
-        raise InputError("CROSSWALK is empty: it needs a row per area.")
+        raise InputError(tr("CROSSWALK is empty: it needs a row per area."))
     if areas is None:  # an identifier that stands twice is reported below
         once = list(dict.fromkeys(identifiers))
         areas = make_areas(once, np.zeros((len(once), 2)), None, "CROSSWALK_ID")
@@ -89,16 +97,24 @@ def read_sites(source: QgsProcessingFeatureSource, layer: AreaLayer, feedback: Q
     sites, _ = _sites_and_numbers(source, layer, feedback)
     n = len(layer.areas)
     if len(sites) > n:
-        raise InputError(f"SITES has {len(sites)} points for {n} areas: give at most one site per area.")
+        raise InputError(
+            tr("SITES has {n_sites} points for {n} areas: give at most one site per area.", n_sites=len(sites), n=n)
+        )
     low, high = layer.areas.points.min(axis=0), layer.areas.points.max(axis=0)
     around = np.maximum(high - low, 1.0)
     outside = ((sites < low - around) | (sites > high + around)).any(axis=1)
     if outside.all():
         raise InputError(
-            "All SITES lie far outside the areas: check the coordinate reference systems of SITES and REGIONS."
+            tr("All SITES lie far outside the areas: check the coordinate reference systems of SITES and REGIONS.")
         )
     if outside.any():
-        feedback.pushWarning(f"{int(outside.sum())} of {len(sites)} sites lie far outside the areas.")
+        feedback.pushWarning(
+            tr(
+                "{n_outside} of {n_sites} sites lie far outside the areas.",
+                n_outside=int(outside.sum()),
+                n_sites=len(sites),
+            )
+        )
     return sites
 
 
@@ -107,15 +123,24 @@ def read_numbered_sites(
 ) -> np.ndarray:
     """The site of each region of a crosswalk, (n_regions, 2), by the field vbas_region. Raises InputError."""
     if source.fields().lookupField(NUMBER) < 0:
-        raise InputError(f"SITES has no field “{NUMBER}” that says which region each belongs to: leave SITES empty.")
+        raise InputError(
+            tr(
+                "SITES has no field “{number}” that says which region each belongs to: leave SITES empty.",
+                number=NUMBER,
+            )
+        )
     sites, numbers = _sites_and_numbers(source, layer, feedback)
     position = {number: i for i, number in enumerate(numbers)}
     wanted = [str(number) for number in crosswalk.numbers.tolist()]
     lost = [number for number in wanted if number not in position]
     if lost:
         raise InputError(
-            f"SITES has no point for {len(lost)} regions of the crosswalk (first: {first_values(lost)}): use the sites "
-            "that were made with it, or leave SITES empty."
+            tr(
+                "SITES has no point for {n_lost} regions of the crosswalk (first: {first}): use the sites "
+                "that were made with it, or leave SITES empty.",
+                n_lost=len(lost),
+                first=first_values(lost),
+            )
         )
     return sites[[position[number] for number in wanted]]
 
@@ -128,13 +153,13 @@ def _sites_and_numbers(
     for feature in source.getFeatures():
         check_cancelled(feedback)
         if feature.geometry().isNull() or feature.geometry().isEmpty():
-            raise InputError("SITES has a row without a point: remove it.")
+            raise InputError(tr("SITES has a row without a point: remove it."))
         wkbs.append(bytes(feature.geometry().asWkb()))
         numbers.append(identifier_text(python_value(feature[index])) if index >= 0 else None)
     if not wkbs:
-        raise InputError("SITES is empty: give at least one point.")
+        raise InputError(tr("SITES is empty: give at least one point."))
     if not source.sourceCrs().isValid():
-        raise InputError("SITES has no coordinate reference system: assign the layer its CRS first.")
+        raise InputError(tr("SITES has no coordinate reference system: assign the layer its CRS first."))
     rows = np.arange(1, len(wkbs) + 1)
     shapes = shapely.centroid(shapes_of(wkbs, rows, "SITES"))
     check_degrees(shapely.get_coordinates(shapes), source.sourceCrs(), "SITES")
@@ -161,14 +186,24 @@ def read_units(
     once = once[once[:, 0] >= 0]
     if not len(once):
         raise InputError(
-            f"HIERARCHY_TABLE names none of the areas in “{id_field}” (first: {first_values(texts)}; areas: "
-            f"{first_values(areas.identifiers)}): choose the field that holds the areas' identifiers."
+            tr(
+                "HIERARCHY_TABLE names none of the areas in “{id_field}” (first: {first}; areas: "
+                "{areas}): choose the field that holds the areas' identifiers.",
+                id_field=id_field,
+                first=first_values(texts),
+                areas=first_values(areas.identifiers),
+            )
         )
     times = np.bincount(once[:, 0], minlength=len(areas))
     if (times > 1).any():
         raise InputError(
-            f"HIERARCHY_TABLE puts {int((times > 1).sum())} areas into several units of “{level}” "
-            f"({first_values(areas.identifiers[times > 1])}): choose a level in which each area has one unit."
+            tr(
+                "HIERARCHY_TABLE puts {n_value} areas into several units of “{level}” "
+                "({first}): choose a level in which each area has one unit.",
+                n_value=int((times > 1).sum()),
+                level=level,
+                first=first_values(areas.identifiers[times > 1]),
+            )
         )
     for area, code in once.tolist():
         units[area] = unit.categories[code]

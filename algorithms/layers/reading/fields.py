@@ -8,15 +8,27 @@ import numpy as np
 from qgis.core import QgsFields
 
 from ....core.errors import InputError, first_values
+from ....core.language import tr
 
 
 def field_index(fields: QgsFields, name: str, parameter: str, layer: str) -> int:
     """Position of a field. Raises InputError that lists the fields there are."""
     index = fields.lookupField(name) if name else -1
     if index < 0:
-        there = first_values(fields.names(), 12) or "none at all"
-        wrong = f"there is no field “{name}” in {layer}, which" if name else f"no field was chosen; {layer}"
-        raise InputError(f"{parameter}: {wrong} has the fields {there}: choose one of them.")
+        there = first_values(fields.names(), 12) or tr("none at all")
+        wrong = (
+            tr("there is no field “{name}” in {layer}, which", name=name, layer=layer)
+            if name
+            else tr("no field was chosen; {layer}", layer=layer)
+        )
+        raise InputError(
+            tr(
+                "{parameter}: {wrong} has the fields {there}: choose one of them.",
+                parameter=parameter,
+                wrong=wrong,
+                there=there,
+            )
+        )
     return index
 
 
@@ -36,7 +48,13 @@ def number_or_missing(values: Sequence[object], field: str, parameter: str, iden
             wrong.append(value)
     if wrong:
         raise InputError(
-            f"{parameter} field “{field}” is not a number in {len(wrong)} rows (first: {first_values(wrong)}): "
-            "choose a numeric field or correct it."
+            tr(
+                "{parameter} field “{field}” is not a number in {n_wrong} rows (first: {first}): "
+                "choose a numeric field or correct it.",
+                parameter=parameter,
+                field=field,
+                n_wrong=len(wrong),
+                first=first_values(wrong),
+            )
         )
     return numbers

@@ -9,6 +9,7 @@ from osgeo import gdal, ogr
 from qgis.core import QgsFeatureRequest, QgsFields, QgsProcessingFeedback, QgsVectorLayer
 
 from ....core.errors import InputError
+from ....core.language import tr
 from ....core.records.columns import Column, ColumnBuilder
 from ....core.records.sqlite_file import declared_types, has_idle_log, is_sqlite, read_table
 from ....core.records.table import MEMBER_FIELDS, NO_MEMBERS, RecordTable, check_fields, checked_counts
@@ -264,8 +265,13 @@ def read_arrow(
         progress(done / n_rows)
     if done != n_rows:
         raise InputError(
-            f"{parameter}: {done} rows were read where {n_rows} are: the data are damaged, or another program is "
-            "changing them. Run again with a whole file that nothing writes to."
+            tr(
+                "{parameter}: {done} rows were read where {n_rows} are: the data are damaged, or another program is "
+                "changing them. Run again with a whole file that nothing writes to.",
+                parameter=parameter,
+                done=done,
+                n_rows=n_rows,
+            )
         )
     return {name: builder.column() for name, builder in builders.items()}
 

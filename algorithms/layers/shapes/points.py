@@ -21,6 +21,7 @@ from qgis.core import (
 )
 
 from ....core.errors import InputError
+from ....core.language import tr
 from ....core.records.columns import Column, ColumnBuilder
 from ...compat import python_value
 from ..feedback import check_cancelled
@@ -64,9 +65,9 @@ def read_points(
     indexes = {name: field_index(fields, name, parameter, layer) for name, parameter in names}
     crs = source.sourceCrs()
     if not crs.isValid():
-        raise InputError(f"{layer} has no coordinate reference system: assign the layer its CRS first.")
+        raise InputError(tr("{layer} has no coordinate reference system: assign the layer its CRS first.", layer=layer))
     if QgsWkbTypes.geometryType(source.wkbType()) != QgsWkbTypes.GeometryType.PointGeometry:
-        raise InputError(f"{layer} has no points: give a layer of points.")
+        raise InputError(tr("{layer} has no points: give a layer of points.", layer=layer))
     builders = {name: ColumnBuilder() for name in indexes}
     request = QgsFeatureRequest().setSubsetOfAttributes(list(indexes.values()))
     features = source.getFeatures(request, QgsProcessingFeatureSource.Flag.FlagSkipGeometryValidityChecks)
@@ -81,7 +82,11 @@ def read_points(
         coordinates.append(np.array([position or _NOWHERE for position in positions]))
     if several:
         raise InputError(
-            f"{several} features of {layer} hold several points: split them first (“Multipart to singleparts”)."
+            tr(
+                "{several} features of {layer} hold several points: split them first (“Multipart to singleparts”).",
+                several=several,
+                layer=layer,
+            )
         )
     found = np.concatenate(coordinates)
     numbers = np.array(ids, np.int64)
@@ -126,7 +131,11 @@ def moved_coordinates(
         failed = True
     if failed:
         raise InputError(
-            f"Coordinates cannot be converted from {source.authid()} to {target.authid() or 'the areas’ projection'}: "
-            "check that each layer has the right coordinate reference system."
+            tr(
+                "Coordinates cannot be converted from {before} to {after}: "
+                "check that each layer has the right coordinate reference system.",
+                before=source.authid(),
+                after=target.authid() or tr("the areas’ projection"),
+            )
         )
     return result

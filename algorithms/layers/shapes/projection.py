@@ -19,6 +19,7 @@ from qgis.core import (
 
 from ....core.drawing import split_at_antimeridian
 from ....core.errors import InputError
+from ....core.language import tr
 
 # Statistics Canada's own projection: conformal, so that which site is nearest holds over the width of the country.
 CANADA = "EPSG:3347"
@@ -26,7 +27,7 @@ CANADA = "EPSG:3347"
 WIDE_KM = 6_000.0
 EARTH_KM = 6_371.0
 # Projections that count in metres which are not metres on the ground, by PROJ's name.
-WARPED = {"merc": "Mercator's", "eqc": "a plate carrée"}
+WARPED = {"merc": "Mercator's", "eqc": tr("a plate carrée")}
 
 _LINE = struct.Struct("<BII")  # byte order, type of geometry, number of points
 _LINE_STRING = 2
@@ -46,31 +47,44 @@ def planar_crs(
         return crs
     vectors = unit_vectors(shapes, crs)
     centre = _mean_direction(vectors)
-    reason = "geographic" if crs.isGeographic() else warped or "not in metres"
-    sentence = f"{layer} is in {crs.authid() or 'a CRS of its own'}, which is {reason}: "
+    reason = "geographic" if crs.isGeographic() else warped or tr("not in metres")
+    sentence = tr(
+        "{layer} is in {authid}, which is {reason}: ",
+        layer=layer,
+        authid=crs.authid() or tr("a CRS of its own"),
+        reason=reason,
+    )
     if in_canada(_degrees(vectors)):
         planar = QgsCoordinateReferenceSystem(CANADA)
-        sentence += (
-            f"distances are measured in Statistics Canada's Lambert projection ({CANADA}), in which they are "
-            f"{_longer(planar, centre)} than on the ground in the middle of the layer; areas in an equal-area "
-            "projection."
+        sentence += tr(
+            "distances are measured in Statistics Canada's Lambert projection ({canada}), in which they are "
+            "{longer} than on the ground in the middle of the layer; areas in an equal-area "
+            "projection.",
+            canada=CANADA,
+            longer=_longer(planar, centre),
         )
     else:
         planar = _equal_area(centre)
-        sentence += (
+        sentence += tr(
             "distances and areas are measured in the Lambert azimuthal equal-area projection centred on the layer "
-            f"({planar.toProj()})."
+            "({toproj}).",
+            toproj=planar.toProj(),
         )
     if warped:
-        feedback.pushWarning(f"{sentence} Its own metres are not metres on the ground.")
+        feedback.pushWarning(tr("{sentence} Its own metres are not metres on the ground.", sentence=sentence))
     else:
         feedback.pushInfo(sentence)
     width = 2 * EARTH_KM * float(np.arccos(np.clip(vectors @ centre, -1, 1)).max())
     if width > WIDE_KM:
         feedback.pushWarning(
-            f"{layer} is about {width:,.0f} km wide: over more than {WIDE_KM:,.0f} km no plane keeps distances well "
-            "enough, and more than one area in a hundred may join a region that is not its nearest. Anonymise its "
-            "parts one by one."
+            tr(
+                "{layer} is about {width:,.0f} km wide: over more than {wide_km:,.0f} km no plane keeps distances well "
+                "enough, and more than one area in a hundred may join a region that is not its nearest. Anonymise its "
+                "parts one by one.",
+                layer=layer,
+                width=width,
+                wide_km=WIDE_KM,
+            )
         )
     return planar
 
@@ -153,13 +167,19 @@ def _checked_move(coordinates: np.ndarray, transform: QgsCoordinateTransform) ->
         there = moved(coordinates, transform)
     except QgsCsException as error:
         raise InputError(
-            f"Coordinates cannot be converted from {name}: check that the layer has the right coordinate reference "
-            "system."
+            tr(
+                "Coordinates cannot be converted from {name}: check that the layer has the right coordinate reference "
+                "system.",
+                name=name,
+            )
         ) from error
     if not np.isfinite(there).all():
         raise InputError(
-            f"Coordinates are outside what {name} can hold: check that the layer has the right coordinate reference "
-            "system."
+            tr(
+                "Coordinates are outside what {name} can hold: check that the layer has the right coordinate reference "
+                "system.",
+                name=name,
+            )
         )
     return there
 

@@ -20,7 +20,8 @@ from qgis.core import (
 
 from ....core.areas import identifier_text
 from ....core.errors import InputError, first_values
-from ....core.written import written
+from ....core.language import tr
+from ....core.plain_text import plain_text
 from ...compat import field, python_value
 from ..feedback import check_cancelled
 from ..reading.coordinates import check_degrees, shapes_of
@@ -110,8 +111,13 @@ def read_surfaces(
     absent = shapely.is_missing(shapes) | shapely.is_empty(shapes)
     if absent.any():
         raise InputError(
-            f"{int(absent.sum())} {noun}s of {layer} have an empty geometry ({first_values(texts[absent])}): "
-            "repair or remove them."
+            tr(
+                "{n_absent} {noun}s of {layer} have an empty geometry ({first}): repair or remove them.",
+                n_absent=int(absent.sum()),
+                noun=noun,
+                layer=layer,
+                first=first_values(texts[absent]),
+            )
         )
     crs = source.sourceCrs()
     check_degrees(shapely.get_coordinates(shapes), crs, layer)
@@ -132,15 +138,19 @@ def read_surfaces(
 def _check_kind(source: QgsProcessingFeatureSource, layer: str, noun: str, points: bool) -> None:
     """Refuse a layer without a CRS, or of another kind of geometry."""
     if not source.sourceCrs().isValid():
-        raise InputError(f"{layer} has no coordinate reference system: assign the layer its CRS first.")
+        raise InputError(tr("{layer} has no coordinate reference system: assign the layer its CRS first.", layer=layer))
     kind = QgsWkbTypes.geometryType(source.wkbType())
     if kind == QgsWkbTypes.GeometryType.PolygonGeometry or (points and kind == QgsWkbTypes.GeometryType.PointGeometry):
         return
     if points:
         raise InputError(
-            f"{layer} has neither polygons nor points: give a layer of {noun}s, or of one point per {noun}."
+            tr(
+                "{layer} has neither polygons nor points: give a layer of {noun}s, or of one point per {noun}.",
+                layer=layer,
+                noun=noun,
+            )
         )
-    raise InputError(f"{layer} has no polygons: give a layer of {noun}s.")
+    raise InputError(tr("{layer} has no polygons: give a layer of {noun}s.", layer=layer, noun=noun))
 
 
 def _wkb_of(geometry: QgsGeometry) -> bytes | None:
@@ -158,15 +168,25 @@ def _repaired(shapes: np.ndarray, texts: np.ndarray, feedback: QgsProcessingFeed
     if not invalid.any():
         return shapes
     feedback.pushInfo(
-        f"{int(invalid.sum())} areas have an invalid polygon ({first_values(texts[invalid])}) and were repaired for "
-        f"measuring and drawing; {layer} itself is unchanged."
+        tr(
+            "{n_invalid} areas have an invalid polygon ({first}) and were repaired for "
+            "measuring and drawing; {layer} itself is unchanged.",
+            n_invalid=int(invalid.sum()),
+            first=first_values(texts[invalid]),
+            layer=layer,
+        )
     )
     shapes = shapes.copy()
     shapes[invalid] = [_surface(shape) for shape in shapely.make_valid(shapes[invalid])]
     flat = shapely.area(shapes) == 0
     if flat.any():
         raise InputError(
-            f"{int(flat.sum())} areas of {layer} have no surface ({first_values(texts[flat])}): repair or remove them."
+            tr(
+                "{n_flat} areas of {layer} have no surface ({first}): repair or remove them.",
+                n_flat=int(flat.sum()),
+                layer=layer,
+                first=first_values(texts[flat]),
+            )
         )
     return shapes
 
@@ -200,7 +220,7 @@ class PopulatedLayer:
     @property
     def names(self) -> np.ndarray:
         """The identifiers as text, (n,) object array, for messages and maps."""
-        return np.array([written(value) for value in self.identifiers], dtype=object)
+        return np.array([plain_text(value) for value in self.identifiers], dtype=object)
 
 
 def read_populated(
@@ -222,7 +242,7 @@ def read_populated(
     """
     read = read_surfaces(source, layer, noun, id_field, [*populations, *further], feedback, as_text, points)
     if not read.identifiers:
-        raise InputError(f"{layer} is empty: give a layer with at least one {noun}.")
+        raise InputError(tr("{layer} is empty: give a layer with at least one {noun}.", layer=layer, noun=noun))
     planar = planar or planar_crs(read.crs, read.shapes, feedback, layer)
     return PopulatedLayer(
         read.identifiers,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...errors import InputError
+from ...language import tr
 from ...voronoi import mean_centres
 from .territory import Territory
 
@@ -37,8 +38,13 @@ class Regions:
         n_regions = len(used) + max(LEAST_SPARE, int(SPARE_SHARE * len(used)))
         if n_regions * n_classes > MOST_COUNTS:
             raise InputError(
-                f"“anonymity exchange” cannot hold the counts of {len(used)} regions by {n_classes} classes of "
-                "QUASI_IDENTIFIERS: choose fewer or coarser quasi-identifiers, fewer regions, or another AGGREGATION."
+                tr(
+                    "“anonymity exchange” cannot hold the counts of {n_used} regions by {n_classes} classes "
+                    "of QUASI_IDENTIFIERS: choose fewer or coarser quasi-identifiers, fewer regions, or "
+                    "another AGGREGATION.",
+                    n_used=len(used),
+                    n_classes=n_classes,
+                )
             )
         self.region_of = position.reshape(-1).astype(np.int64)
         self.counts = self.territory.grouped(self.region_of, n_regions).toarray()

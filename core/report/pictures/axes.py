@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...arrays import to_list
+from ...language import tr
 from ..numbers import shown
 from .svg import FONT, GRID, INK, LETTER, QUIET, element, words
 
@@ -83,7 +84,7 @@ def with_outliers(title: str, values: np.ndarray) -> Axis:
     known = np.asarray(values, dtype=float)
     known = known[np.isfinite(known)]
     if len(known) > 2 and known.min() > 0 and known.max() > WIDE * np.median(known):
-        return logarithmic(f"{title} (logarithmic)", known)
+        return logarithmic(tr("{title} (logarithmic)", title=title), known)
     return linear(title, known)
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...arrays import to_list
+from ...language import tr
 from ..numbers import shown
 from .axes import BOTTOM, RIGHT, TOP, WIDE, WIDTH, Axis, Frame, linear, logarithmic, with_outliers
 from .svg import DASHES, FONT, INK, LETTER, MARK, QUIET, SERIES, caption, clipped, element, hint, legend, picture, words
@@ -41,7 +42,7 @@ def histogram(values: np.ndarray, title: str, x_title: str, y_title: str, mark: 
     known = np.asarray(values, dtype=float)
     known = known[np.isfinite(known)]
     if not len(known):
-        return caption(f"{title}: nothing to draw.")
+        return caption(tr("{title}: nothing to draw.", title=title))
     wholes = bool((known == np.rint(known)).all())
     low, high = float(known.min()), float(known.max())
     frequent = np.median(known)
@@ -56,7 +57,7 @@ def histogram(values: np.ndarray, title: str, x_title: str, y_title: str, mark: 
     ends = [np.floor(edges[0]), np.ceil(edges[-1])] if wholes else [edges[0], edges[-1]]
     around = np.array([*ends, *([] if mark is None else [mark])])
     if wholes and low > 0 and high > WIDE * frequent:
-        across = logarithmic(f"{x_title} (logarithmic)", around)
+        across = logarithmic(tr("{x_title} (logarithmic)", x_title=x_title), around)
     else:
         across = linear(x_title, around, from_zero=low < 0.3 * high)
     frame = Frame(across, linear(y_title, heights))
@@ -64,10 +65,14 @@ def histogram(values: np.ndarray, title: str, x_title: str, y_title: str, mark: 
     text = title
     if mark is not None:
         content += _across(frame, x=mark)
-        text = f"{title}. The dashed line is at {shown(mark)}."
-    described = (
-        f"From {shown(low)} to {shown(high)}; half of the values are below {shown(float(np.median(known)))}. "
-        f"Across: {x_title}; upwards: {y_title}."
+        text = tr("{title}. The dashed line is at {mark}.", title=title, mark=shown(mark))
+    described = tr(
+        "From {low} to {high}; half of the values are below {middle}. Across: {x_title}; upwards: {y_title}.",
+        low=shown(low),
+        high=shown(high),
+        middle=shown(float(np.median(known))),
+        x_title=x_title,
+        y_title=y_title,
     )
     return picture(content, WIDTH, frame.height, title, described) + caption(text)
 
@@ -93,7 +98,7 @@ def horizontal_bars(
     gap near its end; its length stands beside it all the same.
     """
     if not len(names):
-        return caption(f"{text}: nothing to draw.")
+        return caption(tr("{text}: nothing to draw.", text=text))
     heads = heads or {}
     column = min(max(LETTER * FONT * max(min(len(name), LONGEST_NAME) for name in names) + 10, 60.0), 310.0)
     room = WIDTH - column - LETTER * FONT * max(len(shown(float(length))) for length in lengths) - 14
@@ -112,7 +117,7 @@ def horizontal_bars(
         path = f"M{column + mark * scale:.1f} 0V{y:.1f}"
         parts.insert(0, element("path", d=path, stroke=MARK, stroke_width=1.5, stroke_dasharray="5 4"))
     if (values > limit).any():
-        text = f"{text} Bars with a gap are cut off: the number is their length."
+        text = tr("{text} Bars with a gap are cut off: the number is their length.", text=text)
     described = "; ".join(f"{name}: {shown(length)}" for name, length in list(zip(names, to_list(values)))[:60])
     return picture("".join(parts), WIDTH, y + 4, text, described) + caption(text)
 
@@ -173,7 +178,15 @@ def lines(
     if level is not None:
         content += _across(frame, y=level)
     described = "; ".join(_run_of(name, x, y) for name, (x, y) in series.items())
-    whole = picture(content, WIDTH, frame.height, title, f"{described}. Across: {x_title}; upwards: {y_title}.")
+    whole = picture(
+        content,
+        WIDTH,
+        frame.height,
+        title,
+        tr(
+            "{described}. Across: {x_title}; upwards: {y_title}.", described=described, x_title=x_title, y_title=y_title
+        ),
+    )
     return whole + (legend(key) if len(key) > 1 else "") + caption(title)
 
 
@@ -209,9 +222,19 @@ def scatter(
         if series or len(best) < len(own):
             key.append((colour, "point", series or "others"))
     if any(point.marked for point in every):
-        key.append((SERIES[0] if len(names) == 1 else QUIET, "diamond", "not beaten in both by any other"))
-    marked = "; ".join(f"{p.label}: {p.name}, {shown(p.x)} and {shown(p.y)}" for p in every if p.marked)
-    described = f"{len(every)} points. Across: {x_title}; upwards: {y_title}. Not beaten in both: {marked}."
+        key.append((SERIES[0] if len(names) == 1 else QUIET, "diamond", tr("not beaten in both by any other")))
+    marked = "; ".join(
+        tr("{label}: {name}, {x} and {y}", label=p.label, name=p.name, x=shown(p.x), y=shown(p.y))
+        for p in every
+        if p.marked
+    )
+    described = tr(
+        "{n_every} points. Across: {x_title}; upwards: {y_title}. Not beaten in both: {marked}.",
+        n_every=len(every),
+        x_title=x_title,
+        y_title=y_title,
+        marked=marked,
+    )
     return picture(content, WIDTH, frame.height, title, described) + legend(key) + caption(title)
 
 
@@ -235,7 +258,12 @@ def spread(series: Mapping[str, tuple[np.ndarray, np.ndarray]], title: str, x_ti
         content += element("path", d=path, fill=colour, fill_opacity=0.15, stroke="none")
         content += element("path", d=path, fill="none", stroke=colour, stroke_width=2, stroke_dasharray=dash)
         key.append((colour, dash, name))
-    described = f"From {shown(float(everything.min()))} to {shown(float(everything.max()))}. Across: {x_title}."
+    described = tr(
+        "From {low} to {high}. Across: {x_title}.",
+        low=shown(float(everything.min())),
+        high=shown(float(everything.max())),
+        x_title=x_title,
+    )
     whole = picture(content, WIDTH, frame.height, title, described)
     return whole + (legend(key) if len(key) > 1 else "") + caption(title)
 
@@ -251,20 +279,27 @@ def sizes(counts: np.ndarray, title: str, x_title: str, y_title: str) -> str:
         names[-1] = f"≥ {first[-1]}"
     frame = Frame(Axis(x_title, -0.6, len(names) - 0.4, names=tuple(names)), linear(y_title, heights))
     edges = np.arange(len(names) + 1) - 0.5
-    described = f"Half of them have at most {shown(float(np.median(counts)))}, the largest {shown(counts.max())}."
+    described = tr(
+        "Half of them have at most {middle}, the largest {counts}.",
+        middle=shown(float(np.median(counts))),
+        counts=shown(counts.max()),
+    )
     content = frame.drawn() + _columns(frame, edges, heights)
     return picture(content, WIDTH, frame.height, title, described) + caption(title)
 
 
 def cloud(x: np.ndarray, y: np.ndarray, title: str, x_title: str, y_title: str) -> str:
     """A point for each pair of positive values, both axes logarithmic; points at one place are drawn once."""
-    frame = Frame(logarithmic(f"{x_title} (logarithmic)", x), logarithmic(f"{y_title} (logarithmic)", y))
+    frame = Frame(
+        logarithmic(tr("{x_title} (logarithmic)", x_title=x_title), x),
+        logarithmic(tr("{y_title} (logarithmic)", y_title=y_title), y),
+    )
     places = np.unique(np.rint(np.column_stack(frame.at(x, y))).astype(int), axis=0)
     dots = "".join(f"M{a} {b}h.1" for a, b in to_list(places))
     content = frame.drawn() + element(
         "path", d=dots, stroke=FILL, stroke_width=7, stroke_linecap="round", stroke_opacity=0.35
     )
-    described = f"{len(x)} points. Across: {x_title}; upwards: {y_title}."
+    described = tr("{n_x} points. Across: {x_title}; upwards: {y_title}.", n_x=len(x), x_title=x_title, y_title=y_title)
     return picture(content, WIDTH, frame.height, title, described) + caption(title)
 
 
@@ -296,5 +331,10 @@ def _run_of(name: str, x: Sequence[float], y: Sequence[float]) -> str:
     """A line in words."""
     known = [(a, b) for a, b in zip(x, y) if np.isfinite(b)]
     if not known:
-        return f"{name}: nothing known"
-    return f"{name}: from {shown(float(known[0][1]))} to {shown(float(known[-1][1]))}"
+        return tr("{name}: nothing known", name=name)
+    return tr(
+        "{name}: from {first} to {last}",
+        name=name,
+        first=shown(float(known[0][1])),
+        last=shown(float(known[-1][1])),
+    )

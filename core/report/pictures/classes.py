@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...arrays import to_list
+from ...language import tr
 from ..numbers import shown
 
 CLASSES = 5
@@ -27,7 +28,11 @@ def classes_of(values: np.ndarray, like: np.ndarray | None = None) -> tuple[np.n
     if not len(inner):  # nearly all have the lowest value: those above it are a class
         inner = different[-1:] if len(different) < 2 else different[1:2]
     ends = [shown(value) for value in to_list(inner)]
-    labels = [f"below {ends[0]}", *(f"{low} to {high}" for low, high in zip(ends, ends[1:])), f"{ends[-1]} and more"]
+    labels = [
+        tr("below {ends}", ends=ends[0]),
+        *(f"{low} to {high}" for low, high in zip(ends, ends[1:])),
+        tr("{ends} and more", ends=ends[-1]),
+    ]
     return np.digitize(values, inner), labels
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import shapely
 
 from ...arrays import to_list
+from ...language import tr
 from ..numbers import shown
 from .classes import CLASSES, classes_of
 from .outlines import paths
@@ -45,7 +46,7 @@ def region_map(
     """
     bounds = shapely.total_bounds(shapes) if len(shapes) else np.full(4, np.nan)
     if not np.isfinite(bounds).all():
-        return caption(f"{text}: no shapes to draw.")
+        return caption(tr("{text}: no shapes to draw.", text=text))
     west, south, east, north_edge = bounds.tolist()
     scale = min(MAP_WIDTH / max(east - west, 1e-9), TALLEST / max(north_edge - south, 1e-9))
     width, height = max((east - west) * scale, 1.0), max((north_edge - south) * scale, 1.0)
@@ -69,7 +70,7 @@ def region_map(
     content += scale_bar(1.0, height + 14.0, scale, width)
     if north is not None:
         content += north_arrow(max(width, 160.0) - 16.0, height + 24.0, north)
-    described = f"A map of {shown(len(values))} shapes. {text}"
+    described = tr("A map of {n_values} shapes. {text}", n_values=shown(len(values)), text=text)
     key = [(tone, "area", name) for tone, name in zip(tones, names)]
     whole = picture(content, max(width, 160.0) + 2, height + FOOT, text, described, "map")
     return whole + legend(key, unit) + caption(text)

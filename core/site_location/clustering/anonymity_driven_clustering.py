@@ -6,6 +6,7 @@ import numpy as np
 
 from ...areas import Areas
 from ...convergence import convergence
+from ...language import plural, tr
 from ...profile import Profile
 from ...progress import Progress, part, silent
 from ..balanced_density import balanced_density
@@ -60,7 +61,7 @@ def clustered(
     for _ in climb(state, variant, options.k, record, part(progress, 0.05, 1.0)):
         levels.append(_sum_of_levels(state))
     progress(1.0)
-    series = convergence(_titled(name), "moves made", "sum of the regions' smallest classes", levels)
+    series = convergence(_titled(name), tr("moves made"), tr("sum of the regions' smallest classes"), levels)
     return SiteLocation(state.sites, (*start.notes, *_notes(name, record)), series)
 
 
@@ -75,15 +76,23 @@ def _titled(name: str) -> str:
 
 def _notes(name: str, record: Climb) -> tuple[str, ...]:
     """Sentences for the report: rounds (listings of the lowest regions), moves and why it stopped."""
-    rounds = f"{record.rounds} {'round' if record.rounds == 1 else 'rounds'}"
-    sentence = (
-        f"{_titled(name)}, started from balanced density, made {record.moves} of {record.proposals} "
-        f"proposed moves in {rounds} and stopped because {record.reason}."
+    rounds = plural("{n} round", "{n} rounds", record.rounds)
+    sentence = tr(
+        "{titled}, started from balanced density, made {moves} of {proposals} "
+        "proposed moves in {rounds} and stopped because {reason}.",
+        titled=_titled(name),
+        moves=record.moves,
+        proposals=record.proposals,
+        rounds=rounds,
+        reason=record.reason,
     )
     if record.limited:
         return (
             sentence,
-            f"Warning: {name} was cut short. The regions are valid, but may suppress more than they need to.",
+            tr(
+                "Warning: {name} was cut short. The regions are valid, but may suppress more than they need to.",
+                name=name,
+            ),
         )
     return (sentence,)
 

@@ -9,6 +9,7 @@ from typing import Callable
 import numpy as np
 
 from ...arrays import to_list
+from ...language import tr
 from ...progress import Progress, silent
 from .counts import Terms
 from .state import Change, ClusteringState, Proposals
@@ -65,21 +66,23 @@ def climb(
     while True:
         level = state.lowest
         if level >= k:
-            record.reason = f"every region has reached {k} records in its smallest class"
+            record.reason = tr("every region has reached {k} records in its smallest class", k=k)
             return
         record.rounds += 1
         before = record.moves
         yield from _round(state, variant, level, limit, refused, record, progress)
         if record.moves >= limit:
             record.limited = True
-            record.reason = f"the limit of {limit} moves was reached, although further moves would be better"
+            record.reason = tr(
+                "the limit of {limit} moves was reached, although further moves would be better", limit=limit
+            )
             return
         if record.moves == before:
             # Where areas are as near to two sites, a move elsewhere may have let a tie fall the other way.
             if state.has_ties and refused.relied_upon:
                 refused.forget()
                 continue
-            record.reason = "no move of a region at the lowest level raises the objective any more"
+            record.reason = tr("no move of a region at the lowest level raises the objective any more")
             return
 
 

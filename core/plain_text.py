@@ -6,6 +6,6 @@ from functools import singledispatch
 
 
 @singledispatch
-def written(value: object) -> str:
+def plain_text(value: object) -> str:
     """The value as text. Whoever brings values of other kinds, such as the dates of QGIS, registers how they read."""
     return str(value)

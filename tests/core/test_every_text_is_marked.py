@@ -1,0 +1,131 @@
+"""Whatever a person reads stands in `tr` or `plural`, so that it can be translated, and is a text with named places."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import vbas
+
+ROOT = Path(vbas.__file__).resolve().parent
+FILES = sorted(path for folder in ("core", "algorithms", "vbas_plugin") for path in (ROOT / folder).rglob("*.py"))
+# Words that are followed by another word, as in a sentence or a label.
+PROSE = re.compile(r"[A-Za-zé]{2,},? [a-z]{2,}")
+# SQL, and markup without words.
+CODE = re.compile(
+    r"\s*(SELECT|INSERT|UPDATE|DELETE|PRAGMA|CREATE|DROP|ATTACH|SET|CASE|BEGIN|typeof|<svg|<div|<tr|<ul)\b"
+)
+# Calls whose texts nobody reads: searched for in what others say, or data.
+UNREAD = re.compile(
+    r"(execute|executemany|compile|startswith|toString|ContextVar|where|stream|partition|FileExistsError)$"
+)
+# Made-up people, and values that a release shows: the same in every language.
+DATA = {
+    "core/synthetic/canada.py",
+    "core/synthetic/city.py",
+    "core/synthetic/city_people.py",
+    "core/releases/counts.py",
+    "core/releases/listing.py",
+    "core/generalising/bands.py",
+    "core/generalising/groups.py",
+    "core/generalising/rules.py",
+    "core/engines/fields.py",
+}
+
+# Choices are words of the command line, and values of a table are data: both are the same in every language.
+WORDS = {
+    *("the population reaches the cut-off", "the records are k-anonymous", "merging until k-anonymous", "own number"),
+    *("compact growth", "max combinations", "max combinations (2018)", "from the identifiers", "balanced density"),
+    *("given number", "point on surface", "one level", "nested levels", "mean distance", "population floor"),
+    *("independent attributes", "whole rows", "longest border", "smallest population", "join the nearest"),
+    *("leave alone", "lower left corner", "edge or corner", "anonymity-driven clustering", "site optimisation"),
+    *("anonymity-driven clustering (2015)", "non-uniform entropy", "suppression budget", "as on level 1"),
+    *("too few people live in the cells it is connected with", "no group could take it"),
+    *("the loss is better without its group", "no position", "in no area", "category missing"),
+    *(
+        "area without people",
+        "ring does not meet the area",
+        "ring meets the area in a sliver only",
+        "rest of {}",
+        "{} at level {}",
+    ),
+    *("held back: fewer than K_MIN candidate addresses", "held back: an earlier place is not in the ring"),
+    # What others say, and what is never said.
+    *("out of memory", "no space left", "no files found", "does not exist", "permission denied", "cannot open"),
+    *("invalid value", "invalid content", "out of range", "AS size, COUNT(*) AS n FROM"),
+    *("combine_codes needs at least one array of codes", "population of the areas", '{}<ul class="legend">{}</ul>'),
+}
+
+
+def _unmarked(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Texts outside of `tr`, by line."""
+    for node, unread in _walked(tree, False):
+        if unread:
+            continue
+        if isinstance(node, ast.JoinedStr):
+            text = "".join(one.value if isinstance(one, ast.Constant) else "{}" for one in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            text = node.value
+        else:
+            continue
+        if PROSE.search(text) and not CODE.match(text):
+            yield node.lineno, text
+
+
+def _walked(node: ast.AST, unread: bool) -> Iterator[tuple[ast.AST, bool]]:
+    """All nodes, and whether a text there is marked or read by nobody."""
+    yield node, unread
+    if isinstance(node, ast.JoinedStr):
+        return
+    for name, value in ast.iter_fields(node):
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST):
+                yield from _walked(child, unread or _is_unread(node, name, child))
+
+
+def _is_unread(node: ast.AST, field: str, child: ast.AST) -> bool:
+    if isinstance(node, ast.Expr):
+        return isinstance(child, ast.Constant)  # a docstring
+    if isinstance(node, ast.Call):
+        called = ast.unparse(node.func)
+        return (called in ("tr", "plural") and child in node.args) or (field == "args" and bool(UNREAD.search(called)))
+    if isinstance(node, ast.Assign):
+        return any(isinstance(one, ast.Name) and one.id in ("TAGS", "__all__") for one in node.targets)
+    return (
+        isinstance(node, ast.Compare)
+        or (isinstance(node, ast.Dict) and field == "keys")
+        or (isinstance(node, ast.Subscript) and field == "slice")
+        or field in ("annotation", "returns", "defaults", "kw_defaults")
+        or (isinstance(node, ast.AnnAssign) and isinstance(child, ast.Constant))
+    )
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_text_is_marked(path):
+    if str(path.relative_to(ROOT)) in DATA:
+        return
+    unmarked = [
+        (line, text) for line, text in _unmarked(ast.parse(path.read_text(encoding="utf-8"))) if text not in WORDS
+    ]
+    assert not unmarked, "put these into tr(...) of core.language"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_marked_texts_are_whole(path):
+    """An f-string, or a text that is put together, could not be looked up."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "plural":
+            assert all(isinstance(one, ast.Constant) for one in node.args[:2]), ast.unparse(node)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "tr":
+            assert not isinstance(node.args[0], (ast.JoinedStr, ast.BinOp, ast.IfExp)), ast.unparse(node)
+
+
+def test_an_unmarked_text_is_found():
+    tree = ast.parse(
+        'def f(n):\n    """A docstring of words."""\n    return f"{n} areas have no people", tr("of {n} areas", n=n)'
+    )
+    assert list(_unmarked(tree)) == [(3, "{} areas have no people")]

@@ -1,0 +1,93 @@
+"""Texts are looked up in a catalogue, numbers written as the language writes them."""
+
+from __future__ import annotations
+
+import gettext
+import io
+import string
+import subprocess
+import sys
+
+import pytest
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+
+from vbas.core import language
+from vbas.core.language import CATALOGUES, languages, plural, speak, tr, written
+
+
+@pytest.fixture
+def french():
+    """French for one test, and what was spoken before after it."""
+    before = language.language()
+    assert speak("fr_CA") == "fr"
+    yield
+    speak(before)
+
+
+def test_english_needs_no_catalogue():
+    before = language.language()
+    try:
+        assert speak("de_AT") == "en"
+        assert tr("{n:,} of {share:.1f} %", n=12345, share=0.5) == "12,345 of 0.5 %"
+        assert plural("{n} region", "{n} regions", 1) == "1 region"
+        assert plural("{n} region", "{n} regions", 0) == "0 regions"
+    finally:
+        speak(before)
+
+
+def test_texts_and_numbers_are_french(french):
+    assert tr("Regions") == "Régions"
+    assert plural("{n} region", "{n} regions", 0) == "0 région"
+    assert plural("{n} region", "{n} regions", 2) == "2 régions"
+    assert written("12,345.6") == "12\u202f345,6"
+    assert tr("not a text of ours {share:.1f}", share=0.5) == "not a text of ours 0,5"
+    assert tr("not a text of ours {name}", name="1.5") == "not a text of ours 1.5"  # what is text stays as it is
+
+
+@pytest.mark.parametrize("code", languages()[1:])
+def test_translations_have_the_places_of_the_english(code):
+    with (CATALOGUES / f"{code}.po").open("rb") as stream:
+        catalogue = read_po(stream, locale=code)
+    for message in catalogue:
+        if not message.id:
+            continue
+        english = [message.id] if isinstance(message.id, str) else message.id
+        translated = [message.string] if isinstance(message.string, str) else message.string
+        for text in filter(None, translated):
+            assert _places(text) <= _places(english[-1]), text
+            if len(translated) == 1:
+                assert _places(text) == _places(english[0]), text
+
+
+@pytest.mark.parametrize("code", languages()[1:])
+def test_the_compiled_catalogue_is_that_of_the_translators(code):
+    with (CATALOGUES / f"{code}.po").open("rb") as stream:
+        catalogue = read_po(stream, locale=code)
+    compiled = io.BytesIO()
+    write_mo(compiled, catalogue)
+    compiled.seek(0)
+    with (CATALOGUES / f"{code}.mo").open("rb") as stream:
+        assert _texts(stream) == _texts(compiled)
+
+
+def test_language_needs_nothing_but_python():
+    program = "import sys; from vbas.core.language import speak, tr; speak('fr'); print(sorted(sys.modules))"
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert not {"numpy", "qgis", "scipy", "shapely"} & set(eval(found.stdout))
+
+
+def _texts(stream) -> dict:
+    """What a compiled catalogue holds, without what it says of itself."""
+    return {text: found for text, found in gettext.GNUTranslations(stream)._catalog.items() if text}
+
+
+def _places(text: str) -> set[tuple[str, str, str]]:
+    return {(name, spec, conversion or "") for _, name, spec, conversion in _parsed(text)}
+
+
+def _parsed(text: str):
+    try:
+        return [one for one in string.Formatter().parse(text) if one[1] is not None]
+    except ValueError:  # a text that is not filled may hold braces
+        return []
