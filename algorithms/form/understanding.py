@@ -143,7 +143,7 @@ def _single(definition: QgsProcessingParameterDefinition, values: list[object] |
 
 def _filled_cells(given: object, columns: int) -> list[object]:
     """A table as the list of its cells, without the rows left empty."""
-    cells = given.split(",") if isinstance(given, str) else list(given)  # type: ignore[call-overload]
+    cells = list(given) if isinstance(given, (list, tuple)) else str(given).split(",")
     if len(cells) % columns:
         return cells
     rows = [cells[start : start + columns] for start in range(0, len(cells), columns)]

@@ -25,14 +25,15 @@ SELF_EVIDENT = ("Cancelled: nothing was written.",)
 def complaints(case, outcome):
     """What is wrong with how a case ended, in a sentence each; empty where nothing is."""
     found = []
-    if outcome.foreign:
-        found.append(f"An exception that nobody foresaw: {_last_line(outcome.foreign)}")
+    fault = "fault of VBAS" in outcome.error
+    if outcome.foreign or fault:
+        found.append(f"An exception that nobody foresaw: {_last_line(outcome.foreign or outcome.error)}")
     found += [f"A warning of a library: {one}" for one in dict.fromkeys(outcome.warnings)]
     found += [f"The log holds {line[:300]!r}" for line in outcome.log if "Traceback" in line or "Warning:" in line]
     if outcome.seconds > SECONDS:
         found.append(f"It took {outcome.seconds:.0f} seconds of the processor.")
     if outcome.results is None:
-        found += [] if outcome.foreign else _sentence(case, outcome.error)
+        found += [] if outcome.foreign or fault else _sentence(case, outcome.error)
         found += _untouched(case, outcome)
     else:
         found += _delivered(case, outcome)

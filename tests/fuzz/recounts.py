@@ -40,7 +40,8 @@ def crosswalk_of(case, outcome, areas, partial=False):
         if None in used and not partial:
             found.append("CROSSWALK leaves areas out.")
         used.discard(None)
-        if used and used != set(range(1, len(used) + 1)):
+        keeps_numbers = bool(case.parameters.get("CROSSWALKS"))
+        if used and not keeps_numbers and used != set(range(1, len(used) + 1)):
             found.append(f"CROSSWALK numbers its regions {sorted(used)[:9]}.")
     for level in range(len(at) - 1):
         above = {}
