@@ -19,7 +19,7 @@ from ...core.records.matching import Records
 from ...core.release import Release, apply
 from ...core.report.page import Section
 from ...core.report.protection import protection_section
-from ...core.ties import CHOICES, FIXED, SECRET, ties_of
+from ...core.ties import CHOICES, DRAWN, FIXED, ties_of
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.crosswalks import LEVEL, NUMBER
 from ..layers.tables import FOR_RELEASE, SecondCount, Table, number_fields
@@ -57,7 +57,7 @@ def ties() -> QgsProcessingParameterDefinition:
             "on its order; every run then gives another release, so publish one only. It costs nothing, and "
             "hides little: docs/privacy.md says how much somebody who knows the method can still guess.",
             fixed=FIXED,
-            secret=SECRET,
+            secret=DRAWN,
         ),
         advanced=True,
     )

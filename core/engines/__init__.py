@@ -1,8 +1,8 @@
 """Records where they are: engines that count the profile and write the release without the records leaving them.
 
-An engine is named by an address: a path (DuckDB) or a PostgreSQL connection. What is worked out here is the same as
-anywhere else, a `Profile` and a `Plan`; the rows never come. The packages this needs are optional, and none
-of them is imported before an engine is opened.
+An engine is named by an address: a path (DuckDB), a PostgreSQL connection, or a cluster of Spark. What is worked out
+here is the same as anywhere else, a `Profile` and a `Plan`; the rows never come. The packages this needs are optional,
+and none of them is imported before an engine is opened.
 """
 
 from __future__ import annotations
@@ -25,11 +25,15 @@ if TYPE_CHECKING:
 ENGINES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     "duckdb": ("DuckDB", "duckdb", ("ibis", "pyarrow", "duckdb")),
     "postgres": ("PostgreSQL", "postgres", ("ibis", "pyarrow", "adbc_driver_postgresql", "adbc_driver_manager")),
+    "spark": ("Spark", "spark", ("ibis", "pyarrow", "pyspark")),
+    "connect": ("Spark", "spark", ("ibis", "pyarrow", "pyspark", "grpc", "grpc_status")),
 }
 PACKAGES = {
     "ibis": "ibis-framework",
     "adbc_driver_postgresql": "adbc-driver-postgresql",
     "adbc_driver_manager": "adbc-driver-manager",
+    "grpc": "grpcio",
+    "grpc_status": "grpcio-status",
 }
 MEMORY = 2_000  # MB that an engine may use here, where it works on this machine
 
