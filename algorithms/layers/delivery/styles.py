@@ -149,15 +149,22 @@ def describe(layer: QgsVectorLayer, title: str, name: str | None = None, abstrac
     layer.setMetadata(metadata)
 
 
-def store_style(file: Path, name: str, title: str, labelled: bool = True) -> None:
-    """Keep the style with the file: inside a GeoPackage, beside any other format."""
-    layer = QgsVectorLayer(str(file), title, "ogr")
-    if not layer.isValid() or not style(layer, name, labelled):
+def store_look(file: Path, name: str, title: str, labelled: bool = True, abstract: str = "", history: str = "") -> None:
+    """Keep style and metadata with the file: inside a GeoPackage, beside any other format that is drawn.
+
+    Arguments as for `style` and `describe`.
+    """
+    in_the_file = file.suffix.lower() == ".gpkg"
+    layer = QgsVectorLayer(f"{file}|layername={file.stem}" if in_the_file else str(file), title, "ogr")
+    drawn = layer.isValid() and style(layer, name, labelled)
+    if not layer.isValid() or not (drawn or in_the_file):
         return
-    if file.suffix.lower() == ".gpkg":
-        layer.saveStyleToDatabase(name.lower(), title, True, "")
-    else:
+    if not in_the_file:
         layer.saveNamedStyle(str(file.with_suffix(".qml")))
+    elif drawn:
+        layer.saveStyleToDatabase(name.lower(), title, True, "")
+    describe(layer, title, None, abstract, history)
+    layer.saveDefaultMetadata()
 
 
 def _label_regions(layer: QgsVectorLayer) -> None:
