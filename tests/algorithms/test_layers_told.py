@@ -7,7 +7,16 @@ import sqlite3
 from contextlib import closing
 
 import pytest
-from qgis.core import QgsExpression, QgsLayerTree, QgsProject, QgsVectorLayer
+from qgis.core import (
+    QgsExpression,
+    QgsLayerTree,
+    QgsLayerTreeModel,
+    QgsProcessingFeedback,
+    QgsProcessingOutputLayerDefinition,
+    QgsProject,
+    QgsVectorLayer,
+)
+from qgis.PyQt.QtCore import Qt
 
 from vbas.algorithms.layers.delivery.fields import alias_of
 from vbas.algorithms.layers.delivery.groups import LayerGroup, group_of_run, one_group
@@ -234,3 +243,29 @@ def test_pages_carry_the_name_of_their_algorithm(provider):
             if output.type() == "outputHtml":
                 assert output.description().startswith(f"{found.displayName()}: Report ("), found.name()
     assert version()
+
+
+def test_the_tree_says_what_a_legend_shows(project, run, grid):
+    areas, records = grid
+    sink = QgsProcessingOutputLayerDefinition("memory:", project)
+    done = run(
+        "anonymize",
+        REGIONS=areas,
+        REGION_ID="da",
+        RECORDS=records,
+        RECORD_REGION="home",
+        QUASI_IDENTIFIERS=["sex", "age"],
+        RELEASED_RECORDS="memory:",
+        RELEASED_REGIONS=sink,
+    )
+    identifier = done.results["RELEASED_REGIONS"]
+    details = done.context.layerToLoadOnCompletionDetails(identifier)
+    layer = project.addMapLayer(done.context.takeResultLayer(identifier))
+    details.postProcessor().postProcessLayer(layer, done.context, QgsProcessingFeedback())
+    node = project.layerTreeRoot().findLayer(layer.id())
+    model = QgsLayerTreeModel(project.layerTreeRoot())
+    at_mouse = model.data(model.node2index(node), Qt.ItemDataRole.ToolTipRole)
+    whole = "Released regions (for release): records released per km²"
+    assert whole in at_mouse
+    assert node.customProperty("legend/title-label") == whole
+    assert all("records/km²" in one.label() for one in layer.renderer().ranges() if one.upperValue() > 0)
