@@ -19,7 +19,7 @@ from qgis.core import (
 from vbas.algorithms.compat import field
 from vbas.algorithms.layers.delivery import second_count, temporary
 from vbas.algorithms.layers.delivery.places import FilePlace
-from vbas.algorithms.layers.delivery.writing import _fill
+from vbas.algorithms.layers.delivery.writing import fill
 from vbas.algorithms.layers.tables import SecondCount, Table
 from vbas.core.errors import PrivacyError
 
@@ -32,7 +32,7 @@ def in_memory(table):
     layer = QgsVectorLayer("None", "rows", "memory")
     layer.dataProvider().addAttributes(table.fields)
     layer.updateFields()
-    _fill(layer.dataProvider(), table, lambda _: None)
+    fill(layer.dataProvider(), table, lambda _: None)
     return layer
 
 
@@ -62,7 +62,7 @@ def test_equal_numbers_of_two_types_stay_two():
             written.append(type(feature.attributes()[0]))
             return True
 
-    _fill(Sink(), table, lambda _: None)
+    fill(Sink(), table, lambda _: None)
     assert written == [int, bool, float]
 
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from functools import partial
 from pathlib import Path
 from types import TracebackType
+from typing import TypeVar
 
 from qgis.core import (
     QgsProcessingFeedback,
@@ -43,6 +44,7 @@ from .styles import describe, store_look, style
 from .temporary import announce_layer, belongs_in_a_file, temporary_file
 from .writing import fill_sink, in_one_sentence, write_file, write_text
 
+Held = TypeVar("Held")
 # Where writing ends and the second count begins, of the stretch of an output on the bar.
 WRITTEN = 0.4
 SAID = {FOR_RELEASE: tr("For release"), INTERNAL: tr("Internal, not to be published"), TEST_DATA: tr("Test data")}
@@ -69,7 +71,9 @@ class Outputs:
         self._titles: dict[str, str] = {}
         self._destinations: dict[str, Path | str] = {}
         self._temporary: set[str] = set()
+        self._last: list[Callable[[], None]] = []
         self._afterwards: list[Callable[[], None]] = []
+        self.in_place = False  # whether the outputs were put in their place
         destinations = checked_destinations(given)
         with ExitStack() as stack:
             self._hold(destinations, stack)
@@ -152,6 +156,15 @@ class Outputs:
         self._afterwards.append(finish)
         self._held.callback(close)
 
+    def hold(self, context: AbstractContextManager[Held]) -> Held:
+        """Enter a context, and leave it however the run ends, after all that is delivered."""
+        return self._held.enter_context(context)
+
+    def last(self, publish: Callable[[], None]) -> None:
+        """Have something published that cannot be undone, once all else is in its place; if it fails, all else is put
+        back."""
+        self._last.append(publish)
+
     def deliver(self) -> dict[str, object]:
         """Put all files in their place and return the results of the algorithm."""
         check_cancelled(self._feedback)
@@ -163,8 +176,9 @@ class Outputs:
         ]
         tables = {name: place for name, place in self._tables.items() if name in self._results}
         # Files first: they fail more often, and are put back more easily.
-        for warning in deliver([*places, *tables.values()], lambda: check_cancelled(self._feedback)):
+        for warning in deliver([*places, *tables.values()], lambda: check_cancelled(self._feedback), self._last):
             self._feedback.pushWarning(warning)
+        self.in_place = True
         for name, place in tables.items():
             self._results[name] = self._announce_table(place, str(self._results[name]))
         for name in tables:

@@ -60,7 +60,7 @@ def write_file(file: Path, table: Table, title: str, progress: Progress = silent
     )
     _stop_on(writer, file)
     if not in_bulk:
-        _fill(writer, table, progress)
+        fill(writer, table, progress)
     with _errors_of_gdal() as errors:
         if not writer.flushBuffer():
             errors.append(writer.errorMessage() or tr("the disk may be full"))
@@ -133,7 +133,7 @@ def fill_sink(given: Given, name: str, table: Table, progress: Progress) -> tupl
     made_of = table.qgs_fields, GEOMETRY_TYPES[table.geometry], crs
     sink, identifier = given.algorithm.parameterAsSink(given.parameters, name, given.context, *made_of)
     if sink is not None:
-        _fill(sink, table, progress)
+        fill(sink, table, progress)
         if not sink.flushBuffer():
             raise VbasError(
                 tr(
@@ -145,7 +145,7 @@ def fill_sink(given: Given, name: str, table: Table, progress: Progress) -> tupl
     return sink, identifier
 
 
-def _fill(sink: QgsFeatureSink, table: Table, progress: Progress) -> None:
+def fill(sink: QgsFeatureSink, table: Table, progress: Progress = silent) -> None:
     """Row by row. Rows that are the same as the one before, of which a release is full, share its values: that is
     twice as fast, and takes the memory once."""
     feature, last, kinds = QgsFeature(table.qgs_fields), None, []
