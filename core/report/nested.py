@@ -28,6 +28,7 @@ from .pictures import horizontal_bars, region_map
 from .running import Running, how_it_was_done
 
 MOST_DRAWN = 2_500  # regions on one map
+POINTS_A_MAP, POINTS_A_REGION = 1_000, 12  # of outlines: there are many maps, and few regions need few points
 NEARLY_ALL = 99.0  # per cent of the records: further levels look alike
 FARTHEST_CLASSES = 12
 MOST_VALUES = 40
@@ -265,6 +266,7 @@ def _maps_section(account: NestedAccount) -> Section:
                 unit=tr("% of the region's records"),
                 north=account.ground.north,
                 like=shares,
+                most=POINTS_A_MAP + POINTS_A_REGION * int(there.sum()),
             )
         )
     text = tr(
