@@ -22,7 +22,7 @@ from ..layers.given import Given
 from ..named import NamedAlgorithm, history, name_pages
 from .effective import Counts, Effective
 from .form import Form
-from .refusals import fault_of_the_program, refused_value
+from .refusals import fault_of_the_program, problem_of, refused_value
 from .understanding import as_spelled, understood, with_labels
 
 
@@ -116,13 +116,8 @@ class VbasAlgorithm(NamedAlgorithm):
         problem = ""
         try:
             return self._result(parameters, context, feedback)
-        except (VbasError, QgsProcessingException) as error:
-            problem = with_labels(self, str(error))
-        except MemoryError:
-            problem = tr(
-                "There is not enough memory for this table: close other programs, or count the records by area and "
-                "class in your database first and give the counts as RECORD_COUNT."
-            )
+        except (VbasError, QgsProcessingException, MemoryError) as error:
+            problem = problem_of(self, error)
         except Exception as error:
             problem = fault_of_the_program(error, self._in_place, feedback)
         # QGIS never lets go of an exception that an algorithm raises. Raised here, it holds on to none of the records.

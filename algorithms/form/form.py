@@ -24,7 +24,10 @@ class Form(Given):
     context and feedback are QGIS's, for what reads layers.
     """
 
-    def __init__(self, given: Given, feedback: QgsProcessingFeedback, effective: Effective, outputs: Outputs) -> None:
+    def __init__(
+        self, given: Given, feedback: QgsProcessingFeedback, effective: Effective, outputs: Outputs | None = None
+    ) -> None:
+        """outputs : None where the form is only read."""
         super().__init__(given.algorithm, given.parameters, given.context)
         self._effective, self.feedback, self.outputs = effective, feedback, outputs
         self.conclusion: tuple[str, ...] = ()  # the last lines of the log

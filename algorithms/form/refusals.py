@@ -10,7 +10,7 @@ from qgis.core import QgsProcessingAlgorithm, QgsProcessingContext, QgsProcessin
 
 from ...core.language import tr
 from ...core.plain_text import plain_text
-from .understanding import is_blank
+from .understanding import is_blank, with_labels
 
 PACKAGE = Path(__file__).resolve().parents[2]
 
@@ -42,6 +42,16 @@ def no_layer(name: str, value: object) -> str:
         name=name,
         value=plain_text(value),
     )
+
+
+def problem_of(algorithm: QgsProcessingAlgorithm, error: Exception) -> str:
+    """What is told the user of an error: one sentence, in the words of the form."""
+    if isinstance(error, MemoryError):
+        return tr(
+            "There is not enough memory for this table: close other programs, or count the records by area and "
+            "class in your database first and give the counts as RECORD_COUNT."
+        )
+    return with_labels(algorithm, str(error))
 
 
 def fault_of_the_program(error: Exception, in_place: bool, feedback: QgsProcessingFeedback) -> str:
