@@ -73,6 +73,8 @@ def release_of(case, outcome, regions, areas):
     """A release by regions: one level or nested, as its fields say."""
     names, rows = rows_of_output(outcome.results["RELEASED_RECORDS"], outcome.context)
     records = Records(case, outcome)
+    if not rows and str(outcome.results["RELEASED_RECORDS"]).endswith(".geojson"):
+        return  # a format that knows no fields without rows
     nested = "vbas_level" in names and "vbas_level" not in records.quasi
     counted = [] if records.count is None else ["records"]
     asked = [*(["vbas_level"] if nested else []), "vbas_region", *records.quasi, *records.kept, *counted]
@@ -114,6 +116,7 @@ def release_of(case, outcome, regions, areas):
 
 
 def _whole(value, default):
+    value = value[0] if isinstance(value, list) else value
     return default if value in (None, "") else int(float(value))
 
 

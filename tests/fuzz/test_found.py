@@ -220,3 +220,33 @@ def test_points_that_are_nowhere(provider, shape):
     points = Table((("case", "long", [1, 2]),), ("Point(630100 5520100)", shape), "Point")
     given = {"POINTS": points, "AREAS": areas(), "POPULATION": "people", "MASKED": Place("memory:"), "K_INNER": 2}
     ends_well(Case("donutmask", given))
+
+
+@pytest.mark.parametrize("stored", ["memory", "csv"])
+@pytest.mark.parametrize("name", ["sex", "SEX"])
+def test_names_that_differ_in_case_only(provider, name, stored):
+    rows = records()
+    rows = Table((*rows.columns[:2], ("SEX", "text", ["m", "f", "f"] * 60)), stored=stored)
+    outcome = ends_in_a_result(anonymize(RECORDS=rows, QUASI_IDENTIFIERS=[name]))
+    shown = [one[name] for one in outcome.context.getMapLayer(outcome.results["RELEASED_RECORDS"]).getFeatures()]
+    assert sorted(set(shown)) == (["F", "M"] if name == "sex" else ["f", "m"])
+
+
+@pytest.mark.parametrize("name", ["PERSON_ID", "HOUSEHOLD_ID", "RECORD_COUNT", "SENSITIVE", "QUASI_IDENTIFIERS"])
+def test_a_field_that_is_not_there_is_never_another_one(provider, name):
+    """The last field of the table was taken for it."""
+    given = {"RECORDS": records(), "QUASI_IDENTIFIERS": ["sex"], "STOP": False, "CHECK": Place("memory:")}
+    ends_in_a_sentence(Case("checkrelease", {**given, name: "nothing"}), "there is no field “nothing” in")
+
+
+def test_a_crosswalk_of_one_area_is_called_one(provider):
+    rows = Table((("vbas_level", "long", [1] * 9), ("vbas_region", "long", [1] * 9), ("sex", "text", ["F"] * 9)))
+    crosswalk = Table((("da", "text", ["46-0"]), ("vbas_region_1", "long", [1]), ("vbas_region_2", "long", [1])))
+    given = {"RECORDS": rows, "QUASI_IDENTIFIERS": ["sex"], "CROSSWALK": crosswalk, "FLATTENED": Place("memory:")}
+    ends_in_a_sentence(Case("flattenrelease", given), "Crosswalk (CROSSWALK) has only one area")
+
+
+def test_regions_without_a_surface_are_drawn_as_nothing(provider):
+    points = tuple(f"Point({630_000 + 1e-9 * (i % 3)!r} {5_520_000 + 1e-9 * (i // 3)!r})" for i in range(9))
+    given = {"REGIONS": areas(points, geometry="Point"), "REGION_ID": "da", "RATIO": 1.2}
+    ends_well(Case("nestlevels", {**given, "RELEASED_REGIONS": Place("memory:")}))
