@@ -250,3 +250,12 @@ def test_regions_without_a_surface_are_drawn_as_nothing(provider):
     points = tuple(f"Point({630_000 + 1e-9 * (i % 3)!r} {5_520_000 + 1e-9 * (i // 3)!r})" for i in range(9))
     given = {"REGIONS": areas(points, geometry="Point"), "REGION_ID": "da", "RATIO": 1.2}
     ends_well(Case("nestlevels", {**given, "RELEASED_REGIONS": Place("memory:")}))
+
+
+def test_tables_in_a_new_database_outlive_one_that_was_not_made(provider):
+    """Nested levels have no VORONOI: its place, discarded, took the whole file with it."""
+    tables = {name: Place(f"ogr:dbname='{{folder}}/a.gpkg' table=\"{name}\"") for name in ("CROSSWALK", "VORONOI")}
+    outcome = ends_in_a_result(anonymize(RELEASE="nested levels", **tables))
+    assert set(outcome.files[1]) == {"a.gpkg"}
+    outcome = ends_well(anonymize(RELEASE="nested levels", K=1000, **tables))
+    assert not outcome.files[1]
