@@ -87,7 +87,7 @@ def read_levels(
         raise InputError(tr("CROSSWALK is empty: it needs a row per area."))
     if areas is None:  # an identifier that stands twice is reported below
         once = list(dict.fromkeys(identifiers))
-        areas = make_areas(once, np.zeros((len(once), 2)), None, "CROSSWALK_ID")
+        areas = make_areas(once, np.zeros((len(once), 2)), None, id_field, "CROSSWALK")
     crosswalks = [crosswalk_from_table(areas, identifiers, column) for column in numbers]
     return areas, make_levels(areas, crosswalks, titles=[f"“{name}”" for name in names], keep_all=True)
 

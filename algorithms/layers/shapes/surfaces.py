@@ -19,6 +19,7 @@ from qgis.core import (
 )
 
 from ....core.areas import identifier_text
+from ....core.drawing import surface_of
 from ....core.errors import InputError, first_values
 from ....core.language import tr
 from ....core.plain_text import plain_text
@@ -177,7 +178,7 @@ def _repaired(shapes: np.ndarray, texts: np.ndarray, feedback: QgsProcessingFeed
         )
     )
     shapes = shapes.copy()
-    shapes[invalid] = [_surface(shape) for shape in shapely.make_valid(shapes[invalid])]
+    shapes[invalid] = [surface_of(shape) for shape in shapely.make_valid(shapes[invalid])]
     flat = shapely.area(shapes) == 0
     if flat.any():
         raise InputError(
@@ -189,12 +190,6 @@ def _repaired(shapes: np.ndarray, texts: np.ndarray, feedback: QgsProcessingFeed
             )
         )
     return shapes
-
-
-def _surface(shape: shapely.Geometry) -> shapely.Geometry:
-    """The polygons in what make_valid gives, without the lines and points it may leave."""
-    parts = shapely.get_parts(shapely.get_parts(shape))
-    return shapely.union_all(parts[shapely.get_dimensions(parts) == 2])
 
 
 @dataclass(frozen=True, eq=False)
