@@ -45,6 +45,7 @@ PAGES = {
     "nestlevels": "nested",
     "flattenrelease": "nested",
     "nestedstepbystep": "nested",
+    "inplacestepbystep": "large-tables",
     "checkrelease": "privacy",
     "checkreleases": "privacy",
 }

@@ -81,7 +81,10 @@ def connection_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         ),
         advanced=True,
     )
-    memory = tr("How much DuckDB may use before it goes on in a temporary folder, in MB.")
+    memory = tr(
+        "How much DuckDB may use before it goes on in a temporary folder, in MB. Nested levels are worked out for as "
+        "many cells at a time as fit into so much."
+    )
     yield whole("MEMORY", tr("Memory for the engine, MB"), MEMORY, memory, 256, advanced=True)
 
 

@@ -224,6 +224,7 @@ FORMS = {
     "evaluate": {**REGIONS, **PEOPLE, "CROSSWALK": "@crosswalk"},
     "profiledatabase": IN_PLACE,
     "releasedatabase": {**IN_PLACE, **REGIONS, "CROSSWALK": "@crosswalk", "DESTINATION": "#released.csv"},
+    "inplacestepbystep": {**IN_PLACE, **REGIONS, "DESTINATION": "#released.csv"},
     "compare": {**REGIONS, **PEOPLE},
     "checkrelease": {"RECORDS": "@records", "QUASI_IDENTIFIERS": ["area", "age_group"], "K": 90, "STOP": False},
     "checkreleases": {
@@ -324,7 +325,7 @@ def test_every_form_of_the_toolbox_is_here(provider):
 @pytest.mark.parametrize("form", [*FORMS, *OTHERS])
 def test_form_runs_and_its_outputs_are_seen(by_hand, monkeypatch, tmp_path, form, to_files):
     name = form.partition(",")[0]
-    if name in ("profiledatabase", "releasedatabase"):
+    if name in ("profiledatabase", "releasedatabase", "inplacestepbystep"):
         needed("ibis")
         needed("duckdb")
     monkeypatch.setattr(vbas.core.synthetic.city, "N_AREAS", N_AREAS)
