@@ -22,8 +22,8 @@ class ReleaseDatabase(InPlaceAlgorithm):
     """`vbas:releasedatabase`."""
 
     ID = "releasedatabase"
-    TAGS = "suppression,k-anonymity,duckdb,parquet,postgresql,sql"
-    SUMMARY = tr("Releases records by a crosswalk in DuckDB or PostgreSQL, without loading them.")
+    TAGS = "suppression,k-anonymity,duckdb,parquet,postgresql,spark,sql"
+    SUMMARY = tr("Releases records by a crosswalk in DuckDB, PostgreSQL or Spark, without loading them.")
     HELP = tr(
         "<p>The same as “Release records” for a table that is too large to be loaded, or must not leave its database. "
         "The engine counts the profile, here it is decided what is shown, and the engine writes the rows: sorted, "
@@ -51,7 +51,8 @@ class ReleaseDatabase(InPlaceAlgorithm):
                 None,
                 tr(
                     "A new .parquet or .csv file for records in files; a new table of the same database, name or "
-                    "schema.name, for records in PostgreSQL. It must not be there yet. It holds the region, the "
+                    "schema.name, for records in PostgreSQL; such a table, or a new folder of Parquet files as the "
+                    "cluster sees it, in Spark. It must not be there yet. It holds the region, the "
                     "quasi-identifiers and the further fields you named, and nothing else. For release."
                 ),
             ),
