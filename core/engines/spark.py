@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import sqlglot as sg
 import sqlglot.expressions as sge
-from ibis.backends.sql.compilers.pyspark import PySparkCompiler
+from ibis.backends.sql.dialects import PySpark
 
 from ..errors import InputError
 from ..language import tr
@@ -98,7 +98,7 @@ class Spark:
         """See `Engine`."""
         columns = [self._comparable(field).as_(name, quoted=True) for name, field in names.items()]
         self._guarded(lambda: self._table().createOrReplaceTempView("vbas_table"))
-        rows = self._sql(sg.select(*columns).from_(sg.table("vbas_table", quoted=True)))
+        rows = self._sql(sg.select(*columns).from_(sg.table("vbas_table", quoted=True)).sql(PySpark))
         kinds = {name: self._kind(field) for name, field in names.items()}
         return self._named("vbas_source", rows, ibis.schema(kinds))
 
@@ -123,7 +123,8 @@ class Spark:
         self._guarded(place.check_free)
         staged = place.beside(f"vbas_{secrets.token_hex(8)}")
         self._staged, self._final = staged, place
-        rows = self._sql(_sorted_apart(PySparkCompiler().to_sqlglot(expression.unbind()), expression.columns))
+        query = sg.parse_one(ibis.to_sql(expression, dialect="pyspark"), read=PySpark)
+        rows = self._sql(_sorted_apart(query, expression.columns).sql(PySpark))
         self._guarded(lambda: staged.write(rows))
         return self._named("vbas_written", self._guarded(staged.read), expression.schema())
 
@@ -198,10 +199,9 @@ class Spark:
         return ibis.table(schema, name=name)
 
     def _frame(self, expression: Expression) -> Any:
-        return self._sql(PySparkCompiler().to_sqlglot(expression.unbind()))
+        return self._sql(ibis.to_sql(expression, dialect="pyspark"))
 
-    def _sql(self, statement: sge.Expression) -> Any:
-        text = statement.sql(PySparkCompiler.dialect)
+    def _sql(self, text: str) -> Any:
         return self._guarded(lambda: self._session.sql(text))
 
     def _guarded(self, call: Callable[[], Any], tagged: bool = True) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess  # nosec B404 - only its name of an error is used
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -20,7 +21,6 @@ from .spark_failures import FAILURES, unreached
 # Of every session that is worked in, whatever the cluster's own settings: what the steps count on.
 SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
-    "spark.sql.caseSensitive": "true",
     "spark.sql.ansi.enabled": "true",
     # What rows are joined with are dictionaries and plans, which are larger than Spark expects.
     "spark.sql.autoBroadcastJoinThreshold": "67108864",
@@ -165,4 +165,7 @@ def _end_driver(session: Any) -> None:
         with suppress(*FAILURES):
             gateway.shutdown()
         gateway.proc.stdin.close()  # which is what ends it
-        gateway.proc.wait(30)
+        try:
+            gateway.proc.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            gateway.proc.kill()
