@@ -10,13 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Callable
+from typing import TYPE_CHECKING, Callable
 
 from ..errors import InputError
 from ..language import tr
 from ..progress import Progress, silent
 from .addresses import Address, read_address
 from .engine import Engine
+
+if TYPE_CHECKING:
+    from .listing import TableThere
 
 # By kind of address: what is shown to the user, the module of this room, and the packages that it needs.
 ENGINES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
@@ -55,17 +58,28 @@ def open_engine(
     reached.
     """
     found = read_address(address) if isinstance(address, str) else address
-    title, module, _ = ENGINES[found.kind]
-    missing = missing_packages(found.kind)
+    _check_packages(found.kind)
+    opened: Callable[..., Engine] = import_module(f".{ENGINES[found.kind][1]}", __name__).open_engine
+    return opened(found, table, schema, memory, progress)
+
+
+def tables_there(address: Address) -> list[TableThere]:
+    """The tables of a database; none of files. Raises EngineError, and InputError for a missing package."""
+    _check_packages(address.kind)
+    listed = getattr(import_module(".listing", __name__), f"in_{address.kind}", None)
+    return listed(address) if listed else []
+
+
+def _check_packages(kind: str) -> None:
+    """Raises InputError where a package that an engine needs is missing."""
+    missing = missing_packages(kind)
     if missing:
         raise InputError(
             tr(
                 "CONNECTION: records in {title} need {missing}, which this Python does not have: install them "
                 "with python -m pip install {packages} (docs/large-tables.md), then start again.",
-                title=title,
+                title=ENGINES[kind][0],
                 missing=", ".join(missing),
                 packages=" ".join(missing),
             )
         )
-    opened: Callable[..., Engine] = import_module(f".{module}", __name__).open_engine
-    return opened(found, table, schema, memory, progress)

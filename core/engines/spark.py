@@ -13,7 +13,6 @@ from typing import Any, Callable
 
 import ibis
 import numpy as np
-import pyarrow as pa
 import sqlglot as sg
 import sqlglot.expressions as sge
 from ibis.backends.sql.dialects import PySpark
@@ -22,7 +21,7 @@ from ..errors import InputError
 from ..language import tr
 from ..progress import Progress
 from .addresses import Address
-from .engine import Arrow, EngineError, Expression, in_background
+from .engine import Arrow, EngineError, Expression, arrow_table, in_background
 from .spark_failures import FAILURES, UNKNOWN_FIELD, condition, sentence
 from .spark_places import Place, is_path, place_of, quoted
 from .spark_session import opened_session
@@ -108,7 +107,7 @@ class Spark:
 
     def upload(self, name: str, columns: Mapping[str, np.ndarray]) -> Expression:
         """See `Engine`."""
-        table = pa.table({column: pa.array(values) for column, values in columns.items()})
+        table = arrow_table(columns)
         rows = self._guarded(lambda: self._session.createDataFrame(table))
         return self._kept_as(name, rows, ibis.Schema.from_pyarrow(table.schema))
 

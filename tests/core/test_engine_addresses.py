@@ -88,4 +88,6 @@ def test_nothing_optional_is_loaded_before_an_engine_is_opened():
     """The toolbox must load where none of these packages is."""
     code = "import sys, vbas.core.engines, vbas.core.engines.fields, vbas.core.engines.engine; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
-    assert not {"ibis", "duckdb", "pyarrow", "sqlglot", "adbc_driver_postgresql", "pyspark", "grpc"} & set(done.stdout.split())
+    assert not {"ibis", "duckdb", "pyarrow", "sqlglot", "adbc_driver_postgresql", "pyspark", "grpc"} & set(
+        done.stdout.split()
+    )
