@@ -15,6 +15,7 @@ import ibis
 import numpy as np
 import sqlglot as sg
 import sqlglot.expressions as sge
+from ibis.backends.pyspark import Backend
 from ibis.backends.sql.dialects import PySpark
 
 from ..errors import InputError
@@ -25,6 +26,8 @@ from .engine import Arrow, EngineError, Expression, arrow_table, in_background
 from .spark_failures import FAILURES, UNKNOWN_FIELD, condition, sentence
 from .spark_places import Place, is_path, place_of, quoted
 from .spark_session import opened_session
+
+Backend.register_options()  # without them Ibis fails at the first field of floating point
 
 # Types whose equal values are written alike, and what Ibis calls them; decimals too. All else is compared as text.
 PLAIN = {
@@ -181,7 +184,8 @@ class Spark:
             return column
         if kind == "binary":
             return sg.func("hex", column)
-        return sg.func("collate", sge.Cast(this=column, to=sge.DataType.build("string")), sge.Literal.string(BINARY))
+        text = sge.Cast(this=column, to=sge.DataType.build("string"))
+        return sge.Anonymous(this="collate", expressions=[text, sge.Literal.string(BINARY)])
 
     def _kind(self, field: str) -> str:
         kind = self._types[field]
@@ -208,7 +212,7 @@ class Spark:
 
         def under_tag() -> Any:  # what Spark does for this thread can be interrupted by its tag
             if tagged:
-                self._session.addTag(self._tag)
+                self._at.mark(self._tag)
             return call()
 
         try:
@@ -219,8 +223,8 @@ class Spark:
 
     def _interrupt(self) -> None:
         with suppress(*FAILURES):
-            if self._session is not None:
-                self._session.interruptTag(self._tag)
+            if self._at is not None:
+                self._at.interrupt(self._tag)
 
 
 def _sorted_apart(statement: sge.Expression, shown: Sequence[str]) -> sge.Expression:

@@ -61,6 +61,20 @@ class Session:
     started: bool
     told: tuple[str, ...]
 
+    def mark(self, tag: str) -> None:
+        """Give what this thread has Spark do from now on a tag to be interrupted by."""
+        if self.java is None:
+            self.session.addTag(tag)
+        else:  # a session's own tags can be interrupted by the thread alone that waits for them
+            self.session.sparkContext.addJobTag(tag)
+
+    def interrupt(self, tag: str) -> None:
+        """End what is done under a tag."""
+        if self.java is None:
+            self.session.interruptTag(tag)
+        else:
+            self.session.sparkContext.cancelJobsWithTag(tag)
+
     def close(self) -> None:
         """End what was started; a session that was there before stays."""
         if self.java is None:

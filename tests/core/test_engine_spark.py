@@ -174,13 +174,14 @@ def test_a_destination_is_never_replaced(spark, folder, tmp_path, monkeypatch):
     assert not list((tmp_path / "late").iterdir())
 
 
-def test_cancelling_interrupts_the_cluster(spark, folder):
+@pytest.mark.parametrize("way", ["driver", "connect"])
+def test_cancelling_interrupts_the_cluster(spark, folder, way):
     finished = []
 
     def progress(fraction):
         raise Cancelled("stopped")
 
-    with pytest.raises(Cancelled), open_engine(spark.driver, str(folder)) as engine:
+    with pytest.raises(Cancelled), open_engine(getattr(spark, way), str(folder)) as engine:
         engine._progress = progress
         engine._guarded(lambda: finished.append(engine._session.sql(SLEEPING).collect()))
     assert not finished
