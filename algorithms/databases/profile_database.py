@@ -24,8 +24,8 @@ class ProfileDatabase(InPlaceAlgorithm):
     """`vbas:profiledatabase`."""
 
     ID = "profiledatabase"
-    TAGS = "group by,count,duckdb,parquet,postgresql,sql"
-    SUMMARY = tr("Counts records by area and class in DuckDB or PostgreSQL, without loading them.")
+    TAGS = "group by,count,duckdb,parquet,postgresql,spark,sql"
+    SUMMARY = tr("Counts records by area and class in DuckDB, PostgreSQL or Spark, without loading them.")
     HELP = tr(
         "<p>The same as “Profile records” for a table that is too large to be loaded, or must not leave its database: "
         "the database counts, and only areas, classes and counts come back.</p>"
