@@ -31,10 +31,10 @@ from ..core.suppression import Terms
 from ..core.trade_off.curve import Curve
 from .form import approaches, regions
 from .form.areas import areas_of
-from .form.base import problem_of
 from .form.effective import Effective
 from .form.form import Form
 from .form.records import populated, records_of
+from .form.refusals import problem_of
 from .form.understanding import as_spelled, understood
 from .layers.given import Given
 from .layers.shapes.areas import AreaLayer

@@ -73,6 +73,7 @@ class Outputs:
         self._temporary: set[str] = set()
         self._last: list[Callable[[], None]] = []
         self._afterwards: list[Callable[[], None]] = []
+        self.in_place = False  # whether the outputs were put in their place
         destinations = checked_destinations(given)
         with ExitStack() as stack:
             self._hold(destinations, stack)
@@ -177,6 +178,7 @@ class Outputs:
         # Files first: they fail more often, and are put back more easily.
         for warning in deliver([*places, *tables.values()], lambda: check_cancelled(self._feedback), self._last):
             self._feedback.pushWarning(warning)
+        self.in_place = True
         for name, place in tables.items():
             self._results[name] = self._announce_table(place, str(self._results[name]))
         for name in tables:
