@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from qgis.core import QgsProject, QgsVectorLayer
 
-from vbas.core.configuration import CUSTOM
+from vbas.core.configuration import CUSTOM, RECOMMENDED
 from vbas.vbas_plugin.explorer.entry import ExplorerEntry
 
 from .conftest import make_layer
@@ -75,6 +75,9 @@ def test_the_regions_shown_are_those_that_anonymise_makes(dock, run, word, locat
     choose_number(dock, 9)
     seen = dock.looking.seen
     assert seen.shown.n_sites == 9 and seen.parameters["N_SITES"] == 9
+    named, made = RECOMMENDED.get(word), seen.settings.configuration
+    assert made.aggregation == (named.aggregation if named else how)
+    assert made.chooses_sites or made.site_location == (named.site_location if named else location)
     outputs = dict.fromkeys(("RELEASED_RECORDS", "CROSSWALK", "REGION_AUDIT"), "memory:")
     done = run("anonymize", **seen.parameters, **outputs)
     levels = len(seen.shown.levels)

@@ -160,6 +160,19 @@ def test_bad_input_ends_in_one_sentence(dock, case):
         assert dock.looking.seen is None and dock.map.layer is None
 
 
+def test_a_fault_of_the_program_is_told_without_what_it_holds(dock, monkeypatch):
+    def fail(*_):
+        raise KeyError("Jane Doe")
+
+    monkeypatch.setattr("vbas.algorithms.explored.populated", fail)
+    look(dock, *FIELDS)
+    assert "A fault of VBAS itself" in dock.message.text() and "KeyError" in dock.message.text()
+    assert "Jane" not in dock.message.text() and dock.looking.seen is None
+    monkeypatch.undo()
+    look(dock, *FIELDS)
+    assert dock.looking.seen is not None and dock.message.isHidden()
+
+
 def test_empty_layers_end_in_one_sentence(entry):
     squares = ["Polygon((0 0, 1 0, 1 1, 0 1, 0 0))"]
     for made, name in ((make_layer({"da": ["a"]}, squares), "areas"), (make_layer({"da": ["a"], "x": [1]}), "people")):
