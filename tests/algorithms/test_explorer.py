@@ -36,6 +36,11 @@ def dock(entry, grid):
     """The dock over a town of 36 areas."""
     for layer, name in zip(grid, ("areas", "people")):
         copy = layer.clone()
+        if name == "areas":  # other populations than the records would give
+            people = {
+                one.id(): {copy.fields().indexOf("people"): 5 + 40 * (one.id() % 7)} for one in copy.getFeatures()
+            }
+            copy.dataProvider().changeAttributeValues(people)
         copy.setName(name)
         QgsProject.instance().addMapLayer(copy)
     entry.show()
@@ -113,6 +118,7 @@ def test_the_dialog_handed_over_runs_to_the_regions_shown(dock, population, nest
     made = getattr(widget, "createProcessingParameters", None) or dock._dialog.getParameterValues
     filled = made()
     dock._dialog.close()
+    assert filled.get("POPULATION") in ((population,) if population else ("", None))  # nor a usual field by itself
     for name, value in wanted.items():
         assert filled.get(name) in (value, *((None,) if value == "" else ())), name
     clicked = click_through("vbas:anonymize", wanted)
