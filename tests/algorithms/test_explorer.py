@@ -97,6 +97,32 @@ def test_the_regions_shown_are_those_that_anonymise_makes(dock, run, word, locat
     assert_same_layer(dock.map.layer, done.layer("REGION_AUDIT"))
 
 
+def test_regions_that_follow_borders_are_those_that_anonymise_makes(entry, run):
+    """Areas of which the nearest do not always touch."""
+    rng = np.random.default_rng(8)
+    squares = []
+    for row in range(9):
+        cuts = 630_000 + np.append(np.sort(rng.choice(40, rng.integers(3, 9), replace=False)) * 100.0, 4_100.0)
+        south, west = 5_520_000 + row * 300, 629_000
+        for east in cuts:
+            corners = ((west, south), (east, south), (east, south + 300), (west, south + 300), (west, south))
+            squares.append(f"Polygon(({', '.join(f'{x} {y}' for x, y in corners)}))")
+            west = east
+    names = [f"46{i:03d}" for i in range(len(squares))]
+    people = rng.integers(1, 60, len(squares)).tolist()
+    rows = {"da": np.repeat(names, people).tolist(), "age": rng.integers(0, 6, sum(people)).tolist()}
+    for layer, name in ((make_layer({"da": names, "pop": people}, squares), "areas"), (make_layer(rows), "records")):
+        layer.setName(name)
+        QgsProject.instance().addMapLayer(layer)
+    entry.show()
+    dock = entry.dock
+    favour(dock, CUSTOM, "balanced density", "population floor")
+    look(dock, "age")
+    choose_number(dock, 12)
+    done = run("anonymize", **dock.looking.seen.parameters, RELEASED_RECORDS="memory:", CROSSWALK="memory:")
+    assert crosswalk_of(done.layer("CROSSWALK"), "da", ["vbas_region"]) == shown_crosswalk(dock)
+
+
 def assert_same_layer(shown, audit):
     assert shown.fields().names() == audit.fields().names()
     pairs = list(zip(shown.getFeatures(), audit.getFeatures()))

@@ -367,6 +367,19 @@ def test_nothing_stays_behind_when_the_plugin_is_unloaded(provider, qgis_iface, 
     QgsProject.instance().removeAllMapLayers()  # nobody listens any more
 
 
+def test_unloading_ends_the_work_and_takes_the_layer_away(dock, entry, monkeypatch):
+    look(dock, *FIELDS)
+    dock.choices.nested.setChecked(True)  # which is not waited for
+    entry.remove()
+    monkeypatch.setattr(entry, "remove", lambda: None)  # which was done
+    assert not dock.looking.busy and dock.looking.seen is None
+    assert groups() == [] and len(QgsProject.instance().mapLayers()) == 2
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    QgsProject.instance().removeAllMapLayers()
+    let_pass(0.05)
+    assert groups() == []
+
+
 def test_without_a_package_it_says_so_in_place_of_opening(provider, qgis_iface, monkeypatch):
     said = []
     monkeypatch.setattr(entry_module, "missing_message", lambda: "VBAS needs shapely.")

@@ -220,7 +220,6 @@ class ExplorerDock(QDockWidget):
         self.bar.setVisible(looking.busy)
         self.cancel.setVisible(looking.busy)
         self.results.setEnabled(not self._stale)
-        self.anonymise.setEnabled(seen is not None and not self._stale)
         self.clear.setEnabled(seen is not None)
         self.data.entitle()
 
