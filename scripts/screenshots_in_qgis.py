@@ -57,7 +57,7 @@ def story() -> Steps:
     yield from map_of("regions")
     page(report, "report")
     forget_all_but(areas, records)
-    yield from log((yield from run("anonymize", {**inputs, "RELEASE": "nested levels"})), "log_nested")
+    (yield from run("anonymize", {**inputs, "RELEASE": "nested levels"})).close()
     yield from map_of("nested", unticked=output("vbas_level", "suppressed"))
     released = output("vbas_level", "diagnosis")
     checked = {"RECORDS": released.id(), "QUASI_IDENTIFIERS": ["vbas_level", "vbas_region", *FOUR], "K": 5}
@@ -140,21 +140,27 @@ def run(name: str, parameters: dict[str, object], form: str = "", advanced: str 
     if form:
         save(dialog.grab(), form)
     if advanced:
-        definition = dialog.algorithm().parameterDefinition(advanced)
-        sip.cast(dialog.findChild(QWidget, "grpAdvanced"), QgsCollapsibleGroupBoxBasic).setCollapsed(False)
-        yield MOMENT
-        labels = [one for one in dialog.findChildren(QLabel) if one.text().startswith(definition.description())]
-        area = dialog.findChild(QScrollArea)
-        area.verticalScrollBar().setValue(labels[0].mapTo(area.widget(), QPoint(0, 0)).y() - 60)
-        dialog.resize(940, 480)
-        yield MOMENT
-        save(dialog.grab(), "advanced")
+        yield from advanced_inputs(dialog, advanced)
     dialog.runButton().click()
     yield MOMENT
     while not dialog.runButton().isEnabled():
         yield MOMENT
     yield 2 * MOMENT
     return dialog
+
+
+def advanced_inputs(dialog: QDialog, parameter: str) -> Steps:
+    """The advanced parameters, unfolded, from this one on."""
+    sip.cast(dialog.findChild(QWidget, "grpAdvanced"), QgsCollapsibleGroupBoxBasic).setCollapsed(False)
+    dialog.findChild(QWidget, "textShortHelp").hide()
+    dialog.resize(780, 420)
+    yield 2 * MOMENT
+    label = dialog.algorithm().parameterDefinition(parameter).description()
+    found = next(one for one in dialog.findChildren(QLabel) if one.text().startswith(label))
+    area = dialog.findChild(QScrollArea)
+    area.verticalScrollBar().setValue(found.mapTo(area.widget(), QPoint(0, 0)).y() - 10)
+    yield MOMENT
+    save(dialog.grab(), "advanced")
 
 
 def log(dialog: QDialog, name: str) -> Steps:
