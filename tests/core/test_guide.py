@@ -100,6 +100,33 @@ def test_french_pages_are_french_around_the_text_too(site):
 
 
 @needs_mkdocs
+def test_plain_pages_lead_to_each_other_and_run_nothing(tmp_path):
+    """Those of the plugin's zip, which the Help buttons open."""
+    sys.path.insert(0, str(ROOT / "scripts"))
+    from plain_pages import plain_pages
+
+    french = tmp_path / "fr"
+    french.mkdir()
+    (french / "anonymize.md").write_text("# Anonymiser\n\n[guide](../../tutorial.md#3-a-first-try-two-minutes)\n")
+    pages = dict(plain_pages(DOCS, french))
+    assert {"README.html", "reference/anonymize.html", "fr/tutoriel.html", "fr/reference/anonymize.html"} < pages.keys()
+    assert len(pages) == len(list(DOCS.rglob("*.md"))) + 1
+    ids = {name: set(re.findall(r'id="([^"]+)"', text)) for name, text in pages.items()}
+    n_links = 0
+    for name, text in pages.items():
+        assert "<script" not in text and f'<html lang="{"fr" if name.startswith("fr/") else "en"}"' in text
+        for address in re.findall(r'(?:href|src)="([^"]+)"', text):
+            path, _, anchor = address.partition("#")
+            if re.match("https?:", path):
+                continue
+            target = os.path.normpath(Path(name).parent / path) if path else name
+            assert target in pages or (DOCS / target).is_file(), (name, address)
+            assert not anchor or anchor in ids[target], (name, address)
+            n_links += 1
+    assert n_links > 120
+
+
+@needs_mkdocs
 @pytest.mark.parametrize(
     ("link", "what"), [("[x](nowhere.md)", "nowhere.md"), ("[x](privacy.md#no-such-thing)", "no-such-thing")]
 )
