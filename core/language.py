@@ -10,7 +10,7 @@ from __future__ import annotations
 import gettext
 import numbers
 import string
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import ClassVar
 
@@ -60,6 +60,23 @@ def tr(text: str, /, **values: object) -> str:
 def plural(one: str, many: str, n: int, /, **values: object) -> str:
     """The text for one thing or for several, in the language of the user; `n` is the number of things, and a place."""
     return _filled(_catalogue.ngettext(one, many, n), {**values, "n": n})
+
+
+def as_data(text: str, /, **values: object) -> str:
+    """The text in English, for data, which are the same in every language; the catalogues hold it for people."""
+    return text.format(**values) if values else text
+
+
+def all_of(texts: Iterable[object]) -> str:
+    """Several texts, at least one, as a sentence names them: “one, another and a third”."""
+    *first, last = texts
+    return tr("{one} and {other}", one=", ".join(map(str, first)), other=last) if first else str(last)
+
+
+def one_of(texts: Iterable[object]) -> str:
+    """Several texts, at least one, of which any will do: “one, another or a third”."""
+    *first, last = texts
+    return tr("{one} or {other}", one=", ".join(map(str, first)), other=last) if first else str(last)
 
 
 def written(number: str) -> str:

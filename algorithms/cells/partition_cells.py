@@ -75,9 +75,9 @@ class PartitionCells(VbasAlgorithm):
         if layer.further:
             official = official_areas(cells, minimums, layer.further[0], planar, form.text("OFFICIAL_AREA"))
         seconds = {
-            "reading, neighbours": read,
-            "partition": partitioned - read,
-            "drawing and writing": form.seconds() - partitioned,
+            tr("reading, neighbours"): read,
+            tr("partition"): partitioned - read,
+            tr("drawing and writing"): form.seconds() - partitioned,
         }
         form.outputs.add_text(
             "REPORT",

@@ -12,7 +12,7 @@ from ...core.language import tr
 from ...core.records.columns import Column
 from ..compat import field, is_text
 
-FOR_RELEASE, INTERNAL, TEST_DATA = tr("for release"), "internal", tr("test data")
+FOR_RELEASE, INTERNAL, TEST_DATA = tr("for release"), tr("internal"), tr("test data")
 CHUNK = 50_000
 
 GEOMETRY_TYPES = {

@@ -74,7 +74,7 @@ def protected(form: Form, plan: Plan, areas: Areas, records: Records, requiremen
     refuse_data_dependent_groups(form, records.table)
     path = Path(form.text("REGISTER"))
     earlier = read_register(path)
-    title = f"release {len(earlier) + 1}"
+    title = tr("release {n}", n=len(earlier) + 1)
     table, alike = records.table, requirement.asks_for_values
     sensitive = kept_values(records, requirement)
     coarsened = {name: one.level for name, one in table.coarsened.items()}

@@ -220,7 +220,7 @@ def scatter(
             else:
                 content += element("circle", told, cx=across[j], cy=upwards[j], r=4, fill=colour, fill_opacity=0.55)
         if series or len(best) < len(own):
-            key.append((colour, "point", series or "others"))
+            key.append((colour, "point", series or tr("others")))
     if any(point.marked for point in every):
         key.append((SERIES[0] if len(names) == 1 else QUIET, "diamond", tr("not beaten in both by any other")))
     marked = "; ".join(
