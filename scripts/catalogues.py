@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import re
 import sys
 from collections.abc import Iterator
 from datetime import datetime, timezone
@@ -71,6 +72,8 @@ def _of_models() -> Iterator[tuple[str, str]]:
         model.fromFile(str(file))
         texts = [text for text in model.helpContent().values() if isinstance(text, str)]
         texts += [one.description() for one in (*model.parameterDefinitions(), *model.outputDefinitions())]
+        # QGIS knows the steps of a model only where their algorithms are registered.
+        texts += re.findall(r'value="([^"]+)" type="QString" name="component_description"', file.read_text("utf-8"))
         for text in filter(None, texts):
             yield text, f"models/{file.name}"
 

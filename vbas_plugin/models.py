@@ -49,6 +49,12 @@ class TitledModel(QgsProcessingModelAlgorithm):
             definition.setHelp(self.helpContent().get(definition.name(), tr(definition.help())))
             if definition.type() == "field" and not definition.allowMultiple():
                 propose_usual_field(definition)
+            if definition.type() == "matrix":
+                definition.setHeaders([tr(header) for header in definition.headers()])
+        # None while the provider is read: QGIS knows the steps once that is registered.
+        for step in self.childAlgorithms().values():
+            step.setDescription(tr(step.description()))
+            self.setChildAlgorithm(step)
 
     def createInstance(self) -> TitledModel:
         return type(self)(self._file)
