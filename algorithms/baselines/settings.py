@@ -36,7 +36,7 @@ def published_cutoffs() -> dict[str, int]:
 def cutoff() -> Iterable[QgsProcessingParameterDefinition]:
     """PUBLISHED and CUTOFF."""
     published = published_cutoffs()
-    listed = "; ".join(tr("“{name}” {people}", name=name, people=people) for name, people in published.items())
+    listed = "; ".join(tr("“{name}” {people:,}", name=name, people=people) for name, people in published.items())
     yield choice(
         "PUBLISHED",
         tr("Cut-off"),

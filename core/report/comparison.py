@@ -93,7 +93,8 @@ def searched_section(numbered: Sequence[tuple[int, Outcome]]) -> Section:
             i,
             outcome.k,
             outcome.budget,
-            ", ".join(f"{name}: {level}" for name, level in outcome.generalised) or tr("none"),
+            ", ".join(tr("{name}: {value}", name=name, value=level) for name, level in outcome.generalised)
+            or tr("none"),
             100.0 * outcome.given_up,
             m.n_regions,
             m.suppression_percent,

@@ -17,6 +17,7 @@ from qgis.core import (
 )
 from qgis.PyQt import sip
 
+from ....core.language import tr
 from ..given import Given
 from .groups import LayerGroup
 from .styles import describe, legend_title, style
@@ -61,7 +62,9 @@ class Dressing(QgsProcessingLayerPostProcessorInterface):
         dress.group.take(layer, dress.name, project)
         node = project.layerTreeRoot().findLayer(layer.id())
         if node is not None and legend_title(dress.name):
-            node.setCustomProperty("legend/title-label", f"{layer.name()}: {legend_title(dress.name)}")
+            node.setCustomProperty(
+                "legend/title-label", tr("{name}: {value}", name=layer.name(), value=legend_title(dress.name))
+            )
 
 
 # QGIS takes them over and deletes them with the run's context, but Python would forget them long before.

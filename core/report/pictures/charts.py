@@ -118,7 +118,9 @@ def horizontal_bars(
         parts.insert(0, element("path", d=path, stroke=MARK, stroke_width=1.5, stroke_dasharray="5 4"))
     if (values > limit).any():
         text = tr("{text} Bars with a gap are cut off: the number is their length.", text=text)
-    described = "; ".join(f"{name}: {shown(length)}" for name, length in list(zip(names, to_list(values)))[:60])
+    described = "; ".join(
+        tr("{name}: {value}", name=name, value=shown(length)) for name, length in list(zip(names, to_list(values)))[:60]
+    )
     return picture("".join(parts), WIDTH, y + 4, text, described) + caption(text)
 
 
@@ -137,7 +139,7 @@ def _bar(name: str, length: float, column: float, y: float, scale: float, limit:
         rest = wide - GAP
         shape = f"M{column:.1f} {top:.1f}h{rest:.1f}l-5 {tall:.1f}H{column:.1f}z"
         shape += f"M{column + rest + 5:.1f} {top:.1f}H{column + wide:.1f}v{tall:.1f}h-{GAP:.1f}z"
-    drawn = element("path", hint(f"{name}: {shown(length)}"), d=shape, fill=FILL)
+    drawn = element("path", hint(tr("{name}: {value}", name=name, value=shown(length))), d=shape, fill=FILL)
     return (
         words(column - 7, y + 15, clipped(name, LONGEST_NAME), text_anchor="end", fill=INK)
         + drawn
@@ -171,7 +173,14 @@ def lines(
             content += element("path", d=path, fill="none", stroke=colour, stroke_width=2, stroke_dasharray=dash)
         if len(x) <= BINS:
             content += "".join(
-                element("circle", hint(f"{name}: {shown(x[j])}, {shown(y[j])}"), cx=a, cy=b, r=3, fill=colour)
+                element(
+                    "circle",
+                    hint(tr("{name}: {value}", name=name, value=f"{shown(x[j])}, {shown(y[j])}")),
+                    cx=a,
+                    cy=b,
+                    r=3,
+                    fill=colour,
+                )
                 for j, (a, b) in enumerate(zip(*map(to_list, frame.at(x, y))))
             )
         key.append((colour, dash, name))
@@ -211,7 +220,7 @@ def scatter(
             path = "M" + "L".join(f"{across[j]:.1f} {upwards[j]:.1f}" for j in best)
             content += element("path", d=path, fill="none", stroke=colour, stroke_width=1, stroke_dasharray="2 3")
         for j in own:
-            told = hint(f"{every[j].name}: {shown(every[j].x)}, {shown(every[j].y)}")
+            told = hint(tr("{name}: {value}", name=every[j].name, value=f"{shown(every[j].x)}, {shown(every[j].y)}"))
             if every[j].marked:
                 a, b = across[j], upwards[j]
                 shape = f"M{a:.1f} {b - 7:.1f}l7 7l-7 7l-7-7z"
