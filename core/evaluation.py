@@ -10,6 +10,7 @@ import numpy as np
 from .areas import Areas
 from .crosswalk import Crosswalk
 from .language import as_data, tr
+from .plain_text import plain_text
 from .plan import Plan
 from .profile import Profile
 from .voronoi import weighted_centres
@@ -150,7 +151,7 @@ class WorstGroup:
     @property
     def name(self) -> str:
         """The quasi-identifier and the value, as data say them."""
-        return f"{self.quasi_identifier}: {MISSING if self.value is None else self.value}"
+        return f"{self.quasi_identifier}: {MISSING if self.value is None else plain_text(self.value)}"
 
     @property
     def in_words(self) -> str:
@@ -174,7 +175,7 @@ class WorstGroup:
 
 def value_text(value: object) -> str:
     """A value of a quasi-identifier as reports show it."""
-    return tr(MISSING) if value is None else str(value)
+    return tr(MISSING) if value is None else plain_text(value)
 
 
 def worst_group(by_value: ByValue, k: int) -> WorstGroup | None:
