@@ -22,6 +22,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
 from vbas import core
+from vbas.core import engines
 from vbas.core.approach import Approach, described
 from vbas.core.language import CATALOGUES, ENGLISH
 from vbas.core.privacy.rules import read_rules
@@ -48,7 +49,9 @@ def template() -> Catalog:
 
 def _of_approaches() -> Iterator[tuple[str, str]]:
     """What each approach says of itself, which is how its docstring begins."""
-    for module in sorted(one.name for one in walk_packages(core.__path__, f"{core.__name__}.")):
+    modules = sorted(one.name for one in walk_packages(core.__path__, f"{core.__name__}."))
+    # Engines hold no approaches, and need packages of their own.
+    for module in (name for name in modules if not name.startswith(engines.__name__)):
         for rooms in vars(import_module(module)).values():
             if isinstance(rooms, dict):
                 for one in rooms.values():
