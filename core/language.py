@@ -16,8 +16,9 @@ from typing import ClassVar
 
 CATALOGUES = Path(__file__).parent / "languages"
 ENGLISH = "en"
-# By language: the decimal sign, and what stands between thousands.
-_SIGNS = {"fr": (",", "\u202f")}
+# By language: the decimal sign, and what stands between thousands. Windows of Qt 5 break lines at a narrow no-break
+# space, so it is the wide one.
+_SIGNS = {"fr": (",", "\u00a0")}
 _language = ENGLISH
 _catalogue: gettext.NullTranslations = gettext.NullTranslations()
 
@@ -77,6 +78,11 @@ def one_of(texts: Iterable[object]) -> str:
     """Several texts, at least one, of which any will do: “one, another or a third”."""
     *first, last = texts
     return tr("{one} or {other}", one=", ".join(map(str, first)), other=last) if first else str(last)
+
+
+def in_turn(texts: Iterable[str]) -> str:
+    """Several texts one after the other, apart from each other: “one; another; a third”."""
+    return tr("; ").join(texts)
 
 
 def written(number: str) -> str:

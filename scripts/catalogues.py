@@ -32,6 +32,7 @@ HEADER = "# Texts of VBAS for QGIS.\n"
 KEYWORDS = {"tr": None, "as_data": None, "plural": (1, 2)}
 FOLDERS = ("core", "algorithms", "vbas_plugin", "scripts")
 WIDTH = 120
+NARROW, WIDE = "\u202f", "\u00a0"  # no-break spaces
 LONG_AGO = datetime(2000, 1, 1, tzinfo=timezone.utc)
 UNTOLD = (b"-Date:", b"Report-Msgid-Bugs-To:", b"Last-Translator:", b"Language-Team:", b"Generated-By:")
 
@@ -91,9 +92,17 @@ def refreshed(language: str, wanted: Catalog) -> Catalog:
     # A text that only resembles a translated one has none: a wrong sentence is worse than an English one.
     catalogue.update(wanted, no_fuzzy_matching=True)
     catalogue.obsolete.clear()
+    for message in catalogue:
+        if message.string:
+            message.string = _unbroken(message.string)
     # The same texts make the same file, whenever it is made.
     catalogue.creation_date = catalogue.revision_date = LONG_AGO
     return catalogue
+
+
+def _unbroken(text: str | tuple[str, ...]) -> str | tuple[str, ...]:
+    """A translation with wide no-break spaces: windows of Qt 5 break lines at narrow ones."""
+    return text.replace(NARROW, WIDE) if isinstance(text, str) else tuple(one.replace(NARROW, WIDE) for one in text)
 
 
 def missing(catalogue: Catalog) -> list[str]:

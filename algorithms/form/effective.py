@@ -15,7 +15,7 @@ from typing import Union
 
 from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterNumber
 
-from ...core.language import all_of, one_of, tr, written
+from ...core.language import all_of, in_turn, one_of, tr, written
 from ..layers.given import Given
 from .understanding import LAYERS
 
@@ -58,7 +58,7 @@ class Effective:
             for name, value in self.values().items()
             if kinds[name] in ("enum", "number", "boolean", "string") and value != ""
         ]
-        return tr("In effect: {chosen}.", chosen="; ".join(chosen)) if chosen else ""
+        return tr("In effect: {chosen}.", chosen=in_turn(chosen)) if chosen else ""
 
     def idle(self) -> list[str]:
         """A sentence for every input that was given, is not its default, and has no effect in this run."""

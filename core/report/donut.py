@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import to_list
-from ..language import tr
+from ..language import in_turn, tr
 from ..masking.audit import Audit, SmallestKInner
 from ..masking.candidates import Shortfall
 from ..masking.donut import MASKED, REASONS, Masking
@@ -42,7 +42,7 @@ def audit_report(
     found = tr(
         "At most {wanted_percent:g} % of the masked households fall short of K_MIN with {smallest}.",
         wanted_percent=wanted_percent,
-        smallest="; ".join(_sentence(one) for one in smallest),
+        smallest=in_turn(_sentence(one) for one in smallest),
     )
     enough = tr("Tripling K_MIN is enough here.") if triple else tr("Tripling K_MIN is not enough here.")
     verdict = f"{found} {enough}"

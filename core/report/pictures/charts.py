@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...arrays import to_list
-from ...language import tr
+from ...language import in_turn, tr
 from ..numbers import shown
 from .axes import BOTTOM, RIGHT, TOP, WIDE, WIDTH, Axis, Frame, linear, logarithmic, with_outliers
 from .svg import DASHES, FONT, INK, LETTER, MARK, QUIET, SERIES, caption, clipped, element, hint, legend, picture, words
@@ -118,7 +118,7 @@ def horizontal_bars(
         parts.insert(0, element("path", d=path, stroke=MARK, stroke_width=1.5, stroke_dasharray="5 4"))
     if (values > limit).any():
         text = tr("{text} Bars with a gap are cut off: the number is their length.", text=text)
-    described = "; ".join(
+    described = in_turn(
         tr("{name}: {value}", name=name, value=shown(length)) for name, length in list(zip(names, to_list(values)))[:60]
     )
     return picture("".join(parts), WIDTH, y + 4, text, described) + caption(text)
@@ -186,7 +186,7 @@ def lines(
         key.append((colour, dash, name))
     if level is not None:
         content += _across(frame, y=level)
-    described = "; ".join(_run_of(name, x, y) for name, (x, y) in series.items())
+    described = in_turn(_run_of(name, x, y) for name, (x, y) in series.items())
     whole = picture(
         content,
         WIDTH,
@@ -232,7 +232,7 @@ def scatter(
             key.append((colour, "point", series or tr("others")))
     if any(point.marked for point in every):
         key.append((SERIES[0] if len(names) == 1 else QUIET, "diamond", tr("not beaten in both by any other")))
-    marked = "; ".join(
+    marked = in_turn(
         tr("{label}: {name}, {x} and {y}", label=p.label, name=p.name, x=shown(p.x), y=shown(p.y))
         for p in every
         if p.marked
