@@ -200,7 +200,7 @@ class Outputs:
                 if name in self._results and kind_of_output(title) == kind
             ]
             if where:
-                self._feedback.pushInfo(f"{what}: {', '.join(where)}.")
+                self._feedback.pushInfo(tr("{what}: {where}.", what=what, where=", ".join(where)))
 
     def _announce(self, name: str, destination: Path) -> str:
         """Tell QGIS of a finished file, so that it is loaded if the user wanted that."""
