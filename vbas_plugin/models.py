@@ -41,6 +41,10 @@ class TitledModel(QgsProcessingModelAlgorithm):
         self._file = file
         self.readable = self.fromFile(str(file))
         self.setSourceFilePath(str(file))
+        # None while the provider is read: QGIS knows the steps once that is registered. First: it names outputs anew.
+        for step in self.childAlgorithms().values():
+            step.setDescription(tr(step.description()))
+            self.setChildAlgorithm(step)
         self.setHelpContent({part: tr(text) for part, text in self.helpContent().items()})
         for output in self.outputDefinitions():
             output.setDescription(tr(output.description()))
@@ -53,6 +57,8 @@ class TitledModel(QgsProcessingModelAlgorithm):
                 propose_usual_field(definition)
             elif definition.type() == "string" and self.parameterDefinition("CONNECTION") is not None:
                 with_list(definition)
+            if definition.type() == "matrix":
+                definition.setHeaders([tr(header) for header in definition.headers()])
 
     def createInstance(self) -> TitledModel:
         return type(self)(self._file)
