@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from qgis.core import Qgis, QgsField, QgsPalLayerSettings, QgsVectorLayer, QgsWkbTypes
-from qgis.PyQt.QtCore import QVariant
+from qgis.PyQt.QtCore import QDate, QDateTime, Qt, QTime, QVariant
+
+from ..core.plain_text import plain_text
 
 try:  # QGIS 3.38 and later
     if Qgis.QGIS_VERSION_INT < 33800:
@@ -37,6 +39,14 @@ except ImportError:
 _KINDS = {**{kind: name for name, kind in _TYPES.items()}, **dict.fromkeys(_UNSIGNED, "long")}
 
 _SIMPLE = frozenset((int, float, str, bool))
+
+
+@plain_text.register(QDate)
+@plain_text.register(QTime)
+@plain_text.register(QDateTime)
+def _in_iso_format(value: QDate | QTime | QDateTime) -> str:
+    """Days and times as everybody reads them; Qt's own text names its version and its class."""
+    return str(value.toString(Qt.DateFormat.ISODate))
 
 
 def field(name: str, kind: str) -> QgsField:

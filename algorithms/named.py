@@ -11,11 +11,12 @@ from qgis.core import QgsProcessingAlgorithm
 from qgis.PyQt.QtCore import QUrl
 from qgis.PyQt.QtGui import QIcon
 
-from ..core.language import tr
+from ..core.language import language, tr
 
 ICONS = Path(__file__).resolve().parent.parent / "icons"
 METADATA = ICONS.parent / "metadata.txt"
 DOCS = ICONS.parent / "docs"
+SITE = ICONS.parent / "build" / "site"
 # In the order of the work. QGIS sorts groups by their names, in every version: so the order is in the names.
 GROUPS = {
     "prepare": tr("1. Prepare"),
@@ -28,17 +29,19 @@ GROUPS = {
     "baselines": tr("8. Baselines"),
     "testdata": tr("9. Test data"),
 }
-# The page of docs/ that tells more, by group; and of algorithms that have a page of their own.
+# The page of the guide (docs/) that tells more, by group; and of algorithms that have a page of their own. Each
+# algorithm has its page in docs/reference too, which leads there.
 PAGES = {
     "prepare": "methods",
-    "anonymise": "privacy",
+    "anonymise": "tutorial",
     "steps": "methods",
     "databases": "large-tables",
-    "compare": "approaches",
+    "compare": "choosing",
     "points": "donut",
     "cells": "cells",
     "baselines": "baselines",
-    "testdata": "README",
+    "testdata": "tutorial",
+    "anonymizestepbystep": "model-designer",
     "nestlevels": "nested",
     "flattenrelease": "nested",
     "nestedstepbystep": "nested",
@@ -75,10 +78,24 @@ TOOLBOX = {
 }
 
 
-def help_page(name: str, group: str) -> str:
-    """The address of the page on an algorithm, as it came with the plugin; empty where it came without its docs."""
-    page = DOCS / f"{PAGES.get(name, PAGES[group])}.md"
-    return QUrl.fromLocalFile(str(page)).toString() if page.is_file() else ""
+def guide_page(name: str, group: str) -> str:
+    """The page of the guide that tells more of an algorithm, without its ending."""
+    return PAGES.get(name, PAGES[group])
+
+
+def help_page(name: str) -> str:
+    """The address of an algorithm's page of the reference: on the site where it was built, else as it is in docs/.
+
+    In the language of the user where the site has it; empty where the plugin came without its docs.
+    """
+    for page in (
+        SITE / language() / "reference" / f"{name}.html",
+        SITE / "reference" / f"{name}.html",
+        DOCS / "reference" / f"{name}.md",
+    ):
+        if page.is_file():
+            return QUrl.fromLocalFile(str(page)).toString()
+    return ""
 
 
 def name_pages(algorithm: QgsProcessingAlgorithm) -> None:
@@ -123,7 +140,7 @@ class NamedAlgorithm(QgsProcessingAlgorithm):
         return GROUPS[self.groupId()]
 
     def helpUrl(self) -> str:
-        return help_page(self.ID, self.groupId())
+        return help_page(self.ID)
 
     def icon(self) -> QIcon:
         return QIcon(str(ICONS / f"{self.ID}.svg"))

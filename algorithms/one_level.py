@@ -10,8 +10,9 @@ from ..core.report.anonymisation import Account, anonymisation_report
 from .form import approaches, regions
 from .form.areas import areas_of, with_neighbours
 from .form.conclusion import conclude
-from .form.editions import add_release_edition, ground_of
+from .form.editions import add_release_edition, ground_of, people_in
 from .form.form import Form
+from .form.generalising import coarser_of
 from .form.lost import lost
 from .form.records import populated, records_of, terms_of
 from .form.release import release_table, released
@@ -45,7 +46,7 @@ def anonymize_one_level(form: Form) -> dict[str, object]:
     form.outputs.add("RELEASED_RECORDS", *table, progress=form.progress(40, 70))
     shapes = regions.add_regions(form, layer, run.aggregation, audit)
     seconds["drawing and writing"] = form.seconds() - sum(seconds.values())
-    costs, step = lost(form, areas, plan, measures, records, terms)
+    costs, step = lost(form, areas, plan, measures, coarser_of(form, records.table), terms)
     form.outputs.add_text(
         "REPORT",
         lambda: anonymisation_report(
@@ -60,5 +61,5 @@ def anonymize_one_level(form: Form) -> dict[str, object]:
         ),
     )
     conclude(form, measures, release, step)
-    add_release_edition(form, release, records, plan.levels, layer, [shapes])
+    add_release_edition(form, release, *people_in(records), plan.levels, layer, [shapes])
     return {**regions.numbers(measures), **numbers(plan.levels, measures)}

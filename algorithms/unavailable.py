@@ -85,7 +85,8 @@ def missing_message() -> str:
             names=names,
         )
     return tr(
-        "VBAS needs {lacking}, which this QGIS does not have: {how}. Then restart QGIS.",
+        "VBAS needs {lacking}, which this QGIS does not have: {how}. Or let the plugin QPIP install what "
+        "requirements.txt of VBAS asks for. Then restart QGIS.",
         lacking=", ".join(lacking),
         how=how,
     )

@@ -27,7 +27,7 @@ from vbas.core.records.matching import Records, requirement_of
 from vbas.core.records.table import PERSONS
 from vbas.core.releases.published import publish
 from vbas.core.releases.repair import repair
-from vbas.core.ties import SECRET, ties_of
+from vbas.core.ties import DRAWN, ties_of
 
 N_PATIENTS, N_RESPONDENTS, N_TRIALS = 10_000, 1_000, 40
 RERUNS = 3  # of a method that draws at random, for every origin
@@ -187,7 +187,7 @@ def nested_attacks(place: Place, records: Records, n_labels: int = 150, n_target
     """Who knows the method, outside and inside, without and with TIES “secret”."""
     levels = build_levels(place.areas, records.profile)
     found = {}
-    for name in ("fixed", SECRET):
+    for name in ("fixed", DRAWN):
         ties = ties_of(name)
         release = NestedRelease(place.areas, nest(place.areas, records.profile, levels, K, ties=ties))
         method = best_levels if ties is None else partial(levels_by_chance, ties=ties)

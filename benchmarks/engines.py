@@ -131,7 +131,9 @@ def measured(title: str, folder: Path, *arguments: str) -> tuple[float, float]:
 
 
 def job(folder: Path, what: str, *arguments: str) -> None:
-    jobs = {"plain": plain, "copy": copy, "ours": ours, "postgres": in_postgres}
+    from vbas.benchmarks import spark
+
+    jobs = {"plain": plain, "copy": copy, "ours": ours, "postgres": in_postgres, "spark": spark.by_hand}
     print(jobs[what](folder, *arguments))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from .adjacency import Adjacency
 from .errors import InputError, first_values, refuse_where
 from .language import tr
+from .plain_text import plain_text
 
 MOST_PEOPLE = 1e12  # in one place: a hundred times the world population; sums over a million places are still exact
 
@@ -130,5 +131,5 @@ def identifier_text(value: object) -> str | None:
             return None
         if float(value).is_integer():
             return str(int(value))
-    text = str(value)
+    text = plain_text(value)
     return text if text else None

@@ -9,6 +9,7 @@ from typing import Callable
 import numpy as np
 
 from .language import tr
+from .plain_text import plain_text
 
 Shown = Callable[[np.ndarray], str]
 
@@ -52,5 +53,5 @@ def refuse_where(wrongs: Mapping[str, np.ndarray], field: str, things: str, firs
 
 def first_values(values: Iterable[object], limit: int = 5) -> str:
     """The first few values, quoted and joined, for the end of a message; an ellipsis where there are more."""
-    shown = [f"“{value}”" for value in islice(values, limit + 1)]
+    shown = [f"“{plain_text(value)}”" for value in islice(values, limit + 1)]
     return ", ".join(shown[:limit]) + (", …" if len(shown) > limit else "")

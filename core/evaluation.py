@@ -10,6 +10,7 @@ import numpy as np
 from .areas import Areas
 from .crosswalk import Crosswalk
 from .language import tr
+from .plain_text import plain_text
 from .plan import Plan
 from .profile import Profile
 from .voronoi import weighted_centres
@@ -167,7 +168,7 @@ class WorstGroup:
 
 def value_text(value: object) -> str:
     """A value of a quasi-identifier as reports show it."""
-    return "(missing)" if value is None else str(value)
+    return "(missing)" if value is None else plain_text(value)
 
 
 def worst_group(by_value: ByValue, k: int) -> WorstGroup | None:

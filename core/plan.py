@@ -7,10 +7,12 @@ with the records: whoever holds them, in arrays or a database, applies it by one
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from scipy import sparse
 
 from .anonymity import check_k
 from .crosswalk import Crosswalk
@@ -19,6 +21,8 @@ from .privacy.requirement import Requirement
 from .profile import Profile
 
 SUPPRESSED = -1
+CELLS_AT_ONCE = 1 << 22  # of a profile that is gone through, so that nothing of its size is held as 64 bits
+EVERY_CELL = slice(None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +34,7 @@ class Plan:
     region (both 0-based, the finest level first), its class in the profile, and the number of records that show it.
     Under one level a label stands here for every equivalence class, shown or not
     shown : (L,) bool, whether a label is released: it has at least k records, and whatever more is asked
-    level_of : (m,) int64, the level at which each cell is shown, SUPPRESSED where it is not; None under one level
+    level_of : (m,) int8, the level at which each cell is shown, SUPPRESSED where it is not; None under one level
     people : (L,) int64, who is behind each label: its records, or fewer persons or households; None for the records
     """
 
@@ -62,20 +66,30 @@ class Plan:
 
     @cached_property
     def label_of(self) -> np.ndarray:
-        """The position of each cell's label, (m,) int64; SUPPRESSED where it is not shown.
+        """The position of each cell's label, (m,) int32, or int64 of very many; SUPPRESSED where it is not shown.
 
         The cells are those that `Profile.counts` stores, in its order.
         """
-        label = self.labels_at(np.zeros(self.profile.counts.nnz, np.int64) if self.level_of is None else self.level_of)
-        label[~np.append(self.shown, False)[label]] = SUPPRESSED  # the last entry is for SUPPRESSED
-        return label
+        nowhere = np.zeros(self.profile.counts.nnz, np.int8)
+        return self._labels(nowhere if self.level_of is None else self.level_of, self.shown)
 
     def labels_at(self, level_of: np.ndarray) -> np.ndarray:
-        """The position of each cell's label at these levels, shown or not, (m,) int64; SUPPRESSED for no level."""
-        key = label_keys(self.levels, area_of_cells(self.profile), self.profile.counts.indices, level_of)
+        """The position of each cell's label at these levels, shown or not, (m,); SUPPRESSED for no level."""
+        return self._labels(level_of, np.ones(len(self.records), bool))
+
+    def _labels(self, level_of: np.ndarray, shown: np.ndarray) -> np.ndarray:
+        """The position of each cell's label, SUPPRESSED for no level and for labels that are not shown."""
+        class_of, n_classes = self.profile.counts.indices, _n_classes(self.profile)
         first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in self.levels.crosswalks)])
-        label = np.searchsorted((first[self.level] + self.region) * _n_classes(self.profile) + self.class_of, key)
-        return np.where(key >= 0, label, SUPPRESSED)
+        keys = (first[self.level] + self.region) * n_classes + self.class_of
+        there = np.append(shown, False)  # the last entry is for no level
+        labels = np.empty(len(class_of), np.int32 if len(keys) < 2**31 else np.int64)
+        for cells in stretches(len(class_of)):
+            area = area_of_cells(self.profile, cells)
+            key = label_keys(self.levels, area, class_of[cells], level_of[cells], n_classes)
+            label = np.where(key >= 0, np.searchsorted(keys, key), SUPPRESSED)
+            labels[cells] = np.where(there[label], label, SUPPRESSED)
+        return labels
 
 
 def suppress(profile: Profile, crosswalk: Crosswalk, k: int, requirement: Requirement | None = None) -> Plan:
@@ -101,23 +115,40 @@ def suppress(profile: Profile, crosswalk: Crosswalk, k: int, requirement: Requir
 
 def plan_by_levels(profile: Profile, levels: Levels, k: int, level_of: np.ndarray) -> Plan:
     """The plan that shows each cell at a level of its own; level_of : (m,), SUPPRESSED where it is not shown."""
-    key = label_keys(levels, area_of_cells(profile), profile.counts.indices, level_of)
-    shown = key >= 0
-    keys, position = np.unique(key[shown], return_inverse=True)
-    records = np.bincount(position.reshape(-1), profile.counts.data[shown], len(keys)).astype(np.int64)
-    region, class_of = np.divmod(keys, _n_classes(profile))
-    first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in levels.crosswalks)])
-    level = np.searchsorted(first, region, side="right") - 1
-    return Plan(profile, levels, k, level, region - first[level], class_of, records, records >= k, level_of)
+    by_level = [_shown_at(profile, crosswalk, level_of == level) for level, crosswalk in enumerate(levels.crosswalks)]
+    level = np.repeat(np.arange(len(levels)), [one.nnz for one in by_level])
+    region = np.concatenate([np.repeat(np.arange(one.shape[0]), np.diff(one.indptr)) for one in by_level])
+    class_of = np.concatenate([one.indices for one in by_level]).astype(np.int64)
+    records = np.concatenate([one.data for one in by_level])
+    return Plan(profile, levels, k, level, region, class_of, records, records >= k, level_of)
 
 
-def label_keys(levels: Levels, area: np.ndarray, class_of: np.ndarray, level_of: np.ndarray) -> np.ndarray:
+def _shown_at(profile: Profile, crosswalk: Crosswalk, here: np.ndarray) -> sparse.csr_matrix:
+    """The records of some cells by region and class, (n_regions, C), classes ascending; here : (m,) bool."""
+    found = sparse.csr_matrix((crosswalk.n_regions, len(profile.classes)), dtype=np.int64)
+    for stretch in stretches(profile.counts.nnz):
+        region = crosswalk.region_of[area_of_cells(profile, stretch)]
+        cells = np.flatnonzero(here[stretch] & (region >= 0))
+        records, class_of = (one[stretch][cells] for one in (profile.counts.data, profile.counts.indices))
+        found += sparse.csr_matrix((records.astype(np.int64), (region[cells], class_of)), shape=found.shape)
+    found.sort_indices()
+    return found
+
+
+def stretches(n_cells: int) -> Iterator[slice]:
+    """The cells of a profile, some millions at a time."""
+    return (slice(start, min(start + CELLS_AT_ONCE, n_cells)) for start in range(0, n_cells, CELLS_AT_ONCE))
+
+
+def label_keys(
+    levels: Levels, area: np.ndarray, class_of: np.ndarray, level_of: np.ndarray, n_classes: int = 0
+) -> np.ndarray:
     """A number for the label of each cell, (m,) int64, ascending by level, region, class; -1 where there is none.
 
-    area, class_of, level_of : (m,), of each cell
+    area, class_of, level_of : (m,), of each cell; n_classes : of the whole profile, where the cells are some of it
     """
     key = np.full(len(area), -1, np.int64)
-    n_classes = int(class_of.max(initial=0)) + 1
+    n_classes = n_classes or int(class_of.max(initial=0)) + 1
     first = 0
     for level, crosswalk in enumerate(levels.crosswalks):
         here = np.flatnonzero(level_of == level)
@@ -127,9 +158,11 @@ def label_keys(levels: Levels, area: np.ndarray, class_of: np.ndarray, level_of:
     return key
 
 
-def area_of_cells(profile: Profile) -> np.ndarray:
-    """The area of each cell, (m,) int64, in the order of `Profile.counts`."""
-    return np.repeat(np.arange(profile.counts.shape[0]), np.diff(profile.counts.indptr))
+def area_of_cells(profile: Profile, cells: slice = EVERY_CELL) -> np.ndarray:
+    """The area of each cell, or of those of a stretch, (m,) int64, in the order of `Profile.counts`."""
+    first, last, _ = cells.indices(profile.counts.nnz)
+    here = np.clip(profile.counts.indptr, first, last)
+    return np.repeat(np.arange(profile.counts.shape[0]), np.diff(here))
 
 
 def _n_classes(profile: Profile) -> int:

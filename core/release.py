@@ -11,7 +11,7 @@ from .errors import PrivacyError
 from .language import tr
 from .plan import SUPPRESSED, Plan
 from .privacy.kept_fields import KeptField, examine_kept_fields, refuse_kept_fields
-from .records.columns import Column, combine_codes
+from .records.columns import Column, combine_codes, number_keys, smallest_integers
 from .records.matching import Records
 
 
@@ -66,19 +66,24 @@ def apply(plan: Plan, records: Records, kept: Sequence[KeptField] | None = None)
             *(len(column.categories) for column in fields.values()),
         ],
     )
+    # Rows that show the same are the same: so many copies of each, or one where rows come with counts.
     if table.counts is None:
-        order = np.argsort(shown_as, kind="stable")
-        counts = None
+        copies, counts = np.bincount(shown_as, minlength=len(distinct)), None
     else:
+        copies = np.ones(len(distinct), np.int64)
         counts = np.bincount(shown_as, weights=table.counts[rows], minlength=len(distinct)).astype(np.int64)
-        order = np.unique(shown_as, return_index=True)[1]
-    ordered = {name: Column(column.codes[order], column.categories) for name, column in fields.items()}
-    result = Release(level[order], region[order], ordered, counts)
+    level, region, *codes = distinct.T
+    ordered = {
+        name: Column(np.repeat(smallest_integers(code, len(column.categories)), copies), column.categories)
+        for (name, column), code in zip(fields.items(), codes)
+    }
+    result = Release(np.repeat(level, copies), np.repeat(region, copies), ordered, counts)
     smallest = smallest_class(result, len(table.quasi_identifiers))
     if smallest is not None and smallest < k:
         raise PrivacyError(tr("The release would hold a class of fewer than {k} records: nothing was written.", k=k))
     for kind, column in table.members.items():
-        smallest = smallest_class(result, len(table.quasi_identifiers), column.codes[rows][order])
+        of_rows = column.codes[rows][np.argsort(shown_as, kind="stable")]
+        smallest = smallest_class(result, len(table.quasi_identifiers), of_rows)
         if smallest is not None and smallest < k:
             raise PrivacyError(
                 tr("The release would hold a class of fewer than {k} {kind}: nothing was written.", k=k, kind=kind)
@@ -106,6 +111,6 @@ def class_sizes(result: Release, n_quasi_identifiers: int, members: np.ndarray |
     )
     if members is not None:
         n_members = int(members.max()) + 1
-        key = np.unique(key * n_members + members) // n_members
+        key = number_keys(key * n_members + members, len(distinct) * n_members)[0] // n_members
     weights = None if members is not None else result.counts
     return np.bincount(key, weights=weights, minlength=len(distinct)).astype(np.int64)

@@ -13,8 +13,8 @@ import numpy as np
 from .errors import InputError
 from .language import tr
 
-FIXED, SECRET = "fixed", "secret"
-CHOICES = (FIXED, SECRET)
+FIXED, DRAWN = "fixed", "secret"
+CHOICES = (FIXED, DRAWN)
 Ties = Optional[np.random.Generator]
 
 
@@ -27,7 +27,7 @@ def ties_of(choice: str) -> Ties:
         raise InputError(
             tr("TIES “{choice}” is unknown: choose one of {choices}.", choice=choice, choices=", ".join(CHOICES))
         )
-    return np.random.default_rng() if choice == SECRET else None
+    return np.random.default_rng() if choice == DRAWN else None
 
 
 def ranks(number: int, ties: Ties) -> np.ndarray:

@@ -28,7 +28,7 @@ from vbas.core.privacy.rules import read_rules
 ROOT = Path(__file__).resolve().parent.parent
 HEADER = "# Texts of VBAS for QGIS.\n"
 KEYWORDS = {"tr": None, "plural": (1, 2)}
-FOLDERS = ("core", "algorithms", "vbas_plugin")
+FOLDERS = ("core", "algorithms", "vbas_plugin", "scripts")
 WIDTH = 120
 LONG_AGO = datetime(2000, 1, 1, tzinfo=timezone.utc)
 UNTOLD = (b"-Date:", b"Report-Msgid-Bugs-To:", b"Last-Translator:", b"Language-Team:", b"Generated-By:")

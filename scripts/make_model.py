@@ -8,6 +8,7 @@ Later versions read what 3.22 writes and keep its names; what they write themsel
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -235,6 +236,8 @@ def make_model(chain: Chain) -> QgsProcessingModelAlgorithm:
             child.addParameterSources(parameter, [source.fromChildOutput(earlier, output)])
         for parameter in step.chosen:
             child.addParameterSources(parameter, [source.fromExpression(by_combination(parameter))])
+        for name, default in defaults_of(step):
+            child.addParameterSources(name, [source.fromStaticValue(default)])
         child.setPosition(QPointF(MIDDLE, 80 + 210 * i))
         child.setSize(QSizeF(230, 40))
         results = {}
@@ -251,6 +254,15 @@ def make_model(chain: Chain) -> QgsProcessingModelAlgorithm:
             child.setModelOutputs({})
     model.setHelpContent(help_of(chain, inputs))
     return model
+
+
+def defaults_of(step: Step) -> Iterator[tuple[str, object]]:
+    """What the step is not given and must have, by name, with its default: without it the designer draws it in red."""
+    given = {*step.inputs, *step.earlier, *step.chosen}
+    for one in definitions_of(step.algorithm):
+        needless = one.isDestination() or one.flags() & QgsProcessingParameterDefinition.Flag.FlagOptional
+        if one.name() not in given and not needless:
+            yield one.name(), one.defaultValue()
 
 
 def start_qgis() -> tuple[QgsApplication, QgsProcessingProvider]:

@@ -26,3 +26,12 @@ def real_data():
     if not (DATA / "winnipeg_da2016.gpkg").is_file():
         pytest.skip(f"real data are not there ({DATA}); see tests/README.md")
     return DATA
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory):
+    """A Spark cluster, started once: it takes long."""
+    from . import spark_cluster
+
+    with spark_cluster.running(tmp_path_factory.mktemp("spark")) as cluster:
+        yield cluster

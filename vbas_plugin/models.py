@@ -63,7 +63,7 @@ class TitledModel(QgsProcessingModelAlgorithm):
         return GROUPS["anonymise"]
 
     def helpUrl(self) -> str:
-        return help_page(self.name(), self.groupId())
+        return help_page(self.name())
 
     def icon(self) -> QIcon:
         return QIcon(str(ICONS / "vbas.svg"))

@@ -56,6 +56,7 @@ class VbasPlugin:
     def __init__(self, iface: Any) -> None:
         self.iface = iface
         self.provider: VbasProvider | None = None
+        self.explorer: Any = None
 
     def initProcessing(self) -> None:
         """Register the provider; headless QGIS calls this alone."""
@@ -65,9 +66,16 @@ class VbasPlugin:
     def initGui(self) -> None:
         """Called by QGIS with a window."""
         self.initProcessing()
+        # Only here: a headless QGIS has no widgets.
+        from .explorer.entry import ExplorerEntry
+
+        self.explorer = ExplorerEntry(self.iface)
 
     def unload(self) -> None:
-        """Take the provider out again."""
+        """Take the dock and the provider out again."""
+        if self.explorer is not None:
+            self.explorer.remove()
+            self.explorer = None
         if self.provider is not None:
             QgsApplication.processingRegistry().removeProvider(self.provider)
             self.provider = None

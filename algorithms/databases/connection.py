@@ -5,25 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from qgis.core import (
-    QgsDataSourceUri,
     QgsProcessingContext,
     QgsProcessingException,
     QgsProcessingParameterDefinition,
     QgsProcessingParameterMatrix,
-    QgsProviderRegistry,
 )
 
 from ...core.engines import MEMORY, open_engine
-from ...core.engines.addresses import Address, read_address, refuse_secrets
+from ...core.engines.addresses import refuse_secrets
 from ...core.engines.engine import Engine
 from ...core.engines.fields import OPERATORS, Filter, RecordFields
 from ...core.errors import InputError, VbasError
 from ...core.language import tr
 from ...core.records.table import MEMBER_FIELDS
 from ..form.base import VbasAlgorithm
+from ..form.effective import GIVEN, Counts
 from ..form.form import Form
 from ..form.parameters import described, text, whole
+from .address import address_of
+from .choosing import with_list
 
+NUMBERS = ("N_RECORDS", "N_SUPPRESSED", "SUPPRESSION_PERCENT", "DISCERNIBILITY", "NON_UNIFORM_ENTROPY")
+# Where these parameters count.
+COUNTS: Counts = {"SCHEMA": [{"TABLE": GIVEN}]}
 FILTER_COLUMNS = (tr("Field"), tr("Operator"), tr("Value"))
 
 
@@ -44,6 +48,9 @@ class InPlaceAlgorithm(VbasAlgorithm):
             raise QgsProcessingException(problem)
         return super().processAlgorithm(parameters, context, feedback)
 
+    def addParameters(self, *parameters: QgsProcessingParameterDefinition) -> None:
+        super().addParameters(*map(with_list, parameters))
+
 
 def connection_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     """CONNECTION, SCHEMA, TABLE, FILTER, MEMORY."""
@@ -53,9 +60,9 @@ def connection_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         None,
         tr(
             "A Parquet or CSV file, a folder of Parquet files or a pattern such as /data/*.parquet; a .duckdb "
-            "file; the name of a PostgreSQL connection of this QGIS, or postgresql://user@host/database. "
-            "Never a password: PostgreSQL takes it from the connection of QGIS, from ~/.pgpass or from the "
-            "environment. Needs optional packages: see docs/large-tables.md."
+            "file; the name of a PostgreSQL connection of this QGIS, which the arrow lists, or "
+            "postgresql://user@host/database. Never a password: PostgreSQL takes it from the connection of "
+            "QGIS, from ~/.pgpass or from the environment. Needs optional packages: see docs/large-tables.md."
         ),
     )
     yield text(
@@ -127,7 +134,7 @@ def field_parameters(released: bool) -> Iterable[QgsProcessingParameterDefinitio
 def opened(form: Form) -> Engine:
     """The engine over the table of the form, to be used as a context."""
     return open_engine(
-        _address(form.text("CONNECTION")),
+        address_of(form.text("CONNECTION").strip()),
         form.text("TABLE"),
         form.text("SCHEMA"),
         form.whole("MEMORY"),
@@ -162,13 +169,3 @@ def _names(form: Form, parameter: str) -> tuple[str, ...]:
     if not form.has(parameter):
         return ()
     return tuple(name.strip() for name in form.text(parameter).split(";") if name.strip())
-
-
-def _address(given: str) -> Address:
-    """A connection of QGIS by its name, with the secrets that QGIS keeps, or an address."""
-    refuse_secrets(given)
-    metadata = QgsProviderRegistry.instance().providerMetadata("postgres")
-    known = metadata.connections() if metadata is not None else {}
-    if given in known:
-        return Address("postgres", given, QgsDataSourceUri(known[given].uri()).connectionInfo(True))
-    return read_address(given)

@@ -1,63 +1,127 @@
-"""What is shown of records in an engine, and the release that shows it."""
+"""What is shown of records in an engine, and what that costs."""
 
 from __future__ import annotations
 
-from ...core.engines.profiling import InPlace, Matched, match_in_place, requirement_in_place
-from ...core.engines.releasing import release_in_place, shown_by
-from ...core.evaluation import Measures, evaluate
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...core.areas import Areas
+from ...core.engines.profiling import Matched, match_in_place, requirement_in_place, values_of
+from ...core.engines.releasing import shown_by
+from ...core.errors import PrivacyError
+from ...core.evaluation import Measures, RegionAudit, evaluate
 from ...core.language import tr
-from ...core.nesting.measures import evaluate_levels
+from ...core.levels import Levels
+from ...core.nesting.measures import LevelAudit, evaluate_levels
 from ...core.nesting.planning import nest
 from ...core.nesting.recount import check_where_shown
 from ...core.plan import Plan, suppress
+from ...core.privacy.requirement import Requirement
+from ...core.releases.values import KeptValues
 from ...core.ties import ties_of
 from ..form import regions
 from ..form.areas import areas_of
 from ..form.form import Form
 from ..form.records import populated
-from ..form.release import held_against_margins
+from ..layers.shapes.areas import AreaLayer
 from ..nested.release import loss_without_areas
+from ..privacy.earlier import protected_in_all
+from ..privacy.rule import rule_of, rule_sentences
+from .counting import Counted
 
 
-def planned(form: Form, found: InPlace) -> tuple[Matched, Plan, Measures]:
-    """The records matched with the areas of CROSSWALK, what is shown of them, and what that costs."""
-    k, unmatched = form.whole("K"), form.text("UNMATCHED")
+@dataclass(frozen=True, eq=False)
+class Planned:
+    """What is shown of records that were matched with the areas of CROSSWALK, and what that costs.
+
+    layer : REGIONS, None where they are not given; areas : with their people; audit : of regions, or of levels
+    """
+
+    counted: Counted
+    matched: Matched
+    layer: AreaLayer | None
+    areas: Areas
+    plan: Plan
+    requirement: Requirement
+    measures: Measures
+    audit: RegionAudit | LevelAudit
+    nested: bool
+    notes: tuple[str, ...]
+
+
+def planned(form: Form, counted: Counted) -> Planned:
+    """What is shown by CROSSWALK, protected by whatever the form asks for.
+
+    Raises VbasError where areas are not known, RULE asks for more people than a region has, and where it gives counts
+    away together with what is published already.
+    """
+    k, nested = form.whole("K"), regions.has_levels_in_crosswalk(form)
     layer = areas_of(form) if form.given("REGIONS") else None
     areas, levels = regions.levels_of_crosswalk(form, None if layer is None else layer.areas)
-    matched = match_in_place(found, areas, unmatched, k)
-    if matched.n_unmatched:
-        form.warn(tr("{n_unmatched} records have no known area and are suppressed.", n_unmatched=matched.n_unmatched))
+    matched = match_in_place(counted.shown, areas, form.text("UNMATCHED"), k)
+    notes = _notes(form, matched)
+    people = areas.with_population(matched.profile.area_sizes) if layer is None else populated(layer, matched)
+    _refuse_small_regions(form, people, levels)
     requirement = requirement_in_place(matched, k, form.whole("L_DIVERSITY"), form.number("MAX_SHARE"))
-    if not regions.has_levels_in_crosswalk(form):
-        plan = held_against_margins(form, suppress(matched.profile, levels.crosswalks[0], k, requirement))
-        sites = plan.crosswalk.mean_centres(areas.points)
-        return matched, plan, evaluate(areas, plan, sites, matched.n_unmatched)[0]
-    if layer is not None:
-        areas = populated(layer, matched)
-    loss = form.text("LOSS") if layer is not None else loss_without_areas(form)
-    plan = nest(areas, matched.profile, levels, k, loss, requirement, form.progress(40, 60), ties_of(form.text("TIES")))
-    plan = held_against_margins(form, plan)
-    check_where_shown(shown_by(plan), matched, levels, whole=not requirement.asks_for_values)
-    return matched, plan, evaluate_levels(areas, plan, matched.n_unmatched)[0]
+    if nested:
+        plan = _nested(form, matched, levels, areas if layer is None else people, requirement)
+    else:
+        plan = suppress(matched.profile, levels.crosswalks[0], k, requirement)
+    plan = protected_in_all(form, plan, areas, matched.found.values(), _sensitive(matched, requirement), requirement)
+    if nested:
+        check_where_shown(shown_by(plan), matched, levels, whole=not requirement.asks_for_values)
+        costs = evaluate_levels(people, plan, matched.n_unmatched)
+    else:
+        costs = evaluate(people, plan, plan.crosswalk.mean_centres(areas.points), matched.n_unmatched)
+    return Planned(counted, matched, layer, people, plan, requirement, *costs, nested, notes)
 
 
-def released(form: Form, matched: Matched, plan: Plan) -> str:
-    """Where the release was written."""
-    nested = regions.has_levels_in_crosswalk(form)
-    done = release_in_place(matched, plan, form.text("DESTINATION").strip(), nested, progress=form.progress(60, 100))
-    form.warn(*(one.warning for one in done.kept if one.warning))
-    engine = matched.found.engine.title
-    for level, held in sorted(done.levels.items()):
-        of_level = tr(", level {level}", level=level) if nested else ""
-        form.info(
+def _nested(form: Form, matched: Matched, levels: Levels, areas: Areas, requirement: Requirement) -> Plan:
+    loss = form.text("LOSS") if form.given("REGIONS") else loss_without_areas(form)
+    step, ties = form.progress(40, 60), ties_of(form.text("TIES"))
+    return nest(areas, matched.profile, levels, form.whole("K"), loss, requirement, step, ties)
+
+
+def _notes(form: Form, matched: Matched) -> tuple[str, ...]:
+    """What log and report say of the records and the rule."""
+    n_unmatched = matched.n_unmatched
+    lost = tr("{n_unmatched} records have no known area and are suppressed.", n_unmatched=n_unmatched)
+    warnings = [lost] if n_unmatched else []
+    form.warn(*warnings)
+    form.info(*rule_sentences(form))
+    coarser = (one.sentence for one in matched.found.coarsened.values())
+    return (*warnings, *coarser, *rule_sentences(form))
+
+
+def _refuse_small_regions(form: Form, areas: Areas, levels: Levels) -> None:
+    """Refuse regions with fewer people than RULE asks for: they are made already, and here none is joined."""
+    rule = rule_of(form)
+    if rule is None or not rule.least_population:
+        return
+    least = [float(crosswalk.totals(areas.population).min()) for crosswalk in levels.crosswalks]
+    small = sum(
+        int((crosswalk.totals(areas.population) < rule.least_population).sum()) for crosswalk in levels.crosswalks
+    )
+    if small:
+        raise PrivacyError(
             tr(
-                "{engine} counted once more{of_level}: {records} records in {classes} classes, the smallest of "
-                "{least}.",
-                engine=engine,
-                of_level=of_level,
-                records=held.records,
-                classes=held.classes,
-                least=held.least,
+                "RULE “{rule}” asks for regions of at least {least:,.0f} people; {n:,} of CROSSWALK have fewer, "
+                "the smallest {smallest:,.0f}: make the regions with this rule.",
+                rule=rule.name,
+                least=rule.least_population,
+                n=small,
+                smallest=min(least),
             )
         )
-    return done.place
+
+
+def _sensitive(matched: Matched, requirement: Requirement) -> tuple[KeptValues, ...]:
+    """The sensitive fields, all of which are released, with what their codes stand for."""
+    found = matched.found
+    kept = []
+    for shares in requirement.shares:
+        one = f"k{found.fields.kept.index(shares.field)}"
+        values = values_of(found.engine, found.dictionaries[one], one)
+        kept.append(KeptValues(shares, np.append(values, np.array([None], dtype=object))))
+    return tuple(kept)

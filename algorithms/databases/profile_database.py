@@ -12,8 +12,10 @@ from ..compat import field
 from ..form import parameters as shared
 from ..form.effective import Counts
 from ..form.form import Form
+from ..form.generalising import COUNTS as GENERALISING
+from ..form.generalising import generalising_parameters
 from ..layers.tables import INTERNAL, Table, number_fields
-from .connection import InPlaceAlgorithm, connection_parameters, field_parameters, fields_of, opened
+from .connection import COUNTS, InPlaceAlgorithm, connection_parameters, field_parameters, opened
 
 KINDS = {int: "long", float: "real", bool: "boolean", str: "text"}
 
@@ -34,18 +36,21 @@ class ProfileDatabase(InPlaceAlgorithm):
     def declare(self) -> None:
         text = tr("A row for each area and class that occurs: the area, the quasi-identifiers, “records”.")
         self.addParameters(
-            *connection_parameters(), *field_parameters(False), shared.sink("PROFILE", tr("Profile"), INTERNAL, text)
+            *connection_parameters(),
+            *field_parameters(False),
+            *generalising_parameters(),
+            shared.sink("PROFILE", tr("Profile"), INTERNAL, text),
         )
         self.addNumbers(N_RECORDS=tr("Records"), N_CLASSES=tr("Classes"))
 
     def counts(self) -> Counts:
-        return {}
+        return {**COUNTS, **GENERALISING}
 
     def work(self, form: Form) -> dict[str, object]:
         with opened(form) as engine:
-            from ...core.engines.profiling import count_in_place  # what it needs is there once an engine is open
+            from .counting import counted  # what it needs is there once an engine is open
 
-            found = count_in_place(engine, fields_of(form), form.progress(0, 80))
+            found = counted(form, engine, form.progress(0, 80)).shown
         table = found.table()
         order = np.lexsort((found.class_of, found.area))
         columns = {found.fields.area: table.area, **table.quasi_identifiers}

@@ -8,14 +8,22 @@ from ...core.language import tr
 from ..form import parameters as shared
 from ..form import regions
 from ..form.areas import area_parameters
-from ..form.effective import Counts
+from ..form.editions import release_edition
+from ..form.effective import GIVEN, Counts
 from ..form.form import Form
+from ..form.generalising import COUNTS as GENERALISING
+from ..form.generalising import generalising_parameters
 from ..form.records import PROTECTION, k_parameter, protection_settings, published_margins, unmatched
 from ..form.release import ties
+from ..layers.given import Given
 from ..nested.levels import loss
-from .connection import InPlaceAlgorithm, connection_parameters, field_parameters, fields_of, opened
+from ..privacy.earlier import COUNTS as REGISTERED
+from ..privacy.earlier import register_parameters
+from ..privacy.rule import rule_parameter, with_rule
+from .connection import COUNTS, NUMBERS, InPlaceAlgorithm, connection_parameters, field_parameters, opened
+from .outputs import destination, earlier_profile, report_in_place
 
-NUMBERS = ("N_RECORDS", "N_SUPPRESSED", "SUPPRESSION_PERCENT", "DISCERNIBILITY", "NON_UNIFORM_ENTROPY")
+OF_AREAS: Counts = {name: [{"REGIONS": GIVEN}] for name in ("REGION_ID", "POPULATION", "AREA_POINT")}
 
 
 class ReleaseDatabase(InPlaceAlgorithm):
@@ -37,38 +45,33 @@ class ReleaseDatabase(InPlaceAlgorithm):
         self.addParameters(
             *connection_parameters(),
             *field_parameters(True),
+            *generalising_parameters(),
             *protection_settings(),
             published_margins(),
             unmatched(),
             *regions.crosswalk_parameters(),
+            earlier_profile(),
             k_parameter(),
+            rule_parameter(),
             *(shared.advanced(shared.optional(one)) for one in area_parameters()),
             loss(),
+            *register_parameters(),
             ties(),
-            shared.text(
-                "DESTINATION",
-                tr("Where the release goes"),
-                None,
-                tr(
-                    "A new .parquet or .csv file for records in files; a new table of the same database, name or "
-                    "schema.name, for records in PostgreSQL. It must not be there yet. It holds the region, the "
-                    "quasi-identifiers and the further fields you named, and nothing else. For release."
-                ),
-            ),
+            destination(),
+            report_in_place(),
+            release_edition(),
         )
         self.addOutput(QgsProcessingOutputString("RELEASED_RECORDS", tr("Where the released records are")))
         self.addNumbers(**{name: regions.NUMBERS[name] for name in NUMBERS})
 
     def counts(self) -> Counts:
-        return PROTECTION
+        return {**COUNTS, **PROTECTION, **GENERALISING, **REGISTERED, **OF_AREAS}
+
+    def raised(self, given: Given) -> Given:
+        return with_rule(given)
 
     def work(self, form: Form) -> dict[str, object]:
-        with opened(form) as engine:
-            from ...core.engines.profiling import count_in_place  # what these need is there once an engine is open
-            from .planned import planned, released
+        engine = form.outputs.hold(opened(form))
+        from .releasing import release  # what this needs is there once an engine is open
 
-            found = count_in_place(engine, fields_of(form), form.progress(0, 40))
-            matched, plan, measures = planned(form, found)
-            place = released(form, matched, plan)
-        numbers = regions.numbers(measures)
-        return {"RELEASED_RECORDS": place, **{name: numbers[name] for name in NUMBERS}}
+        return release(form, engine)

@@ -22,6 +22,7 @@ from ..layers.given import Given
 from ..named import NamedAlgorithm, history, name_pages
 from .effective import Counts, Effective
 from .form import Form
+from .refusals import fault_of_the_program, problem_of, refused_value
 from .understanding import as_spelled, understood, with_labels
 
 
@@ -33,6 +34,7 @@ class VbasAlgorithm(NamedAlgorithm):
     """One sentence for the tooltip."""
     HELP: ClassVar[str]
     """What it does and when to use it: paragraphs of HTML."""
+    _in_place = False  # whether the outputs of the run were put in their place
 
     def declare(self) -> None:
         """Add the parameters and outputs."""
@@ -102,9 +104,11 @@ class VbasAlgorithm(NamedAlgorithm):
 
     def checkParameterValues(self, parameters: dict[str, object], context: QgsProcessingContext) -> tuple[bool, str]:
         try:
-            return super().checkParameterValues(understood(self, parameters, context), context)
+            given = understood(self, parameters, context)
         except QgsProcessingException as error:
             return False, with_labels(self, str(error))
+        taken, problem = super().checkParameterValues(given, context)
+        return taken, problem if taken else with_labels(self, refused_value(self, given, context) or problem)
 
     def processAlgorithm(
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
@@ -112,19 +116,10 @@ class VbasAlgorithm(NamedAlgorithm):
         problem = ""
         try:
             return self._result(parameters, context, feedback)
-        except (VbasError, QgsProcessingException) as error:
-            problem = with_labels(self, str(error))
-        except ArithmeticError as error:
-            problem = tr(
-                "The numbers given are too large or too small to work with ({error}): look for a slip in the "
-                "parameters, the populations and the counts.",
-                error=error,
-            )
-        except MemoryError:
-            problem = tr(
-                "There is not enough memory for this table: close other programs, or count the records by area and "
-                "class in your database first and give the counts as RECORD_COUNT."
-            )
+        except (VbasError, QgsProcessingException, MemoryError) as error:
+            problem = problem_of(self, error)
+        except Exception as error:
+            problem = fault_of_the_program(error, self._in_place, feedback)
         # QGIS never lets go of an exception that an algorithm raises. Raised here, it holds on to none of the records.
         raise QgsProcessingException(problem)
 
@@ -139,8 +134,11 @@ class VbasAlgorithm(NamedAlgorithm):
             feedback.pushInfo(effective.sentence())
             with Outputs(given, feedback, self.made_by(given), history(self.displayName())) as outputs:
                 form = Form(given, feedback, effective, outputs)
-                numbers = self.work(form)
-                results = outputs.deliver()
+                try:
+                    numbers = self.work(form)
+                    results = outputs.deliver()
+                finally:
+                    self._in_place = outputs.in_place
             form.info(*form.conclusion)
             feedback.setProgress(100)
             if self.outputDefinition("RUNNING_TIME") is not None:

@@ -72,7 +72,8 @@ def ground_of(layer: AreaLayer, levels: Sequence[np.ndarray]) -> Ground:
 def add_release_edition(
     form: Form,
     release: Release,
-    records: Records,
+    n_quasi: int,
+    counts_people: bool,
     levels: Levels,
     layer: AreaLayer | None = None,
     shapes: Sequence[np.ndarray] = (),
@@ -80,11 +81,10 @@ def add_release_edition(
 ) -> None:
     """Write RELEASE_REPORT.
 
-    layer : the areas as they were given, without people counted from records, None where there are none; shapes : of
-    each level those of its regions, in the CRS of the layer; values : what each level shows of the quasi-identifiers,
-    where levels differ in that
+    n_quasi : quasi-identifiers; counts_people : whether a person can have several records; layer : the areas as they
+    were given, without people counted from records, None where there are none; shapes : of each level those of its
+    regions, in the CRS of the layer; values : what each level shows of the quasi-identifiers, where levels differ
     """
-    n_quasi = len(records.table.quasi_identifiers)
     form.outputs.add_text(
         "RELEASE_REPORT",
         lambda: release_report(
@@ -95,7 +95,7 @@ def add_release_edition(
                 form.whole("K"),
                 None if layer is None else layer.areas,
                 ground_of(layer, shapes) if layer is not None and len(shapes) else None,
-                bool(records.table.members),
+                counts_people,
                 [(label, value) for label, value in form.rows(_said(form)) if value != ""],
                 version(),
                 now(),
@@ -103,6 +103,11 @@ def add_release_edition(
             )
         ),
     )
+
+
+def people_in(records: Records) -> tuple[int, bool]:
+    """What `add_release_edition` must know of records: how many quasi-identifiers, and whether people are counted."""
+    return len(records.table.quasi_identifiers), bool(records.table.members)
 
 
 def _said(form: Form) -> tuple[str, ...]:

@@ -6,14 +6,16 @@ import time
 from collections.abc import Collection
 from pathlib import Path
 
-from qgis.core import QgsProcessingException, QgsProcessingFeedback
+from qgis.core import QgsProcessingFeedback
 
+from ...core.errors import InputError
 from ...core.progress import Progress
 from ..layers.delivery.outputs import Outputs
 from ..layers.feedback import READ, check_cancelled, progress_of
 from ..layers.given import Given
 from ..layers.reading.checked_source import CheckedSource, checked_source, layer_file, state_of
 from .effective import Effective
+from .refusals import no_layer
 from .understanding import is_blank
 
 
@@ -23,7 +25,10 @@ class Form(Given):
     context and feedback are QGIS's, for what reads layers.
     """
 
-    def __init__(self, given: Given, feedback: QgsProcessingFeedback, effective: Effective, outputs: Outputs) -> None:
+    def __init__(
+        self, given: Given, feedback: QgsProcessingFeedback, effective: Effective, outputs: Outputs | None = None
+    ) -> None:
+        """outputs : None where the form is only read."""
         super().__init__(given.algorithm, given.parameters, given.context)
         self._effective, self.feedback, self.outputs = effective, feedback, outputs
         self.conclusion: tuple[str, ...] = ()  # the last lines of the log
@@ -50,7 +55,7 @@ class Form(Given):
         """A layer that is there, or one sentence that says it is not."""
         source = self.optional_source(name)
         if source is None:
-            raise QgsProcessingException(self.algorithm.invalidSourceError(self.parameters, name))
+            raise InputError(no_layer(name, self.parameters.get(name)))
         return source
 
     def optional_source(self, name: str) -> CheckedSource | None:
@@ -62,7 +67,11 @@ class Form(Given):
     def sources(self, name: str) -> list[CheckedSource]:
         """The layers of a parameter that takes several, in the order given."""
         layers = self.algorithm.parameterAsLayerList(self.parameters, name, self.context)
-        found = [checked_source(self.with_parameters(**{name: layer.id()}), name) for layer in layers]
+        sources = [checked_source(self.with_parameters(**{name: layer}), name) for layer in layers]
+        lost = [layer.name() for layer, source in zip(layers, sources) if source is None]
+        if lost:
+            raise InputError(no_layer(name, lost[0]))
+        found = [source for source in sources if source is not None]
         for source in found:
             self._note(source)
         return found

@@ -7,15 +7,14 @@ from collections.abc import Mapping
 from ...core.areas import Areas
 from ...core.attribute_costs import AttributeCost, attribute_costs, cost_sentence
 from ...core.evaluation import Measures, evaluate_by_value, worst_group
+from ...core.generalising.hierarchies import Hierarchy
 from ...core.language import tr
 from ...core.plan import Plan
-from ...core.records.matching import Records
 from ...core.report.attributes import costs_section
 from ...core.report.page import Section
 from ...core.suppression import Terms, suppressed_by_class, suppression_percent
 from .effective import Condition, Counts
 from .form import Form
-from .generalising import coarser_of
 
 TO_LOSE_LESS = tr(" To suppress less, leave one out or show it coarser.")
 
@@ -28,12 +27,15 @@ def say_who_is_lost(form: Form, areas: Areas, plan: Plan, measures: Measures) ->
 
 
 def lost(
-    form: Form, areas: Areas, plan: Plan, measures: Measures, records: Records, terms: Terms
+    form: Form, areas: Areas, plan: Plan, measures: Measures, hierarchies: Mapping[str, Hierarchy], terms: Terms
 ) -> tuple[Section, str]:
     """What a plan of one level loses: who, in the log; what each attribute costs, for the report and as the next step,
-    which is empty where nothing is suppressed."""
+    which is empty where nothing is suppressed.
+
+    hierarchies : what could still be shown coarser, as `coarser_of`
+    """
     say_who_is_lost(form, areas, plan, measures)
-    percent, costs = _costs(form, plan, records, terms)
+    percent, costs = _costs(plan, hierarchies, terms)
     cheaper = any(cost.without < percent for cost in costs)
     step = f"{cost_sentence(percent, costs)}{TO_LOSE_LESS if cheaper else ''}" if percent else ""
     return costs_section(costs, percent), step
@@ -50,9 +52,8 @@ def counts_with_costs(counts: Counts, where: Condition | None = None) -> Counts:
     return {**counts, **widened}
 
 
-def _costs(form: Form, plan: Plan, records: Records, terms: Terms) -> tuple[float, list[AttributeCost]]:
+def _costs(plan: Plan, hierarchies: Mapping[str, Hierarchy], terms: Terms) -> tuple[float, list[AttributeCost]]:
     """Per cent suppressed with these regions, and what each attribute costs."""
     profile = plan.profile
     suppressed = suppressed_by_class(profile, plan.crosswalk, terms)
-    hierarchies = coarser_of(form, records.table)
     return suppression_percent(profile, suppressed, terms), attribute_costs(profile, plan.crosswalk, terms, hierarchies)

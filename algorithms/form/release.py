@@ -12,14 +12,14 @@ from ...core.levels import Levels
 from ...core.plan import Plan
 from ...core.privacy.kept_fields import KeptField, examine_kept_fields
 from ...core.privacy.margins import hold_against_margins, parse_margins
-from ...core.privacy.requirement import Requirement, measure
+from ...core.privacy.requirement import Found, Requirement, measure
 from ...core.privacy.weights import warning_of_weights
 from ...core.records.columns import Column
 from ...core.records.matching import Records
 from ...core.release import Release, apply
 from ...core.report.page import Section
 from ...core.report.protection import protection_section
-from ...core.ties import CHOICES, FIXED, SECRET, ties_of
+from ...core.ties import CHOICES, DRAWN, FIXED, ties_of
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.crosswalks import LEVEL, NUMBER
 from ..layers.tables import FOR_RELEASE, SecondCount, Table, number_fields
@@ -57,7 +57,7 @@ def ties() -> QgsProcessingParameterDefinition:
             "on its order; every run then gives another release, so publish one only. It costs nothing, and "
             "hides little: docs/privacy.md says how much somebody who knows the method can still guess.",
             fixed=FIXED,
-            secret=SECRET,
+            secret=DRAWN,
         ),
         advanced=True,
     )
@@ -100,9 +100,16 @@ def protected_by(
 
     shown : the plan by region and class, whose labels are those of `plan`
     """
-    weights = warning_of_weights(plan, records, population)
+    return told_of(form, plan, shown, requirement, kept, warning_of_weights(plan, records, population))
+
+
+def told_of(
+    form: Form, plan: Plan, shown: Plan, requirement: Requirement, kept: Sequence[KeptField], weights: str = ""
+) -> Section:
+    """The same of records that are not at hand; weights : what is said of counts that look like survey weights."""
     form.warn(*(one.warning for one in kept if one.warning), *([weights] if weights else []))
-    found = measure(requirement, plan.label_of, len(plan.records))
+    asked = requirement.members or requirement.shares
+    found = measure(requirement, plan.label_of, len(plan.records)) if asked else Found({})
     for kind, smallest in found.smallest.items():
         form.info(
             tr("k counts {kind}: the smallest released class holds {smallest} of them.", kind=kind, smallest=smallest)

@@ -27,6 +27,7 @@ from qgis.PyQt.QtCore import QVariant
 
 from ...core.errors import InputError, first_values
 from ...core.language import tr
+from ...core.plain_text import visible
 from ..layers.given import Given
 from .parameters import OPTIONAL, label_of
 
@@ -143,7 +144,7 @@ def _single(definition: QgsProcessingParameterDefinition, values: list[object] |
 
 def _filled_cells(given: object, columns: int) -> list[object]:
     """A table as the list of its cells, without the rows left empty."""
-    cells = given.split(",") if isinstance(given, str) else list(given)  # type: ignore[call-overload]
+    cells = list(given) if isinstance(given, (list, tuple)) else str(given).split(",")
     if len(cells) % columns:
         return cells
     rows = [cells[start : start + columns] for start in range(0, len(cells), columns)]
@@ -276,11 +277,14 @@ def as_spelled(given: Given) -> Given:
 
 
 def with_labels(algorithm: QgsProcessingAlgorithm, message: str) -> str:
-    """A message that names parameters by their ids, with the labels of the dialog before the first of each."""
+    """A message that names parameters by their ids, with the labels of the dialog before the first of each.
+
+    It quotes what was given: characters that nobody sees are made visible.
+    """
     labels = {one.name(): label_of(one) for one in algorithm.parameterDefinitions()}
 
     def labelled(match: re.Match[str]) -> str:
         label = labels.pop(match[0], None)
         return match[0] if label in (None, match[0]) else f"{label} ({match[0]})"
 
-    return _QUOTED_OR_ID.sub(labelled, message)
+    return _QUOTED_OR_ID.sub(labelled, visible(message))

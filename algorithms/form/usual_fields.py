@@ -12,6 +12,8 @@ from typing import Any
 
 from qgis.core import QgsProcessingParameterDefinition
 
+from .widgets import linked_widget
+
 # The finest identifier first: a layer of blocks also says in which area each lies. In any case of letters.
 AREA_IDS = (
     *("dbuid", "dauid", "adauid", "ctuid", "csduid", "dguid", "geouid", "geoid", "geo_code", "geocode"),
@@ -49,24 +51,7 @@ class FieldChooser:
     """
 
     def __new__(cls, parameter: QgsProcessingParameterDefinition, dialog: Any, row: int = 0, col: int = 0) -> Any:
-        from processing.gui.wrappers import WidgetWrapperFactory
-
-        metadata = parameter.metadata()
-        parameter.setMetadata({})
-        try:
-            wrapper = WidgetWrapperFactory.create_wrapper(parameter, dialog, row, col)
-        finally:
-            parameter.setMetadata(metadata)
-        linked = getattr(wrapper, "postInitialize", None)
-        if linked is None:  # in the model designer
-            return wrapper
-
-        def link(wrappers: list[Any]) -> None:
-            linked(wrappers)
-            _propose(wrapper, {one.parameterDefinition().name(): one for one in wrappers})
-
-        wrapper.postInitialize = link
-        return wrapper
+        return linked_widget(parameter, dialog, row, col, _propose)
 
 
 def _propose(wrapper: Any, wrappers: dict[str, Any]) -> None:

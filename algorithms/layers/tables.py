@@ -12,7 +12,7 @@ from ...core.language import tr
 from ...core.records.columns import Column
 from ..compat import field, is_text
 
-FOR_RELEASE, INTERNAL, TEST_DATA = tr("for release"), "internal", tr("test data")
+FOR_RELEASE, INTERNAL, TEST_DATA = tr("for release"), tr("internal"), tr("test data")
 CHUNK = 50_000
 
 GEOMETRY_TYPES = {
@@ -75,6 +75,21 @@ class Table:
             return [column.min().item(), column.max().item()]
         return list(dict.fromkeys(column.tolist()))
 
+    def starts(self) -> np.ndarray | None:
+        """Where runs of equal rows start, (R,) int64 ascending from 0; None where that cannot be told at a glance."""
+        if self.shapes is not None or not all(isinstance(column, (Column, np.ndarray)) for column in self.columns):
+            return None
+        starts = np.zeros(len(self), bool)
+        starts[:1] = True
+        for column in self.columns:
+            values = column.codes if isinstance(column, Column) else column
+            starts[1:] |= values[1:] != values[:-1]
+        return np.flatnonzero(starts)
+
+    def rows_at(self, positions: np.ndarray) -> list[tuple[object, ...]]:
+        """Rows as tuples of Python values; positions : (m,) int64."""
+        return list(zip(*(_values(column, positions) for column in self.columns)))
+
     def chunks(self) -> Iterator[tuple[int, list[tuple[object, ...]]]]:
         """Rows in chunks: (position of the first, rows as tuples of Python values)."""
         for start in range(0, len(self), CHUNK):
@@ -105,6 +120,10 @@ class StreamedTable(Table):
     def __len__(self) -> int:
         return self.n_rows
 
+    def starts(self) -> np.ndarray | None:
+        """Nothing is known about rows before they are made."""
+        return None
+
     def distinct(self, position: int) -> list[object]:
         """Nothing is known about values before they are made."""
         return []
@@ -123,7 +142,7 @@ def number_fields(**kinds: str) -> list[QgsField]:
     return [field(name, kind) for name, kind in kinds.items()]
 
 
-def _values(column: np.ndarray | Sequence[object] | Column, part: slice) -> list[object]:
+def _values(column: np.ndarray | Sequence[object] | Column, part: slice | np.ndarray) -> list[object]:
     if isinstance(column, Column):
         return column.categories[column.codes[part]].tolist()
     if isinstance(column, np.ndarray):

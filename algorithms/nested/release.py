@@ -26,7 +26,7 @@ from ...core.ties import ties_of
 from ..form import approaches, regions
 from ..form.areas import areas_of
 from ..form.conclusion import conclude
-from ..form.editions import add_release_edition, ground_of
+from ..form.editions import add_release_edition, ground_of, people_in
 from ..form.form import Form
 from ..form.lost import say_who_is_lost
 from ..form.records import populated, records_of, required_of, terms_of
@@ -96,7 +96,7 @@ def release_nested(form: Form) -> dict[str, object]:
     measures, _ = evaluate_levels(areas, made.plan, records.n_unmatched)
     table = release_table(form, made.release, levels, records, k, True)
     form.outputs.add("RELEASED_RECORDS", *table, progress=form.progress(65, 95))
-    add_release_edition(form, made.release, records, levels, layer)
+    add_release_edition(form, made.release, *people_in(records), levels, layer)
     conclude(form, measures, made.release, n_levels=len(levels))
     return regions.numbers(measures)
 
@@ -196,7 +196,7 @@ def add_levels(
         ),
     )
     if release is not None:
-        add_release_edition(form, release, records, levels, layer, shapes, values)
+        add_release_edition(form, release, *people_in(records), levels, layer, shapes, values)
     conclude(form, measures, release, n_levels=len(levels))
     if single is not None:
         form.info(tr("One level ({single}) would give: {in_short}.", single=single[0], in_short=_in_short(single[1])))

@@ -14,6 +14,7 @@ from ...core.masking.candidates import Hiding, Shortfall
 from ...core.masking.donut import REASONS, Masking, check_released, kept_warnings, release_order
 from ...core.masking.placing import NO_AREA
 from ...core.masking.utility import Utility, utility
+from ...core.plain_text import plain_text
 from ...core.progress import Progress
 from ...core.records.columns import Column
 from ...core.report.donut import Anonymity, masking_report
@@ -227,7 +228,7 @@ def masking_audit_table(case: MaskingInputs, masking: Masking, found: MaskingMea
         columns.append(or_null(found.hiding.left[homes.home_of]))
     if case.category is not None:
         kinds["category"] = "text"
-        texts = [None if value is None else str(value) for value in case.category.categories]
+        texts = [None if value is None else plain_text(value) for value in case.category.categories]
         columns.append(Column(case.category.codes, np.array(texts, dtype=object)))
     if found.k_act is not None:
         kinds["k_act"] = "real"

@@ -14,10 +14,11 @@ from ...core.language import tr
 from ...core.plan import Plan
 from ...core.privacy.requirement import Requirement
 from ...core.records.matching import Records
+from ...core.records.table import RecordTable
 from ...core.releases.examining import Examined, examine
 from ...core.releases.published import publish
 from ...core.releases.repair import Repaired, on_earlier_regions, repair
-from ...core.releases.values import kept_values
+from ...core.releases.values import KeptValues, kept_values
 from ...core.ties import ties_of
 from ..form.effective import GIVEN, Counts
 from ..form.form import Form
@@ -68,15 +69,27 @@ def protected(form: Form, plan: Plan, areas: Areas, records: Records, requiremen
     Its release is added to the register once all outputs are in their place. Raises PrivacyError where counts are given
     away and may not be, or cannot, be mended.
     """
+    return protected_in_all(form, plan, areas, records.table, kept_values(records, requirement), requirement)
+
+
+def protected_in_all(
+    form: Form,
+    plan: Plan,
+    areas: Areas,
+    table: RecordTable,
+    sensitive: tuple[KeptValues, ...],
+    requirement: Requirement,
+) -> Plan:
+    """The same; table : the records or their cells, of which names and values are looked at; sensitive : what the
+    register keeps of their sensitive fields."""
     plan = held_against_margins(form, plan)
     if not (form.has("REGISTER") and form.given("REGISTER")):
         return plan
-    refuse_data_dependent_groups(form, records.table)
+    refuse_data_dependent_groups(form, table)
     path = Path(form.text("REGISTER"))
     earlier = read_register(path)
     title = f"release {len(earlier) + 1}"
-    table, alike = records.table, requirement.asks_for_values
-    sensitive = kept_values(records, requirement)
+    alike = requirement.asks_for_values
     coarsened = {name: one.level for name, one in table.coarsened.items()}
     told = publish(plan, areas, title, sensitive, coarsened)
     if earlier:

@@ -62,10 +62,16 @@ def with_rule(given: Given) -> Given:
         return given
     raised = {
         "K": max(given.whole("K"), rule.k),
-        "LEAST_POPULATION": max(given.number("LEAST_POPULATION"), rule.least_population),
+        "LEAST_POPULATION": max(_number(given, "LEAST_POPULATION"), rule.least_population),
         "L_DIVERSITY": max(given.whole("L_DIVERSITY"), rule.l_diversity),
     }
-    return given.with_parameters(**raised)
+    return given.with_parameters(
+        **{name: value for name, value in raised.items() if given.definition(name) is not None}
+    )
+
+
+def _number(given: Given, name: str) -> float:
+    return given.number(name) if given.definition(name) is not None else 0.0
 
 
 def rule_sentences(given: Given) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from ..form.editions import ground_of
 from ..form.effective import Counts
 from ..form.form import Form
 from ..form.generalising import COUNTS as GENERALISING
+from ..form.generalising import coarser_of
 from ..form.lost import counts_with_costs, lost
 from ..form.records import (
     PROTECTION,
@@ -85,7 +86,7 @@ class Evaluate(VbasAlgorithm):
         measures, audit = evaluate(areas, plan, sites, records.n_unmatched)
         shapes = regions.region_shapes(layer, crosswalk, form.progress(30, 90))
         form.outputs.add("REGION_AUDIT", regions.audit_table(layer, crosswalk, shapes, audit))
-        costs, step = lost(form, areas, plan, measures, records, terms)
+        costs, step = lost(form, areas, plan, measures, coarser_of(form, records.table), terms)
         form.outputs.add_text(
             "REPORT",
             lambda: evaluation_report(

@@ -10,7 +10,7 @@ from ..form import regions
 from ..form.areas import area_parameters
 from ..form.base import VbasAlgorithm
 from ..form.conclusion import conclude
-from ..form.editions import add_release_edition, release_edition
+from ..form.editions import add_release_edition, people_in, release_edition
 from ..form.effective import Counts
 from ..form.form import Form
 from ..form.generalising import COUNTS as GENERALISING
@@ -76,6 +76,6 @@ class ReleaseRecords(VbasAlgorithm):
         table = release_table(form, rows, plan.levels, records, k)
         form.outputs.add("RELEASED_RECORDS", *table, progress=form.progress(40, 100))
         conclude(form, measures, rows)
-        add_release_edition(form, rows, records, plan.levels)
+        add_release_edition(form, rows, *people_in(records), plan.levels)
         found = regions.numbers(measures)
         return {name: found[name] for name in NUMBERS}

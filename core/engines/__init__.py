@@ -1,8 +1,8 @@
 """Records where they are: engines that count the profile and write the release without the records leaving them.
 
-An engine is named by an address: a path (DuckDB) or a PostgreSQL connection. What is worked out here is the same as
-anywhere else, a `Profile` and a `Plan`; the rows never come. The packages this needs are optional, and none
-of them is imported before an engine is opened.
+An engine is named by an address: a path (DuckDB), a PostgreSQL connection, or a cluster of Spark. What is worked out
+here is the same as anywhere else, a `Profile` and a `Plan`; the rows never come. The packages this needs are optional,
+and none of them is imported before an engine is opened.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Callable
+from typing import TYPE_CHECKING, Callable
 
 from ..errors import InputError
 from ..language import tr
@@ -18,15 +18,22 @@ from ..progress import Progress, silent
 from .addresses import Address, read_address
 from .engine import Engine
 
+if TYPE_CHECKING:
+    from .listing import TableThere
+
 # By kind of address: what is shown to the user, the module of this room, and the packages that it needs.
 ENGINES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     "duckdb": ("DuckDB", "duckdb", ("ibis", "pyarrow", "duckdb")),
     "postgres": ("PostgreSQL", "postgres", ("ibis", "pyarrow", "adbc_driver_postgresql", "adbc_driver_manager")),
+    "spark": ("Spark", "spark", ("ibis", "pyarrow", "pyspark")),
+    "connect": ("Spark", "spark", ("ibis", "pyarrow", "pyspark", "grpc", "grpc_status")),
 }
 PACKAGES = {
     "ibis": "ibis-framework",
     "adbc_driver_postgresql": "adbc-driver-postgresql",
     "adbc_driver_manager": "adbc-driver-manager",
+    "grpc": "grpcio",
+    "grpc_status": "grpcio-status",
 }
 MEMORY = 2_000  # MB that an engine may use here, where it works on this machine
 
@@ -51,17 +58,28 @@ def open_engine(
     reached.
     """
     found = read_address(address) if isinstance(address, str) else address
-    title, module, _ = ENGINES[found.kind]
-    missing = missing_packages(found.kind)
+    _check_packages(found.kind)
+    opened: Callable[..., Engine] = import_module(f".{ENGINES[found.kind][1]}", __name__).open_engine
+    return opened(found, table, schema, memory, progress)
+
+
+def tables_there(address: Address) -> list[TableThere]:
+    """The tables of a database; none of files. Raises EngineError, and InputError for a missing package."""
+    _check_packages(address.kind)
+    listed = getattr(import_module(".listing", __name__), f"in_{address.kind}", None)
+    return listed(address) if listed else []
+
+
+def _check_packages(kind: str) -> None:
+    """Raises InputError where a package that an engine needs is missing."""
+    missing = missing_packages(kind)
     if missing:
         raise InputError(
             tr(
                 "CONNECTION: records in {title} need {missing}, which this Python does not have: install them "
                 "with python -m pip install {packages} (docs/large-tables.md), then start again.",
-                title=title,
+                title=ENGINES[kind][0],
                 missing=", ".join(missing),
                 packages=" ".join(missing),
             )
         )
-    opened: Callable[..., Engine] = import_module(f".{module}", __name__).open_engine
-    return opened(found, table, schema, memory, progress)

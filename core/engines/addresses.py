@@ -13,9 +13,11 @@ from ..language import tr
 FILES = (".parquet", ".pq", ".csv", ".csv.gz", ".tsv")
 DATABASES = (".duckdb", ".ddb")
 SECRETS = re.compile(r"(^|[\s;&?/:])(password|passwd|pwd|sslpassword|token|secret|authcfg)\s*=", re.IGNORECASE)
+CONNECT = ("use_ssl", "user_id")
 REFUSED = tr(
     "CONNECTION holds a password or a token, which the history of Processing would keep: take it out. PostgreSQL reads "
-    "it from a connection of QGIS, from ~/.pgpass or from PGPASSFILE."
+    "it from a connection of QGIS, from ~/.pgpass or from PGPASSFILE, Spark Connect from the environment "
+    "(SPARK_CONNECT_AUTHENTICATE_TOKEN)."
 )
 
 
@@ -40,16 +42,36 @@ def read_address(text: str) -> Address:
         return Address("postgres", text, text)
     if re.search(r"(^|\s)(dbname|service|host)\s*=", text):
         return Address("postgres", text, text)
+    if re.match(r"spark://|local(-cluster)?\[", text):
+        return Address("spark", text, text)
+    if text.startswith("sc://"):
+        return Address("connect", _only_known(text), text)
     path = re.sub(r"^duckdb://(?=/)", "", text)
     if path != text or path.lower().endswith((*FILES, *DATABASES)) or "*" in path or Path(path).is_dir():
         return Address("duckdb", path, path)
     raise InputError(
         tr(
             "CONNECTION “{text}” is neither a connection of QGIS nor an address: give a Parquet or CSV file, "
-            "a folder of Parquet files, a .duckdb file, or postgresql://user@host/database.",
+            "a folder of Parquet files, a .duckdb file, postgresql://user@host/database, or for Spark "
+            "sc://host:15002 or spark://host:7077.",
             text=text,
         )
     )
+
+
+def _only_known(text: str) -> str:
+    """An address of Spark Connect without parameters of its own, which are sent as they are and may be secrets."""
+    given = re.findall(r";([^;=]*)", text)
+    unknown = [name for name in given if name and name.strip().lower() not in CONNECT]
+    if unknown:
+        raise InputError(
+            tr(
+                "CONNECTION: an address of Spark Connect may hold {known} here, and nothing else: take “{name}” out.",
+                known=", ".join(CONNECT),
+                name=unknown[0],
+            )
+        )
+    return text
 
 
 def refuse_secrets(text: str) -> None:

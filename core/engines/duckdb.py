@@ -15,7 +15,6 @@ from typing import Any, Callable
 import duckdb
 import ibis
 import numpy as np
-import pyarrow as pa
 import sqlglot as sg
 import sqlglot.expressions as sge
 
@@ -23,7 +22,7 @@ from ..errors import InputError
 from ..language import tr
 from ..progress import Progress
 from .addresses import DATABASES, Address
-from .engine import Arrow, EngineError, Expression, in_background
+from .engine import Arrow, EngineError, Expression, arrow_table, in_background
 
 ROWS = 250_000  # of a batch
 LONGEST_LINE = 64 * 2**20  # bytes of a row of a CSV file
@@ -87,7 +86,7 @@ class DuckDb:
 
     def upload(self, name: str, columns: Mapping[str, np.ndarray]) -> Expression:
         """See `Engine`."""
-        table = pa.table({column: pa.array(values) for column, values in columns.items()})
+        table = arrow_table(columns)
         self._connection.register(f"{name}_given", table)
         given = ibis.table(ibis.Schema.from_pyarrow(table.schema), name=f"{name}_given")
         found = self.keep(name, given)  # of a table of its own DuckDB knows the size

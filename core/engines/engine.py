@@ -45,7 +45,7 @@ class Engine(Protocol):
         """Work an expression out once, under a name that is gone with the engine."""
 
     def upload(self, name: str, columns: Mapping[str, Any]) -> Expression:
-        """A table of numbers, from numpy arrays by name, under a name that is gone with the engine."""
+        """A table of numbers, or of text as objects, from arrays by name, under a name that is gone with the engine."""
 
     def fetch(self, expression: Expression) -> Iterator[Arrow]:
         """The rows of an expression, as batches of Arrow."""
@@ -61,6 +61,14 @@ class Engine(Protocol):
 
     def publish(self) -> str:
         """Put what was staged in its place, which must be free; the place."""
+
+
+def arrow_table(columns: Mapping[str, Any]) -> Arrow:
+    """Numpy arrays by name as a table of Arrow; objects are text, None is missing."""
+    import pyarrow as pa
+
+    kinds = {name: pa.string() if values.dtype == object else None for name, values in columns.items()}
+    return pa.table({name: pa.array(values, kinds[name]) for name, values in columns.items()})
 
 
 def in_background(call: Callable[[], Found], progress: Progress, interrupt: Callable[[], None]) -> Found:

@@ -6,6 +6,7 @@ that nothing can change in between; tables of its own are temporary.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -14,7 +15,6 @@ from typing import Any, Callable
 import adbc_driver_manager
 import ibis
 import numpy as np
-import pyarrow as pa
 import sqlglot as sg
 import sqlglot.expressions as sge
 from adbc_driver_postgresql import dbapi
@@ -23,12 +23,13 @@ from ..errors import InputError
 from ..language import tr
 from ..progress import Progress
 from .addresses import Address, without_secrets
-from .engine import Arrow, EngineError, Expression, in_background
+from .engine import Arrow, EngineError, Expression, arrow_table, in_background
 
 # Types whose equal values are written alike, as Ibis knows them; all else is compared as text.
 PLAIN = {"int2": "int16", "int4": "int32", "int8": "int64", "bool": "boolean", "date": "date"}
 FLOATS = {"float4": "float32", "float8": "float64"}
 TEXTS = ("text", "varchar", "bpchar", "name", "citext")
+SECONDS_TO_ANSWER = 15
 # Messages of these classes name no values: connection, rights, names, resources, an end by the administrator.
 WITHOUT_VALUES = ("08", "25", "28", "3D", "3F", "40", "42", "53", "54", "55", "57", "58")
 
@@ -53,7 +54,7 @@ class Postgres:
         self._final = ""
         self._made: list[tuple[str, str]] = []  # kind and name of what is dropped before the release is published
         try:
-            self._connection = self._guarded(lambda: dbapi.connect(address.connection))
+            self._connection = self._guarded(lambda: connected(address))
             self._cursor = self._connection.cursor()
             self._run(sg.parse_one("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", read="postgres"))
             for name, value in (("work_mem", f"{max(memory // 4, 4)}MB"), ("client_min_messages", "error")):
@@ -94,7 +95,7 @@ class Postgres:
 
     def upload(self, name: str, columns: Mapping[str, np.ndarray]) -> Expression:
         """See `Engine`."""
-        table = pa.table({column: pa.array(values) for column, values in columns.items()})
+        table = arrow_table(columns)
         self._guarded(lambda: self._cursor.adbc_ingest(name, table, mode="create", temporary=True))
         self._made.append(("TABLE", name))
         self._run(sge.Command(this="ANALYZE", expression=sg.to_identifier(name, quoted=True).sql("postgres")))
@@ -209,7 +210,7 @@ class Postgres:
         try:
             return in_background(call, self._progress, self._interrupt)
         except adbc_driver_manager.Error as error:
-            problem = _sentence(error, self._address)
+            problem = sentence_of(error, self._address)
         raise EngineError(problem)
 
     def _interrupt(self) -> None:
@@ -219,7 +220,17 @@ class Postgres:
             self._cursor.adbc_cancel()
 
 
-def _sentence(error: Any, address: Address) -> str:
+def connected(address: Address) -> Any:
+    """A connection; a server that does not answer is given up after a while, unless the user says when."""
+    given = address.connection
+    if "connect_timeout" not in given and "PGCONNECT_TIMEOUT" not in os.environ:
+        is_url = "://" in given
+        given += f"{('&' if '?' in given else '?') if is_url else ' '}connect_timeout={SECONDS_TO_ANSWER}"
+    return dbapi.connect(given)
+
+
+def sentence_of(error: Any, address: Address) -> str:
+    """What the server says, without values and without secrets."""
     state, text = error.sqlstate or "", str(error)
     if not state and "Failed to connect" in text:
         first = text.partition("Failed to connect: ")[2].split("\n")[0]

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import sparse
 
-from ..areas import Areas
+from ..areas import Areas, identifier_text
 from ..arrays import to_list
 from ..errors import InputError
 from ..language import tr
+from ..plan import stretches
 from ..privacy.requirement import Members, Requirement, Shares
 from ..profile import Profile
 from ..progress import Progress, silent
+from ..records.coarsened import Coarsened
 from ..records.columns import Column, category_order
 from ..records.matching import STOP, check_no_area_copy, match_areas
 from ..records.table import MEMBER_FIELDS, MOST_RECORDS, RecordTable, check_table
@@ -32,9 +34,10 @@ class InPlace:
     dictionaries : the values of each field by code, in the engine; sizes : how many values of each quasi-identifier
     rows : the rows with their codes, in the engine; with_others : with those of members and sensitive fields too
     areas : the values of the area's field by code, the missing one last (A,) object
-    area, class_of, records : of each cell, (m,) int32, int32 and int64
+    area, class_of, records : of each cell, (m,) int32; records int64 where there are more than 32 bits count
     classes : (C, Q) codes of the categories; class_keys : (C,) the number of each class in the engine
-    categories : of each quasi-identifier, as `Profile` has them
+    categories : of each quasi-identifier, as `Profile` has them; codes : the code of each category in the engine
+    coarsened : by name, the quasi-identifiers that are shown coarser; `original` has each of its values once
     """
 
     engine: Engine
@@ -50,6 +53,13 @@ class InPlace:
     classes: np.ndarray
     class_keys: np.ndarray
     categories: tuple[np.ndarray, ...]
+    codes: tuple[np.ndarray, ...]
+    coarsened: Mapping[str, Coarsened] = field(default_factory=dict)
+
+    @property
+    def quasi(self) -> list[str]:
+        """The names that the quasi-identifiers have in the steps."""
+        return list(self.sizes)
 
     def table(self) -> RecordTable:
         """The cells as rows that stand for several records each."""
@@ -57,11 +67,18 @@ class InPlace:
             name: Column(self.classes[:, i].astype(np.min_scalar_type(len(categories)))[self.class_of], categories)
             for i, (name, categories) in enumerate(zip(self.fields.quasi_identifiers, self.categories))
         }
-        return RecordTable(Column(self.area, self.areas), quasi, {}, self.records)
+        return RecordTable(Column(self.area, self.areas), quasi, {}, self.records, coarsened=self.coarsened)
+
+    def values(self) -> RecordTable:
+        """A table that has each value once, for what looks at values and not at rows: its columns differ in length."""
+        areas = Column(np.arange(len(self.areas)), self.areas)
+        named = zip(self.fields.quasi_identifiers, self.categories)
+        quasi = {name: Column(np.arange(len(categories)), categories) for name, categories in named}
+        return RecordTable(areas, quasi, {}, None, coarsened=self.coarsened)
 
     def profile(self, area_of: np.ndarray, n_areas: int) -> Profile:
         """The profile of n areas; area_of : (A,) the position of each of `areas`, -1 for none."""
-        row = area_of[self.area]
+        row = area_of.astype(np.int32)[self.area]
         inside = row >= 0
         cells = (row, self.class_of) if inside.all() else (row[inside], self.class_of[inside])
         records = self.records if inside.all() else self.records[inside]
@@ -99,7 +116,7 @@ def count_in_place(engine: Engine, fields: RecordFields, progress: Progress = si
         one: engine.keep(f"vbas_{one}", steps.dictionary(source, one)) for one in ("a", *quasi, *members, *sensitive)
     }
     progress(0.3)
-    values = {one: _values(engine, tables[one], one) for one in ("a", *quasi)}
+    values = {one: values_of(engine, tables[one], one) for one in ("a", *quasi)}
     sizes = {one: len(found) for one, found in values.items()}
     if steps.reach(sizes, quasi) > steps.MOST_CLASSES:
         raise InputError(
@@ -112,8 +129,10 @@ def count_in_place(engine: Engine, fields: RecordFields, progress: Progress = si
     others = {one: _size(engine, tables[one]) for one in (*members, *sensitive)}
     with_others = steps.coded(source, tables, {**sizes, **others}, quasi) if others else rows
     counted = steps.counted(rows, ["c_a", "key"], bool(fields.count))
-    area, key, records = _collected(engine.fetch(counted), (np.int32, np.int64, np.int64))
-    if int(records.sum()) != n_records:
+    reach = steps.reach(sizes, quasi)
+    kinds = np.int32, *(np.int32 if most < 2**31 else np.int64 for most in (reach, n_records))
+    area, key, records = _collected(engine.fetch(counted), kinds)
+    if int(records.sum(dtype=np.int64)) != n_records:
         raise EngineError(
             tr(
                 "{title} counted {n_records} of {expected} records: start again.",
@@ -122,28 +141,49 @@ def count_in_place(engine: Engine, fields: RecordFields, progress: Progress = si
                 expected=n_records,
             )
         )
-    class_keys, class_of = _numbered(key, steps.reach(sizes, quasi))
+    class_keys = _keys_there(key, reach)
     progress(0.9)
-    classes, order, categories = _in_order(class_keys, [values[one] for one in quasi])
-    rank = np.empty(len(order), np.int32)
-    rank[order] = np.arange(len(order), dtype=np.int32)
+    classes, order, categories, codes = _in_order(class_keys, [values[one] for one in quasi])
     areas = np.append(values["a"], np.array([None], dtype=object))
-    cells = area, rank[class_of], records
+    cells = area, _classes_of(key, class_keys, order), records
     of_quasi = {one: sizes[one] for one in quasi}
     return InPlace(
-        engine, fields, tables, of_quasi, rows, with_others, areas, *cells, classes, class_keys[order], categories
+        engine,
+        fields,
+        tables,
+        of_quasi,
+        rows,
+        with_others,
+        areas,
+        *cells,
+        classes,
+        class_keys[order],
+        categories,
+        codes,
     )
 
 
 def match_in_place(found: InPlace, areas: Areas, unmatched: str = STOP, k: int = 2) -> Matched:
     """Match the areas of records in an engine with areas: as `match_records`, with the same errors."""
-    table = found.table()
+    records = _records_of_areas(found)
+    used = np.flatnonzero(records)
+    names = {name: Column(np.zeros(len(used), np.int8), found.areas[:1]) for name in found.fields.quasi_identifiers}
+    table = RecordTable(Column(used, found.areas), names, {}, records[used])
     check_table(table, k)
-    of_cells = match_areas(table, areas, unmatched, found.fields.area)
-    check_no_area_copy(table, areas, of_cells)
     area_of = np.full(len(found.areas), -1, np.int64)
-    area_of[found.area] = of_cells
-    return Matched(found, area_of, found.profile(area_of, len(areas)), table.weights(of_cells < 0))
+    area_of[used] = match_areas(table, areas, unmatched, found.fields.area)
+    if any((areas.codes_of(np.array(list(map(identifier_text, one)), object)) >= 0).any() for one in found.categories):
+        check_no_area_copy(found.table(), areas, area_of[found.area])
+    n_unmatched = int(records[area_of < 0].sum())
+    return Matched(found, area_of, found.profile(area_of, len(areas)), n_unmatched)
+
+
+def _records_of_areas(found: InPlace) -> np.ndarray:
+    """The records of each value of the area's field, (A,) int64."""
+    records = np.zeros(len(found.areas))
+    for cells in stretches(len(found.area)):
+        records += np.bincount(found.area[cells], found.records[cells], len(records))
+    return records.astype(np.int64)
 
 
 def requirement_in_place(matched: Matched, k: int, l_diversity: int = 1, max_share: float = 100.0) -> Requirement:
@@ -212,7 +252,7 @@ def _checked_bounds(engine: Engine, source: Expression, fields: RecordFields) ->
     return int(records)
 
 
-def _values(engine: Engine, dictionary: Expression, name: str) -> np.ndarray:
+def values_of(engine: Engine, dictionary: Expression, name: str) -> np.ndarray:
     """The values of a dictionary by code, (n,) object."""
     found = [(batch[f"c_{name}"].to_pylist(), batch[f"v_{name}"].to_pylist()) for batch in engine.fetch(dictionary)]
     codes = [code for part, _ in found for code in part]
@@ -242,36 +282,44 @@ def _collected(batches: Iterable[Arrow], kinds: Sequence[type]) -> list[np.ndarr
     return columns
 
 
-def _numbered(key: np.ndarray, reach: int) -> tuple[np.ndarray, np.ndarray]:
-    """The keys that occur, ascending, and the position of each cell's among them, (m,) int32."""
+def _keys_there(key: np.ndarray, reach: int) -> np.ndarray:
+    """The keys that occur, ascending, (C,) int64; reach : how many there could be."""
     if reach > LOOKED_UP:
         known: np.ndarray = np.empty(0, np.int64)
-        for part in _parts(key):
-            known = np.union1d(known, part)
-        position = np.empty(len(key), np.int32)
-        for start, part in zip(range(0, len(key), LOOKED_UP), _parts(key)):
-            position[start : start + len(part)] = np.searchsorted(known, part)
-        return known, position
-    number = np.zeros(reach, np.int32)
-    number[key] = 1
-    known = np.flatnonzero(number)
-    number[known] = np.arange(len(known), dtype=np.int32)
-    return known, number[key]
+        for cells in stretches(len(key)):
+            known = np.union1d(known, key[cells])
+        return known.astype(np.int64)
+    there = np.zeros(reach, bool)
+    for cells in stretches(len(key)):
+        there[key[cells]] = True
+    return np.flatnonzero(there)
 
 
-def _parts(key: np.ndarray) -> Iterator[np.ndarray]:
-    return (key[start : start + LOOKED_UP] for start in range(0, len(key), LOOKED_UP))
+def _classes_of(key: np.ndarray, class_keys: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """The class of each cell, (m,) int32; order : the keys by class. Of 32 bits, the keys make room for it."""
+    rank = np.empty(len(order), np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    class_of = key if key.dtype == np.int32 else np.empty(len(key), np.int32)
+    looked_up = len(class_keys) and class_keys[-1] < LOOKED_UP
+    if looked_up:
+        by_key = np.empty(int(class_keys[-1]) + 1, np.int32)
+        by_key[class_keys] = rank
+    for cells in stretches(len(key)):
+        class_of[cells] = by_key[key[cells]] if looked_up else rank[np.searchsorted(class_keys, key[cells])]
+    return class_of
 
 
 def _in_order(
     class_keys: np.ndarray, values: Sequence[np.ndarray]
-) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, ...]]:
-    """Codes of the classes by sorted categories, the order that sorts the classes by them, and the categories.
+) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
+    """Codes of the classes by sorted categories, the order that sorts the classes by them, the categories, and the code
+    of each in the engine.
 
     The engine sorts values its own way: here they are in the order that every profile has.
     """
     codes: list[np.ndarray] = []
     categories: list[np.ndarray] = []
+    orders: list[np.ndarray] = []
     rest = class_keys
     for known in reversed(values):
         rest, code = np.divmod(rest, len(known) + 1)
@@ -283,6 +331,7 @@ def _in_order(
         sorted_values[:] = [every[i] for i in order]
         codes.insert(0, rank[code])
         categories.insert(0, sorted_values)
+        orders.insert(0, np.array(order, np.int64))
     classes = np.column_stack(codes)
     order_of_classes = np.lexsort(classes.T[::-1])
-    return classes[order_of_classes], order_of_classes, tuple(categories)
+    return classes[order_of_classes], order_of_classes, tuple(categories), tuple(orders)

@@ -12,7 +12,7 @@ from ..language import tr
 from ..plan import SUPPRESSED, Plan, area_of_cells
 from ..privacy.kept_fields import ROWS_LOOKED_AT, KeptField, examine_rows, refuse_kept_fields
 from ..progress import Progress, silent
-from ..records.columns import Column, column_from_values
+from ..records.columns import Column, column_from_values, smallest_integers
 from ..release import Release
 from . import steps
 from .engine import Engine, EngineError, Expression
@@ -29,8 +29,26 @@ class LevelCount:
 
 
 @dataclass(frozen=True, eq=False)
+class StagedInPlace:
+    """A release that was written and counted, and that nobody sees yet.
+
+    levels : what each level holds, by its number from 1; kept : what the kept fields tell
+    """
+
+    engine: Engine
+    levels: dict[int, LevelCount]
+    rows: int
+    kept: tuple[KeptField, ...]
+
+    def publish(self) -> str:
+        """Put it in its place, and return that. Raises EngineError where the table has changed, or that is taken."""
+        self.engine.unchanged()
+        return self.engine.publish()
+
+
+@dataclass(frozen=True, eq=False)
 class ReleasedInPlace:
-    """What was written: its place, what each level holds (by its number, from 1), and what the kept fields tell."""
+    """What was written: its place, and the rest as `StagedInPlace`."""
 
     place: str
     levels: dict[int, LevelCount]
@@ -41,11 +59,19 @@ class ReleasedInPlace:
 def release_in_place(
     matched: Matched, plan: Plan, destination: str, nested: bool = False, seed: int = 0, progress: Progress = silent
 ) -> ReleasedInPlace:
-    """Write the records that a plan shows to a destination of the engine, which must be free.
+    """`stage_in_place`, published at once; any failure leaves nothing."""
+    staged = stage_in_place(matched, plan, destination, nested, seed, progress)
+    return ReleasedInPlace(staged.publish(), staged.levels, staged.rows, staged.kept)
+
+
+def stage_in_place(
+    matched: Matched, plan: Plan, destination: str, nested: bool = False, seed: int = 0, progress: Progress = silent
+) -> StagedInPlace:
+    """Write the records that a plan shows, to be published at a destination of the engine, which must be free.
 
     plan : of the profile of `matched`; nested : whether rows say their level; seed : of the classes in which kept
     fields are looked at where there are many rows. What was written is counted once more, in the engine and from its
-    rows alone, and must hold what the plan foretold: then it is put in its place, else nothing is left.
+    rows alone, and must hold what the plan foretold; what is not published is gone with the engine.
     Raises InputError for a kept field that gives away the area or the person, PrivacyError where the second count
     differs, EngineError where the engine fails or the table has changed.
     """
@@ -69,16 +95,19 @@ def release_in_place(
     expected = engine.upload("vbas_expected", _expected(matched, plan))
     _check_labels(engine, steps.differing(by_label, expected))
     engine.unchanged()
-    progress(0.95)
-    return ReleasedInPlace(engine.publish(), levels, rows, tuple(kept))
+    progress(1.0)
+    return StagedInPlace(engine, levels, rows, tuple(kept))
 
 
 def shown_by(plan: Plan) -> Release:
     """The labels that a plan shows as the rows of a release that counts its records."""
     label = np.flatnonzero(plan.shown)
-    codes = plan.profile.classes[plan.class_of[label]]
-    fields = zip(plan.profile.quasi_identifiers, codes.T, plan.profile.categories)
-    columns = {name: Column(code, categories) for name, code, categories in fields}
+    class_of = plan.class_of[label]
+    fields = zip(plan.profile.quasi_identifiers, plan.profile.classes.T, plan.profile.categories)
+    columns = {
+        name: Column(smallest_integers(code, len(categories))[class_of], categories)
+        for name, code, categories in fields
+    }
     return Release(plan.level[label], plan.region[label], columns, plan.records[label])
 
 
@@ -189,14 +218,18 @@ def _examined(matched: Matched, plan: Plan, placed: Expression) -> list[KeptFiel
     """What the kept fields tell, by rows of some classes; nothing of them is kept."""
     fields = matched.found.fields
     names = [f"k{i}" for i in range(len(fields.kept))]
-    batches = list(matched.found.engine.fetch(placed.filter(placed.l_look == 1).select("c_a", "l_label", *names)))
+    coarsened = dict(zip(fields.quasi_identifiers, matched.found.quasi))
+    fine = {name: f"o_{coarsened[name]}" for name in matched.found.coarsened}
+    looked_at = placed.filter(placed.l_look == 1).select("c_a", "l_label", *names, *fine.values())
+    batches = list(matched.found.engine.fetch(looked_at))
     area, label = (_column(batches, i) for i in range(2))
     columns: dict[str, Column] = {}
     for position, name in enumerate(fields.kept):
         columns[name] = column_from_values(
             [value for batch in batches for value in batch.column(2 + position).to_pylist()]
         )
-    return examine_rows(plan, label, matched.area_of[area], columns, {})
+    originals = {name: _column(batches, 2 + len(names) + i) for i, name in enumerate(fine)}
+    return examine_rows(plan, label, matched.area_of[area], columns, originals)
 
 
 def _column(batches: list, position: int) -> np.ndarray:

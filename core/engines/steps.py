@@ -99,12 +99,34 @@ def coded(
     for column, values in dictionaries.items():
         joined = joined.left_join(values, joined[column] == values[f"v_{column}"])
     codes = {f"c_{column}": joined[f"c_{column}"].fill_null(size) for column, size in sizes.items()}
-    coded_rows = joined.select(*source.columns, **codes)
+    return numbered(joined.select(*source.columns, **codes), sizes, quasi)
+
+
+def numbered(rows: Expression, sizes: Mapping[str, int], quasi: Sequence[str]) -> Expression:
+    """The rows with the number of their class, `key`, made of the codes of their quasi-identifiers."""
     kind = "int32" if reach(sizes, quasi) < 2**31 else "int64"
     key = ibis.literal(0, type=kind)
     for column in quasi:
-        key = key * ibis.literal(sizes[column] + 1, type=kind) + coded_rows[f"c_{column}"].cast(kind)
-    return coded_rows.mutate(key=key.cast(kind))
+        key = key * ibis.literal(sizes[column] + 1, type=kind) + rows[f"c_{column}"].cast(kind)
+    return rows.mutate(key=key.cast(kind))
+
+
+def coarsened(
+    rows: Expression, maps: Mapping[str, Expression], sizes: Mapping[str, int], quasi: Sequence[str]
+) -> Expression:
+    """Coded rows that show coarser values of some quasi-identifiers; o_ of the name is the code of the original.
+
+    maps : of each that is shown coarser, a row for every code, the missing one included: o_, c_ and v_ of the name, its
+    code, that of the coarser value, and that value; sizes : of all, as `coded`, the coarser ones at their level
+    """
+    joined = rows.drop("key")
+    shown = {name: joined[name] for name in joined.columns}
+    for column, table in maps.items():
+        joined = joined.inner_join(table, joined[f"c_{column}"] == table[f"o_{column}"])
+    for column, table in maps.items():
+        shown[column], shown[f"c_{column}"] = table[f"v_{column}"], table[f"c_{column}"]
+        shown[f"o_{column}"] = table[f"o_{column}"]
+    return numbered(joined.select(**shown), sizes, quasi)
 
 
 def _total(column: Expression) -> Expression:

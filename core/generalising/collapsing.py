@@ -21,8 +21,6 @@ from ..records.table import RecordTable
 from .hierarchies import Hierarchy, checked_node
 from .loss import entropy, records_by_category
 
-LARGEST_LOOKUP = 1 << 22
-
 
 def generalise_profile(
     profile: Profile, hierarchies: Mapping[str, Hierarchy], node: Sequence[int]
@@ -46,7 +44,7 @@ def generalise_profile(
         profile.categories[position] if hierarchy is None else hierarchy.categories[level]
         for position, (level, hierarchy) in enumerate(chosen)
     )
-    class_of, classes = _combined(codes, [len(one) for one in categories])
+    class_of, classes = combine_codes(codes, [len(one) for one in categories])
     counts = _collapsed(profile.counts, class_of, len(classes))
     return Profile(counts, classes, categories, profile.quasi_identifiers), class_of
 
@@ -103,27 +101,6 @@ def _coarsened(table: RecordTable, name: str, shown: Column, level: int, hierarc
     original = table.quasi_identifiers[name]
     bits, bits_left = (entropy(records_by_category(one, table.counts)) for one in (original, shown))
     return Coarsened(name, level, len(hierarchy) - 1, original, len(shown.categories), bits, bits_left)
-
-
-def _combined(codes: Sequence[np.ndarray], sizes: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-    """What `combine_codes` gives; where there are few possible combinations, without sorting."""
-    reach = 1
-    for size in sizes:
-        reach *= max(size, 1)
-        if reach > LARGEST_LOOKUP:
-            return combine_codes(codes, sizes)
-    key = np.zeros(len(codes[0]), np.int64)
-    for column, size in zip(codes, sizes):
-        key = key * max(size, 1) + column
-    occurs = np.zeros(reach, bool)
-    occurs[key] = True
-    found = np.flatnonzero(occurs)
-    number = np.zeros(reach, np.int64)
-    number[found] = np.arange(len(found))
-    rows = np.empty((len(found), len(sizes)), np.int64)
-    for position in range(len(sizes) - 1, -1, -1):
-        found, rows[:, position] = np.divmod(found, max(sizes[position], 1))
-    return number[key], rows
 
 
 def _collapsed(counts: sparse.csr_matrix, class_of: np.ndarray, n_classes: int) -> sparse.csr_matrix:

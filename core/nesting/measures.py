@@ -8,7 +8,7 @@ import numpy as np
 
 from ..areas import Areas
 from ..evaluation import Measures, mean_distance_shown, mean_distances
-from ..plan import SUPPRESSED, Plan, area_of_cells
+from ..plan import SUPPRESSED, Plan, area_of_cells, stretches
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,21 +47,19 @@ def evaluate_levels(areas: Areas, plan: Plan, n_unmatched: int = 0) -> tuple[Mea
     that of the finest level.
     """
     profile, levels = plan.profile, plan.levels
-    area, records = area_of_cells(profile), profile.counts.data
-    level_of = _level_of(plan)
+    by_level = records_by_level(plan)
     sizes = profile.area_sizes
-    released_of_area = np.bincount(area[level_of >= 0], records[level_of >= 0], len(areas))
+    released_of_area = by_level[:-1].sum(axis=0)
     compactness = entropy = 0.0
     parts = []
     for level, crosswalk in enumerate(levels.crosswalks):
-        here = np.flatnonzero(level_of == level)
-        shown_of_area = np.bincount(area[here], records[here], len(areas))
+        shown_of_area = by_level[level]
         of_area, region = np.flatnonzero(shown_of_area), crosswalk.region_of[shown_of_area > 0]
         metres = np.hypot(*(areas.points[of_area] - crosswalk.mean_centres(areas.points)[region]).T)
         compactness += float((metres * shown_of_area[of_area] / released_of_area[of_area]).sum())
         whole = crosswalk.totals(sizes)
         entropy += float((shown_of_area[of_area] * np.log2(whole[region] / sizes[of_area])).sum())
-        parts.append(_audit_of_level(areas, plan, level, level_of, area))
+        parts.append(_audit_of_level(areas, plan, level, by_level))
     n_records = profile.n_records + n_unmatched
     n_suppressed = n_records - plan.n_released
     measures = Measures(
@@ -77,17 +75,24 @@ def evaluate_levels(areas: Areas, plan: Plan, n_unmatched: int = 0) -> tuple[Mea
     return measures, LevelAudit(*(np.concatenate(columns) for columns in zip(*parts)))
 
 
-def _audit_of_level(
-    areas: Areas, plan: Plan, level: int, level_of: np.ndarray, area: np.ndarray
-) -> tuple[np.ndarray, ...]:
-    """The columns of LevelAudit for one level."""
-    crosswalk = plan.levels.crosswalks[level]
-    region = crosswalk.region_of[area]
-    records = plan.profile.counts.data
+def records_by_level(plan: Plan) -> np.ndarray:
+    """The records of each area that are shown at each level, (levels + 1, n) int64; the last row: suppressed."""
+    counts, n_rows = plan.profile.counts, len(plan.levels) + 1
+    found = np.zeros((n_rows, counts.shape[0]))
+    level_of = np.append(plan.level, SUPPRESSED)
+    for cells in stretches(counts.nnz):
+        row = level_of[plan.label_of[cells]] % n_rows
+        key = row * counts.shape[0] + area_of_cells(plan.profile, cells)
+        found += np.bincount(key, counts.data[cells], found.size).reshape(found.shape)
+    return found.astype(np.int64)
 
-    def total(chosen: np.ndarray) -> np.ndarray:
-        chosen = chosen & (region >= 0)
-        return np.bincount(region[chosen], records[chosen], crosswalk.n_regions).astype(np.int64)
+
+def _audit_of_level(areas: Areas, plan: Plan, level: int, by_level: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The columns of LevelAudit for one level; by_level : as `records_by_level` gives them."""
+    crosswalk = plan.levels.crosswalks[level]
+
+    def total(rows: np.ndarray) -> np.ndarray:
+        return crosswalk.totals(rows.sum(axis=0)).astype(np.int64)
 
     labels = np.flatnonzero(plan.shown & (plan.level == level))
     smallest = np.full(crosswalk.n_regions, np.iinfo(np.int64).max)
@@ -99,17 +104,12 @@ def _audit_of_level(
         plan.levels.parents(level),
         crosswalk.totals(np.ones(len(areas))).astype(np.int64),
         crosswalk.totals(areas.population),
-        total(np.ones(len(area), bool)),
-        total(level_of == level),
-        total((level_of >= 0) & (level_of < level)),
-        total(level_of > level),
-        total(level_of == SUPPRESSED),
+        total(by_level),
+        total(by_level[level : level + 1]),
+        total(by_level[:level]),
+        total(by_level[level + 1 : -1]),
+        total(by_level[-1:]),
         classes,
         np.where(classes > 0, smallest, 0),
         mean_distances(areas, crosswalk),
     )
-
-
-def _level_of(plan: Plan) -> np.ndarray:
-    """The level at which each cell is shown, (m,), SUPPRESSED where it is not, under one level too."""
-    return np.append(plan.level, SUPPRESSED)[plan.label_of]

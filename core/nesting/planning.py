@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Callable
 
 import numpy as np
+from scipy import sparse
 
 from ..anonymity import check_k
 from ..areas import Areas
@@ -38,18 +39,19 @@ def nest(
     requirement: Requirement | None = None,
     progress: Progress = silent,
     ties: Ties = None,
+    at_once: int = CELLS_AT_ONCE,
 ) -> Plan:
     """The plan that suppresses the fewest records and then loses the least geography (methods: section 12).
 
     areas, profile, levels : of the same areas, in the same order; loss : a key of LOSSES; requirement : what more is
     asked of a label, for the cells of this profile; ties : the source of a secret order among choices that lose the
-    same, the first is taken where None
+    same, the first is taken where None; at_once : cells that are worked out at a time, by which memory is bounded
     Suppressed are the records of classes that fewer than k records of a region of the coarsest level have, and, where
     more is asked, those for which it does not even hold there. Memory is bounded by working class by class.
     Raises InputError for a k below 2 or above LARGEST_K, and an unknown loss.
     """
     losses = [chosen(LOSSES, loss, "LOSS")(areas, profile, crosswalk) for crosswalk in levels.crosswalks]
-    return nest_by_losses(profile, levels, losses, k, requirement, progress, ties)
+    return nest_by_losses(profile, levels, losses, k, requirement, progress, ties, at_once)
 
 
 def nest_by_losses(
@@ -60,6 +62,7 @@ def nest_by_losses(
     requirement: Requirement | None = None,
     progress: Progress = silent,
     ties: Ties = None,
+    at_once: int = CELLS_AT_ONCE,
 ) -> Plan:
     """The same, by losses of one's own: of each level, (n_regions,) what a record loses in each of its regions."""
     check_k(k)
@@ -71,21 +74,30 @@ def nest_by_losses(
                 largest_k=LARGEST_K,
             )
         )
-    area, class_of = area_of_cells(profile), profile.counts.indices.astype(np.int64)
-    records = profile.counts.data if requirement is None else requirement.members_of_cells(profile.counts.data)
-    inside = np.flatnonzero(levels.crosswalks[0].region_of[area] >= 0)
-    by_class = inside[np.argsort(class_of[inside], kind="stable")]
-    level_of = np.full(len(area), SUPPRESSED, np.int64)
-    for start, stop in _chunks(class_of[by_class]):
-        cells = by_class[start:stop]
-        of_cells = ProfileCells(area[cells], class_of[cells] - class_of[cells[0]], records[cells])
-        level_of[cells] = levels_by_chance(of_cells, levels.region_of, losses, k, ties)
-        part(progress, 0.0, 0.9)(stop / len(by_class))
+    counts = profile.counts
+    records = counts.data if requirement is None else requirement.members_of_cells(counts.data)
+    inside = levels.crosswalks[0].region_of >= 0
+    # The cells class by class, in linear time: the position of each, and its area.
+    by_class = sparse.csr_matrix((_positions(counts.nnz), counts.indices, counts.indptr), shape=counts.shape).tocsc()
+    level_of = np.full(counts.nnz, SUPPRESSED, np.int8)
+    for first, last in _chunks(by_class.indptr, at_once):
+        start, stop = by_class.indptr[first], by_class.indptr[last]
+        area = by_class.indices[start:stop]
+        class_of = np.repeat(np.arange(last - first), np.diff(by_class.indptr[first : last + 1]))
+        there = inside[area]
+        cells = by_class.data[start:stop][there]
+        if len(cells):
+            of_cells = ProfileCells(area[there].astype(np.int64), class_of[there], records[cells].astype(np.int64))
+            level_of[cells] = levels_by_chance(of_cells, levels.region_of, losses, k, ties)
+        part(progress, 0.0, 0.9)(stop / max(counts.nnz, 1))
+    del by_class
     if requirement is not None and requirement.asks_for_more:
         level_of = lift(profile, levels, level_of, requirement.holds)
     progress(1.0)
     plan = plan_by_levels(profile, levels, k, level_of)
-    return plan if requirement is None else replace(plan, people=requirement.people(plan.label_of, plan.records))
+    if requirement is None or not requirement.members:
+        return plan
+    return replace(plan, people=requirement.people(plan.label_of, plan.records))
 
 
 def levels_by_chance(
@@ -175,10 +187,14 @@ def _failing(
     return cells[~holds(cells, label.reshape(-1), len(labels))[label.reshape(-1)]]
 
 
-def _chunks(class_of: np.ndarray) -> list[tuple[int, int]]:
-    """Stretches of cells, sorted by class, that hold whole classes and about CELLS_AT_ONCE cells."""
-    starts = np.flatnonzero(np.diff(class_of, prepend=-1))
-    firsts = starts[
-        np.unique(np.searchsorted(starts, np.arange(0, len(class_of), CELLS_AT_ONCE)).clip(max=len(starts) - 1))
-    ]
-    return list(zip(firsts.tolist(), [*firsts[1:].tolist(), len(class_of)])) if len(class_of) else []
+def _positions(n_cells: int) -> np.ndarray:
+    return np.arange(n_cells, dtype=np.int32 if n_cells < 2**31 else np.int64)
+
+
+def _chunks(starts: np.ndarray, at_once: int) -> Iterator[tuple[int, int]]:
+    """Stretches of whole classes that hold about `at_once` cells; starts : (C + 1,), the first cell of each class."""
+    first = 0
+    while first < len(starts) - 1:
+        last = max(int(np.searchsorted(starts, starts[first] + at_once, side="right")) - 1, first + 1)
+        yield first, last
+        first = last

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
+from scipy import sparse
 
+from ..crosswalk import Crosswalk
 from ..errors import PrivacyError
 from ..language import tr
 from ..levels import Levels
+from ..plan import CELLS_AT_ONCE
 from ..profile import Profile
 from ..records.columns import combine_codes
 from ..release import Release
@@ -30,37 +33,54 @@ def check_where_shown(release: Release, records: HasProfile, levels: Levels, who
     class must be shown within its coarsest region with all its records, or with none.
     Raises PrivacyError where that is not so.
     """
-    profile, n_classes = records.profile, max(len(records.profile.classes), 1)
-    sizes = [len(categories) for categories in profile.categories]
-    codes = [release.fields[name].codes for name in profile.quasi_identifiers]
-    # A row's class is found by its values, not by way of the plan.
-    both, _ = combine_codes([np.concatenate([a, b]) for a, b in zip(profile.classes.T, codes)], sizes)
-    class_of = np.full(int(both.max(initial=0)) + 1, -1)
-    class_of[both[: len(profile.classes)]] = np.arange(len(profile.classes))
-    shown_class = class_of[both[len(profile.classes) :]]
+    profile = records.profile
+    shown_class = _classes_of(release, profile)
     if (shown_class < 0).any():
         raise PrivacyError(
             tr("The release would show a combination of values that no record has: nothing was written.")
         )
+    counts = np.ones(len(release), np.int64) if release.counts is None else release.counts
+    by_class = profile.counts.tocsc()
     for target, crosswalk in enumerate(levels.crosswalks):
-        live = (crosswalk.membership() @ profile.counts).tocoo()
         region = flatten(levels, release.level, release.region, target)
         there = region >= 0
-        weights = None if release.counts is None else release.counts[there]
-        keys = np.concatenate(
-            [live.row.astype(np.int64) * n_classes + live.col, region[there] * n_classes + shown_class[there]]
-        )
-        places, position = np.unique(keys, return_inverse=True)
-        position = position.reshape(-1)
-        have = np.bincount(position[: live.nnz], live.data, len(places))
-        show = np.bincount(position[live.nnz :], weights, len(places))
-        part = (show > 0) & (show < have) if whole and target == len(levels) - 1 else np.zeros(len(places), bool)
-        if (show > have).any() or part.any():
+        rows = counts[there], (region[there], shown_class[there])
+        shown = sparse.csc_matrix(rows, shape=(crosswalk.n_regions, len(profile.classes)))
+        n_wrong = _wrong(shown, by_class, crosswalk, whole and target == len(levels) - 1)
+        if n_wrong:
             raise PrivacyError(
                 tr(
                     "The release would show {n_part} classes of level {target} in regions "
                     "where not as many records live: nothing was written.",
-                    n_part=int(((show > have) | part).sum()),
+                    n_part=n_wrong,
                     target=target + 1,
                 )
             )
+
+
+def _wrong(shown: sparse.csc_matrix, by_class: sparse.csc_matrix, crosswalk: Crosswalk, whole: bool) -> int:
+    """The regions and classes that show more records than live there; if whole, those that show some of them too.
+
+    shown : (n_regions, C); by_class : (n, C), the records of each area
+    """
+    membership, wrong, first = crosswalk.membership(), 0, 0
+    while first < shown.shape[1]:
+        last = int(np.searchsorted(by_class.indptr, by_class.indptr[first] + CELLS_AT_ONCE, side="right")) - 1
+        last = min(max(last, first + 1), shown.shape[1])
+        show = shown[:, first:last]
+        left = (membership @ by_class[:, first:last]).astype(np.int64) - show
+        wrong += int((left.data < 0).sum())
+        if whole:
+            wrong += int((left.multiply(show > 0).data > 0).sum())
+        first = last
+    return wrong
+
+
+def _classes_of(release: Release, profile: Profile) -> np.ndarray:
+    """The class of each row by its values, not by way of the plan, (N,) int64; -1 where no record has these values."""
+    sizes = [len(categories) for categories in profile.categories]
+    codes = [release.fields[name].codes for name in profile.quasi_identifiers]
+    both, _ = combine_codes([np.concatenate([a, b]) for a, b in zip(profile.classes.T, codes)], sizes)
+    class_of = np.full(int(both.max(initial=0)) + 1, -1)
+    class_of[both[: len(profile.classes)]] = np.arange(len(profile.classes))
+    return class_of[both[len(profile.classes) :]]

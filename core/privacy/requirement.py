@@ -102,7 +102,7 @@ class Requirement:
 
     def members_of_cells(self, records: np.ndarray) -> np.ndarray:
         """The records of each cell, or its distinct members of the kind it has fewest of, (m,) int64."""
-        least = records.astype(np.int64)
+        least = records.astype(np.int64) if self.members else records
         for members in self.members:
             least = np.minimum(least, np.bincount(members.cell, minlength=len(records)))
         return least
@@ -170,7 +170,7 @@ class Found:
 
 def measure(requirement: Requirement, label_of: np.ndarray, n_labels: int) -> Found:
     """What the labels in use have; label_of : of each cell, -1 for cells that are not shown."""
-    used = np.unique(label_of[label_of >= 0])
+    used = np.unique(label_of[label_of >= 0]) if requirement.members else np.empty(0, np.int64)
     smallest = {
         members.kind: int(_distinct(label_of, members, n_labels)[used].min()) if len(used) else 0
         for members in requirement.members

@@ -26,6 +26,9 @@ class Column:
 
 
 MOST_KNOWN = 1 << 16
+# How many possible keys `number_keys` keeps a table of: some for each key, and as many as cost nothing.
+LOOKUP_PER_KEY, SMALL_LOOKUP = 4, 1 << 16
+LARGEST_INT32, LARGEST_INT64 = 2**31 - 1, 2**63 - 1
 
 
 class ColumnBuilder:
@@ -148,16 +151,42 @@ def combine_codes(codes: Sequence[np.ndarray], sizes: Sequence[int]) -> tuple[np
     """
     if not codes:
         raise ValueError("combine_codes needs at least one array of codes")
-    # The mixed-radix key is reduced to the combinations that occur before it could exceed 64 bits.
+    # The mixed-radix key is reduced to the combinations that occur before it could exceed 64 bits, or a table of keys.
     key = codes[0].astype(np.int64)
     reach = max(int(sizes[0]), 1)
     for column, size in zip(codes[1:], sizes[1:]):
         size = max(int(size), 1)
-        if reach > np.iinfo(np.int64).max // size:
-            unique, key = np.unique(key, return_inverse=True)
+        if reach * size > LARGEST_INT64 or reach <= _most_looked_up(key) < reach * size:
+            unique, key = number_keys(key, reach)
             reach = len(unique)
-        key = key * size + column
+        key *= size
+        key += column
         reach *= size
-    _, first, combination = np.unique(key, return_index=True, return_inverse=True)
-    rows = np.column_stack([column[first].astype(np.int64) for column in codes])
-    return combination.reshape(-1).astype(np.int64), rows
+    unique, combination = number_keys(key, reach)
+    one_of = np.empty(len(unique), np.int64)
+    one_of[combination] = np.arange(len(combination))  # any record of a combination has its codes
+    rows = np.column_stack([column[one_of].astype(np.int64) for column in codes])
+    return combination, rows
+
+
+def number_keys(keys: np.ndarray, reach: int) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct keys in ascending order, (C,) int64, and the position of each key among them, (N,) int64.
+
+    keys : (N,) int64, from 0 to reach - 1. Where there are few possible keys they are looked up in a table of them, in
+    linear time; else sorted.
+    """
+    if reach > _most_looked_up(keys):
+        unique, position = np.unique(keys, return_inverse=True)
+        return unique, position.reshape(-1).astype(np.int64, copy=False)
+    occurs = np.zeros(reach, bool)
+    occurs[keys] = True
+    unique = np.flatnonzero(occurs)
+    number = np.cumsum(occurs, dtype=np.int32 if reach <= LARGEST_INT32 else np.int64)
+    position = number[keys].astype(np.int64)
+    position -= 1
+    return unique, position
+
+
+def _most_looked_up(keys: np.ndarray) -> int:
+    """Up to how many possible keys a table of them is faster than sorting."""
+    return SMALL_LOOKUP + LOOKUP_PER_KEY * len(keys)

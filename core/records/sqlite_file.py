@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
@@ -140,15 +141,24 @@ def read_table(
     gives is checked. progress raises to cancel. Raises InputError where not every row can be read, or a value is not of
     its field's kind.
     """
-    with reading(path, layer) as connection:
-        n_rows = check_table(connection, path, table, layer)
+    with reading(path, layer) as connection, ThreadPoolExecutor(1) as beside:
+        # SQLite lets go of Python while it reads: the pages are checked while the values are looked at.
+        checked = beside.submit(_check_beside, path, table, layer)
+        distinct = None if stream is None else _distinct_values(connection, table, kinds)
+        n_rows = checked.result()
         columns = None
-        if stream is not None and (distinct := _distinct_values(connection, table, kinds)) is not None:
+        if stream is not None and distinct is not None:
             texts = (value for values in distinct.values() for value in values if isinstance(value, str))
             columns = stream(n_rows, max((len(text.encode()) for text in texts), default=0))
             if columns is not None and any(set(columns[name].categories) != distinct[name] for name in kinds):
                 raise InputError(_damaged(path, layer, tr("its values differ from one reading to the next")))
         return columns or _read_rows(connection, path, table, kinds, layer, n_rows, progress)
+
+
+def _check_beside(path: Path, table: str, layer: str) -> int:
+    """`check_table` by a connection of its own. Both see one state: who reads second would find a change."""
+    with reading(path, layer) as connection:
+        return check_table(connection, path, table, layer)
 
 
 def _read_rows(

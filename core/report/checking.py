@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..language import tr
+from ..plain_text import plain_text
 from ..privacy.checking import ReleaseCheck
 from ..privacy.risk import Risk
 from ..records.columns import Column
@@ -63,7 +64,7 @@ def check_report(found: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
     fails = fails[np.lexsort((fails, found.people[fails]))][:WORST]
     rows = [
         (
-            *("(missing)" if value is None else str(value) for value in values),
+            *("(missing)" if value is None else plain_text(value) for value in values),
             int(found.records[one]),
             int(found.people[one]),
         )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..language import tr, written
+from ..plain_text import plain_text
 
 THIN = "\u202f"
 GROUPED = 10_000  # from here on digits stand in groups of three
@@ -27,7 +28,7 @@ def shown(value: object, whole: bool = True) -> str:
         return grouped(f"{int(value)}")
     if isinstance(value, (float, np.floating)):
         return _fraction(float(value), whole)
-    return str(value)
+    return plain_text(value)
 
 
 def shown_rows(rows: Sequence[Sequence[object]]) -> list[list[str]]:

@@ -30,18 +30,27 @@ def click_through(algorithm, parameters, files=None, choices=None):
     """
     import processing
 
-    before = set(QgsProject.instance().mapLayers())
     dialog = processing.createAlgorithmDialog(algorithm, {**parameters, **_destinations(files or {})})
+    dialog.show()
+    try:
+        for name, rows in (choices or {}).items():
+            _tick(dialog, name, rows)
+        return click_run(dialog)
+    finally:
+        dialog.close()
+        dialog.deleteLater()
+
+
+def click_run(dialog):
+    """Press Run in an open form and wait."""
+    before = set(QgsProject.instance().mapLayers())
     finished, said = [], []
     dialog.algorithmFinished.connect(lambda successful, results: finished.append((successful, results)))
     # A box that asks or warns would wait for a click for ever: it is read and closed.
     boxes = QTimer()
     boxes.timeout.connect(lambda: _close_box(said))
     boxes.start(50)
-    dialog.show()
     try:
-        for name, rows in (choices or {}).items():
-            _tick(dialog, name, rows)
         dialog.runButton().click()
         give_up = time.monotonic() + SECONDS
         while not finished and not said and time.monotonic() < give_up:
@@ -52,8 +61,6 @@ def click_through(algorithm, parameters, files=None, choices=None):
         log = "\n".join([*said, dialog.findChild(QTextEdit, "txtLog").toPlainText()])
     finally:
         boxes.stop()
-        dialog.close()
-        dialog.deleteLater()
     successful, results = finished[0] if finished else (False, {})
     layers = [layer for key, layer in QgsProject.instance().mapLayers().items() if key not in before]
     return Clicked(successful, results, log, layers)

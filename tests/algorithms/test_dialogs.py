@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -106,6 +107,9 @@ def town():
             {"prov": ["46"] * 60, "sex": ["F", "M", "M"] * 20, "age": ["young", "old"] * 30, "weight": [36.5] * 60}
         ),
     }
+    cells = Counter(zip(*records.values()))
+    profile = {name: list(column) for name, column in zip(records, zip(*cells))}
+    layers["profile"] = make_layer({**profile, "records": list(cells.values())})
     for name, layer in layers.items():
         layer.setName(name)
         assert layer.isValid() and layer.featureCount()
@@ -219,7 +223,7 @@ FORMS = {
     "releaserecords": {**PEOPLE, "CROSSWALK": "@crosswalk"},
     "evaluate": {**REGIONS, **PEOPLE, "CROSSWALK": "@crosswalk"},
     "profiledatabase": IN_PLACE,
-    "releasedatabase": {**IN_PLACE, "CROSSWALK": "@crosswalk", "DESTINATION": "#released.csv"},
+    "releasedatabase": {**IN_PLACE, **REGIONS, "CROSSWALK": "@crosswalk", "DESTINATION": "#released.csv"},
     "compare": {**REGIONS, **PEOPLE},
     "checkrelease": {"RECORDS": "@records", "QUASI_IDENTIFIERS": ["area", "age_group"], "K": 90, "STOP": False},
     "checkreleases": {
@@ -275,6 +279,18 @@ OTHERS = {
     "nestlevels, from records": {**REGIONS, **PEOPLE, "RATIO": 3.0, "COARSEST": 2, "LEAST_POPULATION": 900.0},
     "releaserecords, nested": {**PEOPLE, "CROSSWALK": "@levels"},
     "releaserecords, nested with areas": {**REGIONS, **PEOPLE, "CROSSWALK": "@levels"},
+    "profiledatabase, shown coarser": {**IN_PLACE, **COARSER},
+    "releasedatabase, with all that protects": {
+        **IN_PLACE,
+        **REGIONS,
+        "GENERALISE": ["sex", "1"],
+        "HIERARCHIES": "@coarser",
+        "CROSSWALK": "@crosswalk",
+        "PROFILE": "@profile",
+        "DESTINATION": "#released.csv",
+        "RULE": "CMS cell size",
+        "REGISTER": "#new.gpkg",
+    },
     "releasedatabase, nested": {
         **IN_PLACE,
         **REGIONS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from qgis.core import QgsExpression, QgsProject, QgsVectorLayer
+from qgis.core import QgsExpression, QgsLayerTree, QgsProject, QgsVectorLayer
 
 from vbas.algorithms.layers.delivery.fields import alias_of
 from vbas.algorithms.layers.delivery.groups import LayerGroup, group_of_run, one_group
@@ -130,6 +130,43 @@ def test_a_layer_alone_needs_no_group_and_a_group_that_was_removed_is_made_again
         group.take(one, "RELEASED_REGIONS", project)
         (made,) = project.layerTreeRoot().findGroups()
         project.layerTreeRoot().removeChildNode(made)
+
+
+def run_into(project, above, *names):
+    """The layers of a run, loaded by QGIS into a group of the tree."""
+    group = LayerGroup("run")
+    layers = [make_layer({"vbas_region": [1]}) if name == "CROSSWALK" else regions() for name in names]
+    for name in names:
+        group.expect(name)
+    for name, layer in zip(names, layers):
+        project.addMapLayer(layer, False)
+        above.insertLayer(0, layer)
+        group.take(layer, name, project)
+    return layers
+
+
+def shown(tree):
+    return [node.layer() if QgsLayerTree.isLayer(node) else (node.name(), shown(node)) for node in tree.children()]
+
+
+def test_a_run_never_stands_in_the_group_of_another(project):
+    root = project.layerTreeRoot()
+    first = run_into(project, root, "RELEASED_REGIONS", "REGION_AUDIT")
+    (group,) = root.findGroups()
+    second = run_into(project, group, "RELEASED_REGIONS", "REGION_AUDIT")
+    (alone,) = run_into(project, group, "RELEASED_REGIONS")
+    assert shown(root) == [("run", [*reversed(second)]), alone, ("run", [*reversed(first)])]
+    assert len(project.mapLayers()) == 5
+
+
+def test_a_table_alone_stands_below_all_that_is_drawn(project):
+    root = project.layerTreeRoot()
+    mine = root.addGroup("mine")
+    (table,) = run_into(project, mine, "CROSSWALK")
+    (drawn,) = run_into(project, mine, "RELEASED_REGIONS")  # a group of the user's: where he works
+    assert shown(root) == [("mine", [drawn]), table]
+    run_into(project, mine, "RELEASED_REGIONS", "REGION_AUDIT")
+    assert next(node.name() for node in mine.children()) == "run"
 
 
 def test_the_steps_of_a_model_share_a_group_and_runs_do_not():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 from qgis.core import QgsApplication, QgsProject
 
+from ..engines_there import needed
 from ..html_scripts import HARMLESS, HOSTILE, Page, assert_runs_no_more_than
 from .conftest import make_layer
 
@@ -259,9 +261,51 @@ def partitioncells(town):
     }
 
 
+def releasedatabase(town):
+    """The records as a Parquet file whose fields and values are the town's."""
+    f, arrow = town.field, needed("pyarrow")
+    for package in ("ibis", "duckdb"):
+        needed(package)
+    records = town.records()
+    rows = zip(*(feature.attributes() for feature in records.getFeatures()))
+    place = Path(tempfile.mkdtemp(prefix="vbas-reports-"))
+    table = arrow.table({name: list(values) for name, values in zip(records.fields().names(), rows)})
+    needed("pyarrow.parquet").write_table(table, place / "people.parquet")
+    return {
+        "CONNECTION": str(place / "people.parquet"),
+        "SCHEMA": None,
+        "TABLE": None,
+        "FILTER": [f("records"), ">", "0"],
+        "RECORD_REGION": f("home"),
+        "QUASI_IDENTIFIERS": f"{f('sex')};{f('group')}",
+        "RECORD_COUNT": f("records"),
+        "KEEP_FIELDS": f("kept"),
+        "PERSON_ID": None,
+        "HOUSEHOLD_ID": None,
+        "SENSITIVE": f("ill"),
+        **{name: town.areas_and_records()[name] for name in ("REGIONS", "REGION_ID", "POPULATION")},
+        **{name: value for name, value in town.coarser().items() if name != "FAIR"},
+        "PUBLISHED_MARGINS": None,
+        "REGISTER": None,
+        "PROFILE": None,
+        **{name: evaluate(town)[name] for name in ("CROSSWALK", "CROSSWALK_ID")},
+        "DESTINATION": str(place / "released.parquet"),
+    }
+
+
 REPORTING = {
     one.__name__: one
-    for one in (anonymize, compare, evaluate, checkrelease, checkreleases, donutmask, donutaudit, partitioncells)
+    for one in (
+        anonymize,
+        compare,
+        evaluate,
+        checkrelease,
+        checkreleases,
+        donutmask,
+        donutaudit,
+        partitioncells,
+        releasedatabase,
+    )
 }
 # Other reports of the same algorithms.
 REPORTS = {**REPORTING, "anonymize, nested": nested, "evaluate, nested": evaluate_nested}

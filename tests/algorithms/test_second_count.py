@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
+import tempfile
+import time
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
 import shapely
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from qgis.core import (
     QgsApplication,
     QgsCoordinateReferenceSystem,
@@ -18,7 +23,8 @@ from qgis.core import (
     QgsVectorLayer,
 )
 
-from vbas.algorithms.layers.delivery import writing
+from vbas.algorithms.layers.delivery import counting, geopackage_rows, outputs, writing
+from vbas.algorithms.layers.delivery.geopackage_count import read_geopackage
 from vbas.algorithms.layers.delivery.outputs import Outputs
 from vbas.algorithms.layers.delivery.second_count import check_file
 from vbas.algorithms.layers.delivery.writing import write_file
@@ -31,6 +37,7 @@ from .conftest import make_layer
 
 PLACES = ["memory:", "file.gpkg", "file.csv", "file.shp", "file.xlsx", "database"]
 K = 5
+VALUES = st.sampled_from([None, "", "NULL", "1", "a", "é"])
 
 
 @pytest.fixture
@@ -214,6 +221,7 @@ def test_the_count_is_told_every_quasi_identifier(counted, tmp_path, monkeypatch
             yield start, [(*rows[0][:2], 2, *rows[0][3:]), *rows[1:]]
 
     monkeypatch.setattr(writing.Table, "chunks", tampered)
+    monkeypatch.setattr(writing.Table, "starts", lambda _: None)
     with pytest.raises(QgsProcessingException, match="second count"):
         counted(place, K=20 if count else K, **count)
 
@@ -231,6 +239,7 @@ def test_the_count_is_told_where_the_records_stand(counted, tmp_path, monkeypatc
             yield start, [(*rows[0][:-1], rows[0][-1] - 1), *rows[1:]]
 
     monkeypatch.setattr(writing.Table, "chunks", tampered)
+    monkeypatch.setattr(writing.Table, "starts", lambda _: None)
     with pytest.raises(QgsProcessingException, match="second count"):
         counted(place, RECORD_COUNT="n", K=36)
 
@@ -252,6 +261,7 @@ def test_a_row_that_is_lost_on_the_way_stops_the_run(anonymize, tmp_path, monkey
             yield start, rows[:-1] if self.fields[-1].name() == wanted[output] else rows
 
     monkeypatch.setattr(writing.Table, "chunks", short)
+    monkeypatch.setattr(writing.Table, "starts", lambda _: None)
     target = place if place == "memory:" else str(tmp_path / f"{output.lower()}{place}")
     with pytest.raises(QgsProcessingException, match=f"{output} was not written whole"):
         anonymize(**{**dict.fromkeys(OTHERS), output: target})
@@ -371,3 +381,144 @@ def test_a_row_that_lost_a_field_is_not_counted_by_the_others(qgis_app, tmp_path
     file.write_text("\n".join([*lines[:-1], "1"]) + "\n")
     with pytest.raises(VbasError, match="rows have lost fields"):
         check_file("RELEASED_RECORDS", file, table, check)
+
+
+# ---- a GeoPackage is counted by the runs of its rows, whatever their order
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.lists(st.tuples(st.integers(1, 2), st.sampled_from([None, "", "NULL", "a"])), min_size=1, max_size=12),
+    st.integers(2, 4),
+    st.booleans(),
+    st.sets(st.integers(0, 11), max_size=2),
+)
+def test_classes_are_counted_in_any_order_and_with_any_gaps(qgis_app, rows, k, is_sorted, lost):
+    """The oracle counts by hand. Rows that are lost leave gaps, over which no run may reach."""
+    rows = sorted(rows, key=str) if is_sorted else rows
+    table = Table(number_fields(vbas_region="long", sex="text"), [list(column) for column in zip(*rows)])
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "rows.gpkg"
+        write_file(file, table, "rows")
+        with closing(sqlite3.connect(file)) as connection, connection:
+            connection.execute("DROP TRIGGER trigger_delete_feature_count_rows")
+            connection.executemany("DELETE FROM rows WHERE fid = ?", ((row + 1,) for row in lost))
+        left = [row for number, row in enumerate(rows) if number not in lost]
+        found = read_geopackage(file, table, SecondCount(k, 2))
+    assert found.n_rows == len(left)
+    sizes = Counter(left).values()
+    if not left:
+        assert found.smallest is None
+    elif min(sizes) < k:
+        assert found.smallest == min(sizes)
+    else:  # what is counted by runs may be smaller than the class, never larger
+        assert k <= found.smallest <= min(sizes)
+
+
+@pytest.mark.parametrize("place", ["file.gpkg", "file.csv"])
+def test_nothing_is_put_in_its_place_before_the_first_count_has_ended(write, monkeypatch, place):
+    """A GeoPackage is counted while the run goes on."""
+    counted = []
+    check_file = counting.check_file
+
+    def slow(*given):
+        time.sleep(0.2)
+        check_file(*given)
+        counted.append(given[0])
+
+    def put(places, check_cancelled):
+        assert counted == ["RELEASED_RECORDS"]
+        return []
+
+    monkeypatch.setattr(counting, "check_file", slow)
+    monkeypatch.setattr(outputs, "deliver", put)
+    table, check = release_of([1] * 5, ["F"] * 5, [1] * 5)
+    write(place, table, check)
+    counted.clear()
+    with pytest.raises(PrivacyError, match="second count"):
+        write(place, table, SecondCount(6, 3))
+    assert not counted
+
+
+def test_a_number_that_is_missing_is_no_row(qgis_app, tmp_path):
+    """Four numbers, three rows."""
+    table = Table(number_fields(vbas_region="long"), [[1, 1, 1, 1, 2, 2, 2, 2]])
+    write_file(tmp_path / "rows.gpkg", table, "rows")
+    with closing(sqlite3.connect(tmp_path / "rows.gpkg")) as connection, connection:
+        connection.execute("DROP TRIGGER trigger_delete_feature_count_rows")
+        connection.execute("DELETE FROM rows WHERE fid = 5")
+    found = read_geopackage(tmp_path / "rows.gpkg", table, SecondCount(4, 1))
+    assert (found.n_rows, found.smallest) == (7, 3)
+
+
+def test_sorted_rows_are_counted_without_sorting_them_again(qgis_app, tmp_path, monkeypatch):
+    table, check = release_of([1] * 5 + [2] * 10, ["F"] * 10 + ["M"] * 5, [1] * 15)
+    write_file(tmp_path / "rows.gpkg", table, "rows")
+    asked = []
+    connect = sqlite3.connect
+
+    def traced(*given, **named):
+        connection = connect(*given, **named)
+        connection.set_trace_callback(asked.append)
+        return connection
+
+    monkeypatch.setattr(sqlite3, "connect", traced)
+    assert read_geopackage(tmp_path / "rows.gpkg", table, check).smallest == 5
+    assert asked
+    assert not any("GROUP BY" in statement for statement in asked)
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.lists(st.tuples(st.tuples(st.sampled_from([None, 0, 1]), VALUES), st.integers(1, 9)), max_size=8),
+    st.sampled_from([2, 10_000]),
+)
+def test_runs_of_equal_rows_are_written_as_they_are(qgis_app, runs, longest):
+    rows = [row for row, length in runs for _ in range(length)]
+    columns = [column_from_values(list(column)) for column in zip(*rows)] if rows else [column_from_values([])] * 2
+    table = Table(number_fields(number="long", word="text"), columns)
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(geopackage_rows, "LONGEST_RUN", longest)
+        patch.setattr(geopackage_rows, "RUNS_AT_ONCE", 3)
+        patch.setattr(geopackage_rows, "WORTH_A_RUN", 0)
+        file = Path(folder) / "rows.gpkg"
+        write_file(file, table, "rows")
+        with closing(sqlite3.connect(file)) as connection:
+            assert connection.execute("SELECT fid, number, word FROM rows").fetchall() == [
+                (number, *row) for number, row in enumerate(rows, 1)
+            ]
+            names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master")]
+        assert not [name for name in names if "vbas" in name]
+
+
+def test_a_run_that_is_one_too_short_stops_the_release(write, tmp_path, monkeypatch):
+    insert = geopackage_rows._insert_runs
+
+    def shifted(connection, name, table, starts, progress):
+        assert starts.tolist() == [0, 10]
+        insert(connection, name, table, starts + np.array([0, 1]), progress)
+
+    table, check = release_of([1] * 10 + [2] * 5, ["F"] * 15, [1] * 15)
+    table = Table(table.fields[:3], table.columns[:3])
+    write("file.gpkg", table, check)
+    monkeypatch.setattr(geopackage_rows, "_insert_runs", shifted)
+    with pytest.raises(PrivacyError, match="second count"):
+        write("other.gpkg", table, check)
+    assert not list(tmp_path.glob("other*"))
+
+
+def test_rows_that_all_differ_are_written_one_by_one(qgis_app, tmp_path, monkeypatch):
+    monkeypatch.setattr(geopackage_rows, "_insert_runs", None)  # it would fail
+    table = Table(number_fields(number="long"), [np.arange(100)])
+    write_file(tmp_path / "rows.gpkg", table, "rows")
+    check_file("OUT", tmp_path / "rows.gpkg", table, SecondCount(1, 1))
+
+
+def test_missing_numbers_of_a_computed_field_never_join_runs(qgis_app, tmp_path, monkeypatch):
+    """NaN differs from itself: each is a run of its own, and comes back as a missing value."""
+    table = Table(number_fields(number="real"), [np.array([1.5, 1.5, np.nan, np.nan, 2.0])])
+    assert table.starts().tolist() == [0, 2, 3, 4]
+    monkeypatch.setattr(geopackage_rows, "WORTH_A_RUN", 0)
+    write_file(tmp_path / "rows.gpkg", table, "rows")
+    with closing(sqlite3.connect(tmp_path / "rows.gpkg")) as connection:
+        assert [number for (number,) in connection.execute("SELECT number FROM rows")] == [1.5, 1.5, None, None, 2.0]

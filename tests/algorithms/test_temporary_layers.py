@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from qgis.core import QgsProcessingFeedback, QgsVectorLayer
+from qgis.core import (
+    QgsProcessingFeedback,
+    QgsProcessingOutputLayerDefinition,
+    QgsProcessingUtils,
+    QgsProject,
+    QgsVectorLayer,
+)
 
 from vbas.algorithms.compat import field
-from vbas.algorithms.layers.delivery import second_count
-from vbas.algorithms.layers.delivery.writing import _fill
+from vbas.algorithms.layers.delivery import second_count, temporary
+from vbas.algorithms.layers.delivery.places import FilePlace
+from vbas.algorithms.layers.delivery.writing import fill
 from vbas.algorithms.layers.tables import SecondCount, Table
 from vbas.core.errors import PrivacyError
 
@@ -23,7 +32,7 @@ def in_memory(table):
     layer = QgsVectorLayer("None", "rows", "memory")
     layer.dataProvider().addAttributes(table.fields)
     layer.updateFields()
-    _fill(layer.dataProvider(), table, lambda _: None)
+    fill(layer.dataProvider(), table, lambda _: None)
     return layer
 
 
@@ -53,7 +62,7 @@ def test_equal_numbers_of_two_types_stay_two():
             written.append(type(feature.attributes()[0]))
             return True
 
-    _fill(Sink(), table, lambda _: None)
+    fill(Sink(), table, lambda _: None)
     assert written == [int, bool, float]
 
 
@@ -84,3 +93,81 @@ def test_a_layer_that_lost_a_row_is_refused(qgis_app):
     layer.dataProvider().deleteFeatures([next(layer.getFeatures()).id()])
     with pytest.raises(PrivacyError, match="9 of 10 rows"):
         second_count.check_layer("OUT", layer, table, SecondCount(4, 1))
+
+
+# ---- large temporary tables are files of QGIS's temporary folder, and nobody need know
+
+
+@pytest.fixture
+def large(monkeypatch):
+    monkeypatch.setattr(temporary, "LARGE", 100)
+
+
+def test_a_large_temporary_table_is_as_one_in_memory(anonymize, large):
+    in_memory = anonymize(RELEASED_RECORDS="memory:", KEEP_FIELDS=["diagnosis"])
+    in_a_file = anonymize(RELEASED_RECORDS="TEMPORARY_OUTPUT", KEEP_FIELDS=["diagnosis"])
+    one, other = (done.layer("RELEASED_RECORDS") for done in (in_memory, in_a_file))
+    assert (one.providerType(), other.providerType()) == ("memory", "ogr")
+    assert one.isTemporary() and other.isTemporary()
+    assert in_a_file.context.temporaryLayerStore().mapLayer(other.id()) is other
+    assert in_memory.rows("RELEASED_RECORDS") == [
+        {name: value for name, value in row.items() if name != "fid"} for row in in_a_file.rows("RELEASED_RECORDS")
+    ]
+    assert other.name() == one.name()
+    assert other.metadata().abstract() == one.metadata().abstract()
+    assert other.metadata().licenses() == one.metadata().licenses()
+    assert other.attributeAlias(other.fields().lookupField("vbas_region")) == one.attributeAlias(0) != ""
+    said = next(line for line in in_a_file.log if line.startswith("For release"))
+    assert "RELEASED_RECORDS" in said and ".gpkg" not in said
+
+
+def test_it_is_loaded_under_its_name(run, grid, large):
+    project = QgsProject.instance()
+    areas, records = grid
+    sink = QgsProcessingOutputLayerDefinition("TEMPORARY_OUTPUT", project)
+    done = run(
+        "anonymize",
+        REGIONS=areas,
+        REGION_ID="da",
+        RECORDS=records,
+        RECORD_REGION="home",
+        QUASI_IDENTIFIERS=["sex", "age"],
+        RELEASED_RECORDS=sink,
+    )
+    (identifier,) = done.context.layersToLoadOnCompletion()
+    assert identifier == done.results["RELEASED_RECORDS"] == done.layer("RELEASED_RECORDS").id()
+    details = done.context.layerToLoadOnCompletionDetails(identifier)
+    assert details.project is project
+    assert details.postProcessor() is not None
+
+
+@pytest.mark.parametrize(
+    ("output", "given"),
+    [
+        ("RELEASED_RECORDS", "memory:"),  # what is asked for by that word is that
+        ("REGION_AUDIT", "TEMPORARY_OUTPUT"),  # internal
+        ("RELEASED_REGIONS", "TEMPORARY_OUTPUT"),  # has shapes
+    ],
+)
+def test_what_stays_in_memory(anonymize, monkeypatch, output, given):
+    monkeypatch.setattr(temporary, "LARGE", 1)
+    assert anonymize(**{output: given}).layer(output).providerType() == "memory"
+
+
+def test_a_small_temporary_table_stays_in_memory(anonymize):
+    assert anonymize(RELEASED_RECORDS="TEMPORARY_OUTPUT").layer("RELEASED_RECORDS").providerType() == "memory"
+
+
+def test_an_internal_table_never_stands_in_the_temporary_folder(qgis_app):
+    table = Table([field("number", "long")], [np.arange(temporary.LARGE)])
+    assert temporary.belongs_in_a_file("TEMPORARY_OUTPUT", table, "Crosswalk (for release)")
+    assert not temporary.belongs_in_a_file("TEMPORARY_OUTPUT", table, "Profile (internal)")
+
+
+def test_a_failed_run_leaves_nothing_in_the_temporary_folder(anonymize, large, monkeypatch):
+    folder = Path(QgsProcessingUtils.tempFolder())
+    before = set(folder.rglob("*"))
+    monkeypatch.setattr(FilePlace, "check", lambda _: 1 / 0)
+    with pytest.raises(Exception, match="too large or too small"):
+        anonymize(RELEASED_RECORDS="TEMPORARY_OUTPUT")
+    assert not [path for path in set(folder.rglob("*")) - before if path.is_file()]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from qgis.core import QgsApplication, QgsProcessingParameterDefinition, QgsProject, QgsVectorFileWriter, QgsVectorLayer
 from qgis.PyQt.QtCore import QUrl
 
+from vbas.algorithms import named
 from vbas.algorithms.form.parameters import for_whom, label_of, whole
 from vbas.algorithms.form.usual_fields import ROW_NUMBERS, USUAL_FIELDS, usual_field
 from vbas.algorithms.named import DOCS, GROUPS
@@ -68,12 +69,21 @@ def test_no_label_is_an_identifier(provider):
             assert one.description() != one.name(), (found.name(), one.name())
 
 
-def test_the_help_button_opens_a_page_that_came_with_the_plugin(provider):
+@pytest.mark.parametrize("built", [True, False])
+def test_the_help_button_opens_the_algorithms_own_page(provider, monkeypatch, tmp_path, built):
+    """On the site where it is there, else as it came with the plugin."""
+    monkeypatch.setattr(named, "SITE", tmp_path)
+    (tmp_path / "reference").mkdir()
     for found in provider.algorithms():
+        expected = DOCS / "reference" / f"{found.name()}.md"
+        if built:
+            expected = tmp_path / "reference" / f"{found.name()}.html"
+            expected.touch()
         page = Path(QUrl(found.helpUrl()).toLocalFile())
-        assert page.is_file() and page.parent == DOCS, found.name()
-    assert algorithm("donutmask").helpUrl().endswith("donut.md")
-    assert algorithm("nestlevels").helpUrl().endswith("nested.md")
+        assert page.is_file() and page == expected
+    monkeypatch.setattr(named, "DOCS", tmp_path / "nowhere")
+    monkeypatch.setattr(named, "SITE", tmp_path / "nowhere")
+    assert algorithm("anonymize").helpUrl() == ""
 
 
 @pytest.mark.parametrize("name", ["anonymizestepbystep", "nestedstepbystep"])
@@ -87,6 +97,15 @@ def test_models_explain_their_inputs_and_outputs(provider, name):
         else:
             assert one.help() == texts[one.name()]
     assert model.destinationParameterDefinitions()
+
+
+@pytest.mark.parametrize("name", ["anonymizestepbystep", "nestedstepbystep"])
+def test_the_designer_finds_nothing_missing_in_a_model(provider, name):
+    """It draws a step in red that lacks what it must have, and warns before each run."""
+    model = algorithm(name).create()
+    assert len(model.childAlgorithms()) >= 3
+    for step in model.childAlgorithms():
+        assert model.validateChildAlgorithm(step) == (True, []), step
 
 
 @given(st.lists(st.sampled_from(["fid", "FID", "ogc_fid", "id", "DAUID", "DBUID", "pop", "objectid", "x"]), max_size=6))

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vbas.core.areas import identifier_text
-from vbas.core.records.columns import ColumnBuilder, column_from_values, combine_codes
+from vbas.core.records import columns
+from vbas.core.records.columns import ColumnBuilder, column_from_values, combine_codes, number_keys
 
 from .strategies import column_from_array
 
@@ -53,11 +54,31 @@ def test_equal_values_of_different_types_stay_apart():
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 1), st.integers(0, 5)), min_size=1, max_size=50))
 def test_combinations_are_numbered_in_order(rows):
-    columns = [np.array(column) for column in zip(*rows)]
+    codes = [np.array(column) for column in zip(*rows)]
     for sizes in ([4, 2, 6], [2**40, 2**40, 2**40]):  # the second cannot be packed into 64 bits at once
-        combination, distinct = combine_codes(columns, sizes)
+        combination, distinct = combine_codes(codes, sizes)
         assert distinct.tolist() == [list(row) for row in sorted(set(rows))]
         assert [tuple(distinct[c]) for c in combination] == rows
+
+
+@given(st.lists(st.integers(0, 8), max_size=30), st.sampled_from([9, 2**31 + 9, 2**62]))
+def test_keys_are_numbered_in_order_however_many_are_possible(keys, reach):
+    """A table of the possible keys and sorting must give the very same."""
+    unique, position = number_keys(np.array(keys, np.int64), reach)
+    assert unique.tolist() == sorted(set(keys))
+    assert unique[position].tolist() == keys
+    assert unique.dtype == position.dtype == np.int64
+
+
+def test_many_fields_are_combined_in_order_without_a_table_of_all(monkeypatch):
+    """The key is reduced on the way, before its table would grow beyond the rows."""
+    monkeypatch.setattr(columns, "SMALL_LOOKUP", 1)
+    rng = np.random.default_rng(1)
+    codes = [rng.integers(0, size, 50) for size in (3, 40, 1, 7, 2)]
+    combination, distinct = combine_codes(codes, [3, 40, 1, 7, 2])
+    rows = list(zip(*(code.tolist() for code in codes)))
+    assert distinct.tolist() == [list(row) for row in sorted(set(rows))]
+    assert [tuple(distinct[one]) for one in combination] == rows
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,10 @@ WORDS = {
     *("held back: fewer than K_MIN candidate addresses", "held back: an earlier place is not in the ring"),
     # What others say, and what is never said.
     *("out of memory", "no space left", "no files found", "does not exist", "permission denied", "cannot open"),
+    *("connection refused", "failed to connect", "all masters are", "no space left on device", "not authorized"),
+    *("mkdirs failed", "java heap space", "getsubject is not supported", "answer from java side is empty"),
+    "sparkcontext was shut down",
+    "{}<table cellspacing='0' cellpadding='0'>{}</table>",
     *("invalid value", "invalid content", "out of range", "AS size, COUNT(*) AS n FROM"),
     *("combine_codes needs at least one array of codes", "population of the areas", '{}<ul class="legend">{}</ul>'),
 }

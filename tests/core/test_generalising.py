@@ -156,17 +156,6 @@ def test_level_0_throughout_is_the_profile_itself():
     assert area_of_cells(profile).tolist() == [0, 1]
 
 
-def test_many_possible_classes_are_numbered_all_the_same(monkeypatch):
-    from vbas.core.generalising import collapsing
-
-    codes = [np.array([3, 0, 3, 1]), np.array([0, 2, 0, 1])]
-    fast = collapsing._combined(codes, [4, 3])
-    monkeypatch.setattr(collapsing, "LARGEST_LOOKUP", 1)
-    slow = collapsing._combined(codes, [4, 3])
-    assert fast[0].tolist() == slow[0].tolist() == [2, 0, 2, 1]
-    assert fast[1].tolist() == slow[1].tolist()
-
-
 def test_a_node_must_fit_the_hierarchies():
     table = RecordTable(column_from_values(list("ab")), {"age": column_from_values([1, 2])}, {})
     profile = match_records(table, _areas("a", "b")).profile

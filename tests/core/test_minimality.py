@@ -21,7 +21,7 @@ from vbas.core.plan import suppress
 from vbas.core.privacy.margins import hold_against_margins
 from vbas.core.releases.published import publish
 from vbas.core.releases.repair import repair
-from vbas.core.ties import FIXED, SECRET, ranks, ties_of
+from vbas.core.ties import DRAWN, FIXED, ranks, ties_of
 
 from .nested_cases import nested_cases, profile_of
 
@@ -83,12 +83,12 @@ def test_ties_in_secret_are_as_good_and_differ():
     areas = make_areas([f"a{i}" for i in range(n)], np.array([[i // 3 * 100.0 + i % 3, 0.0] for i in range(n)]))
     levels = make_levels(areas, [own_regions(n), Crosswalk(np.arange(n) // 3, 8)])
     profile = profile_of(counts[:, None])
-    plans = [nest(areas, profile, levels, 5, ties=ties_of(choice)) for choice in (FIXED, FIXED, SECRET, SECRET)]
+    plans = [nest(areas, profile, levels, 5, ties=ties_of(choice)) for choice in (FIXED, FIXED, DRAWN, DRAWN)]
     levels_of = [plan.level_of.tolist() for plan in plans]
     assert levels_of[0] == levels_of[1] != levels_of[2] != levels_of[3]
     assert all(one.count(1) == 16 and plan.records.min() >= 5 for one, plan in zip(levels_of, plans))
     release = NestedRelease(areas, plans[2])
-    method = partial(levels_by_chance, ties=ties_of(SECRET))
+    method = partial(levels_by_chance, ties=ties_of(DRAWN))
     assert insider(release, method, 50, reruns=5).attacked == 50
 
 
@@ -113,10 +113,10 @@ def test_of_equal_classes_any_may_be_suppressed_with_published_totals():
     plan = suppress(profile_of(counts), Crosswalk(np.zeros(1, np.int64), 1), 5)
     seen = {
         choice: {tuple(hold_against_margins(plan, [()], ties=ties_of(choice))[0].shown.tolist()) for _ in range(40)}
-        for choice in (FIXED, SECRET)
+        for choice in (FIXED, DRAWN)
     }
-    assert len(seen[FIXED]) == 1 and len(seen[SECRET]) == 3
-    assert all(shown[4] and sum(shown) == 3 for shown in seen[SECRET])
+    assert len(seen[FIXED]) == 1 and len(seen[DRAWN]) == 3
+    assert all(shown[4] and sum(shown) == 3 for shown in seen[DRAWN])
 
 
 def test_of_equal_labels_any_may_be_suppressed_in_a_repair():
@@ -127,15 +127,15 @@ def test_of_equal_labels_any_may_be_suppressed_in_a_repair():
     plan = suppress(profile, own_regions(3), 5)
     seen = {
         choice: {tuple(repair(plan, areas, earlier, ties=ties_of(choice)).plan.shown.tolist()) for _ in range(30)}
-        for choice in (FIXED, SECRET)
+        for choice in (FIXED, DRAWN)
     }
     assert seen[FIXED] == {(False, True, False)}
-    assert seen[SECRET] == {(False, True, False), (True, False, False)}
+    assert seen[DRAWN] == {(False, True, False), (True, False, False)}
 
 
 def test_an_order_of_ties_is_as_they_come_or_any():
     assert ranks(3, None).tolist() == [0, 1, 2]
-    orders = {tuple(ranks(3, ties_of(SECRET)).tolist()) for _ in range(200)}
+    orders = {tuple(ranks(3, ties_of(DRAWN)).tolist()) for _ in range(200)}
     assert len(orders) == 6
     with pytest.raises(Exception, match="TIES “other” is unknown"):
         ties_of("other")

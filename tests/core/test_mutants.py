@@ -50,5 +50,5 @@ def test_the_tests_that_it_names_are_there(mutant):
 def test_a_text_that_is_not_there_once_is_noticed():
     mutant = MUTANTS[0]
     for code in ("", mutant.text + "\n" + mutant.text):
-        with pytest.raises(ValueError, match="its text is [02] times in"):
+        with pytest.raises(ValueError, match=r"its text is [02] times in"):
             mutant.applied(code)

@@ -14,6 +14,7 @@ from vbas.core.errors import InputError
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting import optimum
 from vbas.core.nesting.losses import LOSSES
+from vbas.core.nesting.measures import records_by_level
 from vbas.core.nesting.planning import LARGEST_K, nest
 from vbas.core.plan import SUPPRESSED, area_of_cells
 from vbas.core.privacy.requirement import Requirement, Shares
@@ -101,9 +102,12 @@ def test_the_same_input_gives_the_same_plan_in_chunks_of_any_size(case, k):
     areas, profile, levels = case
     plan = nest(areas, profile, levels, k)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("vbas.core.nesting.planning.CELLS_AT_ONCE", 3)
-        again = nest(areas, profile, levels, k)
-    assert np.array_equal(plan.level_of, again.level_of)
+        patched.setattr("vbas.core.plan.CELLS_AT_ONCE", 2)  # what is gone through cell by cell
+        again = nest(areas, profile, levels, k, at_once=3)
+        assert np.array_equal(plan.label_of, again.label_of)
+        assert np.array_equal(records_by_level(plan), records_by_level(again))
+    for name in ("level_of", "level", "region", "class_of", "records", "shown"):
+        assert np.array_equal(getattr(plan, name), getattr(again, name)), name
 
 
 @settings(max_examples=150, deadline=None)

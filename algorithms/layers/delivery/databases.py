@@ -17,8 +17,12 @@ from qgis.core import (
 
 from ....core.errors import InputError, VbasError, first_values
 from ....core.language import tr
+from ....core.plain_text import visible
 from .journals import JOURNALS
 
+# How names of tables begin that GeoPackages and SQLite keep for themselves; and where QGIS keeps styles.
+RESERVED = ("gpkg", "sqlite_", "rtree_")
+STYLES_TABLE = "layer_styles"
 FILES = ("ogr", "spatialite")  # databases that are a file
 NEEDED = (
     QgsAbstractDatabaseProviderConnection.Capability.RenameVectorTable,
@@ -107,6 +111,8 @@ def parse(name: str, text: str) -> DatabaseTable:
                 example="ogr:dbname='/folder/file.gpkg' table=\"name\"",
             )
         )
+    if provider in FILES:
+        check_table_name(name, table.parts.table())
     if provider == "ogr" and table.file.suffix.lower() != ".gpkg":
         raise InputError(
             tr("{name}: {file} is not a GeoPackage: tables are added to .gpkg files alone.", name=name, file=table.file)
@@ -122,6 +128,24 @@ def parse(name: str, text: str) -> DatabaseTable:
     if table.file is None or table.file.is_file():
         _check_connection(name, table)
     return table
+
+
+def check_table_name(name: str, table: str) -> None:
+    """Refuse names of tables that GeoPackages and SQLite keep for themselves, or that are not read back as written.
+
+    name : the output, for the message; table : also the name of a new GeoPackage without its ending. Raises InputError.
+    """
+    reserved = table.lower().startswith(RESERVED) or table.lower() == STYLES_TABLE
+    if reserved or not table.isprintable() or table != table.strip():
+        raise InputError(
+            tr(
+                "{name}: a table cannot be called “{table}”: names that begin with {reserved} are the database's own, "
+                "and control characters are not read back. Choose another name.",
+                name=name,
+                table=visible(table),
+                reserved=first_values(RESERVED),
+            )
+        )
 
 
 def _check_connection(name: str, table: DatabaseTable) -> None:

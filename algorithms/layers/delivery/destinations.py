@@ -28,6 +28,7 @@ from qgis.PyQt.QtCore import QUrl
 
 from ....core.errors import InputError, first_values
 from ....core.language import tr
+from ....core.plain_text import visible
 from ..given import Given
 from . import databases
 from .formats import STYLES, read_with, stale_beside, written_endings
@@ -103,19 +104,20 @@ def _named(name: str, text: str, definition: QgsProcessingParameterDefinition) -
     # QGIS takes what follows a bar for the name of a layer; Windows drops blanks and dots at the end.
     wrong = [mark for mark in path.name if mark == "|" or not mark.isprintable()]
     if "|" in text or wrong or path.name != path.name.strip() or path.name.endswith("."):
-        shown = "".join(mark if mark.isprintable() else "�" for mark in text)
         raise InputError(
             tr(
                 "{name}: the name “{shown}” would not be read back as it is written: leave out bars and control "
                 "characters, and blanks or dots at its ends.",
                 name=name,
-                shown=shown,
+                shown=visible(text),
             )
         )
     if os.path.isdir(path):  # noqa: PTH112 - that of Path fails for names that are too long
         raise InputError(tr("{name}: {path} is a folder: give the name of a file in it.", name=name, path=path))
     if not path.suffix:
         path = path.with_name(f"{path.name}.{definition.defaultFileExtension()}")
+    if path.suffix.lower() == ".gpkg":
+        databases.check_table_name(name, path.stem)
     if not os.path.isdir(path.parent):  # noqa: PTH112
         raise InputError(
             tr(

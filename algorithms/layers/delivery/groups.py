@@ -20,6 +20,9 @@ ORDER = (
 )
 
 
+OF_A_RUN = "vbas/run"
+
+
 class LayerGroup:
     """The group of one run. Made where the first of its layers was loaded; a layer alone needs none."""
 
@@ -38,17 +41,44 @@ class LayerGroup:
         return name == "REGION_AUDIT" and "RELEASED_REGIONS" in self._expected
 
     def take(self, layer: QgsVectorLayer, name: str, project: QgsProject) -> None:
-        """Move a loaded layer to its place in the group."""
+        """Move a loaded layer to its place in the group; one alone to where it belongs."""
         node = project.layerTreeRoot().findLayer(layer.id())
-        if node is None or node.parent() is None or len(self._expected) < 2:
+        if node is None or node.parent() is None:
+            return
+        if len(self._expected) < 2:
+            _place_alone(node, layer, project)
             return
         if self._group is None or sip.isdeleted(self._group):
-            above = node.parent()
-            self._group, self._ranks = above.insertGroup(above.children().index(node), self.title), {}
+            above, position = _outside_of_runs(node)
+            self._group, self._ranks = above.insertGroup(position, self.title), {}
+            self._group.setCustomProperty(OF_A_RUN, True)
         rank = (not layer.isSpatial(), ORDER.index(name) if name in ORDER else len(ORDER))
         before = [one for one in self._group.children() if self._ranks.get(_id_of(one), rank) <= rank]
         self._ranks[layer.id()] = rank
         _move(node, self._group, len(before))
+
+
+def _place_alone(node: QgsLayerTreeNode, layer: QgsVectorLayer, project: QgsProject) -> None:
+    """QGIS puts a layer beside the selected one: a table is seen below all that is drawn, and no layer in the group of
+    another run."""
+    root = project.layerTreeRoot()
+    if not layer.isSpatial():
+        _move(node, root, len(root.children()))
+        return
+    above, position = _outside_of_runs(node)
+    if above is not node.parent():
+        _move(node, above, position)
+
+
+def _outside_of_runs(node: QgsLayerTreeNode) -> tuple[QgsLayerTreeGroup, int]:
+    """The group that a node stands in and its position there; over the outermost run's group where it is in one."""
+    found = node.parent(), node
+    one = node.parent()
+    while one.parent() is not None:
+        if one.customProperty(OF_A_RUN):
+            found = one.parent(), one
+        one = one.parent()
+    return found[0], found[0].children().index(found[1])
 
 
 def _id_of(node: QgsLayerTreeNode) -> str:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from functools import partial
 from pathlib import Path
 from types import TracebackType
+from typing import TypeVar
 
 from qgis.core import (
     QgsProcessingFeedback,
@@ -26,6 +27,7 @@ from ....core.progress import Progress, part
 from ..feedback import check_cancelled
 from ..given import Given
 from ..tables import FOR_RELEASE, INTERNAL, TEST_DATA, SecondCount, Table, kind_of_output
+from .counting import Counting
 from .databases import DatabaseTable, TablePlace
 from .destinations import checked_destinations, with_destination
 from .dressing import Dress, dress_when_loaded
@@ -37,10 +39,12 @@ from .journals import settle, without_journals
 from .leftovers import tidy_up
 from .locks import one_run_on
 from .places import FilePlace, deliver
-from .second_count import check_file, check_layer
+from .second_count import check_layer
 from .styles import describe, store_style, style
+from .temporary import announce_layer, belongs_in_a_file, temporary_file
 from .writing import fill_sink, in_one_sentence, write_file, write_text
 
+Held = TypeVar("Held")
 # Where writing ends and the second count begins, of the stretch of an output on the bar.
 WRITTEN = 0.4
 SAID = {FOR_RELEASE: tr("For release"), INTERNAL: tr("Internal, not to be published"), TEST_DATA: tr("Test data")}
@@ -62,16 +66,19 @@ class Outputs:
         self._given, self._feedback = given, feedback
         self._group, self._history = group_of_run(made_by or given.algorithm.displayName()), history
         self._files: dict[str, tuple[Path, Path]] = {}
-        self._counts: dict[str, Callable[[Path], None]] = {}
         self._tables: dict[str, TablePlace] = {}
         self._results: dict[str, object] = {}
         self._titles: dict[str, str] = {}
         self._destinations: dict[str, Path | str] = {}
+        self._temporary: set[str] = set()
+        self._last: list[Callable[[], None]] = []
         self._afterwards: list[Callable[[], None]] = []
+        self.in_place = False  # whether the outputs were put in their place
         destinations = checked_destinations(given)
         with ExitStack() as stack:
             self._hold(destinations, stack)
             self._staging = _new_folder(stack)
+            self._counting = stack.enter_context(Counting())  # which ends before the folder does
             for name, destination in destinations.items():
                 self._destinations[name] = self._settled(name, destination, stack)
             self._held = stack.pop_all()
@@ -114,6 +121,9 @@ class Outputs:
         destination = self._destinations[name]
         title = self._titles[name] = title or self._given.definition(name).description()
         check_writable(name, table)
+        if belongs_in_a_file(destination, table, title):
+            destination = temporary_file(name)
+            self._temporary.add(name)
         progress = progress or (lambda _: check_cancelled(self._feedback))
         if isinstance(destination, Path):
             with in_one_sentence(name), without_journals():
@@ -125,9 +135,7 @@ class Outputs:
                 store_style(file, name, title, self._labelled(name))
                 self._note(file, destination, title)
                 settle(file)
-                check_file(name, file, table, check)
-            if check is not None:
-                self._counts[name] = partial(_count_again, name, table, check)
+                self._counting.begin(name, file, table, check)
         else:
             with in_one_sentence(name):
                 self._to_sink(name, table, title, check, progress)
@@ -148,24 +156,36 @@ class Outputs:
         self._afterwards.append(finish)
         self._held.callback(close)
 
+    def hold(self, context: AbstractContextManager[Held]) -> Held:
+        """Enter a context, and leave it however the run ends, after all that is delivered."""
+        return self._held.enter_context(context)
+
+    def last(self, publish: Callable[[], None]) -> None:
+        """Have something published that cannot be undone, once all else is in its place; if it fails, all else is put
+        back."""
+        self._last.append(publish)
+
     def deliver(self) -> dict[str, object]:
         """Put all files in their place and return the results of the algorithm."""
         check_cancelled(self._feedback)
+        self._counting.wait()
         self._let_go_of_tables()
         places = [
-            FilePlace(name, staged, destination, stale_beside(destination), self._counts.get(name, lambda _: None))
+            FilePlace(name, staged, destination, stale_beside(destination), partial(self._counting.in_place, name))
             for name, (staged, destination) in self._files.items()
         ]
         tables = {name: place for name, place in self._tables.items() if name in self._results}
         # Files first: they fail more often, and are put back more easily.
-        for warning in deliver([*places, *tables.values()], lambda: check_cancelled(self._feedback)):
+        for warning in deliver([*places, *tables.values()], lambda: check_cancelled(self._feedback), self._last):
             self._feedback.pushWarning(warning)
+        self.in_place = True
         for name, place in tables.items():
             self._results[name] = self._announce_table(place, str(self._results[name]))
         for name in tables:
             self._dress(name, str(self._results[name]))
         for name, (_, destination) in self._files.items():
-            self._results[name] = self._announce(name, destination)
+            announce = self._announce_temporary if name in self._temporary else self._announce
+            self._results[name] = announce(name, destination)
         for finish in self._afterwards:
             finish()
         self._say_what_may_be_published()
@@ -175,7 +195,7 @@ class Outputs:
         """End the log with which outputs are for release, and which are not."""
         for kind, what in SAID.items():
             where = [
-                f"{name} ({self._files[name][1]})" if name in self._files else name
+                f"{name} ({self._files[name][1]})" if name in self._files.keys() - self._temporary else name
                 for name, title in self._titles.items()
                 if name in self._results and kind_of_output(title) == kind
             ]
@@ -194,6 +214,12 @@ class Outputs:
         self._dress(name, str(destination))
         return str(destination)
 
+    def _announce_temporary(self, name: str, file: Path) -> str:
+        layer = announce_layer(self._given, name, file, self._titles[name])
+        self._show(layer, name)
+        self._dress(name, layer.id())
+        return layer.id()
+
     def _announce_table(self, place: TablePlace, identifier: str) -> str:
         """Tell QGIS the final name of a table that it is to load."""
         loaded = {
@@ -206,6 +232,11 @@ class Outputs:
     def _dress(self, name: str, identifier: str) -> None:
         dress = Dress(name, self._titles[name], self._group, self._history)
         dress_when_loaded(self._given, identifier, dress)
+
+    def _show(self, layer: QgsVectorLayer, name: str) -> None:
+        """Let a layer that is in no file of the user's say what it is, and look like it."""
+        style(layer, name, self._labelled(name))
+        describe(layer, self._titles[name], history=self._history)
 
     def _labelled(self, name: str) -> bool:
         """Whether the regions of an output are numbered: of two layers over each other only one is."""
@@ -272,8 +303,7 @@ class Outputs:
                 layer.dataProvider().truncate()
             raise
         if isinstance(layer, QgsVectorLayer):
-            style(layer, name, self._labelled(name))
-            describe(layer, title, history=self._history)
+            self._show(layer, name)
         if name not in self._tables:  # they are dressed under their final name
             self._dress(name, identifier)
         self._results[name] = identifier
@@ -286,8 +316,3 @@ def _new_folder(stack: ExitStack) -> Path:
         return stack.enter_context(own_folder(parent))
     except OSError as error:
         raise VbasError(no_temporary_folder(error)) from error
-
-
-def _count_again(name: str, table: Table, check: SecondCount, file: Path) -> None:
-    with in_one_sentence(name), without_journals():
-        check_file(name, file, table, check)

@@ -39,8 +39,14 @@ class Place(Protocol):
         """Remove what `prepare` brought."""
 
 
-def deliver(places: Sequence[Place], check_cancelled: Callable[[], None] = lambda: None) -> list[str]:
+def deliver(
+    places: Sequence[Place],
+    check_cancelled: Callable[[], None] = lambda: None,
+    last: Sequence[Callable[[], None]] = (),
+) -> list[str]:
     """Put every output in its place, or leave all as it was. Returns warnings.
+
+    last : what cannot be undone, done when nothing else can fail any more
 
     Raises VbasError where one cannot be put in its place; whatever else ends it (Cancel, Ctrl-C) undoes it too.
     """
@@ -56,6 +62,8 @@ def deliver(places: Sequence[Place], check_cancelled: Callable[[], None] = lambd
             check_cancelled()
             place.check()
         check_cancelled()
+        for publish in last:
+            publish()
     except BaseException as error:
         lost = [sentence for place in reversed(begun) for sentence in place.undo()]
         for place in places:

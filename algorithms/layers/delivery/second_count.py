@@ -9,10 +9,9 @@ classes only grow by it. Nothing here may merge what a reader of the file sees a
 from __future__ import annotations
 
 import csv
-import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -24,30 +23,15 @@ from qgis.PyQt.QtCore import QVariant
 from ....core.errors import InputError, PrivacyError, VbasError, first_values
 from ....core.language import tr
 from ....core.progress import Progress, silent
-from ....core.records.sqlite_file import quoted
 from ...compat import kind_of
 from ..tables import CHUNK, SecondCount, Table
 from .exact_values import changed_values
+from .geopackage_count import read_geopackage
+from .opening import opened
+from .read_back import ReadBack, names_there
 
 FEATURES = 500  # read at once: Python's collector goes through all that are kept, again and again
 LONGEST_FIELD = 2**31 - 1  # that every Python takes
-
-
-@dataclass
-class ReadBack:
-    """What a file or layer holds.
-
-    names : its fields, in the order of the table's, None for one that is not there
-    n_rows; n_shapes : rows with a shape, None for a table without
-    smallest : records in the smallest class, None where that was not asked for or there are no rows
-    values : the different values of each field, None where they need not be compared
-    """
-
-    names: list[str | None]
-    n_rows: int
-    n_shapes: int | None = None
-    smallest: int | None = None
-    values: list[Iterable[object]] | None = None
 
 
 @dataclass
@@ -109,7 +93,7 @@ def check_file(output: str, file: Path, table: Table, check: SecondCount | None)
     below k.
     """
     if file.suffix.lower() == ".gpkg":
-        found = _of_geopackage(file, table, check)
+        found = read_geopackage(file, table, check)
     elif file.suffix.lower() == ".csv":
         found = _of_csv(file, table, check)
     else:
@@ -195,60 +179,6 @@ def _compare_values(output: str, found: ReadBack, table: Table) -> None:
             )
 
 
-def _of_geopackage(file: Path, table: Table, check: SecondCount | None) -> ReadBack:
-    """By SQLite itself, which needs nothing of GDAL."""
-    name = file.stem
-    with closing(sqlite3.connect(file)) as connection:
-        shape = connection.execute(
-            "SELECT column_name FROM gpkg_geometry_columns WHERE table_name = ?", (name,)
-        ).fetchone()
-        info = connection.execute("SELECT name, pk FROM pragma_table_info(?) ORDER BY cid", (name,)).fetchall()
-        there = [column for column, key in info if not key and (shape is None or column != shape[0])]
-        names = _names(table, there)
-        if None in names:
-            return ReadBack(names, _count_of(connection, "SELECT COUNT(*) FROM", quoted(name)))
-        n_shapes = None
-        if shape is not None:
-            n_shapes = _shapes_of_geopackage(connection, name, shape[0])
-        if check is None:
-            n_rows, smallest = _count_of(connection, "SELECT COUNT(*) FROM", quoted(name)), None
-        else:
-            columns = [quoted(column) for column in names]
-            size = "COUNT(*)" if check.count_field is None else f"COALESCE(SUM({columns[check.count_field]}), 0)"
-            # Names cannot be bound: SQLite itself has just given them, and they are quoted.
-            grouping = ", ".join(columns[: check.n_class_fields])
-            classes = " ".join(("SELECT", size, "AS size, COUNT(*) AS n FROM", quoted(name), "GROUP BY", grouping))
-            smallest, n_rows = connection.execute(
-                " ".join(("SELECT MIN(size), SUM(n) FROM (", classes, ")"))
-            ).fetchone()
-        values = None if table.plain and shape is None else _values_of_geopackage(connection, name, names)
-        return ReadBack(names, int(n_rows or 0), n_shapes, smallest, values)
-
-
-def _shapes_of_geopackage(connection: sqlite3.Connection, name: str, shape: str) -> int:
-    """Shapes that are there, and that the map finds: the spatial index holds each that is not empty."""
-    # The fourth byte holds the flags, of which the fifth bit says that the shape is empty.
-    rows = connection.execute(
-        " ".join(("SELECT substr(", quoted(shape), ", 4, 1) FROM", quoted(name), "WHERE", quoted(shape), "NOT NULL"))
-    )
-    n_shapes = sum(not flags[0] & 0b10000 for (flags,) in rows)
-    index = f"rtree_{name}_{shape}_rowid"
-    if _count_of(connection, "SELECT COUNT(*) FROM sqlite_master WHERE name = ?", "", (index,)):
-        n_shapes = min(n_shapes, _count_of(connection, "SELECT COUNT(*) FROM", quoted(index)))
-    return n_shapes
-
-
-def _values_of_geopackage(connection: sqlite3.Connection, name: str, names: Sequence[str]) -> list[Iterable[object]]:
-    return [
-        [value for (value,) in connection.execute(" ".join(("SELECT DISTINCT", quoted(one), "FROM", quoted(name))))]
-        for one in names
-    ]
-
-
-def _count_of(connection: sqlite3.Connection, statement: str, name: str, values: tuple[object, ...] = ()) -> int:
-    return int(connection.execute(" ".join((statement, name)), values).fetchone()[0])
-
-
 def _of_csv(file: Path, table: Table, check: SecondCount | None) -> ReadBack:
     """By Python's own reader: each value is the text that stands in the file."""
     before = csv.field_size_limit(LONGEST_FIELD)
@@ -256,7 +186,7 @@ def _of_csv(file: Path, table: Table, check: SecondCount | None) -> ReadBack:
         with file.open(encoding="utf-8", newline="") as lines:
             reader = csv.reader(lines)
             there = next(reader, [])
-            names = _names(table, there)
+            names = names_there(table, there)
             if None in names or len(there) != len(table.fields):
                 return ReadBack(names, sum(1 for row in reader if row))
             # GDAL, too, passes over empty lines.
@@ -271,8 +201,7 @@ def _of_csv(file: Path, table: Table, check: SecondCount | None) -> ReadBack:
 
 def _through_qgis(file: Path, table: Table, check: SecondCount | None) -> ReadBack | None:
     # The layer ends with this function: an error would keep it, and QGIS crashes on one that is left at its own end.
-    with _headers_in_spreadsheets():
-        layer = QgsVectorLayer(str(file), file.stem, "ogr")
+    with _headers_in_spreadsheets(), opened(file, file.stem) as layer:
         return _of_layer(layer, table, check, renamed=file.suffix.lower() in (".shp", ".dbf"))
 
 
@@ -288,7 +217,7 @@ def _of_layer(
         return None
     there = layer.fields().names()
     in_order = renamed and len(there) == len(table.fields)
-    names = there if in_order else _names(table, there)
+    names = there if in_order else names_there(table, there)
     request = QgsFeatureRequest()
     spatial = layer.isSpatial()
     if not spatial:
@@ -313,16 +242,6 @@ def _of_layer(
             break
         classes.add(rows if as_it_is else [[row[position] for position in positions] for row in rows])
     return classes.read_back(names, n_shapes if spatial else None)
-
-
-def _names(table: Table, there: Sequence[str]) -> list[str | None]:
-    """The name of each of the table's fields in the file; None for one that is not there under its name.
-
-    Some databases know no capitals.
-    """
-    lower = {name.lower(): name for name in there}
-    wanted = [one.name() for one in table.fields]
-    return [name if name in there else lower.get(name.lower()) for name in wanted]
 
 
 @contextmanager

@@ -33,6 +33,7 @@ from .looks import (
     Plain,
     field_of,
 )
+from .opening import opened
 
 RELEASED = Graduated(
     ("released", "area_km2"), "{0} / {1}", "records/km²", tr("none released"), tr("no surface"), GREENS_TO_BLUES
@@ -151,13 +152,13 @@ def describe(layer: QgsVectorLayer, title: str, name: str | None = None, abstrac
 
 def store_style(file: Path, name: str, title: str, labelled: bool = True) -> None:
     """Keep the style with the file: inside a GeoPackage, beside any other format."""
-    layer = QgsVectorLayer(str(file), title, "ogr")
-    if not layer.isValid() or not style(layer, name, labelled):
-        return
-    if file.suffix.lower() == ".gpkg":
-        layer.saveStyleToDatabase(name.lower(), title, True, "")
-    else:
-        layer.saveNamedStyle(str(file.with_suffix(".qml")))
+    with opened(file, title) as layer:
+        if not layer.isValid() or not style(layer, name, labelled):
+            return
+        if file.suffix.lower() == ".gpkg":
+            layer.saveStyleToDatabase(name.lower(), title, True, "")
+        else:
+            layer.saveNamedStyle(str(file.with_suffix(".qml")))
 
 
 def _label_regions(layer: QgsVectorLayer) -> None:

@@ -6,8 +6,7 @@ import csv
 import sqlite3
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from itertools import chain
+from contextlib import contextmanager
 from pathlib import Path
 
 import shapely
@@ -24,11 +23,9 @@ from qgis.core import (
 from ....core.errors import InputError, VbasError
 from ....core.language import tr
 from ....core.progress import Progress, silent
-from ....core.records.sqlite_file import quoted
 from ..given import Given
 from ..tables import GEOMETRY_TYPES, Table
-
-VALUES_AT_ONCE = 999  # that every SQLite can bind
+from .geopackage_rows import fill_geopackage
 
 
 def write_file(file: Path, table: Table, title: str, progress: Progress = silent) -> None:
@@ -63,7 +60,7 @@ def write_file(file: Path, table: Table, title: str, progress: Progress = silent
     )
     _stop_on(writer, file)
     if not in_bulk:
-        _fill(writer, table, progress)
+        fill(writer, table, progress)
     with _errors_of_gdal() as errors:
         if not writer.flushBuffer():
             errors.append(writer.errorMessage() or tr("the disk may be full"))
@@ -74,7 +71,7 @@ def write_file(file: Path, table: Table, title: str, progress: Progress = silent
             tr("{name} cannot be written: {errors}. Nothing was changed.", name=file.name, errors=errors[0])
         )
     if in_bulk:
-        _fill_geopackage(file, table, progress)
+        fill_geopackage(file, table, progress)
 
 
 def write_text(file: Path, text: str) -> None:
@@ -136,7 +133,7 @@ def fill_sink(given: Given, name: str, table: Table, progress: Progress) -> tupl
     made_of = table.qgs_fields, GEOMETRY_TYPES[table.geometry], crs
     sink, identifier = given.algorithm.parameterAsSink(given.parameters, name, given.context, *made_of)
     if sink is not None:
-        _fill(sink, table, progress)
+        fill(sink, table, progress)
         if not sink.flushBuffer():
             raise VbasError(
                 tr(
@@ -148,7 +145,7 @@ def fill_sink(given: Given, name: str, table: Table, progress: Progress) -> tupl
     return sink, identifier
 
 
-def _fill(sink: QgsFeatureSink, table: Table, progress: Progress) -> None:
+def fill(sink: QgsFeatureSink, table: Table, progress: Progress = silent) -> None:
     """Row by row. Rows that are the same as the one before, of which a release is full, share its values: that is
     twice as fast, and takes the memory once."""
     feature, last, kinds = QgsFeature(table.qgs_fields), None, []
@@ -182,43 +179,3 @@ def _multi(table: Table) -> list[shapely.Geometry]:
         shape if shape.geom_type == "MultiPolygon" else shapely.multipolygons([shape] if not shape.is_empty else [])
         for shape in table.shapes
     ]
-
-
-def _fill_geopackage(file: Path, table: Table, progress: Progress) -> None:
-    """Rows into the table that OGR made: several times as fast as features.
-
-    The file is new and nobody reads it yet: what fails is thrown away, and needs no journal. OGR counts the rows in a
-    trigger that takes longer than the row itself; the count is set once instead.
-    """
-    n_fields = len(table.fields)
-    width = max(VALUES_AT_ONCE // max(n_fields, 1), 1)
-    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
-        connection.execute("PRAGMA journal_mode = OFF")
-        connection.execute("PRAGMA synchronous = OFF")
-        connection.execute("BEGIN")
-        triggers = connection.execute(
-            "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?", (file.stem,)
-        ).fetchall()
-        for name, _ in triggers:
-            connection.execute(f"DROP TRIGGER {quoted(name)}")
-        for start, rows in table.chunks():
-            progress(start / max(len(table), 1))
-            whole = len(rows) - len(rows) % width
-            several = (list(chain.from_iterable(rows[i : i + width])) for i in range(0, whole, width))
-            connection.executemany(_insertion(file.stem, table, width), several)
-            connection.executemany(_insertion(file.stem, table, 1), rows[whole:])
-        for _, statement in triggers:
-            connection.execute(statement)
-        if triggers:
-            connection.execute(
-                "UPDATE gpkg_ogr_contents SET feature_count = ? WHERE table_name = ?", (len(table), file.stem)
-            )
-        connection.execute("COMMIT")
-
-
-def _insertion(name: str, table: Table, n_rows: int) -> str:
-    """The statement that inserts so many rows; one for many rows is twice as fast as many."""
-    # Names cannot be bound: they are those of the table that was just made, quoted. The values are bound.
-    names = ", ".join(quoted(field.name()) for field in table.fields)
-    places = "(" + ", ".join("?" for _ in table.fields) + ")"
-    return " ".join(("INSERT INTO", quoted(name), "(", names, ") VALUES", ", ".join([places] * n_rows)))

@@ -17,7 +17,8 @@ from ...compat import python_value
 from ..feedback import check_cancelled
 from ..shapes.areas import AreaLayer
 from .checked_source import CheckedSource
-from .fields import check_degrees, field_index
+from .coordinates import check_degrees, shapes_of
+from .fields import field_index
 from .records import read_columns
 
 NUMBER, LEVEL = "vbas_region", "vbas_level"
@@ -159,7 +160,8 @@ def _sites_and_numbers(
         raise InputError(tr("SITES is empty: give at least one point."))
     if not source.sourceCrs().isValid():
         raise InputError(tr("SITES has no coordinate reference system: assign the layer its CRS first."))
-    shapes = shapely.centroid(shapely.force_2d(shapely.from_wkb(np.array(wkbs, dtype=object))))
+    rows = np.arange(1, len(wkbs) + 1)
+    shapes = shapely.centroid(shapes_of(wkbs, rows, "SITES"))
     check_degrees(shapely.get_coordinates(shapes), source.sourceCrs(), "SITES")
     return shapely.get_coordinates(layer.to_planar(shapes, source.sourceCrs())), numbers
 

@@ -1,18 +1,14 @@
-"""Fields by name, numbers in them, and whether coordinates can be the degrees they are said to be."""
+"""Fields by name, and numbers in them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
-from qgis.core import QgsCoordinateReferenceSystem, QgsFields
+from qgis.core import QgsFields
 
 from ....core.errors import InputError, first_values
 from ....core.language import tr
-
-# Layers around the Pacific count longitudes on to 360.
-MOST_LONGITUDE, MOST_LATITUDE = 360.0, 90.0
-ROUNDING = 1e-6
 
 
 def field_index(fields: QgsFields, name: str, parameter: str, layer: str) -> int:
@@ -62,32 +58,3 @@ def number_or_missing(values: Sequence[object], field: str, parameter: str, iden
             )
         )
     return numbers
-
-
-def check_degrees(coordinates: np.ndarray, crs: QgsCoordinateReferenceSystem, layer: str) -> None:
-    """Refuse metres that are declared as degrees: everything measured from them would be wrong without a word.
-
-    coordinates : (n, 2) in `crs`, NaN where there are none; layer : the parameter, for the message. Raises InputError.
-    """
-    there = coordinates[np.isfinite(coordinates).all(axis=1)]
-    if not crs.isGeographic() or not len(there):
-        return
-    (west, south), (east, north) = there.min(axis=0), there.max(axis=0)
-    if (
-        max(-west, east) > MOST_LONGITUDE + ROUNDING
-        or max(-south, north) > MOST_LATITUDE + ROUNDING
-        or east - west > MOST_LONGITUDE + ROUNDING
-    ):
-        raise InputError(
-            tr(
-                "{layer} is declared to be in {authid}, in degrees, but reaches from "
-                "{west:.10g} to {east:.10g} and from {south:.10g} to {north:.10g}, which degrees never do: assign "
-                "the layer the coordinate reference system that it was made in.",
-                layer=layer,
-                authid=crs.authid() or tr("a geographic CRS"),
-                west=west,
-                east=east,
-                south=south,
-                north=north,
-            )
-        )

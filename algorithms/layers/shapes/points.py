@@ -25,7 +25,8 @@ from ....core.language import tr
 from ....core.records.columns import Column, ColumnBuilder
 from ...compat import python_value
 from ..feedback import check_cancelled
-from ..reading.fields import check_degrees, field_index, number_or_missing
+from ..reading.coordinates import check_degrees, check_finite
+from ..reading.fields import field_index, number_or_missing
 from ..tables import CHUNK
 from .projection import moved
 
@@ -88,9 +89,12 @@ def read_points(
             )
         )
     found = np.concatenate(coordinates)
+    numbers = np.array(ids, np.int64)
+    placed = np.isfinite(found).all(axis=1)
+    check_finite(found[placed], numbers[placed], layer)
     check_degrees(found, crs, layer)
     columns = {name: builder.column() for name, builder in builders.items()}
-    return Points(found, np.array(ids, np.int64), columns, fields, crs)
+    return Points(found, numbers, columns, fields, crs)
 
 
 _NOWHERE = (np.nan, np.nan)

@@ -21,9 +21,11 @@ from qgis.core import (
 from ....core.areas import identifier_text
 from ....core.errors import InputError, first_values
 from ....core.language import tr
+from ....core.plain_text import plain_text
 from ...compat import field, python_value
 from ..feedback import check_cancelled
-from ..reading.fields import check_degrees, field_index, number_or_missing
+from ..reading.coordinates import check_degrees, shapes_of
+from ..reading.fields import field_index, number_or_missing
 from .projection import in_crs, planar_crs
 
 FieldOf = tuple[str, str]  # a field, and the parameter that names it
@@ -104,7 +106,7 @@ def read_surfaces(
             column.append(python_value(feature[index]))
         wkbs.append(_wkb_of(feature.geometry()))
     texts = np.array([as_text(value) for value in identifiers], dtype=object)
-    shapes = shapely.force_2d(shapely.from_wkb(np.array(wkbs, dtype=object)))
+    shapes = shapes_of(wkbs, texts, layer)
     # A point may be missing a coordinate as well as a whole geometry.
     absent = shapely.is_missing(shapes) | shapely.is_empty(shapes)
     if absent.any():
@@ -218,7 +220,7 @@ class PopulatedLayer:
     @property
     def names(self) -> np.ndarray:
         """The identifiers as text, (n,) object array, for messages and maps."""
-        return np.array([str(value) for value in self.identifiers], dtype=object)
+        return np.array([plain_text(value) for value in self.identifiers], dtype=object)
 
 
 def read_populated(

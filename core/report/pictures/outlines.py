@@ -17,11 +17,12 @@ def paths(shapes: np.ndarray, tolerance: float, most: int) -> list[str]:
     """
     rings, owner = _rings(shapes)
     chains = _chains(rings)
-    while True:
-        found = _simplified(chains, len(rings), tolerance)
-        if sum(map(len, found)) <= most or tolerance > 1e6:
-            break
+    lines = _simplified(chains, tolerance)
+    # The point in which one chain ends is that in which the next begins.
+    while shapely.get_num_coordinates(lines).sum() - len(lines) > most and tolerance <= 1e6:
         tolerance *= 2
+        lines = _simplified(chains, tolerance)
+    found = _joined(lines, chains, len(rings))
     data = [""] * len(shapes)
     for one, ring in zip(owner, found):
         if len(ring) > 2:
@@ -92,16 +93,21 @@ def _chains(rings: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray
     return points[np.concatenate(pieces)], chain, np.array(of_ring), np.array(turned)
 
 
-def _simplified(
-    chains: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], n_rings: int, tolerance: float
-) -> list[np.ndarray]:
-    """The rings, put together again from chains with fewer points (Douglas and Peucker 1973)."""
-    points, chain, of_ring, turned = chains
+def _simplified(chains: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], tolerance: float) -> np.ndarray:
+    """The chains as lines with fewer points (Douglas and Peucker 1973)."""
+    points, chain, _, _ = chains
     if not len(points):
-        return []
-    lines = shapely.simplify(
+        return np.empty(0, object)
+    return shapely.simplify(
         shapely.linestrings(points.astype(float), indices=chain), tolerance, preserve_topology=False
     )
+
+
+def _joined(
+    lines: np.ndarray, chains: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], n_rings: int
+) -> list[np.ndarray]:
+    """The rings, put together again from the lines of their chains."""
+    _, _, of_ring, turned = chains
     kept, of_chain = shapely.get_coordinates(lines, return_index=True)
     bounds = np.searchsorted(of_chain, np.arange(len(lines) + 1))
     parts: list[list[np.ndarray]] = [[] for _ in range(n_rings)]

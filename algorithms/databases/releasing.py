@@ -1,0 +1,56 @@
+"""The release of records in place as a job: counted, planned, staged by the engine, and published with the rest."""
+
+from __future__ import annotations
+
+from ...core.engines.engine import Engine
+from ...core.engines.releasing import StagedInPlace, shown_by, stage_in_place
+from ...core.language import tr
+from ..form import regions
+from ..form.conclusion import conclude
+from ..form.form import Form
+from .connection import NUMBERS
+from .counting import counted
+from .planned import Planned, planned
+from .reported import add_reports, refuse_report_without_areas
+
+
+def release(form: Form, engine: Engine) -> dict[str, object]:
+    """The numbers of a release that is staged; it is published, and named among them, once all else is in its place."""
+    refuse_report_without_areas(form)
+    records = counted(form, engine, form.progress(0, 40))
+    seconds = {"counting": form.seconds()}
+    done = planned(form, records)
+    seconds["what is shown"] = form.seconds() - sum(seconds.values())
+    destination = form.text("DESTINATION").strip()
+    staged = stage_in_place(done.matched, done.plan, destination, done.nested, progress=form.progress(60, 85))
+    _say_what_was_counted(form, done, staged)
+    seconds["writing and counting again"] = form.seconds() - sum(seconds.values())
+    step = add_reports(form, done, staged, seconds)
+    conclude(form, done.measures, shown_by(done.plan), step, len(done.plan.levels))
+    every = regions.numbers(done.measures)
+    found = {name: every[name] for name in NUMBERS}
+
+    def publish() -> None:
+        found["RELEASED_RECORDS"] = staged.publish()
+
+    form.outputs.last(publish)
+    return found
+
+
+def _say_what_was_counted(form: Form, done: Planned, staged: StagedInPlace) -> None:
+    engine = staged.engine.title
+    for level, held in sorted(staged.levels.items()):
+        counts = {"engine": engine, "records": held.records, "classes": held.classes, "least": held.least}
+        if done.nested:
+            sentence = tr(
+                "{engine} counted once more, level {level}: {records:,} records in {classes:,} classes, the smallest "
+                "of {least:,}.",
+                level=level,
+                **counts,
+            )
+        else:
+            sentence = tr(
+                "{engine} counted once more: {records:,} records in {classes:,} classes, the smallest of {least:,}.",
+                **counts,
+            )
+        form.info(sentence)

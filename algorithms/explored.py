@@ -1,0 +1,211 @@
+"""What the explorer looks at: read as the main algorithm reads it, and made into the regions that it would make.
+
+Everything begins with the parameters of the main algorithm, those that a run with the same regions is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from qgis.core import QgsApplication, QgsProcessingContext, QgsProcessingFeedback, QgsProject
+
+from ..core.aggregation import APPROACHES as AGGREGATIONS
+from ..core.approach import choosing_sites
+from ..core.areas import Areas
+from ..core.configuration import CUSTOM, RECOMMENDED, Configuration
+from ..core.crosswalk import Crosswalk
+from ..core.errors import VbasError
+from ..core.evaluation import Measures, RegionAudit, evaluate
+from ..core.language import tr
+from ..core.levels import Levels
+from ..core.nesting.making import LevelOptions, build_levels
+from ..core.nesting.measures import LevelAudit, evaluate_levels
+from ..core.nesting.planning import nest
+from ..core.plan import suppress
+from ..core.profile import Profile
+from ..core.progress import Progress, part
+from ..core.region_account import RegionAccount, account_of_region
+from ..core.suppression import Terms
+from ..core.trade_off.curve import Curve
+from .form import approaches, regions
+from .form.areas import areas_of
+from .form.effective import Effective
+from .form.form import Form
+from .form.records import populated, records_of
+from .form.refusals import problem_of
+from .form.understanding import as_spelled, understood
+from .layers.given import Given
+from .layers.shapes.areas import AreaLayer
+from .layers.tables import Table
+from .nested import outputs
+from .nested.levels import CONFIGURATION, NESTED, ONE_LEVEL, level_options_of
+
+MAIN = "vbas:anonymize"
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What is chosen once for all numbers of regions.
+
+    k : the smallest class allowed; favour : a key of RECOMMENDED, or CUSTOM; site_location, aggregation : the
+    approaches, for CUSTOM; nested : whether a release has nested levels, the finest of them the regions
+    """
+
+    k: int
+    favour: str
+    site_location: str = ""
+    aggregation: str = ""
+    nested: bool = False
+
+    def parameters(self, n_sites: int) -> dict[str, object]:
+        """What the main algorithm is given to make so many regions."""
+        chosen = RECOMMENDED.get(self.favour, self)
+        given: dict[str, object] = {
+            "K": self.k,
+            "COMBINATION": CUSTOM,
+            "SITE_NUMBER": "given number",
+            "N_SITES": n_sites,
+            "AGGREGATION": chosen.aggregation,
+            "RELEASE": NESTED if self.nested else ONE_LEVEL,
+        }
+        if chosen.aggregation not in choosing_sites(AGGREGATIONS):
+            given["SITE_LOCATION"] = chosen.site_location
+        if self.nested:
+            given["FINEST"] = CONFIGURATION
+        return given
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The choices as core takes them. own : the configuration that chooses its number of regions itself."""
+
+    k: int
+    nested: bool
+    configuration: Configuration
+    own: Configuration
+    levels: LevelOptions
+    loss: str
+
+    @property
+    def needs_neighbours(self) -> bool:
+        """Whether the aggregation looks at which areas share a border."""
+        return AGGREGATIONS[self.configuration.aggregation].neighbours
+
+
+@dataclass(frozen=True, eq=False)
+class Explored:
+    """What was read: the layer of areas; the areas with the population to balance; the profile of the records, and how
+    many have no known area; warnings for the user."""
+
+    layer: AreaLayer
+    areas: Areas
+    profile: Profile
+    n_unmatched: int
+    warnings: tuple[str, ...]
+
+    def with_neighbours(self, progress: Progress) -> Explored:
+        """The same, knowing which areas share a border."""
+        if self.areas.neighbours is not None:
+            return self
+        layer = self.layer.with_neighbours(progress)
+        return replace(self, layer=layer, areas=replace(self.areas, neighbours=layer.areas.neighbours))
+
+    def terms(self, k: int) -> Terms:
+        """What is asked of a release at k."""
+        return Terms(k, n_unmatched=self.n_unmatched)
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """Regions to be shown: of one level, or of nested ones. table : the layer that shows them, internal"""
+
+    n_sites: int
+    levels: Levels
+    measures: Measures
+    audit: RegionAudit | LevelAudit
+    table: Table
+
+    def position(self, level: int, number: int) -> tuple[Crosswalk, int]:
+        """The crosswalk of a level, 0-based, and the position in it of the region of a public number."""
+        crosswalk = self.levels.crosswalks[level]
+        return crosswalk, int(np.flatnonzero(crosswalk.numbers == number)[0])
+
+
+class Reading:
+    """The data of one look. Made in the thread of the window; read in another one.
+
+    parameters : of the main algorithm. Raises VbasError where the toolbox does not have it.
+    """
+
+    def __init__(self, parameters: Mapping[str, object]) -> None:
+        self._algorithm = QgsApplication.processingRegistry().createAlgorithmById(MAIN)
+        if self._algorithm is None:
+            raise VbasError(tr("VBAS is not in the toolbox: switch the plugin off and on again under Plugins."))
+        self._context = QgsProcessingContext()
+        self._context.setProject(QgsProject.instance())
+        self._parameters = dict(parameters)
+
+    def read(self, feedback: QgsProcessingFeedback) -> Explored:
+        """Read areas and records, and count these. Raises VbasError for all that cannot be used as it is."""
+        form = self._form(feedback, spelled=True)
+        layer = areas_of(form)
+        records = records_of(form, layer.areas, form.whole("K"))
+        return Explored(layer, populated(layer, records), records.profile, records.n_unmatched, records.warnings)
+
+    def settings(self, favour: str = CUSTOM) -> Settings:
+        """The choices. Raises VbasError for those that do not go together."""
+        form = self._form(QgsProcessingFeedback(), spelled=False)
+        configuration = approaches.configuration_of(form)
+        number = RECOMMENDED[favour].site_number if favour in RECOMMENDED else Configuration.site_number
+        options = level_options_of(
+            form, configuration.site_location, configuration.aggregation, configuration.aggregation_options
+        )
+        return Settings(
+            form.whole("K"),
+            form.text("RELEASE") == NESTED,
+            configuration,
+            replace(configuration, site_number=number),
+            options,
+            form.text("LOSS"),
+        )
+
+    def problem(self, error: Exception) -> str:
+        """An error in one sentence, as the main algorithm says it."""
+        return problem_of(self._algorithm, error)
+
+    def _form(self, feedback: QgsProcessingFeedback, spelled: bool) -> Form:
+        """The form of the main algorithm, for reading alone; spelled : with fields named as their layers do."""
+        algorithm, context = self._algorithm, self._context
+        given = Given(algorithm, understood(algorithm, self._parameters, context), context)
+        given = as_spelled(given) if spelled else given
+        return Form(given, feedback, Effective(given, algorithm.counts(), {}))
+
+
+def regions_shown(explored: Explored, curve: Curve, settings: Settings, n_sites: int, progress: Progress) -> Shown:
+    """The regions of a number of sites, rated and drawn; progress raises to cancel."""
+    areas, profile, k = explored.areas, explored.profile, settings.k
+    aggregation = curve.aggregation(n_sites, part(progress, 0.0, 0.3))
+    crosswalk = aggregation.crosswalk
+    step = part(progress, 0.7, 1.0)
+    if not settings.nested:
+        plan = suppress(profile, crosswalk, k)
+        measures, audit = evaluate(areas, plan, aggregation.sites, explored.n_unmatched)
+        table = regions.audit_table(
+            explored.layer, crosswalk, regions.region_shapes(explored.layer, crosswalk, step), audit
+        )
+        return Shown(n_sites, plan.levels, measures, audit, table)
+    levels = build_levels(areas, profile, crosswalk, settings.levels, part(progress, 0.3, 0.5))
+    nested = nest(areas, profile, levels, k, settings.loss, None, part(progress, 0.5, 0.7))
+    measures, by_level = evaluate_levels(areas, nested, explored.n_unmatched)
+    table = outputs.audit_of_levels(
+        explored.layer, levels, outputs.level_shapes(explored.layer, levels, step), by_level
+    )
+    return Shown(n_sites, levels, measures, by_level, table)
+
+
+def account_of(explored: Explored, settings: Settings, shown: Shown, level: int, number: int) -> RegionAccount:
+    """What is told of one region: level, 0-based, and its public number."""
+    crosswalk, region = shown.position(level, number)
+    return account_of_region(explored.areas, explored.profile, crosswalk, region, settings.k)

@@ -1,0 +1,79 @@
+"""What is said where QGIS itself refuses a value, and where the program fails by a fault of its own."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping
+from pathlib import Path
+
+from qgis.core import QgsProcessingAlgorithm, QgsProcessingContext, QgsProcessingFeedback
+
+from ...core.language import tr
+from ...core.plain_text import plain_text
+from .understanding import is_blank, with_labels
+
+PACKAGE = Path(__file__).resolve().parents[2]
+
+
+def refused_value(
+    algorithm: QgsProcessingAlgorithm, parameters: Mapping[str, object], context: QgsProcessingContext
+) -> str:
+    """A sentence on the first parameter whose value QGIS does not take; empty where it takes each of them.
+
+    QGIS says no more than “Incorrect parameter value”. parameters : as `understood` gives them
+    """
+    for definition in algorithm.parameterDefinitions():
+        name = definition.name()
+        value = parameters.get(name)
+        if definition.checkValueIsAcceptable(value, context):
+            continue
+        if is_blank(value):
+            return tr("{name} is not given, and is needed: give a value.", name=name)
+        return tr("{name} is “{value}”, which cannot be used: give another value.", name=name, value=plain_text(value))
+    return ""
+
+
+def no_layer(name: str, value: object) -> str:
+    """The sentence where a parameter names no layer that can be opened."""
+    if is_blank(value):
+        return tr("{name} is not given, and is needed: choose a layer.", name=name)
+    return tr(
+        "{name}: there is no layer or table “{value}” that QGIS can open: choose another one.",
+        name=name,
+        value=plain_text(value),
+    )
+
+
+def problem_of(algorithm: QgsProcessingAlgorithm, error: Exception) -> str:
+    """What is told the user of an error: one sentence, in the words of the form."""
+    if isinstance(error, MemoryError):
+        return tr(
+            "There is not enough memory for this table: close other programs, or count the records by area and "
+            "class in your database first and give the counts as RECORD_COUNT."
+        )
+    return with_labels(algorithm, str(error))
+
+
+def fault_of_the_program(error: Exception, in_place: bool, feedback: QgsProcessingFeedback) -> str:
+    """The sentence on an exception that nobody foresaw; where it happened goes into the log.
+
+    What the exception itself says may hold values of the records, so neither says it. in_place : whether the outputs
+    were in their place already
+    """
+    feedback.pushInfo(tr("Where it happened:"))
+    for frame in traceback.extract_tb(error.__traceback__):
+        file = Path(frame.filename)
+        shown = file.relative_to(PACKAGE) if PACKAGE in file.resolve().parents else file.name
+        feedback.pushInfo(f"    {shown}:{frame.lineno} {frame.name}")
+    kind = type(error).__name__
+    if in_place:
+        return tr(
+            "A fault of VBAS itself ended the run ({kind}) when the outputs were in their place: look at them before "
+            "you use them. Please report it with the lines of the log after “Where it happened”, which hold no data.",
+            kind=kind,
+        )
+    return tr(
+        "A fault of VBAS itself ended the run ({kind}), and nothing was written. Please report it with the lines of "
+        "the log after “Where it happened”, which hold no data.",
+        kind=kind,
+    )

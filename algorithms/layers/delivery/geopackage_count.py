@@ -1,0 +1,103 @@
+"""The second count of a GeoPackage: by SQLite itself, which needs nothing of GDAL."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+
+from ....core.records.sqlite_file import quoted
+from ..tables import SecondCount, Table
+from .read_back import ReadBack, names_there
+
+
+def read_geopackage(file: Path, table: Table, check: SecondCount | None) -> ReadBack:
+    """What the only table of a GeoPackage holds, its classes counted where there is a check."""
+    name = file.stem
+    with closing(sqlite3.connect(file)) as connection:
+        shape = connection.execute(
+            "SELECT column_name FROM gpkg_geometry_columns WHERE table_name = ?", (name,)
+        ).fetchone()
+        info = connection.execute("SELECT name, pk, type FROM pragma_table_info(?) ORDER BY cid", (name,)).fetchall()
+        there = [column for column, key, _ in info if not key and (shape is None or column != shape[0])]
+        names = names_there(table, there)
+        if None in names:
+            return ReadBack(names, _count_of(connection, "SELECT COUNT(*) FROM", quoted(name)))
+        n_shapes = None
+        if shape is not None:
+            n_shapes = _shapes_of_geopackage(connection, name, shape[0])
+        if check is None:
+            n_rows, smallest = _count_of(connection, "SELECT COUNT(*) FROM", quoted(name)), None
+        else:
+            key = next((column for column, key, kind in info if key and kind.upper() == "INTEGER"), None)
+            n_rows, smallest = _count_classes(connection, name, key, names, check)
+        values = None if table.plain and shape is None else _values_of_geopackage(connection, name, names)
+        return ReadBack(names, n_rows, n_shapes, smallest, values)
+
+
+def _count_classes(
+    connection: sqlite3.Connection, name: str, key: str | None, names: Sequence[str], check: SecondCount
+) -> tuple[int, int | None]:
+    """Rows, and records in the smallest class, or fewer if that is k; None where there are no rows.
+
+    key : the column that numbers the rows, None where there is no such one
+    """
+    columns = [quoted(column) for column in names]
+    classes = columns[: check.n_class_fields]
+    if check.count_field is None and key is not None:
+        n_rows, shortest = _shortest_run(connection, name, key, classes)
+        if shortest is not None and shortest >= check.k:
+            return n_rows, shortest
+    size = "COUNT(*)" if check.count_field is None else f"COALESCE(SUM({columns[check.count_field]}), 0)"
+    # Names cannot be bound: SQLite itself has just given them, and they are quoted.
+    sizes = " ".join(("SELECT", size, "AS size, COUNT(*) AS n FROM", quoted(name), "GROUP BY", ", ".join(classes)))
+    smallest, n_rows = connection.execute(" ".join(("SELECT MIN(size), SUM(n) FROM (", sizes, ")"))).fetchone()
+    return int(n_rows or 0), smallest
+
+
+def _shortest_run(
+    connection: sqlite3.Connection, name: str, key: str, classes: Sequence[str]
+) -> tuple[int, int | None]:
+    """Rows, and the length of the shortest run of rows of one class; None where the rows are not numbered throughout.
+
+    A release is sorted by class, so that the runs are its classes. In whatever order it is, a class is made of runs,
+    and none is smaller than its shortest. It takes one pass without sorting, a third of what GROUP BY does.
+    """
+    table, number = quoted(name), quoted(key)
+    numbers = f"COUNT(*), MIN({number}), MAX({number})"
+    n_rows, first, last = connection.execute(" ".join(("SELECT", numbers, "FROM", table))).fetchone()
+    if not n_rows or last - first + 1 != n_rows:
+        return n_rows, None
+    same = " AND ".join(f"a.{column} IS b.{column}" for column in classes)
+    # A row without a next one would end its run, which only makes it shorter.
+    pairs = f"AS a LEFT JOIN {table} AS b ON b.{number} = a.{number} + 1 WHERE NOT ({same})"
+    ends = connection.execute(" ".join((f"SELECT a.{number} FROM", table, pairs)))
+    found = np.union1d(np.fromiter((row for (row,) in ends), np.int64), [last])
+    return n_rows, int(np.diff(found, prepend=first - 1).min())
+
+
+def _shapes_of_geopackage(connection: sqlite3.Connection, name: str, shape: str) -> int:
+    """Shapes that are there, and that the map finds: the spatial index holds each that is not empty."""
+    # The fourth byte holds the flags, of which the fifth bit says that the shape is empty.
+    rows = connection.execute(
+        " ".join(("SELECT substr(", quoted(shape), ", 4, 1) FROM", quoted(name), "WHERE", quoted(shape), "NOT NULL"))
+    )
+    n_shapes = sum(not flags[0] & 0b10000 for (flags,) in rows)
+    index = f"rtree_{name}_{shape}_rowid"
+    if _count_of(connection, "SELECT COUNT(*) FROM sqlite_master WHERE name = ?", "", (index,)):
+        n_shapes = min(n_shapes, _count_of(connection, "SELECT COUNT(*) FROM", quoted(index)))
+    return n_shapes
+
+
+def _values_of_geopackage(connection: sqlite3.Connection, name: str, names: Sequence[str]) -> list[Iterable[object]]:
+    return [
+        [value for (value,) in connection.execute(" ".join(("SELECT DISTINCT", quoted(one), "FROM", quoted(name))))]
+        for one in names
+    ]
+
+
+def _count_of(connection: sqlite3.Connection, statement: str, name: str, values: tuple[object, ...] = ()) -> int:
+    return int(connection.execute(" ".join((statement, name)), values).fetchone()[0])

@@ -1,0 +1,125 @@
+"""How fast the explorer follows its slider: milliseconds from a number of regions to their layer on the map.
+
+    PYTHONPATH=build/package QT_QPA_PLATFORM=offscreen .venv/bin/python benchmarks/explorer.py [runs, 5]
+
+The demonstration city (made here), and Winnipeg (Statistics Canada 2016) with people drawn by its populations from the
+classes of the city. A number that was not shown before; CPU time, the least of some runs with numbers next to it.
+“regions”: sites, aggregation, suppression, measures and dissolved polygons, behind the window; “map”: the rows of the
+layer and its style, in the window; “nested”: the same regions with levels above them.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from qgis.core import QgsApplication, QgsProcessingContext, QgsProcessingFeedback, QgsProject, QgsVectorLayer
+
+from vbas.algorithms.explored import Choices, Explored, Reading, regions_shown
+from vbas.algorithms.layers.delivery.looking import layer_of, refill
+from vbas.benchmarks.real_data import DATA
+from vbas.core.progress import silent
+from vbas.core.trade_off.curve import Curve
+
+FIELDS = ("age_group", "sex", "marital_status", "education")
+NUMBERS = (10, 50, 200, 500)
+
+
+def read(areas: Path, identifier: str, records: Path, count: str, choices: Choices) -> tuple[Reading, Explored]:
+    """A look at two files."""
+    layers = [QgsVectorLayer(str(file), file.stem, "ogr") for file in (areas, records)]
+    QgsProject.instance().addMapLayers(layers, False)
+    data = {"REGIONS": layers[0].id(), "REGION_ID": identifier, "POPULATION": "population", "RECORDS": layers[1].id()}
+    data |= {"RECORD_REGION": identifier, "QUASI_IDENTIFIERS": list(FIELDS), "RECORD_COUNT": count}
+    reading = Reading({**data, **choices.parameters(1)})
+    return reading, reading.read(QgsProcessingFeedback(False))
+
+
+def milliseconds(work: Callable[[int], object], first: int, runs: int) -> float:
+    """CPU time of the fastest of some runs, each with another number."""
+    times = []
+    for number in range(first, first + runs):
+        started = time.process_time()
+        work(number)
+        times.append(time.process_time() - started)
+    return 1000 * min(times)
+
+
+def show(title: str, look: Callable[[Choices], tuple[Reading, Explored]], runs: int) -> None:
+    """A line per number of regions."""
+    found = []
+    for nested in (False, True):
+        choices = Choices(5, "all-rounder", nested=nested)
+        reading, explored = look(choices)
+        settings = reading.settings(choices.favour)
+        found.append(
+            (settings, explored, Curve(explored.areas, explored.profile, settings.configuration, explored.terms(5)))
+        )
+    settings, explored, curve = found[0]
+    started = time.process_time()
+    n_points = len(list(curve.filled()))
+    seconds = time.process_time() - started
+    print(
+        f"\n{title}: {len(explored.areas)} areas, {explored.profile.n_records} records, "
+        f"{len(explored.profile.classes)} classes; the whole curve, {n_points} numbers: {1000 * seconds:.0f} ms"
+    )
+    print("regions   regions, ms   map, ms   nested regions, ms   nested map, ms")
+    for number in NUMBERS:
+        row = []
+        for settings, explored, curve in found:
+            shown = {}
+
+            def make(n: int, settings=settings, explored=explored, curve=curve, shown=shown) -> None:
+                shown[n] = regions_shown(explored, curve, settings, n, silent).table
+
+            row.append(milliseconds(make, number, runs))
+            layer = layer_of(shown[number], "Regions (internal)", "")
+            row.append(milliseconds(lambda n, layer=layer, shown=shown: refill(layer, shown[n]), number, runs))
+        print(f"{number:7}   {row[0]:11.0f}   {row[1]:7.0f}   {row[2]:18.0f}   {row[3]:14.0f}")
+
+
+def people_of(city: Explored, areas: Path, identifier: str, file: Path) -> None:
+    """A counted table: people of each area by its population, of classes as frequent as in the city."""
+    layer = QgsVectorLayer(str(areas), "areas", "ogr")
+    rng, shares = np.random.default_rng(1), city.profile.class_sizes / city.profile.n_records
+    values = [[city.profile.categories[i][code] for i, code in enumerate(row)] for row in city.profile.classes.tolist()]
+    with file.open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow([identifier, *FIELDS, "n"])
+        for feature in layer.getFeatures():
+            counts = rng.multinomial(feature["population"], shares)
+            writer.writerows([feature[identifier], *values[c], counts[c]] for c in np.flatnonzero(counts).tolist())
+
+
+def main(runs: int) -> None:
+    application = QgsApplication([], False)
+    application.initQgis()
+    from vbas.vbas_plugin.provider import VbasProvider
+
+    provider = VbasProvider()
+    QgsApplication.processingRegistry().addProvider(provider)
+    with tempfile.TemporaryDirectory() as name:
+        areas, records = Path(name) / "areas.gpkg", Path(name) / "records.gpkg"
+        city = QgsApplication.processingRegistry().algorithmById("vbas:demonstrationcity").create()
+        given = {"AREAS": str(areas), "RECORDS": str(records)}
+        if not city.run(given, QgsProcessingContext(), QgsProcessingFeedback(False))[1]:
+            sys.exit("The demonstration city could not be made.")
+        show("Demonstration city", lambda choices: read(areas, "area", records, "", choices), runs)
+        winnipeg = DATA / "winnipeg_da2016.gpkg"
+        if not winnipeg.is_file():
+            print(f"Winnipeg is left out: {winnipeg} is not there; set VBAS_DATA to where the real data are.")
+        else:
+            explored = read(areas, "area", records, "", Choices(5, "all-rounder"))[1]
+            counted = Path(name) / "people.csv"
+            people_of(explored, winnipeg, "DAUID", counted)
+            show("Winnipeg", lambda choices: read(winnipeg, "DAUID", counted, "n", choices), runs)
+        QgsProject.instance().clear()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 5)

@@ -1,0 +1,206 @@
+"""The figures of docs/tutorial.md, docs/choosing.md and docs/too-much-suppressed.md, over the demonstration city.
+
+    PYTHONPATH=build/package .venv/bin/python benchmarks/guide_examples.py
+
+First the three runs of the tutorial. Then what the recommended combinations, and nested levels, give for four
+quasi-identifiers and k = 5. Then a first try that suppresses far too much, six quasi-identifiers at k = 10, and what
+each way out of it gives. What is shown coarser, and how, is that of docs/generalising.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from vbas.benchmarks.generalising_example import QUASI_IDENTIFIERS, RULES, tables
+from vbas.core.areas import Areas
+from vbas.core.attribute_costs import AttributeCost, attribute_costs
+from vbas.core.configuration import RECOMMENDED, Configuration, aggregate
+from vbas.core.evaluation import Measures, evaluate
+from vbas.core.generalising import generalise_records, hierarchy_rule
+from vbas.core.generalising.hierarchies import Hierarchy
+from vbas.core.generalising.loss import records_by_category
+from vbas.core.generalising.texts import with_values_as_text
+from vbas.core.nesting.coarser import check_coarser, nest_coarser, release_coarser
+from vbas.core.nesting.making import build_levels
+from vbas.core.nesting.measures import evaluate_levels
+from vbas.core.nesting.places import places_of
+from vbas.core.nesting.planning import nest
+from vbas.core.nesting.views import as_shown
+from vbas.core.plan import Plan, suppress
+from vbas.core.privacy.requirement import Requirement, measure
+from vbas.core.records.matching import Records, match_records, requirement_of
+from vbas.core.records.table import RecordTable
+from vbas.core.site_number import SiteNumberOptions
+from vbas.core.suppression import Terms
+from vbas.core.synthetic.city import SENSITIVE, City, demonstration_city
+
+FOUR, K_FOUR = ("age_group", "sex", "marital_status", "education"), 5
+K_SIX = 10
+BUDGET = 5.0
+LEFT_OUT = ("ethnicity", "household_income")
+COARSER = {"age_group": 1, "marital_status": 1, "education": 1}
+# The last levels of the nested release, each after those before it.
+LAST_LEVELS = (("age_group", 1), ("household_income", 1), ("marital_status", 1), ("education", 1))
+
+
+@dataclass(frozen=True, eq=False)
+class Try:
+    """One run: what was done, and what it gave; alike : how many of the released classes have one diagnosis."""
+
+    title: str
+    measures: Measures
+    alike: str = ""
+
+    def row_with_alike(self) -> str:
+        """The row with how many classes have one diagnosis."""
+        return f"{self.row()} {self.alike} |"
+
+    def row(self) -> str:
+        """A row of a table of the guide."""
+        one = self.measures
+        return f"| {self.title} | {_percent(one.suppression_percent)} | {one.n_regions} | {one.mean_distance:.0f} m |"
+
+
+def _percent(value: float) -> str:
+    """Two digits that count, as “12.7 %” or “0.00033 %”."""
+    if value >= 1:
+        return f"{value:.1f} %"
+    return f"{value:#.2g} %" if value else "0 %"
+
+
+def records_of(city: City, names: Sequence[str], k: int) -> tuple[Areas, Records]:
+    """The city's areas, and its records with these quasi-identifiers."""
+    areas, people = city.areas(), city.people().table()
+    quasi = {name: people.quasi_identifiers[name] for name in names}
+    table = RecordTable(people.area, quasi, people.kept, sensitive=(SENSITIVE,))
+    return areas, match_records(table, areas, k=k)
+
+
+def one_level(
+    title: str, areas: Areas, records: Records, k: int, configuration: Configuration, n_diagnoses: int = 1
+) -> Try:
+    """Regions of one level."""
+    requirement = requirement_of(records, k, n_diagnoses)
+    run = aggregate(areas, records.profile, configuration, terms=Terms(k, requirement))
+    plan = suppress(records.profile, run.aggregation.crosswalk, k, requirement)
+    return Try(title, evaluate(areas, plan, run.aggregation.sites)[0], alike(plan, requirement))
+
+
+def nested(title: str, areas: Areas, records: Records, k: int, n_diagnoses: int = 1) -> Try:
+    """Nested levels, from the areas to one region."""
+    requirement = requirement_of(records, k, n_diagnoses)
+    plan = nest(areas, records.profile, build_levels(areas, records.profile), k, requirement=requirement)
+    return Try(title, evaluate_levels(areas, plan)[0], alike(plan, requirement))
+
+
+def alike(plan: Plan, requirement: Requirement) -> str:
+    """How many of the released classes have one diagnosis in common, of how many."""
+    diversity = measure(requirement, plan.label_of, len(plan.shown)).diversity[SENSITIVE]
+    return f"{int((diversity.distinct[plan.shown] == 1).sum())} of {int(plan.shown.sum())}"
+
+
+def combinations(city: City) -> Iterator[Try]:
+    """The recommended combinations, then nested levels."""
+    areas, records = records_of(city, FOUR, K_FOUR)
+    for name, one in RECOMMENDED.items():
+        configuration = Configuration(one.site_number, one.site_location or "balanced density", one.aggregation)
+        yield one_level(f"“{name}”", areas, records, K_FOUR, _with_k(configuration, K_FOUR))
+    yield nested("all-rounder, and “nested levels”", areas, records, K_FOUR)
+
+
+def tutorial(city: City, found: Mapping[str, Try]) -> Iterator[Try]:
+    """The runs of the tutorial; found : those of `combinations`, by their titles."""
+    configuration = _with_k(Configuration(), K_FOUR)
+    six = one_level("six quasi-identifiers", *records_of(city, QUASI_IDENTIFIERS, K_FOUR), K_FOUR, configuration)
+    areas, records = records_of(city, FOUR, K_FOUR)
+    yield six
+    yield Try("four quasi-identifiers", found["“all-rounder”"].measures, found["“all-rounder”"].alike)
+    yield one_level("four, two diagnoses in each class", areas, records, K_FOUR, configuration, n_diagnoses=2)
+    plain = found["all-rounder, and “nested levels”"]
+    yield Try("four, nested levels", plain.measures, plain.alike)
+    yield nested("four, nested levels, two diagnoses in each class", areas, records, K_FOUR, n_diagnoses=2)
+
+
+def first_try(city: City) -> tuple[Try, list[AttributeCost]]:
+    """All six, as the form proposes, and what each attribute costs with these regions."""
+    areas, records = records_of(city, QUASI_IDENTIFIERS, K_SIX)
+    run = aggregate(areas, records.profile, _with_k(Configuration(), K_SIX), terms=Terms(K_SIX))
+    crosswalk = run.aggregation.crosswalk
+    measures, _ = evaluate(areas, suppress(records.profile, crosswalk, K_SIX), run.aggregation.sites)
+    return Try("first try", measures), attribute_costs(records.profile, crosswalk, Terms(K_SIX))
+
+
+def ways_out(city: City) -> Iterator[Try]:
+    """What each way out gives, one by one and together."""
+    areas, six = records_of(city, QUASI_IDENTIFIERS, K_SIX)
+    plain = _with_k(Configuration(), K_SIX)
+    for name in LEFT_OUT:
+        fewer = [one for one in QUASI_IDENTIFIERS if one != name]
+        yield one_level(f"without {name}", *records_of(city, fewer, K_SIX), K_SIX, plain)
+    fewer = [one for one in QUASI_IDENTIFIERS if one not in LEFT_OUT]
+    yield one_level(f"without {' and '.join(LEFT_OUT)}", *records_of(city, fewer, K_SIX), K_SIX, plain)
+    hierarchies = hierarchies_of(six)
+    for levels in (*({name: 1} for name in COARSER), COARSER):
+        node = [levels.get(name, 0) for name in QUASI_IDENTIFIERS]
+        coarse = generalise_records(six, hierarchies, node, areas)
+        yield one_level(f"{', '.join(levels)} one level coarser", areas, coarse, K_SIX, plain)
+    options = SiteNumberOptions(k=K_SIX, budget=BUDGET)
+    budgeted = Configuration("suppression budget", number_options=options)
+    yield one_level(f"suppression budget of {BUDGET:g} %", areas, six, K_SIX, budgeted)
+    yield nested("nested levels", areas, six, K_SIX)
+    yield nested_then_coarser(areas, six, hierarchies)
+
+
+def nested_then_coarser(areas: Areas, records: Records, hierarchies: Mapping[str, Hierarchy]) -> Try:
+    """Nested levels, and above them levels that show what is still too rare with coarser values."""
+    records, coarser = with_values_as_text(records, hierarchies, list(dict(LAST_LEVELS)), areas)
+    places = places_of(records.profile, build_levels(areas, records.profile), coarser, LAST_LEVELS)
+    plan = nest_coarser(areas, places, K_SIX)
+    check_coarser(release_coarser(plan, places, records), places)
+    return Try("nested levels, coarser values last", evaluate_levels(areas, as_shown(plan, places))[0])
+
+
+def hierarchies_of(records: Records) -> dict[str, Hierarchy]:
+    """The coarser values of docs/generalising.md."""
+    quasi = records.table.quasi_identifiers
+    found = {name: table.hierarchy(quasi[name].categories) for name, table in tables().items()}
+    for name, words in RULES.items():
+        column = quasi[name]
+        found[name] = hierarchy_rule(name, words).hierarchy(column.categories, records_by_category(column, None))
+    return found
+
+
+def _with_k(configuration: Configuration, k: int) -> Configuration:
+    number = configuration.site_number
+    return Configuration(number, configuration.site_location, configuration.aggregation, SiteNumberOptions(k=k))
+
+
+def printed() -> Iterator[str]:
+    """What the pages quote, line by line."""
+    city = demonstration_city()
+    found = {one.title: one for one in combinations(city)}
+    yield "| run | suppressed | regions | mean distance | classes with one diagnosis |"
+    yield "|---|---|---|---|---|"
+    yield from (one.row_with_alike() for one in tutorial(city, found))
+    yield ""
+    yield "| what to favour | suppressed | regions | mean distance |"
+    yield "|---|---|---|---|"
+    yield from (one.row() for one in found.values())
+    yield ""
+    tried, costs = first_try(city)
+    yield f"| with these {tried.measures.n_regions} regions | suppressed |"
+    yield "|---|---|"
+    yield f"| all six | {_percent(tried.measures.suppression_percent)} |"
+    for cost in sorted(costs, key=lambda one: one.without):
+        yield f"| without {cost.quasi_identifier} | {_percent(cost.without)} |"
+    yield ""
+    yield "| way out | suppressed | regions | mean distance |"
+    yield "|---|---|---|---|"
+    yield tried.row()
+    yield from (one.row() for one in ways_out(city))
+
+
+if __name__ == "__main__":
+    for line in printed():
+        print(line)

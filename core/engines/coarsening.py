@@ -1,0 +1,92 @@
+"""Coarser quasi-identifiers of records in place: counted here, shown by the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from scipy import sparse
+
+from ..generalising.collapsing import generalise_profile, generalise_table
+from ..generalising.hierarchies import Hierarchy
+from ..plan import area_of_cells
+from ..profile import Profile
+from ..records.coarsened import Coarsened
+from ..records.columns import Column
+from . import steps
+from .engine import Engine, Expression
+from .profiling import InPlace
+
+
+def coarser_in_place(found: InPlace, hierarchies: Mapping[str, Hierarchy], node: Sequence[int]) -> InPlace:
+    """The records with their quasi-identifiers at a node, as `generalise_table` shows a table.
+
+    hierarchies : by quasi-identifier, of its categories; node : a level for each, 0 as it is. The cells are added up
+    here; the engine learns which coarser value each value has. Raises InputError for a level that there is not.
+    """
+    names = found.fields.quasi_identifiers
+    table = generalise_table(found.table(), hierarchies, node)
+    if not table.coarsened:
+        return found
+    cells = sparse.csr_matrix(
+        (found.records, (found.area, found.class_of)), shape=(len(found.areas), len(found.classes))
+    )
+    profile, _ = generalise_profile(Profile(cells, found.classes, found.categories, names), hierarchies, node)
+    sizes, codes = dict(found.sizes), list(found.codes)
+    dictionaries, maps = dict(found.dictionaries), {}
+    for position, (one, name) in enumerate(zip(found.quasi, names)):
+        if name in table.coarsened:
+            level = hierarchies[name].codes[node[position]]
+            coarser = profile.categories[position]
+            codes[position] = np.arange(len(coarser))  # the missing one, which has no value in the engine, is last
+            sizes[one] = len(coarser) - sum(value is None for value in coarser)
+            maps[one] = _map(found, position, level, coarser, codes[position])
+            dictionaries[one] = _dictionary(found.engine, one, coarser)
+    return replace(
+        found,
+        dictionaries=dictionaries,
+        sizes=sizes,
+        rows=steps.coarsened(found.rows, maps, sizes, found.quasi),
+        with_others=steps.coarsened(found.with_others, maps, sizes, found.quasi),
+        area=area_of_cells(profile).astype(np.int32),
+        class_of=profile.counts.indices.astype(np.int32),
+        records=profile.counts.data.astype(np.int64),
+        classes=profile.classes,
+        class_keys=_keys(profile.classes, codes, list(sizes.values())),
+        categories=profile.categories,
+        codes=tuple(codes),
+        coarsened={name: _without_rows(one) for name, one in table.coarsened.items()},
+    )
+
+
+def _map(found: InPlace, position: int, level: np.ndarray, coarser: np.ndarray, codes: np.ndarray) -> Expression:
+    """Which coarser value each code has; level : (n,) the coarser category of each category."""
+    one, original = found.quasi[position], found.codes[position]
+    columns = {
+        f"o_{one}": original.astype(np.int32),
+        f"c_{one}": codes[level].astype(np.int32),
+        f"v_{one}": coarser[level],
+    }
+    return found.engine.upload(f"vbas_coarser_{one}", columns)
+
+
+def _dictionary(engine: Engine, one: str, coarser: np.ndarray) -> Expression:
+    """The coarser values that are there, with their codes, as `steps.dictionary` gives those of a field."""
+    there = coarser[[value is not None for value in coarser]]
+    columns = {f"v_{one}": there, f"c_{one}": np.arange(len(there), dtype=np.int32)}
+    return engine.upload(f"vbas_values_{one}", columns)
+
+
+def _keys(classes: np.ndarray, codes: Sequence[np.ndarray], sizes: Sequence[int]) -> np.ndarray:
+    """The number of each class in the engine, as `steps.numbered` makes it, (C,) int64."""
+    key = np.zeros(len(classes), np.int64)
+    for column, code, size in zip(classes.T, codes, sizes):
+        key = key * (size + 1) + code[column]
+    return key
+
+
+def _without_rows(one: Coarsened) -> Coarsened:
+    """The same, with each original value once in place of one a cell."""
+    categories = one.original.categories
+    return replace(one, original=Column(np.arange(len(categories)), categories))

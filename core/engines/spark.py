@@ -1,0 +1,236 @@
+"""Spark: Parquet folders and tables of a cluster, counted and released by it, through a driver here or Spark Connect.
+
+Spark keeps no state of a table as a transaction would: it plans on the files that it listed, which are looked at once
+more at the end, and what was written is counted against what the plan foretold.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Callable
+
+import ibis
+import numpy as np
+import pyarrow as pa
+import sqlglot as sg
+import sqlglot.expressions as sge
+from ibis.backends.sql.compilers.pyspark import PySparkCompiler
+
+from ..errors import InputError
+from ..language import tr
+from ..progress import Progress
+from .addresses import Address
+from .engine import Arrow, EngineError, Expression, in_background
+from .spark_failures import FAILURES, UNKNOWN_FIELD, condition, sentence
+from .spark_places import Place, is_path, place_of, quoted
+from .spark_session import opened_session
+
+# Types whose equal values are written alike, and what Ibis calls them; decimals too. All else is compared as text.
+PLAIN = {
+    "boolean": "boolean",
+    "tinyint": "int8",
+    "smallint": "int16",
+    "int": "int32",
+    "bigint": "int64",
+    "date": "date",
+    "timestamp": "timestamp('UTC')",
+    "timestamp_ntz": "timestamp",
+}
+FLOATS = {"float": "float32", "double": "float64"}
+BINARY = "UTF8_BINARY"  # the collation that compares byte by byte
+
+
+def open_engine(address: Address, table: str, schema: str, memory: int, progress: Progress) -> Spark:
+    """An engine over a folder of Parquet files, or a table or view of the cluster's catalogue."""
+    return Spark(address, table, schema, memory, progress)
+
+
+class Spark:
+    """See `Engine`. Its tables of its own are kept by the executors until it is left."""
+
+    title = "Spark"
+    decodes = False
+
+    def __init__(self, address: Address, table: str, schema: str, memory: int, progress: Progress) -> None:
+        if not table:
+            raise InputError(
+                tr(
+                    "TABLE is empty: for Spark, give the folder of Parquet files as the cluster sees it, or the name "
+                    "of a table."
+                )
+            )
+        if schema and is_path(table):
+            raise InputError(tr("SCHEMA is for tables: leave it empty where TABLE is a folder."))
+        self._address, self._progress, self._given = address, progress, (schema, table)
+        self._session: Any = None
+        self._kept: list[Any] = []
+        self._staged: Place | None = None
+        self._final: Place | None = None
+        self._tag = f"vbas-{secrets.token_hex(8)}"
+        self._at: Any = None  # the Session
+        try:
+            self._at = self._guarded(lambda: opened_session(address, memory), tagged=False)
+            self._session = self._at.session
+            self._types: dict[str, str] = self._guarded(lambda: dict(self._table().dtypes))
+            self.fields: Mapping[str, str] = self._types
+            self._state = self._guarded(self._seen)
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __enter__(self) -> Spark:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._staged is not None:
+            with suppress(*FAILURES):
+                self._staged.remove()
+        for frame in self._kept:
+            with suppress(*FAILURES):
+                frame.unpersist()
+        if self._at is not None:
+            with suppress(*FAILURES):
+                self._at.close()
+
+    def source(self, names: Mapping[str, str]) -> Expression:
+        """See `Engine`."""
+        columns = [self._comparable(field).as_(name, quoted=True) for name, field in names.items()]
+        self._guarded(lambda: self._table().createOrReplaceTempView("vbas_table"))
+        rows = self._sql(sg.select(*columns).from_(sg.table("vbas_table", quoted=True)))
+        kinds = {name: self._kind(field) for name, field in names.items()}
+        return self._named("vbas_source", rows, ibis.schema(kinds))
+
+    def keep(self, name: str, expression: Expression) -> Expression:
+        """See `Engine`."""
+        return self._kept_as(name, self._frame(expression), expression.schema())
+
+    def upload(self, name: str, columns: Mapping[str, np.ndarray]) -> Expression:
+        """See `Engine`."""
+        table = pa.table({column: pa.array(values) for column, values in columns.items()})
+        rows = self._guarded(lambda: self._session.createDataFrame(table))
+        return self._kept_as(name, rows, ibis.Schema.from_pyarrow(table.schema))
+
+    def fetch(self, expression: Expression) -> Iterator[Arrow]:
+        """See `Engine`."""
+        rows = self._frame(expression)
+        yield from self._guarded(rows.toArrow).to_batches()
+
+    def stage(self, expression: Expression, destination: str, dictionaries: Mapping[str, Expression]) -> Expression:
+        """See `Engine`. A folder of Parquet files for a destination with a slash in it, else a table."""
+        place = place_of(self._at, destination, self._given[0])
+        self._guarded(place.check_free)
+        staged = place.beside(f"vbas_{secrets.token_hex(8)}")
+        self._staged, self._final = staged, place
+        rows = self._sql(_sorted_apart(PySparkCompiler().to_sqlglot(expression.unbind()), expression.columns))
+        self._guarded(lambda: staged.write(rows))
+        return self._named("vbas_written", self._guarded(staged.read), expression.schema())
+
+    def unchanged(self) -> None:
+        """See `Engine`."""
+        if self._guarded(self._seen) != self._state:
+            raise EngineError(
+                tr(
+                    "The records were changed while they were being worked on: nothing was written. Start again when "
+                    "nobody writes to them."
+                )
+            )
+
+    def publish(self) -> str:
+        """See `Engine`."""
+        staged, final = self._staged, self._final
+        if staged is None or final is None:
+            raise EngineError(tr("Nothing was staged."))
+        self._guarded(lambda: staged.rename(final))
+        self._staged = None
+        return str(final)
+
+    def _table(self) -> Any:
+        """The records, as a frame of Spark, planned on the files that are there now."""
+        schema, table = self._given
+        if is_path(table):
+            return self._session.read.parquet(table)
+        name = quoted((*(schema.split(".") if schema else ()), table))
+        self._session.catalog.refreshTable(name)
+        return self._session.table(name)
+
+    def _seen(self) -> list[tuple] | None:
+        """The files behind the records with their sizes and times; None where the table is not one of files."""
+        if is_path(self._given[1]):
+            every = self._session.read.format("binaryFile").option("recursiveFileLookup", "true")
+            files = every.load(self._given[1]).select("path", "length", "modificationTime")
+            return sorted(tuple(row) for row in files.collect())
+        try:
+            parts = (f"_metadata.file_{one}" for one in ("path", "size", "modification_time"))
+            return sorted(tuple(row) for row in self._table().select(*parts).distinct().collect())
+        except FAILURES as error:
+            if condition(error) in UNKNOWN_FIELD:
+                return None
+            raise
+
+    def _comparable(self, field: str) -> sge.Expression:
+        """A field such that what is equal looks alike."""
+        column, kind = sg.column(field, quoted=True), self._types[field]
+        if kind in PLAIN or kind.startswith("decimal"):
+            return column
+        if kind in FLOATS:  # NaN is no value; adding 0 makes -0 the 0 that it equals
+            number = sge.Add(this=column, expression=sge.Cast(this=sge.Literal.number(0), to=sge.DataType.build(kind)))
+            return sge.Case(ifs=[sge.If(this=sg.func("isnan", column), true=sge.Null())], default=number)
+        if kind == "string":
+            return column
+        if kind == "binary":
+            return sg.func("hex", column)
+        return sg.func("collate", sge.Cast(this=column, to=sge.DataType.build("string")), sge.Literal.string(BINARY))
+
+    def _kind(self, field: str) -> str:
+        kind = self._types[field]
+        return {**PLAIN, **FLOATS}.get(kind) or (kind if kind.startswith("decimal") else "string")
+
+    def _kept_as(self, name: str, rows: Any, schema: Expression) -> Expression:
+        """Rows that are worked out once and kept; Spark then knows how many they are, and joins by that."""
+        self._kept.append(self._guarded(rows.persist))
+        self._guarded(rows.count)
+        return self._named(name, rows, schema)
+
+    def _named(self, name: str, rows: Any, schema: Expression) -> Expression:
+        self._guarded(lambda: rows.createOrReplaceTempView(name))
+        return ibis.table(schema, name=name)
+
+    def _frame(self, expression: Expression) -> Any:
+        return self._sql(PySparkCompiler().to_sqlglot(expression.unbind()))
+
+    def _sql(self, statement: sge.Expression) -> Any:
+        text = statement.sql(PySparkCompiler.dialect)
+        return self._guarded(lambda: self._session.sql(text))
+
+    def _guarded(self, call: Callable[[], Any], tagged: bool = True) -> Any:
+        """A call in the background; what Spark says as a sentence without values and without secrets."""
+
+        def under_tag() -> Any:  # what Spark does for this thread can be interrupted by its tag
+            if tagged:
+                self._session.addTag(self._tag)
+            return call()
+
+        try:
+            return in_background(under_tag, self._progress, self._interrupt)
+        except FAILURES as error:
+            problem = sentence(error, self._address.place)
+        raise problem
+
+    def _interrupt(self) -> None:
+        with suppress(*FAILURES):
+            if self._session is not None:
+                self._session.interruptTag(self._tag)
+
+
+def _sorted_apart(statement: sge.Expression, shown: Sequence[str]) -> sge.Expression:
+    """A sorted query whose rows are dealt out by what they show, and sorted in every part.
+
+    To sort across the parts Spark would work out all rows twice, once to see where to part them.
+    """
+    order = statement.args["order"]
+    statement.set("order", None)
+    statement.set("distribute", sge.Distribute(expressions=[sg.column(name, quoted=True) for name in shown]))
+    statement.set("sort", sge.Sort(expressions=order.expressions))
+    return statement

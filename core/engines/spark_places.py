@@ -1,0 +1,231 @@
+"""Where a release by Spark goes: a folder of Parquet files, or a table; staged beside it, then moved."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from pyspark.errors import PySparkException
+
+from ..errors import InputError
+from ..language import tr
+from .engine import EngineError
+from .spark_session import Session
+
+
+class Place(Protocol):
+    """A place of a release, of which nothing need be there yet."""
+
+    def check_free(self) -> None:
+        """Raise InputError where something is there already, or where nothing can be."""
+
+    def beside(self, name: str) -> Place:
+        """A place of this name next to it, that nobody else looks at."""
+
+    def write(self, rows: Any) -> None:
+        """Write rows, in their order."""
+
+    def read(self) -> Any:
+        """What was written, read anew."""
+
+    def rename(self, final: Any) -> None:
+        """Move what was written to a place that is free. Raises EngineError where it was taken meanwhile."""
+
+    def remove(self) -> None:
+        """Remove what was written, if anything was."""
+
+
+def is_path(name: str) -> bool:
+    """Whether a table is named by its folder."""
+    return "/" in name
+
+
+def place_of(at: Session, destination: str, schema: str) -> Place:
+    """The place that a user names; schema : of a table that is named without one."""
+    if is_path(destination):
+        return FolderHere(at, destination) if at.java is None else FolderThere(at, destination)
+    names = tuple(part for part in destination.split(".") if part)
+    if not names:
+        raise InputError(tr("DESTINATION is empty: give a new folder, as the cluster sees it, or a new table."))
+    return TablePlace(at, (*schema.split("."), *names) if schema and len(names) == 1 else names)
+
+
+def quoted(names: Sequence[str]) -> str:
+    """A name of Spark's SQL from its parts."""
+    return ".".join("`" + name.replace("`", "``") + "`" for name in names)
+
+
+@dataclass(frozen=True)
+class TablePlace:
+    """A table of the cluster's catalogue, in the format that the cluster gives its tables."""
+
+    at: Session
+    names: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return ".".join(self.names)
+
+    def check_free(self) -> None:
+        """See `Place`."""
+        if self.at.session.catalog.tableExists(quoted(self.names)):
+            raise _taken(self)
+
+    def beside(self, name: str) -> TablePlace:
+        """See `Place`."""
+        return TablePlace(self.at, (*self.names[:-1], name))
+
+    def write(self, rows: Any) -> None:
+        """See `Place`."""
+        rows.write.saveAsTable(quoted(self.names))
+
+    def read(self) -> Any:
+        """See `Place`."""
+        return self.at.session.table(quoted(self.names))
+
+    def rename(self, final: TablePlace) -> None:
+        """See `Place`. Spark refuses a name that is taken."""
+        if self.at.session.catalog.tableExists(quoted(final.names)):
+            raise _taken_meanwhile(final)
+        self.at.session.sql(f"ALTER TABLE {quoted(self.names)} RENAME TO {quoted(final.names[-2:])}")
+
+    def remove(self) -> None:
+        """See `Place`."""
+        self.at.session.sql(f"DROP TABLE IF EXISTS {quoted(self.names)}")
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A folder of Parquet files."""
+
+    at: Session
+    path: str
+
+    def __str__(self) -> str:
+        return self.path
+
+    def write(self, rows: Any) -> None:
+        """See `Place`."""
+        rows.write.parquet(self.path)
+
+    def read(self) -> Any:
+        """See `Place`."""
+        return self.at.session.read.parquet(self.path)
+
+
+class FolderThere(Folder):
+    """A folder in any file system that the driver knows, moved by the driver."""
+
+    def check_free(self) -> None:
+        """See `Place`."""
+        if self._files().exists(self._of(self.path)):
+            raise _taken(self)
+        parent = self._of(self.path).getParent()
+        if not self._files().exists(parent):
+            raise _no_folder(parent.toString())
+
+    def beside(self, name: str) -> FolderThere:
+        """See `Place`. Spark does not look into what has a dot in front."""
+        return FolderThere(self.at, f"{self._of(self.path).getParent().toString().rstrip('/')}/.{name}")
+
+    def rename(self, final: FolderThere) -> None:
+        """See `Place`. Hadoop's plain rename would move it into a folder that is there; that of a context refuses."""
+        if self._files().exists(self._of(final.path)):
+            raise _taken_meanwhile(final)
+        hadoop = self.at.java.org.apache.hadoop.fs
+        none = self.at.session.sparkContext._gateway.new_array(hadoop.Options.Rename, 0)
+        context = hadoop.FileContext.getFileContext(self._files().getUri(), self._settings())
+        context.rename(self._of(self.path), self._of(final.path), none)
+
+    def remove(self) -> None:
+        """See `Place`. A folder of this machine is removed also where the driver is gone."""
+        here = _here(self.path)
+        try:
+            self._files().delete(self._of(self.path), True)
+        finally:
+            if here is not None:
+                shutil.rmtree(here, ignore_errors=True)
+
+    def _settings(self) -> Any:
+        return self.at.session.sparkContext._jsc.hadoopConfiguration()
+
+    def _of(self, path: str) -> Any:
+        return self.at.java.org.apache.hadoop.fs.Path(path)
+
+    def _files(self) -> Any:
+        return self._of(self.path).getFileSystem(self._settings())
+
+
+class FolderHere(Folder):
+    """A folder that the cluster and this machine both see: over Spark Connect nothing but this machine can move it."""
+
+    def check_free(self) -> None:
+        """See `Place`. An empty folder made here, and looked for there, shows whether both see the same."""
+        here = self._local()
+        if here.exists() or here.is_symlink():
+            raise _taken(self)
+        if not here.parent.is_dir():
+            raise _no_folder(here.parent)
+        seen = here.with_name(f".vbas_{secrets.token_hex(8)}")
+        seen.mkdir()
+        try:
+            self.at.session.read.format("binaryFile").load(str(seen)).count()
+        except PySparkException:
+            raise _not_shared() from None
+        finally:
+            seen.rmdir()
+
+    def beside(self, name: str) -> FolderHere:
+        """See `Place`."""
+        return FolderHere(self.at, str(self._local().with_name(f".{name}")))
+
+    def rename(self, final: FolderHere) -> None:
+        """See `Place`."""
+        if final._local().exists():
+            raise _taken_meanwhile(final)
+        self._local().rename(final._local())
+
+    def remove(self) -> None:
+        """See `Place`."""
+        shutil.rmtree(self._local(), ignore_errors=True)
+
+    def _local(self) -> Path:
+        here = _here(self.path)
+        if here is None:
+            raise _not_shared()
+        return here
+
+
+def _here(path: str) -> Path | None:
+    """The folder of this machine that a path names, None for one of another file system."""
+    parts = urlsplit(path)
+    if parts.scheme not in ("", "file"):
+        return None
+    return Path(parts.path if parts.scheme else path).absolute()
+
+
+def _taken(place: object) -> InputError:
+    return InputError(tr("DESTINATION: “{place}” is there already: choose a new name.", place=place))
+
+
+def _taken_meanwhile(place: object) -> EngineError:
+    return EngineError(tr("DESTINATION: “{place}” was made meanwhile: nothing was written.", place=place))
+
+
+def _no_folder(place: object) -> InputError:
+    return InputError(
+        tr("DESTINATION: the cluster sees no folder “{place}”: make it first or choose another place.", place=place)
+    )
+
+
+def _not_shared() -> InputError:
+    return InputError(
+        tr(
+            "DESTINATION: over Spark Connect a folder must be one that the cluster and this machine both see: give "
+            "such a one, or the name of a new table."
+        )
+    )

@@ -1,0 +1,22 @@
+"""How a value is written as text: in messages, in reports, and wherever values are compared as text."""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import singledispatch
+
+# Control characters, marks that turn the direction of writing, halves of characters: nobody sees them.
+UNSEEN = ("Cc", "Cf", "Cs")
+
+
+@singledispatch
+def plain_text(value: object) -> str:
+    """The value as text. Whoever brings values of other kinds, such as the dates of QGIS, registers how they read."""
+    return str(value)
+
+
+def visible(text: str) -> str:
+    """A text in one line, each character that cannot be seen replaced by “�”: QGIS ends texts at the first NUL."""
+    if text.isprintable():
+        return text
+    return "".join(" " if mark in "\n\r\t" else "�" if unicodedata.category(mark) in UNSEEN else mark for mark in text)

@@ -1,0 +1,115 @@
+"""The trade-off between regions and suppression: what each number of regions suppresses, for one configuration."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..aggregation import Aggregation
+from ..areas import Areas
+from ..arrays import to_list
+from ..configuration import Configuration, Trials
+from ..crosswalk import Crosswalk
+from ..profile import Profile
+from ..progress import Progress, part, silent
+from ..site_number.suppression_budget import most_within, numbers_tried
+from ..suppression import Terms, suppressed_by_class, suppression_percent
+
+MOST_POINTS = 25
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """A number of sites, the regions that it gives, and the per cent of all records that these suppress."""
+
+    n_sites: int
+    n_regions: int
+    percent: float
+
+
+class Curve:
+    """What numbers of sites suppress; each number is run once.
+
+    areas : n areas with the population to balance; profile : of the same areas, in the same order; configuration : how
+    sites are located and areas joined; terms : what is asked of a release.
+    Raises InputError for an unknown approach.
+    """
+
+    def __init__(self, areas: Areas, profile: Profile, configuration: Configuration, terms: Terms) -> None:
+        self._profile, self._terms, self._n_areas = profile, terms, len(areas)
+        self._trials = Trials(areas, profile, configuration, terms=terms)
+        self._found: dict[int, CurvePoint] = {}
+
+    @property
+    def points(self) -> list[CurvePoint]:
+        """The numbers run so far, ascending."""
+        return [self._found[number] for number in sorted(self._found)]
+
+    @property
+    def whole(self) -> bool:
+        """Whether all of `numbers_on_curve` are run."""
+        return all(number in self._found for number in numbers_on_curve(self._n_areas))
+
+    def own_number(self, progress: Progress = silent) -> int:
+        """The number that the configuration itself chooses. Raises InputError for settings it refuses."""
+        return self._trials.number(progress).n_sites
+
+    def aggregation(self, n_sites: int, progress: Progress = silent) -> Aggregation:
+        """The regions of a number of sites, 1 <= n_sites <= n."""
+        return self._trials.parts(n_sites, progress)[1]
+
+    def point(self, n_sites: int, progress: Progress = silent) -> CurvePoint:
+        """What a number of sites gives, 1 <= n_sites <= n."""
+        if n_sites not in self._found:
+            crosswalk = self.aggregation(n_sites, progress).crosswalk
+            percent = percent_suppressed(self._profile, crosswalk, self._terms)
+            self._found[n_sites] = CurvePoint(n_sites, crosswalk.n_regions, percent)
+        return self._found[n_sites]
+
+    def filled(self, progress: Progress = silent) -> Iterator[CurvePoint]:
+        """The points of the whole curve: its ends first, then ever finer, those that are known already at once."""
+        numbers = coarse_to_fine(numbers_on_curve(self._n_areas))
+        for done, number in enumerate(numbers):
+            yield self.point(number, part(progress, done / len(numbers), (done + 1) / len(numbers)))
+        progress(1.0)
+
+    def most_within(self, budget: float, progress: Progress = silent) -> CurvePoint | None:
+        """The most sites found that suppress at most `budget` per cent, as `suppression budget` finds them; None where
+        no number does."""
+        tried = numbers_tried(lambda number, step: self.point(number, step).percent, self._n_areas, budget, progress)
+        n_sites = most_within(tried, budget)
+        return self._found[n_sites] if n_sites else None
+
+
+def percent_suppressed(profile: Profile, crosswalk: Crosswalk, terms: Terms) -> float:
+    """Per cent of all records that a crosswalk of the same areas suppresses."""
+    return suppression_percent(profile, suppressed_by_class(profile, crosswalk, terms), terms)
+
+
+def least_suppressed(profile: Profile, terms: Terms) -> float:
+    """Per cent of all records that are suppressed whatever the regions: those too rare even in one region of all areas.
+
+    Nested levels that end in one region suppress just these.
+    """
+    return percent_suppressed(profile, Crosswalk(np.zeros(profile.counts.shape[0], np.int64), 1), terms)
+
+
+def numbers_on_curve(n_areas: int, most: int = MOST_POINTS) -> list[int]:
+    """At most so many numbers of sites from 1 to the number of areas, about evenly apart on a logarithmic axis."""
+    return to_list(np.unique(np.rint(np.geomspace(1, n_areas, most)).astype(np.int64)))
+
+
+def coarse_to_fine(numbers: Sequence[int]) -> list[int]:
+    """The same numbers, one at least, in the order in which they tell most: both ends, then the middle of each gap."""
+    ends = dict.fromkeys((0, len(numbers) - 1))
+    found, gaps = [numbers[position] for position in ends], deque([(0, len(numbers) - 1)])
+    while gaps:
+        low, high = gaps.popleft()
+        if high - low > 1:
+            middle = (low + high) // 2
+            found.append(numbers[middle])
+            gaps += [(low, middle), (middle, high)]
+    return found

@@ -1,0 +1,281 @@
+"""The tutorial of the guide, done in a real QGIS window by its widgets, with a picture of each step.
+
+`scripts/screenshots` starts QGIS with this script: in it nothing is called that a reader would not click, but for the
+layers and the size of windows, which are set so that the pictures show what matters.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import processing
+from PIL import Image
+from processing.modeler.ModelerDialog import ModelerDialog
+from qgis.core import QgsApplication, QgsMapLayer, QgsProject
+from qgis.gui import QgsCollapsibleGroupBoxBasic
+from qgis.PyQt import sip
+from qgis.PyQt.QtCore import QPoint, Qt, QTimer
+from qgis.PyQt.QtGui import QPixmap, QTextCursor
+from qgis.PyQt.QtWidgets import QApplication, QDialog, QDockWidget, QLabel, QScrollArea, QTextEdit, QToolBar, QWidget
+from qgis.utils import iface
+
+PICTURES = Path(os.environ["VBAS_PICTURES"])
+WORK = Path(os.environ["VBAS_PICTURES_WORK"])
+SIX = ["age_group", "sex", "marital_status", "ethnicity", "education", "household_income"]
+FOUR = ["age_group", "sex", "marital_status", "education"]
+# A step waits this long, in milliseconds, for what it has asked the window to do.
+MOMENT = 700
+TRUE_COLOURS, OTHER_COLOURS = 160, 96
+Steps = Iterator[int]
+
+
+def story() -> Steps:
+    """All pictures, in the order of the tutorial; what is yielded is how long to wait before going on."""
+    bare_window()
+    yield MOMENT
+    yield from toolbox()
+    areas, records = yield from city()
+    yield from attribute_table(records)
+    inputs = {
+        "REGIONS": areas.id(),
+        "REGION_ID": "area",
+        "POPULATION": "population",
+        "RECORDS": records.id(),
+        "RECORD_REGION": "area",
+        "K": 5,
+    }
+    yield from log((yield from run("anonymize", {**inputs, "QUASI_IDENTIFIERS": SIX}, form="form")), "log_six")
+    forget_all_but(areas, records)
+    report = str(WORK / "report.html")
+    inputs = {**inputs, "QUASI_IDENTIFIERS": FOUR, "SENSITIVE": ["diagnosis"], "L_DIVERSITY": 2}
+    yield from log((yield from run("anonymize", {**inputs, "REPORT": report}, advanced="SENSITIVE")), "log_four")
+    yield from map_of("regions")
+    page(report, "report")
+    forget_all_but(areas, records)
+    yield from log((yield from run("anonymize", {**inputs, "RELEASE": "nested levels"})), "log_nested")
+    yield from map_of("nested", unticked=output("vbas_level", "suppressed"))
+    released = output("vbas_level", "diagnosis")
+    checked = {"RECORDS": released.id(), "QUASI_IDENTIFIERS": ["vbas_level", "vbas_region", *FOUR], "K": 5}
+    yield from log((yield from run("checkrelease", checked)), "log_check")
+    yield from designer()
+
+
+def bare_window() -> None:
+    """Layers and map alone."""
+    window = iface.mainWindow()
+    window.resize(960, 620)
+    for bar in window.findChildren(QToolBar):
+        bar.hide()
+    window.statusBar().hide()
+    close_panels()
+
+
+def close_panels() -> None:
+    """All but the layers, for the room they take."""
+    for dock in iface.mainWindow().findChildren(QDockWidget):
+        if dock.objectName() != "Layers":
+            dock.hide()
+
+
+def toolbox() -> Steps:
+    """The Processing toolbox with the groups of VBAS."""
+    dock = iface.mainWindow().findChild(QDockWidget, "ProcessingToolbox")
+    dock.show()
+    dock.setFloating(True)
+    dock.resize(420, 740)
+    yield MOMENT
+    tree = dock.algorithmTree
+    model = tree.model()
+    tree.collapseAll()
+    for row in range(model.rowCount()):
+        provider = model.index(row, 0)
+        if provider.data() == "VBAS":
+            tree.expand(provider)
+            for group in range(model.rowCount(provider)):
+                tree.expand(model.index(group, 0, provider))
+            tree.scrollTo(provider, tree.ScrollHint.PositionAtTop)
+    yield MOMENT
+    save(dock.grab(), "toolbox")
+    dock.setFloating(False)
+    dock.hide()
+
+
+def city() -> Iterator[int]:
+    """The demonstration city, made by its form, on the map."""
+    dialog = yield from run("demonstrationcity", {})
+    dialog.close()
+    layers = {layer.isSpatial(): layer for layer in QgsProject.instance().mapLayers().values()}
+    yield from map_of("city")
+    return layers[True], layers[False]
+
+
+def attribute_table(layer) -> Steps:
+    """The first records."""
+    iface.showAttributeTable(layer)
+    yield 3 * MOMENT
+    table = next(one for one in QApplication.topLevelWidgets() if one.objectName().startswith("QgsAttributeTable"))
+    table.resize(960, 420)
+    yield 2 * MOMENT
+    save(table.grab(), "records")
+    table.close()
+    yield MOMENT
+
+
+def run(name: str, parameters: dict[str, object], form: str = "", advanced: str = "") -> Iterator[int]:
+    """The dialog of an algorithm, filled and run to its end.
+
+    form : the name of a picture of it; advanced : a parameter that a picture “advanced” is to show
+    """
+    dialog = processing.createAlgorithmDialog(f"vbas:{name}", {})
+    dialog.resize(940, 800)
+    dialog.show()
+    yield 2 * MOMENT
+    dialog.mainWidget().setParameters(parameters)
+    yield MOMENT
+    if form:
+        save(dialog.grab(), form)
+    if advanced:
+        definition = dialog.algorithm().parameterDefinition(advanced)
+        sip.cast(dialog.findChild(QWidget, "grpAdvanced"), QgsCollapsibleGroupBoxBasic).setCollapsed(False)
+        yield MOMENT
+        labels = [one for one in dialog.findChildren(QLabel) if one.text().startswith(definition.description())]
+        area = dialog.findChild(QScrollArea)
+        area.verticalScrollBar().setValue(labels[0].mapTo(area.widget(), QPoint(0, 0)).y() - 60)
+        dialog.resize(940, 480)
+        yield MOMENT
+        save(dialog.grab(), "advanced")
+    dialog.runButton().click()
+    yield MOMENT
+    while not dialog.runButton().isEnabled():
+        yield MOMENT
+    yield 2 * MOMENT
+    return dialog
+
+
+def log(dialog: QDialog, name: str) -> Steps:
+    """The last lines of the log that are ours: QGIS lists the outputs below them; the dialog is closed then."""
+    dialog.findChild(QWidget, "textShortHelp").hide()
+    dialog.resize(820, 420)
+    yield MOMENT
+    text = next(one for one in dialog.findChildren(QTextEdit) if one.objectName() == "txtLog")
+    lines = text.toPlainText().splitlines()
+    (WORK / f"{name}.txt").write_text("\n".join(lines), encoding="utf-8")
+    results = max(i for i, line in enumerate(lines) if line.startswith("{"))
+    cursor = QTextCursor(text.document().findBlockByNumber(results))
+    bar = text.verticalScrollBar()
+    bar.setValue(bar.value() + text.cursorRect(cursor).top() - text.viewport().height() + 10)
+    yield MOMENT
+    save(dialog.grab(), name)
+    dialog.close()
+    yield MOMENT
+
+
+def output(*fields: str) -> QgsMapLayer:
+    """The layer that has these fields."""
+    layers = QgsProject.instance().mapLayers().values()
+    return next(one for one in layers if set(fields) <= set(one.fields().names()))
+
+
+def forget_all_but(*kept: QgsMapLayer) -> None:
+    """Take the layers of the last run away again."""
+    project = QgsProject.instance()
+    project.removeMapLayers([one for one in project.mapLayers() if one not in {layer.id() for layer in kept}])
+    for group in project.layerTreeRoot().findGroups(recursive=True):
+        if not group.findLayers():
+            group.parent().removeChildNode(group)
+
+
+def map_of(name: str, unticked: QgsMapLayer | None = None) -> Steps:
+    """The layers and the map; a layer that hides what is to be seen is unticked and folded."""
+    window, canvas = iface.mainWindow(), iface.mapCanvas()
+    close_panels()
+    iface.layerTreeView().expandAllNodes()
+    if unticked is not None:
+        node = QgsProject.instance().layerTreeRoot().findLayer(unticked.id())
+        node.setItemVisibilityChecked(False)
+        node.setExpanded(False)
+    window.findChild(QDockWidget, "Layers").setFixedWidth(325)
+    yield MOMENT
+    iface.zoomFull()
+    yield 2 * MOMENT
+    while canvas.isDrawing():
+        yield MOMENT
+    iface.messageBar().clearWidgets()
+    yield MOMENT
+    save(window.grab(), name)
+
+
+def designer() -> Steps:
+    """The model in the model designer."""
+    model = QgsApplication.processingRegistry().algorithmById("vbas:anonymizestepbystep")
+    editor = ModelerDialog.create()
+    editor.loadModel(model.sourceFilePath())
+    editor.resize(1180, 760)
+    editor.show()
+    yield 2 * MOMENT
+    editor.view().fitInView(editor.view().scene().itemsBoundingRect(), Qt.AspectRatioMode.KeepAspectRatio)
+    yield 2 * MOMENT
+    save(editor.grab(), "designer")
+    editor.setDirty(False)
+    editor.close()
+
+
+def page(file: str, name: str) -> None:
+    """The top of a page, as a browser shows it."""
+    picture = WORK / f"{name}.png"
+    subprocess.run(
+        [
+            *("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=940,840"),
+            *(f"--screenshot={picture}", f"file://{file}"),
+        ],
+        check=True,
+        timeout=120,
+        stderr=subprocess.DEVNULL,
+    )
+    shrink(picture, name)
+
+
+def save(picture: QPixmap, name: str) -> None:
+    """Keep a picture."""
+    file = WORK / f"{name}.png"
+    picture.save(str(file))
+    shrink(file, name)
+
+
+def shrink(file: Path, name: str) -> None:
+    """Put the picture in its place with a palette: its most frequent colours as they are, so that legends stay true."""
+    with Image.open(file) as opened:
+        picture = opened.convert("RGB")
+    pixels = np.asarray(picture).reshape(-1, 3)
+    colours, which, counts = np.unique(pixels, axis=0, return_inverse=True, return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    kept = colours[order[:TRUE_COLOURS]]
+    rest = pixels[~np.isin(which.ravel(), order[:TRUE_COLOURS])]
+    others = np.zeros((0, 3), np.uint8)
+    if len(rest):
+        some = Image.fromarray(rest[None]).quantize(OTHER_COLOURS)
+        others = np.array(some.getpalette()[: 3 * OTHER_COLOURS], np.uint8).reshape(-1, 3)
+    palette = Image.new("P", (1, 1))
+    palette.putpalette(np.concatenate([kept, others]).ravel().tolist())
+    picture.quantize(palette=palette, dither=Image.Dither.NONE).save(PICTURES / f"{name}.png", optimize=True)
+
+
+def tell(steps: Steps) -> None:
+    """Go on with the story, and end QGIS at its end."""
+    try:
+        wait = next(steps)
+    except StopIteration:
+        (WORK / "done").touch()
+        os._exit(0)
+    except Exception:
+        traceback.print_exc()
+        os._exit(1)
+    QTimer.singleShot(wait, lambda: tell(steps))
+
+
+QTimer.singleShot(4 * MOMENT, lambda: tell(story()))

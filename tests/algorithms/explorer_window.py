@@ -1,0 +1,67 @@
+"""The dock in a window, driven by its widgets."""
+
+from __future__ import annotations
+
+import time
+
+from qgis.PyQt.QtWidgets import QApplication
+
+SECONDS = 60
+
+
+def let_pass(seconds=0.0):
+    """Let the window do what it has to."""
+    until = time.monotonic() + seconds
+    while True:
+        QApplication.processEvents()
+        if time.monotonic() >= until:
+            return
+        time.sleep(0.002)
+
+
+def wait_for(condition):
+    """Until something holds."""
+    until = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < until, "it never came"
+        let_pass(0.005)
+
+
+def settle(dock):
+    """Until no work is left: one piece of it may start another."""
+    wait_for(lambda: not dock.looking.busy)
+    let_pass()
+    while dock.looking.busy:
+        wait_for(lambda: not dock.looking.busy)
+        let_pass()
+
+
+def look(dock, *quasi_identifiers):
+    """Tick these, press Look, and wait."""
+    dock.data.tick(list(quasi_identifiers))
+    dock.look.click()
+    settle(dock)
+
+
+def choose_number(dock, number):
+    """Type a number of regions."""
+    dock.chooser.number.setValue(number)
+    settle(dock)
+
+
+def favour(dock, word, site_location="", aggregation=""):
+    """Choose what to favour, and the approaches of “custom”."""
+    choices = dock.choices
+    for list_of, wanted in (
+        (choices.site_location, site_location),
+        (choices.aggregation, aggregation),
+        (choices.favour, word),
+    ):
+        if wanted:
+            list_of.setCurrentIndex(list_of.findData(wanted))
+    settle(dock)
+
+
+def crosswalk_of(layer, identifier, numbers):
+    """Region numbers by area, of one or several fields."""
+    return {feature[identifier]: tuple(feature[one] for one in numbers) for feature in layer.getFeatures()}

@@ -1,0 +1,199 @@
+"""Records in place are protected as layers are: by their profile, a rule, coarser values, a register; and reported."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from qgis.core import QgsProcessingException
+
+from ..engines_there import needed
+from .conftest import make_layer
+from .test_databases import parquet, there, written  # fixtures  # noqa: F401
+
+for package in ("ibis", "duckdb", "pyarrow"):
+    needed(package)
+
+COARSER = {"GENERALISE": ["age", "1"], "HIERARCHY_RULES": ["age", "bands 3 6"]}
+
+
+@pytest.fixture
+def crosswalk(grid):
+    """Four regions of the grid's areas."""
+    areas = [feature["da"] for feature in grid[0].getFeatures()]
+    return make_layer({"da": areas, "vbas_region": [1 + i // 9 for i in range(36)]})
+
+
+@pytest.fixture
+def levels(grid):
+    """Four regions within one."""
+    areas = [feature["da"] for feature in grid[0].getFeatures()]
+    return make_layer({"da": areas, "vbas_region_1": [1 + i // 9 for i in range(36)], "vbas_region_2": [1] * 36})
+
+
+@pytest.fixture
+def both(there, run, grid, tmp_path):  # noqa: F811
+    """both(**parameters) -> the rows released in place and those of the layer, and the two runs."""
+
+    def one(name="released", **parameters):
+        ours = there("releasedatabase", DESTINATION=str(tmp_path / f"{name}.parquet"), **parameters)
+        theirs = run(
+            "releaserecords",
+            RECORDS=grid[1],
+            RECORD_REGION="home",
+            QUASI_IDENTIFIERS=["sex", "age"],
+            RELEASED_RECORDS="memory:",
+            **{key: value for key, value in parameters.items() if "REPORT" not in key},
+        )
+        rows = written(tmp_path / f"{name}.parquet"), Counter(tuple(r.items()) for r in theirs.rows("RELEASED_RECORDS"))
+        return *rows, ours, theirs
+
+    return one
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_coarser_values_are_released_as_of_a_layer(both, crosswalk, levels, nested):
+    ours, theirs, run, plain = both(CROSSWALK=levels if nested else crosswalk, **COARSER)
+    assert ours == theirs
+    assert sum(ours.values()) > 1000
+    assert {dict(row)["age"] for row in ours} <= {"0-2", "3-5", "6-8", "9-11"}
+    sentence = [line for line in run.log if "is shown at level 1" in line]
+    assert sentence and sentence == [line for line in plain.log if "is shown at level 1" in line]
+
+
+def test_a_profile_shows_coarser_values(there, run, grid):  # noqa: F811
+    ours = there("profiledatabase", PROFILE="memory:", **COARSER)
+    given = {"RECORDS": grid[1], "RECORD_REGION": "home", "QUASI_IDENTIFIERS": ["sex", "age"]}
+    theirs = run("profilerecords", PROFILE="memory:", **given, **COARSER)
+    assert ours.rows("PROFILE") == theirs.rows("PROFILE")
+
+
+def test_a_table_that_has_changed_since_its_profile_is_refused(there, crosswalk, parquet, tmp_path):  # noqa: F811
+    profile = there("profiledatabase", PROFILE=str(tmp_path / "profile.gpkg")).layer("PROFILE")
+    given = {"CROSSWALK": crosswalk, "PROFILE": profile}
+    same = there("releasedatabase", DESTINATION=str(tmp_path / "same.parquet"), **given)
+    assert "The table still holds what PROFILE counted." in same.log
+    there("releasedatabase", DESTINATION=str(tmp_path / "coarser.parquet"), **given, **COARSER)
+    files, arrow = needed("pyarrow.parquet"), needed("pyarrow")
+    table = files.read_table(parquet)
+    for name, other in {
+        "one less": table.slice(1),
+        "one more": arrow.concat_tables([table, table.slice(0, 1)]),
+        "another sex": table.set_column(
+            table.column_names.index("sex"), "sex", [["F" if one == "M" else "M" for one in table["sex"].to_pylist()]]
+        ),
+    }.items():
+        files.write_table(other, parquet)
+        with pytest.raises(QgsProcessingException, match=r"PROFILE has (another count in 1 class|other counts)"):
+            there("releasedatabase", DESTINATION=str(tmp_path / f"{name}.parquet"), **given)
+        assert not (tmp_path / f"{name}.parquet").exists()
+    files.write_table(table, parquet)
+    with pytest.raises(QgsProcessingException, match="PROFILE has other counts"):
+        there("releasedatabase", DESTINATION=str(tmp_path / "f.parquet"), FILTER=["sex", "=", "F"], **given)
+
+
+def test_a_rule_raises_k_and_looks_at_the_people_of_regions(there, crosswalk, grid, tmp_path):  # noqa: F811
+    given = {"CROSSWALK": crosswalk, "DESTINATION": str(tmp_path / "released.parquet")}
+    with pytest.raises(QgsProcessingException, match="20,001 people; 4 of CROSSWALK have fewer, the smallest 360"):
+        there("releasedatabase", RULE="HIPAA Safe Harbor geography", **given)
+    assert not (tmp_path / "released.parquet").exists()
+    done = there("releasedatabase", RULE="CMS cell size", K=2, **given)
+    assert any("K = 11" in line for line in done.log)
+    assert any("Rule “CMS cell size”" in line for line in done.log)
+    classes = Counter()
+    for row, times in written(tmp_path / "released.parquet").items():
+        classes[row] += times
+    assert min(classes.values()) >= 11
+
+
+def test_a_register_holds_releases_in_place_against_each_other(both, there, crosswalk, grid, tmp_path):  # noqa: F811
+    register = tmp_path / "register.gpkg"
+    there("releasedatabase", CROSSWALK=crosswalk, DESTINATION=str(tmp_path / "1.parquet"), REGISTER=str(register))
+    areas = [feature["da"] for feature in grid[0].getFeatures()]
+    shifted = make_layer({"da": areas, "vbas_region": [1 + (i + 1) // 9 for i in range(36)]})
+    given = {"CROSSWALK": shifted, "REGISTER": str(register)}
+    with pytest.raises(QgsProcessingException, match="Together with the releases of REGISTER this one would give away"):
+        there("releasedatabase", DESTINATION=str(tmp_path / "2.parquet"), **given)
+    assert not (tmp_path / "2.parquet").exists()
+    done = there(
+        "releasedatabase",
+        DESTINATION=str(tmp_path / "3.parquet"),
+        REGISTER_ACTION="repair",
+        SENSITIVE="diagnosis",
+        **given,
+    )
+    assert any("To prevent that" in line for line in done.log)
+    assert (tmp_path / "3.parquet").exists()
+    again = there("releasedatabase", DESTINATION=str(tmp_path / "4.parquet"), **{**given, "CROSSWALK": crosswalk})
+    assert any("Held against 2 earlier releases" in line for line in again.log)
+
+
+def test_a_register_of_both_kinds_holds_the_same(both, crosswalk, tmp_path, run, there, grid):  # noqa: F811
+    import sqlite3
+
+    found = []
+    for kind in ("in place", "layer"):
+        register = tmp_path / f"{kind}.gpkg"
+        given = {"CROSSWALK": crosswalk, "REGISTER": str(register), **COARSER}
+        if kind == "layer":
+            records = {"RECORDS": grid[1], "RECORD_REGION": "home", "QUASI_IDENTIFIERS": ["sex", "age"]}
+            run("releaserecords", RELEASED_RECORDS="memory:", SENSITIVE=["diagnosis"], **records, **given)
+        else:
+            there("releasedatabase", DESTINATION=str(tmp_path / "1.parquet"), SENSITIVE="diagnosis", **given)
+        with sqlite3.connect(register) as connection:
+            tables = ("vbas_crosswalks", "vbas_counts", "vbas_values")
+            found.append([sorted(connection.execute(f"SELECT * FROM {one}").fetchall(), key=str) for one in tables])
+    assert found[0] == found[1]
+    assert all(found[0])
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_both_editions_of_the_report(there, crosswalk, levels, grid, tmp_path, nested):  # noqa: F811
+    given = {"CROSSWALK": levels if nested else crosswalk, "DESTINATION": str(tmp_path / "released.parquet")}
+    pages = {name: str(tmp_path / f"{name}.html") for name in ("REPORT", "RELEASE_REPORT")}
+    with pytest.raises(QgsProcessingException, match="REPORT draws the regions"):
+        there("releasedatabase", **given, **pages)
+    done = there(
+        "releasedatabase",
+        REGIONS=grid[0],
+        REGION_ID="da",
+        KEEP_FIELDS="diagnosis",
+        RULE="CMS cell size",
+        **given,
+        **pages,
+    )
+    internal, public = (Path(done.results[name]).read_text(encoding="utf-8") for name in pages)
+    assert "is 11-anonymous" in internal and "is 11-anonymous" in public
+    assert "What k does not count" in internal and "diagnosis" in internal and "Rule “CMS cell size”" in internal
+    assert "<svg" in internal and "<svg" in public
+    assert str(tmp_path) in internal and str(tmp_path) not in public
+
+
+def test_nothing_is_published_where_a_page_cannot_be(there, crosswalk, grid, tmp_path, monkeypatch):  # noqa: F811
+    """The release comes last: if a page fails on its way to its place, there is no release."""
+    from vbas.algorithms.layers.delivery import places
+
+    def fails(self):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(places.FilePlace, "put", fails)
+    given = {"CROSSWALK": crosswalk, "DESTINATION": str(tmp_path / "released.parquet")}
+    with pytest.raises(QgsProcessingException, match="No space left"):
+        there("releasedatabase", RELEASE_REPORT=str(tmp_path / "page.html"), **given)
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["people.parquet"]
+
+
+def test_no_page_stays_where_the_release_cannot_be(there, crosswalk, grid, tmp_path, monkeypatch):  # noqa: F811
+    from vbas.core.engines.duckdb import DuckDb
+    from vbas.core.engines.engine import EngineError
+
+    def fails(self):
+        raise EngineError("DESTINATION was made meanwhile.")
+
+    monkeypatch.setattr(DuckDb, "publish", fails)
+    register = tmp_path / "register.gpkg"
+    given = {"CROSSWALK": crosswalk, "DESTINATION": str(tmp_path / "released.parquet"), "REGISTER": str(register)}
+    with pytest.raises(QgsProcessingException, match="made meanwhile"):
+        there("releasedatabase", RELEASE_REPORT=str(tmp_path / "page.html"), **given)
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["people.parquet"]

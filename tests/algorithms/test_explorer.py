@@ -1,0 +1,236 @@
+"""The explorer in a real QGIS: what it shows is what the main algorithm gives for the parameters it hands over."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from qgis.core import QgsProject, QgsVectorLayer
+
+from vbas.core.configuration import CUSTOM
+from vbas.vbas_plugin.explorer.entry import ExplorerEntry
+
+from .conftest import make_layer
+from .dialogs import click_through
+from .explorer_window import choose_number, crosswalk_of, favour, let_pass, look, settle
+
+FIELDS = ("sex", "age")
+
+
+@pytest.fixture
+def entry(provider, qgis_iface, monkeypatch):
+    """The way in; what it leaves behind is looked at by `test_nothing_stays_behind`."""
+    monkeypatch.setattr(qgis_iface, "browserModel", lambda: None, raising=False)
+    made = ExplorerEntry(qgis_iface)
+    yield made
+    made.remove()
+    let_pass()
+    QgsProject.instance().removeAllMapLayers()
+    QgsProject.instance().layerTreeRoot().clear()
+
+
+@pytest.fixture
+def dock(entry, grid):
+    """The dock over a town of 36 areas."""
+    for layer, name in zip(grid, ("areas", "people")):
+        copy = layer.clone()
+        copy.setName(name)
+        QgsProject.instance().addMapLayer(copy)
+    entry.show()
+    made = entry.dock
+    made.data.region_id.setField("da")
+    made.data.population.setField("people")
+    made.data.record_region.setField("home")
+    yield made
+
+
+def shown_crosswalk(dock):
+    """Numbers of the regions by area, the finest first, as the dock has them."""
+    seen = dock.looking.seen
+    columns = [one.numbers[one.region_of].tolist() for one in seen.shown.levels.crosswalks]
+    return dict(zip(seen.explored.layer.identifiers, zip(*columns)))
+
+
+CHOSEN = [
+    ("all-rounder", "", "", False),
+    ("least suppression", "", "", False),
+    ("all-rounder by transport", "", "", False),
+    ("most compact", "", "", True),
+    (CUSTOM, "random", "basic Voronoi", False),
+    (CUSTOM, "balanced density", "anonymity exchange", False),
+    (CUSTOM, "balanced density", "population floor", True),
+    (CUSTOM, "anonymity-driven clustering", "anonymity exchange", True),
+    ("all-rounder", "", "", True),
+]
+
+
+@pytest.mark.parametrize(("word", "location", "how", "nested"), CHOSEN)
+def test_the_regions_shown_are_those_that_anonymise_makes(dock, run, word, location, how, nested):
+    dock.choices.k.setValue(4)
+    dock.choices.nested.setChecked(nested)
+    favour(dock, word, location, how)
+    look(dock, *FIELDS)
+    choose_number(dock, 9)
+    seen = dock.looking.seen
+    assert seen.shown.n_sites == 9 and seen.parameters["N_SITES"] == 9
+    outputs = dict.fromkeys(("RELEASED_RECORDS", "CROSSWALK", "REGION_AUDIT"), "memory:")
+    done = run("anonymize", **seen.parameters, **outputs)
+    levels = len(seen.shown.levels)
+    assert (levels > 1) == nested
+    names = [f"vbas_region_{level + 1}" for level in range(levels)] if nested else ["vbas_region"]
+    assert crosswalk_of(done.layer("CROSSWALK"), "da", names) == shown_crosswalk(dock)
+    measures = seen.shown.measures
+    assert measures.n_suppressed == done.results["N_SUPPRESSED"] > -1
+    assert measures.suppression_percent == pytest.approx(done.results["SUPPRESSION_PERCENT"])
+    assert measures.mean_distance == pytest.approx(done.results["MEAN_DISTANCE"])
+    assert not any("has no effect" in line for line in done.log)
+    assert_same_layer(dock.map.layer, done.layer("REGION_AUDIT"))
+
+
+def assert_same_layer(shown, audit):
+    assert shown.fields().names() == audit.fields().names()
+    pairs = list(zip(shown.getFeatures(), audit.getFeatures()))
+    assert len(pairs) == shown.featureCount() == audit.featureCount() > 0
+    for one, other in pairs:
+        assert one.attributes() == other.attributes()
+        assert one.geometry().equals(other.geometry())
+
+
+@pytest.mark.parametrize(("population", "nested"), [("people", False), ("", True)])
+def test_the_dialog_handed_over_runs_to_the_regions_shown(dock, population, nested):
+    dock.data.population.setField(population)
+    dock.choices.nested.setChecked(nested)
+    look(dock, *FIELDS)
+    choose_number(dock, 7)
+    dock.anonymise.click()
+    let_pass(0.1)
+    widget, wanted = dock._dialog.mainWidget(), dock.looking.seen.parameters
+    made = getattr(widget, "createProcessingParameters", None) or dock._dialog.getParameterValues
+    filled = made()
+    dock._dialog.close()
+    for name, value in wanted.items():
+        assert filled.get(name) in (value, *((None,) if value == "" else ())), name
+    clicked = click_through("vbas:anonymize", wanted)
+    assert clicked.successful, clicked.log
+    (crosswalk,) = [layer for layer in clicked.layers if layer.name().startswith("Crosswalk")]
+    names = [name for name in crosswalk.fields().names() if name.startswith("vbas_region")]
+    assert crosswalk_of(crosswalk, "da", names) == shown_crosswalk(dock)
+
+
+def test_other_choices_are_shown_from_the_profile_without_reading_again(dock, monkeypatch):
+    look(dock, *FIELDS)
+    own = dock.looking.seen.shown.n_sites
+    monkeypatch.setattr("vbas.algorithms.explored.records_of", None)  # which nothing may call any more
+    dock.choices.k.setValue(9)
+    settle(dock)
+    assert dock.looking.seen.settings.k == 9 and dock.looking.seen.shown.n_sites == own
+    assert dock.looking.seen.parameters["K"] == 9
+    choose_number(dock, 11)
+    dock.choices.nested.setChecked(True)
+    settle(dock)
+    assert dock.looking.seen.shown.n_sites == 11  # the user's own number stays
+    assert len(dock.looking.seen.shown.levels) > 1
+    before = dock.looking.seen.curve
+    favour(dock, "most compact")
+    assert dock.looking.seen.curve is not before and dock.looking.seen.shown.n_sites == 11
+    assert dock.message.isHidden(), dock.message.text()
+
+
+def test_a_choice_made_while_the_records_are_read_is_taken_up(dock):
+    dock.data.tick(list(FIELDS))
+    dock.look.click()
+    dock.choices.k.setValue(8)
+    settle(dock)
+    assert dock.looking.seen.settings.k == 8
+
+
+def test_the_whole_curve_comes_and_the_budget_finds_the_most_regions(dock):
+    look(dock, *FIELDS)
+    seen = dock.looking.seen
+    assert seen.curve.whole and [one.n_sites for one in seen.points][-1] == 36
+    every = {number: seen.curve.point(number).percent for number in range(1, 37)}
+    budget = float(np.round((every[36] + every[12]) / 2, 2))
+    dock.chooser.budget.setValue(budget)
+    dock.chooser.find.click()
+    settle(dock)
+    found = dock.looking.seen.shown.n_sites
+    assert every[found] <= budget < every[36] and (every[found + 1] > budget)
+    assert dock.chooser.value() == found
+    dock.choices.k.setValue(500)
+    settle(dock)
+    dock.chooser.budget.setValue(0)
+    dock.chooser.find.click()
+    settle(dock)
+    assert "No number of regions suppresses at most 0 %" in dock.message.text()
+    assert dock.looking.seen.shown.n_sites == found
+
+
+def test_the_first_number_is_the_one_that_the_choice_has_itself(dock, run):
+    look(dock, *FIELDS)
+    dock.choices.k.setValue(6)
+    settle(dock)
+    given = {**dock.looking.seen.data, "K": 6, "COMBINATION": "all-rounder", "RELEASED_RECORDS": "memory:"}
+    assert run("anonymize", **given).results["N_SITES"] == dock.looking.seen.shown.measures.n_regions
+
+
+def test_records_may_be_counted_and_areas_points(entry, run):
+    areas = make_layer(
+        {"da": [f"4600{i:02d}" for i in range(25)]},
+        [f"Point({630_000 + 700 * (i % 5)} {5_520_000 + 700 * (i // 5)})" for i in range(25)],
+    )
+    rng = np.random.default_rng(5)
+    rows = {"da": [f"4600{i % 25:02d}" for i in range(100)], "age": [i // 25 for i in range(100)]}
+    rows["n"] = rng.integers(0, 9, 100).tolist()
+    for layer, name in ((areas, "areas"), (make_layer(rows), "counted")):
+        layer.setName(name)
+        QgsProject.instance().addMapLayer(layer)
+    entry.show()
+    dock = entry.dock
+    assert dock.data.record_region.currentField() == "da"  # as the areas' identifier
+    dock.data.record_count.setField("n")
+    look(dock, "age")
+    choose_number(dock, 6)
+    seen = dock.looking.seen
+    assert seen.shown.measures.n_records == sum(rows["n"])
+    done = run("anonymize", **seen.parameters, RELEASED_RECORDS="memory:", CROSSWALK="memory:")
+    assert crosswalk_of(done.layer("CROSSWALK"), "da", ["vbas_region"]) == shown_crosswalk(dock)
+
+
+def test_records_of_unknown_areas_are_refused_or_suppressed(dock):
+    records = QgsProject.instance().mapLayersByName("people")[0]
+    records.dataProvider().changeAttributeValues({1: {records.fields().indexOf("home"): "nowhere"}})
+    look(dock, *FIELDS)
+    assert dock.looking.seen is None
+    assert "“nowhere”" in dock.message.text() and "Area of the record" not in dock.summary.text()
+    dock.data.leave_out.setChecked(True)
+    look(dock, *FIELDS)
+    assert "1 records have no known area" in dock.message.text()
+    assert dock.looking.seen.parameters["UNMATCHED"] == "suppress"
+    assert dock.looking.seen.shown.measures.n_records == 36 * 40
+
+
+def test_nothing_of_it_is_loaded_without_a_window():
+    program = (
+        "import sys\n"
+        "from qgis.core import QgsApplication\n"
+        "application = QgsApplication([], False)\n"
+        "application.initQgis()\n"
+        "from vbas import classFactory\n"
+        "plugin = classFactory(None)\n"
+        "plugin.initProcessing()\n"
+        "print([name for name in sys.modules if 'explorer' in name])\n"
+        "plugin.unload()\n"
+        "sys.stdout.flush()\n"
+        "import os; os._exit(0)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_layers_that_the_dock_made_are_not_offered(dock):
+    look(dock, *FIELDS)
+    offered = [dock.data.records.layer(row) for row in range(dock.data.records.count())]
+    assert isinstance(dock.map.layer, QgsVectorLayer) and dock.map.layer not in offered
+    assert {one.name() for one in offered} == {"areas", "people"}

@@ -1,0 +1,403 @@
+"""The dock as somebody uses it: clicks, keys, layers that change or go, cancelling, closing, a narrow window."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+from qgis.core import QgsPointXY, QgsProject
+from qgis.PyQt import sip
+from qgis.PyQt.QtCore import QCoreApplication, QEvent, QPoint, Qt
+from qgis.PyQt.QtGui import QColor
+from qgis.PyQt.QtTest import QTest
+
+from vbas.core import language
+from vbas.vbas_plugin.explorer import entry as entry_module
+from vbas.vbas_plugin.explorer.curve_view import LINE, MARK
+from vbas.vbas_plugin.explorer.map_layer import GROUP
+from vbas.vbas_plugin.provider import VbasPlugin
+
+from .conftest import make_layer
+from .explorer_window import choose_number, favour, let_pass, look, settle, wait_for
+from .test_explorer import FIELDS, dock, entry
+
+__all__ = ["dock", "entry"]
+
+
+def layer(name):
+    return QgsProject.instance().mapLayersByName(name)[0]
+
+
+def groups():
+    return [one.name() for one in QgsProject.instance().layerTreeRoot().findGroups()]
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """Reading that takes until it is cancelled; `seen` tells what was there when it ended."""
+    from vbas.algorithms import explored
+
+    seen, begun, read = {}, threading.Event(), explored.records_of
+
+    def wait(form, areas, k):
+        begun.set()
+        source = form.source("RECORDS")
+        until = time.monotonic() + 30
+        while not form.feedback.isCanceled() and time.monotonic() < until:
+            time.sleep(0.005)
+        time.sleep(0.1)  # as a reader that looks only now and then
+        seen["layer was there"] = not sip.isdeleted(source.layer)
+        form.check_cancelled()
+        return read(form, areas, k)
+
+    monkeypatch.setattr(explored, "records_of", wait)
+    seen["begun"] = begun
+    return seen
+
+
+def test_the_window_lives_while_records_are_read_and_cancel_ends_it(dock, slow):
+    dock.data.tick(list(FIELDS))
+    dock.look.click()
+    wait_for(slow["begun"].is_set)
+    let_pass()
+    assert dock.cancel.isVisibleTo(dock) and dock.bar.isVisibleTo(dock) and dock.looking.seen is None
+    dock.cancel.click()
+    settle(dock)
+    assert dock.message.text().startswith("Cancelled") and dock.looking.seen is None
+    assert not dock.cancel.isVisibleTo(dock) and dock.map.layer is None
+
+
+@pytest.mark.parametrize("how", ["layer", "all layers", "project"])
+def test_layers_that_leave_while_they_are_read_wait_until_nobody_reads_them(dock, slow, how):
+    dock.data.tick(list(FIELDS))
+    dock.look.click()
+    wait_for(slow["begun"].is_set)
+    if how == "layer":
+        QgsProject.instance().removeMapLayer(layer("people"))
+    elif how == "all layers":
+        QgsProject.instance().removeAllMapLayers()
+    else:
+        QgsProject.instance().clear()
+    assert slow["layer was there"]
+    settle(dock)
+    assert dock.looking.seen is None and not dock.looking.busy
+    if how == "layer":
+        assert dock.message.text() == "The layer “people” was removed from the project: choose another one."
+    dock.look.click()
+    settle(dock)
+    assert dock.message.text().startswith(("Choose the", "Tick at least"))
+
+
+def test_clearing_while_records_are_read_ends_it_without_a_word(dock, slow):
+    dock.data.tick(list(FIELDS))
+    dock.look.click()
+    wait_for(slow["begun"].is_set)
+    dock.forget()
+    settle(dock)
+    assert dock.looking.seen is None and dock.map.layer is None and dock.message.isHidden()
+
+
+def test_a_layer_that_is_removed_or_edited_afterwards_asks_for_another_look(dock):
+    look(dock, *FIELDS)
+    assert dock.anonymise.isEnabled() and dock.results.isEnabled()
+    records = layer("people")
+    records.startEditing()
+    records.changeAttributeValue(1, records.fields().indexOf("age"), 77)
+    let_pass()
+    assert "changed since it was read" in dock.message.text() and not dock.anonymise.isEnabled()
+    look(dock, *FIELDS)  # with the edits, as the algorithm would read them
+    ages = dock.looking.seen.explored.profile.categories[1].tolist()
+    assert 77 in ages and dock.anonymise.isEnabled() and dock.message.isHidden()
+    records.rollBack()
+    let_pass()
+    assert not dock.anonymise.isEnabled()
+    look(dock, *FIELDS)
+    assert 77 not in dock.looking.seen.explored.profile.categories[1].tolist()
+    QgsProject.instance().removeMapLayer(records)
+    assert "“people” was removed" in dock.message.text() and not dock.anonymise.isEnabled()
+    dock.anonymise.click()
+    dock.choices.k.setValue(7)  # nothing to ask for any more
+    assert not dock.looking.busy and dock._dialog is None
+
+
+def test_other_data_ask_for_another_look_until_they_are_taken_back(dock):
+    look(dock, *FIELDS)
+    dock.data.tick(["sex"])
+    assert "press Look" in dock.message.text() and not dock.anonymise.isEnabled()
+    dock.data.tick(list(FIELDS))
+    assert dock.message.isHidden() and dock.anonymise.isEnabled()
+    dock.data.record_region.setField("diagnosis")
+    assert not dock.anonymise.isEnabled()
+    dock.look.click()
+    settle(dock)
+    assert "have an area in “diagnosis”" in dock.message.text()
+    assert dock.looking.seen.data["RECORD_REGION"] == "home" and not dock.anonymise.isEnabled()
+
+
+BAD = {
+    "no areas": (lambda d: d.data.regions.setLayer(None), "Choose the layer of areas"),
+    "no records": (lambda d: d.data.records.setLayer(None), "Choose the table of records."),
+    "no identifier": (lambda d: d.data.region_id.setField(""), "Choose the field that identifies the areas."),
+    "no area of record": (lambda d: d.data.record_region.setField(""), "says in which area a person lives"),
+    "nothing ticked": (lambda d: d.data.tick([]), "Tick at least one quasi-identifier"),
+    "not unique": (lambda d: d.data.region_id.setField("people"), "is not unique"),
+    "k too large": (lambda d: d.choices.k.setValue(1000), None),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_ends_in_one_sentence(dock, case):
+    spoil, sentence = BAD[case]
+    dock.data.tick(list(FIELDS))
+    spoil(dock)
+    dock.look.click()
+    settle(dock)
+    if sentence is None:
+        assert dock.looking.seen.shown.measures.n_suppressed == 36 * 40
+    else:
+        assert sentence in dock.message.text() and "\n" not in dock.message.text()
+        assert dock.looking.seen is None and dock.map.layer is None
+
+
+def test_empty_layers_end_in_one_sentence(entry):
+    squares = ["Polygon((0 0, 1 0, 1 1, 0 1, 0 0))"]
+    for made, name in ((make_layer({"da": ["a"]}, squares), "areas"), (make_layer({"da": ["a"], "x": [1]}), "people")):
+        made.setName(name)
+        made.dataProvider().truncate()
+        QgsProject.instance().addMapLayer(made)
+    entry.show()
+    look(entry.dock, "x")
+    assert entry.dock.message.text().endswith("give a layer with at least two areas.")
+
+
+def test_the_curve_is_drawn_and_its_mark_moves(dock):
+    dock.resize(340, 900)
+    dock.curve.resize(320, 220)
+    assert not coloured(dock.curve, LINE)
+    look(dock, *FIELDS)
+    choose_number(dock, 3)
+    line, first = coloured(dock.curve, LINE), coloured(dock.curve, MARK)
+    assert len(line) > 200 and len(first) > 30
+    left, right = min(x for x, _ in line), max(x for x, _ in line)
+    assert right - left > 0.6 * dock.curve.width()
+    choose_number(dock, 33)
+    assert min(x for x, _ in coloured(dock.curve, MARK)) > max(x for x, _ in first)
+    # What is drawn is where it is said to be.
+    point = dock.looking.seen.points[0]
+    place = dock.curve.place(point.n_regions, point.percent)
+    assert any(abs(x - place.x()) < 4 and abs(y - place.y()) < 4 for x, y in line)
+    assert "33 regions" in dock.curve.accessibleDescription()
+
+
+def coloured(widget, colour):
+    """Where a widget shows a colour."""
+    image, wanted = widget.grab().toImage(), QColor(colour).getRgb()[:3]
+    across, down = range(image.width()), range(image.height())
+    return [(x, y) for x in across for y in down if QColor(image.pixel(x, y)).getRgb()[:3] == wanted]
+
+
+def test_a_click_on_the_curve_chooses_the_nearest_number(dock):
+    look(dock, *FIELDS)
+    point = dock.looking.seen.points[-1]
+    place = dock.curve.place(point.n_regions, point.percent).toPoint()
+    QTest.mouseClick(dock.curve, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
+    settle(dock)
+    assert dock.looking.seen.shown.n_sites == 36 == dock.chooser.value()
+
+
+def test_the_map_follows_the_slider_when_it_is_let_go_and_not_before(dock):
+    look(dock, *FIELDS)
+    slider, before = dock.chooser.slider, dock.map.layer.featureCount()
+    slider.setSliderDown(True)
+    slider.setValue(slider.maximum() // 2)
+    let_pass()
+    assert not dock.looking.busy and dock.map.layer.featureCount() == before
+    assert dock.chooser.value() == dock.chooser._numbers[slider.maximum() // 2] != before
+    slider.setSliderDown(False)
+    settle(dock)
+    assert dock.map.layer.featureCount() == dock.chooser.value()
+    QTest.keyClick(slider, Qt.Key.Key_Right)
+    settle(dock)
+    assert dock.map.layer.featureCount() == dock.chooser.value() == dock.chooser._numbers[slider.value()]
+
+
+def test_between_two_drags_only_the_last_is_drawn(dock):
+    look(dock, *FIELDS)
+    for number in (5, 20, 9, 30, 12):
+        dock.chooser.number.setValue(number)
+    settle(dock)
+    assert dock.map.layer.featureCount() == 12 == dock.looking.seen.shown.n_sites and dock.looking.seen.curve.whole
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_click_on_the_map_tells_of_the_region(dock, qgis_iface, nested):
+    dock.choices.nested.setChecked(nested)
+    dock.choices.k.setValue(18)
+    look(dock, *FIELDS)
+    choose_number(dock, 8)
+    canvas = qgis_iface.mapCanvas()
+    canvas.setDestinationCrs(dock.map.layer.crs())
+    canvas.setExtent(dock.map.layer.extent())
+    dock.panel.button.click()
+    assert canvas.mapTool() is dock.map._tool and dock.panel.button.isChecked()
+    feature = next(one for one in dock.map.layer.getFeatures() if one["vbas_region"] == 3)
+    at = feature.geometry().pointOnSurface().asPoint()
+    pixel = canvas.getCoordinateTransform().transform(QgsPointXY(at))
+    QTest.mouseClick(
+        canvas.viewport(),
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+        QPoint(int(pixel.x()), int(pixel.y())),
+    )
+    let_pass()
+    told = dock.panel.text.text().replace("&nbsp;", " ")
+    assert "Region 3" in told and "internal: not for publishing" in told
+    assert f"{feature['records']} records" in told and f"population {feature['population']:,.0f}" in told
+    if nested:
+        assert f"{feature['shown']} records show this region" in told and f"{feature['coarser']} a larger one" in told
+    else:
+        assert f"Suppressed: {feature['suppressed']} records" in told and f"{feature['classes']} classes" in told
+    dock.map.select_at(QgsPointXY(0, 0))  # beside all regions
+    assert "Region 3" in dock.panel.text.text() and not dock.map.layer.selectedFeatureCount()
+    choose_number(dock, 5)
+    assert dock.panel.text.isHidden()  # that region is no longer there
+    dock.panel.button.click()
+    assert canvas.mapTool() is not dock.map._tool and not dock.panel.button.isChecked()
+
+
+def test_larger_regions_are_told_of_too(dock):
+    dock.choices.nested.setChecked(True)
+    look(dock, *FIELDS)
+    choose_number(dock, 8)
+    last = len(dock.looking.seen.shown.levels) - 1
+    dock.map.select(last, 1)
+    assert f"Level {last + 1}: " in dock.panel.text.text() and "1,440 records" in dock.panel.text.text()
+
+
+def test_values_of_records_are_no_markup(dock):
+    records = layer("people")
+    index = records.fields().indexOf("diagnosis")
+    records.dataProvider().changeAttributeValues({i: {index: "<b>&x"} for i in range(1, 200)})
+    look(dock, "diagnosis", "age")
+    choose_number(dock, 36)
+    for number in range(1, 37):
+        dock.map.select(0, number)
+        assert "<b>&x" not in dock.panel.text.text()
+
+
+def test_its_layer_is_internal_temporary_and_not_saved_with_the_project(dock, tmp_path):
+    look(dock, *FIELDS)
+    made = dock.map.layer
+    assert made.name().endswith("(internal)") and made.customProperty("skipMemoryLayersCheck")
+    assert "Not to be published" in made.metadata().licenses()[0]
+    assert groups() == [GROUP]
+    file = tmp_path / "project.qgs"
+    assert QgsProject.instance().write(str(file))
+    text = file.read_text()
+    assert "people" in text and made.id() not in text and GROUP not in text and "suppressed" not in text
+    let_pass()
+    assert dock.map.layer is made and groups() == [GROUP] and not QgsProject.instance().isDirty()
+    assert QgsProject.instance().mapLayer(made.id()) is made and made.featureCount() == dock.chooser.value()
+    QgsProject.instance().setFileName("")
+
+
+def test_closing_or_clearing_takes_its_layer_away(dock, entry):
+    look(dock, *FIELDS)
+    dock.clear.click()
+    assert dock.map.layer is None and groups() == [] and len(QgsProject.instance().mapLayers()) == 2
+    assert dock.looking.seen is None and not dock.results.isVisibleTo(dock)
+    look(dock, *FIELDS)
+    assert dock.map.layer is not None and dock.data.chosen() == list(FIELDS)
+    dock.close()
+    assert groups() == [] and len(QgsProject.instance().mapLayers()) == 2 and not entry.action.isChecked()
+    entry.show()
+    assert entry.dock is dock and dock.isVisibleTo(dock.parent())
+
+
+def test_its_layer_comes_again_after_its_user_removed_it(dock):
+    look(dock, *FIELDS)
+    QgsProject.instance().removeMapLayer(dock.map.layer)
+    let_pass()
+    assert dock.map.layer is None
+    dock.panel.button.click()
+    assert not dock.panel.button.isChecked()  # there is nothing to click at
+    choose_number(dock, 4)
+    assert dock.map.layer.featureCount() == 4
+
+
+def test_a_new_project_begins_with_an_empty_dock(dock):
+    look(dock, *FIELDS)
+    QgsProject.instance().clear()
+    let_pass()
+    assert dock.looking.seen is None and dock.map.layer is None and dock.hint.isVisibleTo(dock)
+    assert dock.message.isHidden()
+
+
+def test_nothing_stays_behind_when_the_plugin_is_unloaded(provider, qgis_iface, monkeypatch):
+    before = len(QgsProject.instance().mapLayers())
+    for _ in range(2):  # and loaded again
+        plugin = VbasPlugin(qgis_iface)
+        monkeypatch.setattr(plugin, "initProcessing", lambda: None)  # the provider is there already
+        plugin.initGui()
+        plugin.explorer.show()
+        shown = plugin.explorer.dock
+        action = plugin.explorer.action
+        plugin.unload()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        assert plugin.explorer is None and sip.isdeleted(shown) and sip.isdeleted(action)
+    assert len(QgsProject.instance().mapLayers()) == before
+    QgsProject.instance().addMapLayer(make_layer({"a": ["x"]}))
+    QgsProject.instance().removeAllMapLayers()  # nobody listens any more
+
+
+def test_without_a_package_it_says_so_in_place_of_opening(provider, qgis_iface, monkeypatch):
+    said = []
+    monkeypatch.setattr(entry_module, "missing_message", lambda: "VBAS needs shapely.")
+    monkeypatch.setattr(qgis_iface.messageBar(), "pushWarning", lambda *words: said.append(words), raising=False)
+    made = entry_module.ExplorerEntry(qgis_iface)
+    made.action.trigger()
+    assert made.dock is None and said == [("VBAS", "VBAS needs shapely.")] and not made.action.isChecked()
+    made.remove()
+
+
+class Longer(language.gettext.NullTranslations):
+    """A language whose words are nearly a third longer."""
+
+    def gettext(self, message):
+        return " ".join(word if "{" in word else word + "x" * (3 * len(word) // 10) for word in message.split(" "))
+
+    def ngettext(self, one, many, n):
+        return self.gettext(one if n == 1 else many)
+
+
+def test_a_narrow_dock_cuts_nothing_off_even_in_long_words(entry, monkeypatch):
+    monkeypatch.setattr(language, "_catalogue", Longer())
+    long = "a_field_with_a_name_that_nobody_would_call_short_" * 2
+    squares = [
+        f"Polygon(({x} {y}, {x + 500} {y}, {x + 500} {y + 500}, {x} {y + 500}, {x} {y}))"
+        for y in range(5_520_000, 5_522_000, 500)
+        for x in range(630_000, 632_000, 500)
+    ]
+    names = [f"46{i:02d}" for i in range(16)]
+    for made, name in (
+        (make_layer({"da": names}, squares), "areas_" * 12),
+        (make_layer({"da": names * 30, long: [i % 7 for i in range(480)]}), "people_" * 12),
+    ):
+        made.setName(name)
+        QgsProject.instance().addMapLayer(made)
+    entry.show()
+    dock = entry.dock
+    look(dock, long)
+    dock.map.select(0, 1)
+    favour(dock, "custom")
+    inner = dock.widget().widget()
+    inner.layout().activate()
+    bar = dock.widget().verticalScrollBar().sizeHint().width()
+    assert inner.minimumSizeHint().width() + bar <= dock.minimumWidth() == 300
+
+
+def test_the_wheel_passes_over_numbers(dock):
+    spin = dock.choices.k
+    spin.clearFocus()
+    assert spin.focusPolicy() == Qt.FocusPolicy.StrongFocus

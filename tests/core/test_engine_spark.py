@@ -1,0 +1,241 @@
+"""Records in Spark: the same profile and release as of the arrays, and no fault leaves anything behind."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from vbas.core.engines import open_engine, releasing
+from vbas.core.engines.engine import EngineError
+from vbas.core.engines.fields import RecordFields
+from vbas.core.engines.profiling import count_in_place, match_in_place
+from vbas.core.engines.releasing import release_in_place
+from vbas.core.errors import Cancelled, InputError
+from vbas.core.nesting.planning import nest
+from vbas.core.plan import suppress
+from vbas.core.release import apply
+
+from ..engines_there import needed
+from . import engine_cases as cases
+from .engine_cases import QUASI, K, areas, in_memory, one_level, people, rows_of, same_profile, two_levels
+
+pq = needed("pyarrow.parquet")
+for package in ("ibis", "pyspark", "grpc"):
+    needed(package)
+
+FIELDS = RecordFields("area", QUASI, ("diagnosis",))
+SECRET = "hunter2"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder of two Parquet files with the people, whose name is hard to write."""
+    columns, half = people(), 700
+    (place := tmp_path / "the people é").mkdir()
+    for i, part in enumerate((slice(half), slice(half, None))):
+        cases.write_parquet({name: values[part] for name, values in columns.items()}, place / f"{i}.parquet")
+    return place
+
+
+def plan_of(profile, nested=False):
+    return nest(areas(), profile, two_levels(), K) if nested else suppress(profile, one_level().crosswalks[0], K)
+
+
+def run(address, table, destination, fields=FIELDS, nested=False, between=lambda: None, **options):
+    with open_engine(address, str(table), **options) as engine:
+        matched = match_in_place(count_in_place(engine, fields), areas(), k=K)
+        between()
+        return matched, release_in_place(matched, plan_of(matched.profile, nested), str(destination), nested)
+
+
+def is_that_of_the_arrays(matched, rows, nested):
+    records = in_memory(people())
+    assert same_profile(matched.profile, records.profile)
+    plan = plan_of(records.profile, nested)
+    assert Counter(rows) == rows_of(apply(plan, records), plan.levels, nested)
+    assert len(rows) > 1000
+
+
+def left(tmp_path):
+    """What is in a folder but the people."""
+    return sorted(path.name for path in tmp_path.iterdir() if path.name != "the people é")
+
+
+def test_a_folder_is_released_as_a_folder_by_a_driver(spark, folder, tmp_path):
+    matched, done = run(spark.driver, folder, tmp_path / "re leased", nested=True)
+    rows = [tuple(row.values()) for row in pq.read_table(done.place).to_pylist()]
+    is_that_of_the_arrays(matched, rows, True)
+    assert left(tmp_path) == ["re leased"]
+    assert not spark.session.sparkContext._jsc.getPersistentRDDs()
+    for part in Path(done.place).glob("*.parquet"):
+        places = [tuple(row.values())[:2] for row in pq.read_table(part).to_pylist()]
+        assert places == sorted(places)
+
+
+def test_a_table_is_released_as_a_table_over_connect(spark, folder, monkeypatch, capfd):
+    """A token that stands in the environment is shown nowhere."""
+    monkeypatch.setenv("SPARK_CONNECT_AUTHENTICATE_TOKEN", SECRET)
+    spark.session.read.parquet(str(folder)).write.saveAsTable("people")
+    try:
+        matched, done = run(spark.connect, "people", "Released", schema="default")
+        assert done.place == "default.Released"
+        is_that_of_the_arrays(matched, [tuple(row) for row in spark.session.table("released").collect()], False)
+        names = {table.name for table in spark.session.catalog.listTables()}
+        assert names == {"people", "released"}
+        with pytest.raises(InputError, match="is there already"):
+            run(spark.connect, "people", "released")
+        with pytest.raises(InputError, match="there is no such table") as error:
+            run(spark.connect, "peple", "other")
+        assert SECRET not in "".join([str(error.value), str(error.value.__cause__), *capfd.readouterr()])
+    finally:
+        for name in ("people", "released"):
+            spark.session.sql(f"DROP TABLE IF EXISTS {name}")
+
+
+def test_values_are_told_apart_as_they_are_shown(spark, tmp_path):
+    """Folders named 007 are no number, a collation makes no two texts one, and -0.0 is 0.0."""
+    (tmp_path / "area=00").mkdir()
+    columns = {
+        "town": ["Ham", "ham", "Ham ", "ham"],
+        "size": [0.0, -0.0, float("nan"), None],
+        "when": [b"\xff", b"\xfe", b"\xff", None],
+    }
+    cases.write_parquet(columns, tmp_path / "area=00" / "1.parquet")
+    spark.session.sql(
+        f"CREATE VIEW towns AS SELECT area, town COLLATE UTF8_LCASE AS town, size, when FROM parquet.`{tmp_path}`"
+    )
+    try:
+        with open_engine(spark.driver, str(tmp_path)) as engine:
+            found = count_in_place(engine, RecordFields("area", ("size", "when")))
+            assert found.areas.tolist() == ["00", None]
+            assert [repr(value) for value in found.categories[0]] == ["0.0", "None"]
+            assert found.categories[1].tolist() == ["FE", "FF", None]
+        with open_engine(spark.driver, "towns") as engine:
+            town = count_in_place(engine, RecordFields("area", ("town",)))
+            assert town.categories[0].tolist() == ["Ham", "Ham ", "ham"]
+    finally:
+        spark.session.sql("DROP VIEW towns")
+
+
+def test_values_get_into_no_message_and_no_log(spark, tmp_path, capfd):
+    columns = {"area": cases.AREAS, "sex": ["F"] * 6, "records": ["1", SECRET, "1", "1", "1", "1"]}
+    (tmp_path / "in").mkdir()
+    cases.write_parquet(columns, tmp_path / "in" / "1.parquet")
+    with pytest.raises(EngineError, match="CAST_INVALID_INPUT") as error:
+        run(spark.driver, tmp_path / "in", tmp_path / "out", RecordFields("area", ("sex",), count="records"))
+    told = [str(error.value), str(error.value.__cause__), str(error.value.__context__), *capfd.readouterr()]
+    assert SECRET not in "".join(told)
+    assert left(tmp_path) == ["in"]
+
+
+def test_records_that_change_or_vanish_in_between_are_refused(spark, folder, tmp_path, monkeypatch):
+    kept = tmp_path.parent / f"{tmp_path.name} kept"
+    shutil.copytree(folder, kept)
+    with pytest.raises(EngineError, match="changed while they were being worked on"):
+        # Another file is seen by nothing but the look at the files.
+        run(
+            spark.driver,
+            folder,
+            tmp_path / "out",
+            between=lambda: shutil.copy(folder / "0.parquet", folder / "2.parquet"),
+        )
+    (folder / "2.parquet").unlink()
+    with pytest.raises(EngineError, match=r"gone|changed"):
+        run(spark.driver, folder, tmp_path / "out", between=lambda: (folder / "1.parquet").unlink())
+    shutil.copy(kept / "1.parquet", folder)
+    foretold = releasing.foretold
+    monkeypatch.setattr(releasing, "foretold", lambda plan: {**foretold(plan), 9: releasing.LevelCount(1, 1, 5)})
+    with pytest.raises(Exception, match="foretold"):
+        run(spark.driver, folder, tmp_path / "out")
+    assert left(tmp_path) == []
+
+
+def test_a_destination_is_never_replaced(spark, folder, tmp_path, monkeypatch):
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(InputError, match="is there already"):
+        run(spark.driver, folder, tmp_path / "mine")
+    with pytest.raises(InputError, match="sees no folder"):
+        run(spark.connect, folder, tmp_path / "none" / "out")
+    with pytest.raises(InputError, match="both see"):
+        run(spark.connect, folder, "hdfs://elsewhere/out")
+    monkeypatch.setattr(releasing, "_check_agreement", lambda *_: (tmp_path / "late").mkdir())
+    with pytest.raises(EngineError, match="was made meanwhile"):
+        run(spark.connect, folder, tmp_path / "late")
+    assert left(tmp_path) == ["late", "mine"]
+    assert not list((tmp_path / "late").iterdir())
+
+
+def test_cancelling_interrupts_the_cluster(spark, folder):
+    def progress(fraction):
+        raise Cancelled("stopped")
+
+    with pytest.raises(Cancelled), open_engine(spark.driver, str(folder)) as engine:
+        engine._progress = progress
+        engine._guarded(engine._session.sql("SELECT sum(a.id * b.id) FROM range(1e6) a, range(1e6) b").collect)
+    assert not spark.session.sparkContext.statusTracker().getActiveStageIds()
+
+
+def test_a_full_disk_leaves_nothing(spark, folder, tmp_path):
+    (tmp_path / "small").mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", str(tmp_path / "small")]
+    if os.getuid() != 0 or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("a small disk can be made by root alone")
+    try:
+        with pytest.raises(EngineError, match=r"the disk is full: nothing was written"):
+            run(spark.driver, folder, tmp_path / "small" / "out")
+        assert not list((tmp_path / "small").iterdir())
+    finally:
+        subprocess.run(["umount", str(tmp_path / "small")], check=True)
+
+
+def test_rights_that_are_missing_are_said(spark, folder):
+    """No user may make a folder there, not even root."""
+    with pytest.raises(EngineError, match="Spark: permission denied: nothing was written"):
+        run(spark.driver, folder, "/proc/self/out")
+
+
+def test_a_driver_that_is_killed_in_mid_write_leaves_nothing(folder, tmp_path):
+    code = f"""
+from vbas.core.engines import open_engine
+from vbas.tests.core.test_engine_spark import FIELDS, areas, count_in_place, match_in_place, plan_of, release_in_place
+from pyspark import SparkContext
+from vbas.core.engines.spark_places import FolderThere
+write = FolderThere.write
+def killed(self, rows):
+    write(self, rows)
+    SparkContext._gateway.proc.kill()
+    self.read()
+FolderThere.write = killed
+try:
+    with open_engine("local[1]", {str(folder)!r}) as engine:
+        matched = match_in_place(count_in_place(engine, FIELDS), areas())
+        java = SparkContext._gateway.proc
+        release_in_place(matched, plan_of(matched.profile), {str(tmp_path / "out")!r})
+except Exception as error:
+    print(type(error).__name__, error)
+print(java.poll() is not None)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert done.stdout == "EngineError Spark: the driver was ended: nothing was written.\nTrue\n", done.stderr
+    assert left(tmp_path) == []
+
+
+@pytest.mark.parametrize("address", ["sc://127.0.0.1:1", "spark://127.0.0.1:1", "sc://127.0.0.1:1/;use_ssl=true"])
+def test_a_cluster_that_is_not_there_is_said_at_once(address, monkeypatch):
+    monkeypatch.setenv("SPARK_CONNECT_AUTHENTICATE_TOKEN", SECRET)
+    with pytest.raises(EngineError, match="Spark cannot be reached at") as error:
+        open_engine(address, "people")
+    assert SECRET not in f"{error.value} {error.value.__cause__} {error.value.__context__}"
+
+
+def test_what_is_missing_is_said():
+    with pytest.raises(InputError, match="TABLE is empty"):
+        open_engine("local[1]")
+    with pytest.raises(InputError, match="SCHEMA is for tables"):
+        open_engine("local[1]", "/data/people", "public")

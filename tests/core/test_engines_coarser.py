@@ -1,0 +1,135 @@
+"""Coarser quasi-identifiers of records in place: the same profile and the same release as of arrays."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from vbas.core.engines import open_engine
+from vbas.core.engines.coarsening import coarser_in_place
+from vbas.core.engines.fields import RecordFields
+from vbas.core.engines.profiling import count_in_place, match_in_place, requirement_in_place
+from vbas.core.engines.releasing import release_in_place
+from vbas.core.errors import InputError
+from vbas.core.generalising.collapsing import generalise_records
+from vbas.core.generalising.hierarchies import make_hierarchy
+from vbas.core.nesting.planning import nest
+from vbas.core.plan import suppress
+from vbas.core.release import apply
+
+from .. import postgres_server
+from ..engines_there import needed
+from . import engine_cases as cases
+
+for package in ("ibis", "duckdb", "pyarrow"):
+    needed(package)
+
+FIELDS = RecordFields("area", cases.QUASI, ("diagnosis",))
+
+
+def hierarchies(categories):
+    """Of the hard texts: by their length, the missing one missing; of ages: one value, which hides the missing."""
+    odd, age = (list(categories[i]) for i in (1, 2))
+    by_length = [None if value is None else f"{min(len(str(value)), 3)} long" for value in odd]
+    return {
+        "odd": make_hierarchy("odd", categories[1], [by_length, ["*"] * len(odd)]),
+        "age": make_hierarchy("age", categories[2], [["*"] * len(age)]),
+    }
+
+
+@pytest.fixture(scope="module")
+def server():
+    needed("adbc_driver_postgresql")
+    with postgres_server.running() as port:
+        yield f"postgresql://vbas@127.0.0.1:{port}/postgres"
+
+
+@pytest.fixture(params=["Parquet", "PostgreSQL"])
+def place(request, tmp_path):
+    """place(columns) -> address, table, destination, and what reads the release."""
+
+    def one(columns):
+        if request.param == "Parquet":
+            out = tmp_path / "released.parquet"
+            path = cases.write_parquet(columns, tmp_path / "people.parquet")
+            return str(path), "", str(out), lambda: needed("pyarrow.parquet").read_table(out)
+        server = request.getfixturevalue("server")
+        arrow, dbapi = needed("pyarrow"), needed("adbc_driver_postgresql.dbapi")
+        with dbapi.connect(server, autocommit=True) as there, there.cursor() as cursor:
+            cursor.execute("DROP TABLE IF EXISTS released")
+            cursor.adbc_ingest("people", arrow.table(columns), mode="replace")
+
+        def released():
+            with dbapi.connect(server) as there, there.cursor() as cursor:
+                cursor.execute("SELECT * FROM released")
+                return cursor.fetch_arrow_table()
+
+        return server, "people", "released", released
+
+    return one
+
+
+@pytest.mark.parametrize("node", [(0, 1, 0), (0, 2, 1), (0, 0, 1)])
+@pytest.mark.parametrize("nested", [False, True])
+def test_shown_coarser_as_of_arrays(place, node, nested):
+    columns = cases.people()
+    address, table, destination, read = place(columns)
+    records = cases.in_memory(columns)
+    records = generalise_records(records, hierarchies(records.profile.categories), node, cases.areas())
+    levels = cases.two_levels() if nested else cases.one_level()
+
+    def plan_of(profile):
+        if nested:
+            return nest(cases.areas(), profile, levels, cases.K)
+        return suppress(profile, levels.crosswalks[0], cases.K)
+
+    with open_engine(address, table) as engine:
+        found = count_in_place(engine, FIELDS)
+        coarser = coarser_in_place(found, hierarchies(found.categories), node)
+        matched = match_in_place(coarser, cases.areas(), k=cases.K)
+        assert cases.same_profile(matched.profile, records.profile)
+        sentences = [one.sentence for one in coarser.coarsened.values()]
+        assert sentences == [one.sentence for one in records.table.coarsened.values()]
+        release_in_place(matched, plan_of(matched.profile), destination, nested)
+    expected = cases.rows_of(apply(plan_of(records.profile), records), levels, nested)
+    assert Counter(tuple(row.values()) for row in read().to_pylist()) == expected
+
+
+def test_sensitive_values_and_persons_are_counted_in_what_is_shown(place):
+    columns = {**cases.people(), "person": [str(i // 2) for i in range(1500)]}
+    address, table, _, _ = place(columns)
+    fields = RecordFields("area", cases.QUASI, ("diagnosis",), "", {"persons": "person"}, ("diagnosis",))
+    with open_engine(address, table) as engine:
+        found = count_in_place(engine, fields)
+        coarser = coarser_in_place(found, hierarchies(found.categories), (0, 2, 1))
+        matched = match_in_place(coarser, cases.areas(), k=cases.K)
+        requirement = requirement_in_place(matched, cases.K, 2)
+    (members,), (shares,) = requirement.members, requirement.shares
+    assert int(shares.records.sum()) == 1500
+    pairs = {(area, sex, person) for area, sex, person in zip(columns["area"], columns["sex"], columns["person"])}
+    assert len(members.cell) == len(pairs)
+
+
+def test_a_kept_field_that_gives_the_finer_value_back_is_refused(place):
+    columns = cases.people()
+    columns["diagnosis"] = [None if one is None else f"type {one}" for one in columns["age"]]
+    address, table, destination, _ = place(columns)
+    with open_engine(address, table) as engine:
+        found = count_in_place(engine, FIELDS)
+        coarser = coarser_in_place(found, hierarchies(found.categories), (0, 2, 1))
+        matched = match_in_place(coarser, cases.areas(), k=cases.K)
+        plan = suppress(matched.profile, cases.one_level().crosswalks[0], cases.K)
+        with pytest.raises(InputError, match="gives back what coarser values take"):
+            release_in_place(matched, plan, destination)
+
+
+def test_a_level_that_there_is_not(place):
+    address, table, _, _ = place(cases.people())
+    with open_engine(address, table) as engine:
+        found = count_in_place(engine, FIELDS)
+        assert coarser_in_place(found, {}, (0, 0, 0)) is found
+        with pytest.raises(InputError, match="level 3"):
+            coarser_in_place(found, hierarchies(found.categories), (0, 3, 0))
+        np.testing.assert_array_equal(found.codes[0], [0, 1])

@@ -1,0 +1,108 @@
+"""The curve of regions against suppression: its points against plans, its budget against all numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, reject, settings
+from hypothesis import strategies as st
+
+from vbas.core.areas import make_areas
+from vbas.core.configuration import Configuration, aggregate
+from vbas.core.errors import Cancelled, InputError
+from vbas.core.plan import suppress
+from vbas.core.profile import profile_records
+from vbas.core.records.columns import column_from_values
+from vbas.core.records.matching import match_records
+from vbas.core.site_number import SiteNumberOptions
+from vbas.core.suppression import Terms
+from vbas.core.trade_off.curve import Curve, coarse_to_fine, least_suppressed, numbers_on_curve
+
+from .strategies import regions, tables
+
+
+def matched(table, areas, k):
+    """The records in their areas; a town that nobody lives in is none."""
+    try:
+        return match_records(table, areas, "suppress", k)
+    except InputError:
+        reject()
+
+
+@given(st.data(), st.integers(2, 6))
+@settings(max_examples=30, deadline=None)
+def test_each_point_is_what_a_release_of_its_regions_suppresses(data, k):
+    areas = data.draw(regions(most=25))
+    records = matched(data.draw(tables(areas)), areas, k)
+    profile, n_unmatched = records.profile, records.n_unmatched
+    curve = Curve(areas, profile, Configuration(), Terms(k, n_unmatched=n_unmatched))
+    said = list(curve.filled())
+    assert (
+        sorted({one.n_sites for one in said}) == numbers_on_curve(len(areas)) == [one.n_sites for one in curve.points]
+    )
+    assert curve.whole
+    for point in curve.points:
+        options = SiteNumberOptions(n_sites=point.n_sites, k=k)
+        run = aggregate(areas, profile, Configuration("given number", number_options=options))
+        plan = suppress(profile, run.aggregation.crosswalk, k)
+        lost = profile.n_records - plan.n_released + n_unmatched
+        assert point.n_regions == run.aggregation.crosswalk.n_regions
+        assert point.percent == pytest.approx(100 * lost / (profile.n_records + n_unmatched))
+        assert np.array_equal(curve.aggregation(point.n_sites).crosswalk.region_of, run.aggregation.crosswalk.region_of)
+        assert least_suppressed(profile, Terms(k, n_unmatched=n_unmatched)) <= point.percent + 1e-9
+
+
+@given(st.data(), st.floats(0, 60))
+@settings(max_examples=20, deadline=None)
+def test_a_budget_finds_a_number_within_it_or_there_is_none_at_one_region(data, budget):
+    areas = data.draw(regions(most=20))
+    records = matched(data.draw(tables(areas)), areas, 3)
+    curve = Curve(areas, records.profile, Configuration(), Terms(3, n_unmatched=records.n_unmatched))
+    found = curve.most_within(budget)
+    every = {number: curve.point(number).percent for number in range(1, len(areas) + 1)}
+    if found is None:
+        assert every[1] > budget
+    else:
+        assert found.percent == every[found.n_sites] <= budget
+        # What is tried just above is above the budget, as far as it was tried.
+        assert found.n_sites == len(areas) or every[found.n_sites + 1] > budget
+
+
+@given(st.integers(1, 3000), st.integers(2, 40))
+def test_the_numbers_go_from_one_region_to_all_areas(n_areas, most):
+    numbers = numbers_on_curve(n_areas, most)
+    assert numbers[0] == 1 and numbers[-1] == n_areas
+    assert numbers == sorted(set(numbers)) and len(numbers) <= most
+
+
+@given(st.lists(st.integers(), min_size=1, max_size=50, unique=True))
+def test_every_number_comes_once_and_both_ends_first(numbers):
+    numbers = sorted(numbers)
+    order = coarse_to_fine(numbers)
+    assert sorted(order) == numbers
+    if len(numbers) > 1:
+        assert order[:2] == [numbers[0], numbers[-1]]
+    if len(numbers) > 4:  # no half is looked at twice before the other was once
+        assert numbers[1] not in order[:3] and numbers[-2] not in order[:3]
+
+
+def test_a_curve_can_be_cancelled_and_goes_on_where_it_was(monkeypatch):
+    rng = np.random.default_rng(3)
+    areas = make_areas([str(i) for i in range(50)], rng.random((50, 2)) * 1000)
+    columns = {"age": column_from_values(rng.integers(0, 9, 900).tolist())}
+    profile, _ = profile_records(rng.integers(0, 50, 900), columns, 50)
+    curve = Curve(areas.with_population(profile.area_sizes), profile, Configuration(), Terms(5))
+
+    def stop(fraction):
+        if fraction > 0.3:
+            raise Cancelled("enough")
+
+    with pytest.raises(Cancelled):
+        list(curve.filled(stop))
+    known = len(curve.points)
+    assert 0 < known < len(numbers_on_curve(50)) and not curve.whole
+    ran = []
+    again = curve.aggregation
+    monkeypatch.setattr(curve, "aggregation", lambda number, progress: ran.append(number) or again(number, progress))
+    list(curve.filled())
+    assert curve.whole and len(ran) == len(curve.points) - known

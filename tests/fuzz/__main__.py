@@ -1,0 +1,45 @@
+"""Cases from the command line: scripts/fuzz."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pprint import pformat
+
+SEED = "vbas"
+
+
+def main():
+    arguments = argparse.ArgumentParser(prog="scripts/fuzz", description=__doc__)
+    arguments.add_argument("--cases", type=int, default=2_000)
+    arguments.add_argument("--seed", default=SEED)
+    arguments.add_argument("--first", type=int, default=0, help="the number of the first case")
+    arguments.add_argument("--case", type=int, help="run this case alone, and tell all of it")
+    asked = arguments.parse_args()
+    from .starting import toolbox
+
+    provider = toolbox()  # noqa: F841  it must be held
+    from .many import run_cases
+
+    alone = asked.case is not None
+    numbers = [asked.case] if alone else range(asked.first, asked.first + asked.cases)
+
+    def tell(number, case, outcome, found):
+        if alone:
+            print(pformat(case, width=140)[:20_000])
+            print("results:", outcome.results, "\nerror:", outcome.error, "\nlog:", *outcome.log, sep="\n")
+            print(outcome.foreign)
+        for one in found:
+            print(f"case {number} ({case.algorithm}): {one}", flush=True)
+
+    tally = run_cases(asked.seed, numbers, tell)
+    print(f"seed {asked.seed}, cases {numbers[0]} to {numbers[-1]}")
+    print("\n".join(tally.lines()), flush=True)
+    sys.stdout.flush()
+    # QGIS may crash while it takes down layers that exceptions still hold: what was to be said is said.
+    os._exit(1 if tally.findings else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""What a run must end in: a result that recounts, or one sentence that helps; and nothing half done."""
+
+from __future__ import annotations
+
+import re
+
+from qgis.core import QgsApplication
+
+from vbas.algorithms.form.parameters import label_of
+
+from .recounts import RECOUNTS
+
+SECONDS = 60.0
+# What a sentence never holds: the words of Python, C++ and SQL about themselves.
+RAW = re.compile(
+    r"Traceback|File \"|Error\b(?!s)(?<!with an error)|Exception|object at 0x|NoneType|<class|ndarray|dtype|"
+    r"out of (?:range|bounds)|not subscriptable|has no attribute|syntax error|unrecognized token|near \"|"
+    r"operands could not|invalid literal|codec can|cannot convert|\bshape \(|division by zero|zero-size|"
+    r"PyQt|QtCore|QVariant|std::|terminate called|\bnumpy\b|\bGEOS|\bassert"
+)
+# Sentences that need name nothing: the user knows what was cancelled, and no memory has a name.
+SELF_EVIDENT = ("Cancelled: nothing was written.",)
+
+
+def complaints(case, outcome):
+    """What is wrong with how a case ended, in a sentence each; empty where nothing is."""
+    found = []
+    fault = "fault of VBAS" in outcome.error
+    if outcome.foreign or fault:
+        found.append(f"An exception that nobody foresaw: {_last_line(outcome.foreign or outcome.error)}")
+    found += [f"A warning of a library: {one}" for one in dict.fromkeys(outcome.warnings)]
+    found += [f"The log holds {line[:300]!r}" for line in outcome.log if "Traceback" in line or "Warning:" in line]
+    if outcome.seconds > SECONDS:
+        found.append(f"It took {outcome.seconds:.0f} seconds of the processor.")
+    if outcome.results is None:
+        found += [] if outcome.foreign or fault else _sentence(case, outcome.error)
+        found += _untouched(case, outcome)
+    else:
+        found += _delivered(case, outcome)
+        found += _recounted(case, outcome)
+    return found
+
+
+def _last_line(trace):
+    lines = trace.strip().splitlines()
+    where = next((line.strip() for line in reversed(lines) if line.strip().startswith("File")), "")
+    return f"{lines[-1][:300]} at {where}"
+
+
+def _sentence(case, text):
+    """Whether an error is one sentence that somebody can act on."""
+    found = []
+    if not text.strip():
+        return ["It failed without a word."]
+    told = re.sub(r"“[^”]*”", "“”", text, flags=re.DOTALL)
+    if RAW.search(told):
+        found.append(f"Not a sentence for a user: {text[:400]!r}")
+    if "\n" in told.strip() or len(text) > 3_000:
+        found.append(f"More than a sentence: {text[:400]!r}")
+    if not told.strip().endswith((".", "?", "”")):
+        found.append(f"It does not end as a sentence does: {text[-200:]!r}")
+    form = QgsApplication.processingRegistry().algorithmById(f"vbas:{case.algorithm}")
+    names = [word for one in form.parameterDefinitions() for word in (one.name(), label_of(one), one.description())]
+    helps = "“" in text or any(name in text for name in names) or re.search(r"\d", text)
+    if not helps and text not in SELF_EVIDENT:
+        found.append(f"It names nothing to act on: {text[:400]!r}")
+    return found
+
+
+def _untouched(case, outcome):
+    """After a failure the folder of outputs is as it was: nothing new, nothing gone, nothing changed."""
+    before, after = outcome.files
+    if case.algorithm == "checkrelease" and "fall short of what is asked" in outcome.error:
+        return []  # written before it ends with an error, as its help says
+    found = [f"After a failure there is {name}." for name in after.keys() - before.keys()]
+    found += [f"After a failure {name} is gone." for name in before.keys() - after.keys()]
+    found += [
+        f"After a failure {name} is changed." for name in before.keys() & after.keys() if before[name] != after[name]
+    ]
+    return found
+
+
+def _delivered(case, outcome):
+    """Every output that was asked for is there, and nothing else."""
+    found = []
+    asked = {name for name in case.parameters if name in outcome.results}
+    expected = {name for name, value in case.parameters.items() if type(value).__name__ == "Place" and value.text}
+    found += [f"{name} was asked for and is not there." for name in expected - asked if not _not_made(case, name)]
+    left = [name for name in outcome.files[1] if re.search(r"vbas_[0-9a-f]{8}|\.vbas|-journal$|-wal$|-shm$", name)]
+    found += [f"After the run there is {name}." for name in left]
+    return found
+
+
+def _not_made(case, name):
+    nested = case.parameters.get("RELEASE") in ("nested levels", 1, "1")
+    return (name in ("SITE_POINTS", "VORONOI") and nested) or name in ("AUDIT", "SMALLEST", "AREA_AUDIT")
+
+
+def _recounted(case, outcome):
+    recount = RECOUNTS.get(case.algorithm)
+    try:
+        return [] if recount is None else list(recount(case, outcome))
+    except Exception as error:  # a recount that breaks down is a finding as well
+        import traceback
+
+        return [f"The recount broke down: {error!r} {traceback.format_exc()[-900:]}"]

@@ -1,0 +1,87 @@
+"""Many cases in one process after the other: run, judged, counted."""
+
+from __future__ import annotations
+
+import faulthandler
+import gc
+import os
+import shutil
+import tempfile
+import time
+from collections import Counter
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from qgis.core import QgsProject
+
+from .forms import case_of
+from .judge import complaints
+from .running import run_case
+
+LONGEST = 40.0  # seconds that a case may take
+
+
+@dataclass
+class Tally:
+    """What came of many cases: by form how many gave a result and how many a sentence; the findings by number."""
+
+    results: Counter = field(default_factory=Counter)
+    sentences: Counter = field(default_factory=Counter)
+    findings: dict = field(default_factory=dict)
+    seconds: float = 0.0
+
+    @property
+    def n_cases(self):
+        return sum(self.results.values()) + sum(self.sentences.values())
+
+    def lines(self):
+        """A table for a reader."""
+        forms = sorted({*self.results, *self.sentences})
+        yield f"{'form':22}{'results':>9}{'sentences':>11}"
+        for form in forms:
+            yield f"{form:22}{self.results[form]:9}{self.sentences[form]:11}"
+        yield f"{'in all':22}{sum(self.results.values()):9}{sum(self.sentences.values()):11}"
+        yield f"{self.n_cases} cases, {len(self.findings)} findings, {self.seconds:.0f} s of the processor"
+
+
+@contextmanager
+def own_folder():
+    """An empty folder to run a case in, which is the current one meanwhile: nothing is written elsewhere."""
+    folder, before = Path(tempfile.mkdtemp(prefix="vbas-fuzz-")), Path.cwd()
+    os.chdir(folder)
+    try:
+        yield folder
+    finally:
+        os.chdir(before)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def judged(case):
+    """(outcome, complaints) of a case, run in a folder of its own."""
+    try:
+        with own_folder() as folder:
+            outcome = run_case(case, folder)
+            return outcome, complaints(case, outcome)
+    finally:
+        QgsProject.instance().removeAllMapLayers()
+
+
+def run_cases(seed, numbers, tell=lambda number, case, outcome, found: None):
+    """The tally of these cases; tell is called after each."""
+    tally = Tally()
+    began = time.process_time()
+    for number in numbers:
+        case = case_of(seed, number)
+        # What never ends is seen, with where it is; the number of the case stands in the name of its folder.
+        faulthandler.dump_traceback_later(LONGEST, exit=True)
+        outcome, found = judged(case)
+        faulthandler.cancel_dump_traceback_later()
+        (tally.sentences if outcome.results is None else tally.results)[case.algorithm] += 1
+        if found:
+            tally.findings[number] = found
+        tell(number, case, outcome, found)
+        if number % 50 == 0:
+            gc.collect()
+    tally.seconds = time.process_time() - began
+    return tally

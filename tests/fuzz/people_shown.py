@@ -1,0 +1,291 @@
+"""Releases of records recounted: k in every class, nobody invented or lost, no column that was not asked for."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+from .given import Table
+from .reading import identity, loose, positions, rows_of, rows_of_output, typed
+
+
+def _several(value):
+    """Names of fields, however they were given."""
+    if isinstance(value, (list, tuple)):
+        return list(value)
+    return [one.strip() for one in str(value or "").split(";") if one.strip()]
+
+
+class Records:
+    """The records of a case as QGIS shows them, or, of a database, as they were drawn."""
+
+    def __init__(self, case, outcome, area=True):
+        given = case.parameters
+        table = given.get("CONNECTION") or given["RECORDS"]
+        if isinstance(given.get("CONNECTION"), Table):
+            self.names = table.names
+            self.rows = [list(row) for row in zip(*(values for _, _, values in table.columns))]
+            if table.stored == "csv":
+                self.rows = [["" if one is None else str(one) for one in row] for row in self.rows]
+        else:
+            self.names, self.rows = rows_of(outcome.layers["RECORDS"])
+            if table.selected is not None:
+                self.rows = self.rows[: table.selected]
+        self.quasi = _several(given.get("QUASI_IDENTIFIERS"))
+        kept, sensitive = _several(given.get("KEEP_FIELDS")), _several(given.get("SENSITIVE"))
+        self.sensitive = sensitive
+        self.kept = list(dict.fromkeys([*kept, *sensitive]))
+        self.members = [given[name] for name in ("PERSON_ID", "HOUSEHOLD_ID") if given.get(name)]
+        self.count = given.get("RECORD_COUNT") or None
+        self.area = given["RECORD_REGION"] if area else None
+
+    def of(self, row, names):
+        return [row[i] for i in positions(self.names, names)]
+
+    def people(self, row):
+        """How many records a row stands for."""
+        return 1 if not self.count else int(float(self.of(row, [self.count])[0]))
+
+    def home(self, row):
+        return identity(self.of(row, [self.area])[0])
+
+    def values(self, row):
+        return tuple(map(typed, self.of(row, self.quasi)))
+
+    @property
+    def total(self):
+        return sum(map(self.people, self.rows))
+
+    def sizes(self, place):
+        """By (place of the row, values): the least of records, persons, households; rows without a place are out."""
+        records, members = Counter(), [defaultdict(set) for _ in self.members]
+        for row in self.rows:
+            where = place(row)
+            if where is None:
+                continue
+            key = (where, self.values(row))
+            records[key] += self.people(row)
+            for sets, name in zip(members, self.members):
+                sets[key].add(typed(self.of(row, [name])[0]))
+        return {key: min([n, *(len(sets[key]) for sets in members)]) for key, n in records.items()}
+
+
+def release_of(case, outcome, regions, areas):
+    """A release by regions: one level or nested, as its fields say."""
+    names, rows = rows_of_output(outcome.results["RELEASED_RECORDS"], outcome.context)
+    records = Records(case, outcome)
+    nested = "vbas_level" in names and "vbas_level" not in records.quasi
+    counted = [] if records.count is None else ["records"]
+    asked = [*(["vbas_level"] if nested else []), "vbas_region", *records.quasi, *records.kept, *counted]
+    if [name.lower() for name in names] != [name.lower() for name in asked] and not str(
+        outcome.results["RELEASED_RECORDS"]
+    ).endswith((".shp", ".dbf")):
+        yield f"RELEASED_RECORDS has the fields {names}, asked were {asked}."
+        return
+    front = 2 if nested else 1
+    n_class = front + len(records.quasi)
+    k = max(_whole(case.parameters.get("K"), 5), 2)
+    classes, shown = Counter(), []
+    for row in rows:
+        n = int(float(row[-1])) if counted else 1
+        classes[tuple(map(typed, row[:n_class]))] += n
+        shown.append(
+            (
+                tuple(int(float(one)) for one in row[:front]),
+                row[front:n_class],
+                row[n_class : len(row) - len(counted)],
+                n,
+            )
+        )
+    small = [key for key, n in classes.items() if n < k]
+    if small:
+        yield f"A class of {classes[small[0]]} records is released, k is {k}: {small[0]!r}"
+    n_shown = sum(classes.values())
+    numbers = outcome.results
+    if n_shown != numbers["N_RECORDS"] - numbers["N_SUPPRESSED"]:
+        yield f"{n_shown} records are released, the run says {numbers['N_RECORDS']} - {numbers['N_SUPPRESSED']}."
+    if numbers["N_RECORDS"] != records.total:
+        yield f"N_RECORDS is {numbers['N_RECORDS']}, {records.total} records were given."
+    if not regions:
+        return
+    if nested:
+        yield from _nested(case, records, shown, regions, k)
+    else:
+        yield from recount_one_level(case, outcome, regions, areas, shown)
+
+
+def _whole(value, default):
+    return default if value in (None, "") else int(float(value))
+
+
+def _more_is_asked(case):
+    """Whether more than k decides over what is shown."""
+    given = case.parameters
+    asked = [given.get(name) for name in ("PUBLISHED_MARGINS", "GENERALISE", "REGISTER", "LEVELS_COARSER")]
+    return any(asked) or given.get("RULE") not in (None, "none", "", 0)
+
+
+def _sensitive_hold(case, records, members):
+    """Whether a class holds what L_DIVERSITY and MAX_SHARE ask; None where that is left open."""
+    least = _whole(case.parameters.get("L_DIVERSITY"), 1)
+    share = case.parameters.get("MAX_SHARE")
+    share = 100.0 if share in (None, "") else float(share)
+    if not records.sensitive or (least <= 1 and share >= 100):
+        return True
+    for name in records.sensitive:
+        values = Counter(typed(records.of(row, [name])[0]) for row in members)
+        if ("NoneType", None) in values or records.count or records.members:
+            return None
+        if len(values) < least or max(values.values()) > share / 100 * sum(values.values()) + 1e-9:
+            return False
+    return True
+
+
+def recount_one_level(case, outcome, regions, areas, shown):
+    """Exactly the records of classes that reach k are shown, each where its area is; shown : None to see the sums alone."""
+    records = Records(case, outcome)
+    if regions and len(next(iter(regions.values()))) != 1:
+        return
+    k = max(_whole(case.parameters.get("K"), 5), 2)
+
+    def place(row):
+        return regions.get(records.home(row), [None])[0]
+
+    if _more_is_asked(case):
+        if shown is not None:
+            yield from _no_more_than_live(records, place, shown)
+        return
+    members = defaultdict(list)
+    for row in records.rows:
+        members[place(row), records.values(row)].append(row)
+    sizes = records.sizes(place)
+    wanted, lost = Counter(), 0
+    for key, rows in members.items():
+        holds = _sensitive_hold(case, records, rows)
+        if holds is None:
+            return
+        if key[0] is None or sizes[key] < k or not holds:
+            lost += sum(map(records.people, rows))
+            continue
+        for row in rows:
+            wanted[key[0], tuple(map(loose, records.of(row, [*records.quasi, *records.kept])))] += records.people(row)
+    if outcome.results["N_SUPPRESSED"] != lost:
+        yield f"N_SUPPRESSED is {outcome.results['N_SUPPRESSED']}, by hand {lost}."
+    if shown is None:
+        return
+    found = Counter()
+    for place_shown, values, kept, n in shown:
+        found[place_shown[0], tuple(map(loose, [*values, *kept]))] += n
+    if found != wanted:
+        more, fewer = list((found - wanted).items())[:2], list((wanted - found).items())[:2]
+        yield f"The release is not the records of classes that reach k: too many {more!r}, too few {fewer!r}."
+
+
+def _no_more_than_live(records, place, shown):
+    """Nowhere are more records shown than live there."""
+    live, there = Counter(), Counter()
+    for row in records.rows:
+        live[place(row)] += records.people(row)
+    for (region, *_), _, _, n in shown:
+        there[region] += n
+    for region, n in there.items():
+        if n > live[region]:
+            yield f"Region {region} shows {n} records, {live[region]} live there."
+
+
+def _nested(case, records, shown, regions, k):
+    """Rows fit into who lives where: of no class are more shown in a region, or within it, than live there."""
+    coarser = any(case.parameters.get(name) for name in ("GENERALISE", "LEVELS_COARSER"))
+    n_levels = len(next(iter(regions.values())))
+    above = [{} for _ in range(n_levels)]  # by level: region -> region of the last level... of each level
+    for path in regions.values():
+        for level, region in enumerate(path):
+            if region is not None:
+                above[level][region] = path
+    live, there = Counter(), Counter()
+    for row in records.rows:
+        path = regions.get(records.home(row), [None] * n_levels)
+        values = () if coarser else tuple(map(loose, records.of(row, records.quasi)))
+        for level, region in enumerate(path):
+            if region is not None:
+                live[level, region, values] += records.people(row)
+    at_last = Counter()
+    for (level, region), values, _, n in shown:
+        values = () if coarser else tuple(map(loose, values))
+        if not 1 <= level <= n_levels or region not in above[level - 1]:
+            yield f"A row shows region {region} of level {level}, which is not in the crosswalk."
+            return
+        path = above[level - 1][region]
+        for higher in range(level - 1, n_levels):
+            there[higher, path[higher], values] += n
+        at_last[path[-1], values] += n
+    for key, n in there.items():
+        if n > live[key]:
+            yield f"Level {key[0] + 1}, region {key[1]}: {n} records of {key[2]!r} are shown, {live[key]} live there."
+            return
+    if _more_is_asked(case) or records.members or records.sensitive or coarser:
+        return
+    for (level, region, values), n in live.items():
+        if level == n_levels - 1 and n >= k and at_last[region, values] != n:
+            yield f"Of {n} records of {values!r} in the last region {region} only {at_last[region, values]} are shown."
+            return
+
+
+def recount_profile(case, outcome):
+    """PROFILE counts every record by area and values."""
+    if case.parameters.get("GENERALISE"):
+        return
+    records = Records(case, outcome)
+    names, rows = rows_of_output(outcome.results["PROFILE"], outcome.context)
+    if [name.lower() for name in names] != [name.lower() for name in (records.area, *records.quasi, "records")]:
+        yield f"PROFILE has the fields {names}."
+        return
+    found, wanted = Counter(), Counter()
+    for row in rows:
+        found[tuple(map(loose, row[:-1]))] += int(float(row[-1]))
+    for row in records.rows:
+        wanted[tuple(map(loose, records.of(row, [records.area, *records.quasi])))] += records.people(row)
+    if found != +wanted:
+        yield f"PROFILE is not what was counted by hand: {list((found - wanted).items())[:2]!r}, {list((wanted - found).items())[:2]!r}"
+
+
+def recount_flattened(case, outcome):
+    """FLATTENED holds only classes of k, and the rows of finer levels in the region that holds theirs."""
+    from .recounts import given_regions
+
+    names, rows = rows_of_output(outcome.results["FLATTENED"], outcome.context)
+    there, given = rows_of(outcome.layers["RECORDS"])
+    regions, parameters = given_regions(case, outcome), case.parameters
+    target = _whole(parameters.get("LEVEL"), 1) - 1
+    counted = parameters.get("RECORD_COUNT") or None
+    level_at, region_at = positions(there, ["vbas_level", "vbas_region"])
+    count_at = positions(there, [counted])[0] if counted else None
+    own = [
+        i
+        for i, name in enumerate(there)
+        if i not in (level_at, region_at, count_at) and name.lower() not in ("fid", "ogc_fid")
+    ]
+    wanted = Counter()
+    for row in given:
+        level, region = int(float(row[level_at])), int(float(row[region_at]))
+        if level - 1 > target:
+            continue
+        homes = {path[target] for path in regions.values() if path[level - 1] == region}
+        if len(homes) != 1:
+            yield f"Region {region} of level {level} lies in {homes}, and was taken."
+            return
+        wanted[homes.pop(), tuple(loose(row[i]) for i in own)] += int(float(row[count_at])) if counted else 1
+    k = max(_whole(parameters.get("K"), 5), 2)
+    wanted = +wanted
+    lower = [name.lower() for name in names]
+    found, classes = Counter(), Counter()
+    at_region, at_own = lower.index("vbas_region"), [lower.index(there[i].lower()) for i in own]
+    at_count = lower.index("records") if counted else None
+    quasi = [lower.index(name.lower()) for name in parameters["QUASI_IDENTIFIERS"]]
+    for row in rows:
+        n = int(float(row[at_count])) if counted else 1
+        found[int(float(row[at_region])), tuple(loose(row[i]) for i in at_own)] += n
+        classes[(int(float(row[at_region])), *(typed(row[i]) for i in quasi))] += n
+    if found != wanted:
+        yield f"FLATTENED is not the release at that level: {list((found - wanted).items())[:2]!r}, {list((wanted - found).items())[:2]!r}"
+    if classes and min(classes.values()) < k:
+        yield f"FLATTENED holds a class of {min(classes.values())}."

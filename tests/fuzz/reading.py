@@ -1,0 +1,100 @@
+"""Inputs and outputs read again by plain means: QGIS's features, Python's CSV reader, SQLite, Arrow."""
+
+from __future__ import annotations
+
+import csv
+import sqlite3
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+
+from qgis.core import QgsProcessingUtils, QgsVectorLayer
+from qgis.PyQt.QtCore import QDate, QDateTime, QTime, QVariant
+
+
+def plain(value):
+    """A value of a layer as Python has it; None for a missing one."""
+    if isinstance(value, QVariant):
+        return None if value.isNull() else plain(value.value())
+    if isinstance(value, (QDate, QDateTime, QTime)):
+        return None if value.isNull() else value.toString("yyyy-MM-dd" if isinstance(value, QDate) else "")
+    if isinstance(value, float) and value != value:
+        return None
+    return value if value is None or isinstance(value, (bool, int, float, str)) else repr(value)
+
+
+def typed(value):
+    """The value with its type: 1, 1.0, “1” and True are four."""
+    return type(value).__name__, value
+
+
+def loose(value):
+    """What two formats agree on: text that reads as a number is that number, no text is no value."""
+    if value is None or value == "":
+        return None
+    if isinstance(value, bool):
+        return 1.0 if value else 0.0
+    text = {"true": "1", "false": "0"}.get(str(value), str(value))
+    try:
+        number = float(text)
+    except ValueError:
+        return text.replace("/", "-")
+    return text if number != number or abs(number) >= 2**53 else number
+
+
+def rows_of(layer):
+    """(names, rows) of a layer, its shapes apart."""
+    return layer.fields().names(), [[plain(value) for value in one.attributes()] for one in layer.getFeatures()]
+
+
+def rows_of_output(result, context):
+    """(names, rows) of an output, wherever it is."""
+    file = Path(str(result).partition("|")[0])
+    if file.suffix == ".csv" and file.is_file():
+        with file.open(encoding="utf-8", newline="") as lines:
+            names, *rows = list(csv.reader(lines))
+        return names, [row for row in rows if row]
+    if file.suffix == ".gpkg" and file.is_file():
+        return _rows_of_geopackage(file)
+    if file.suffix == ".parquet" and file.is_file():
+        import pyarrow.parquet
+
+        table = pyarrow.parquet.read_table(file)
+        return table.column_names, [[plain(one) for one in row.values()] for row in table.to_pylist()]
+    layer = QgsProcessingUtils.mapLayerFromString(str(result), context)
+    if layer is None:
+        layer = QgsVectorLayer(str(result), "output", "ogr")
+    assert layer.isValid(), result
+    return rows_of(layer)
+
+
+def _rows_of_geopackage(file):
+    with closing(sqlite3.connect(file)) as connection:
+        ((table,),) = connection.execute(
+            "SELECT table_name FROM gpkg_contents WHERE table_name <> 'layer_styles'"
+        ).fetchall()
+        shape = [name for (name,) in connection.execute("SELECT column_name FROM gpkg_geometry_columns")]
+        columns = connection.execute("SELECT name, pk FROM pragma_table_info(?)", (table,)).fetchall()
+        names = [name for name, key in columns if not key and name not in shape]
+        quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
+        table = table.replace('"', '""')
+        return names, [list(row) for row in connection.execute(f'SELECT {quoted} FROM "{table}"')]
+
+
+def positions(names, wanted):
+    """Where fields are, whatever the case of their letters where that tells them apart from nothing else."""
+    lower = Counter(name.lower() for name in names)
+    found = []
+    for name in wanted:
+        same = [i for i, one in enumerate(names) if one == name]
+        near = [i for i, one in enumerate(names) if one.lower() == name.lower() and lower[one.lower()] == 1]
+        found.append((same or near)[0])
+    return found
+
+
+def identity(value):
+    """An identifier as the text that it is compared by."""
+    value = plain(value)
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return None if value is None or value == "" else str(value)

@@ -1,0 +1,265 @@
+"""Results recounted from what was read and what was written, in plain Python: each yields what it finds wrong."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+
+from .people_shown import recount_flattened, recount_one_level, recount_profile, release_of
+from .reading import identity, positions, rows_of, rows_of_output
+
+
+def _read(outcome, name):
+    return rows_of_output(outcome.results[name], outcome.context)
+
+
+def _areas(case, outcome, layer="REGIONS", field="REGION_ID"):
+    """The identifiers of the areas, in their order."""
+    names, rows = rows_of(outcome.layers[layer])
+    if case.parameters[layer].selected is not None:
+        rows = rows[: case.parameters[layer].selected]
+    at = positions(names, [case.parameters[field]])[0]
+    return [identity(row[at]) for row in rows]
+
+
+def crosswalk_of(case, outcome, areas, partial=False):
+    """(complaints, region of each area by level) of an output CROSSWALK."""
+    names, rows = _read(outcome, "CROSSWALK")
+    numbered = [name for name in names if name == "vbas_region" or name.startswith("vbas_region_")]
+    found = []
+    at = positions(names, numbered)
+    own = [i for i in range(len(names)) if i not in at]
+    if len(own) != 1:
+        return [f"CROSSWALK has the fields {names}."], {}
+    ids = [identity(row[own[0]]) for row in rows]
+    if Counter(ids) != Counter(areas):
+        found.append(f"CROSSWALK does not hold each area once: {len(ids)} rows for {len(areas)} areas.")
+    regions = {one: [_number(row[i]) for i in at] for one, row in zip(ids, rows)}
+    for level in range(len(at)):
+        used = {one[level] for one in regions.values()}
+        if None in used and not partial:
+            found.append("CROSSWALK leaves areas out.")
+        used.discard(None)
+        keeps_numbers = bool(case.parameters.get("CROSSWALKS"))
+        if used and not keeps_numbers and used != set(range(1, len(used) + 1)):
+            found.append(f"CROSSWALK numbers its regions {sorted(used)[:9]}.")
+    for level in range(len(at) - 1):
+        above = {}
+        if any(above.setdefault(one[level], one[level + 1]) != one[level + 1] for one in regions.values()):
+            found.append(f"Regions of level {level + 1} lie in several of the next.")
+    return found, regions
+
+
+def _number(value):
+    return None if value in (None, "") else int(float(value))
+
+
+def made_crosswalk(case, outcome):
+    """Areas joined without a release."""
+    areas = _areas(case, outcome)
+    partial = case.algorithm in ("staticcutoff", "cropidentifiers", "mergeadjacent")
+    if "CROSSWALK" in outcome.results:
+        found, regions = crosswalk_of(case, outcome, areas, partial)
+        yield from found
+        number = outcome.results.get("N_SITES")
+        used = {one[0] for one in regions.values()} - {None}
+        if number is not None and regions and len(used) != number and case.algorithm != "nestlevels":
+            yield f"N_SITES is {number}, CROSSWALK has {len(used)} regions."
+    if "RELEASED_REGIONS" in outcome.results and case.algorithm != "nestlevels":
+        names, rows = _read(outcome, "RELEASED_REGIONS")
+        joined = sum(int(row[positions(names, ["areas"])[0]]) for row in rows)
+        if joined > len(areas) or (joined < len(areas) and not partial):
+            yield f"RELEASED_REGIONS joins {joined} areas of {len(areas)}."
+    yield from _finite(outcome)
+
+
+def _finite(outcome):
+    """The numbers of a run are numbers."""
+    for name, value in outcome.results.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            yield f"{name} is {value}."
+
+
+def anonymized(case, outcome):
+    """vbas:anonymize."""
+    areas = _areas(case, outcome)
+    regions = {}
+    if "CROSSWALK" in outcome.results:
+        found, regions = crosswalk_of(case, outcome, areas)
+        yield from found
+    yield from release_of(case, outcome, regions, set(areas))
+    yield from _finite(outcome)
+    if "RELEASED_REGIONS" in outcome.results:
+        names, rows = _read(outcome, "RELEASED_REGIONS")
+        at = positions(names, ["released"])[0]
+        released = sum(int(float(row[at] or 0)) for row in rows)
+        numbers = outcome.results
+        if released != numbers["N_RECORDS"] - numbers["N_SUPPRESSED"]:
+            yield f"RELEASED_REGIONS counts {released} released records, the run {numbers['N_RECORDS']} - {numbers['N_SUPPRESSED']}."
+
+
+def given_regions(case, outcome):
+    """The region of each area by level, as CROSSWALK gives it; None where it leaves an area out."""
+    layer = outcome.layers["CROSSWALK"]
+    names, rows = rows_of(layer)
+    numbered = sorted(
+        (name for name in names if name.lower().startswith("vbas_region")), key=lambda name: (len(name), name)
+    )
+    at = positions(names, numbered)
+    given = case.parameters.get("CROSSWALK_ID")
+    rest = [i for i, name in enumerate(names) if i not in at and name.lower() not in ("fid", "ogc_fid")]
+    own = positions(names, [given])[0] if given else rest[0]
+    return {identity(row[own]): [_number(row[i]) for i in at] for row in rows}
+
+
+def released(case, outcome):
+    """vbas:releaserecords, vbas:releasedatabase."""
+    regions = given_regions(case, outcome)
+    yield from release_of(case, outcome, regions, set(regions))
+    yield from _finite(outcome)
+
+
+def evaluated(case, outcome):
+    """vbas:evaluate."""
+    numbers = outcome.results
+    if not 0 <= numbers["N_SUPPRESSED"] <= numbers["N_RECORDS"]:
+        yield f"{numbers['N_SUPPRESSED']} of {numbers['N_RECORDS']} records are suppressed."
+    if "REGION_AUDIT" in numbers:
+        names, rows = _read(outcome, "REGION_AUDIT")
+        if "suppressed" in names and "vbas_level" not in names:
+            records, suppressed = (
+                sum(int(float(row[i] or 0)) for row in rows) for i in positions(names, ["records", "suppressed"])
+            )
+            if records > numbers["N_RECORDS"] or suppressed > numbers["N_SUPPRESSED"]:
+                yield "REGION_AUDIT counts more records than the run."
+    regions = given_regions(case, outcome)
+    yield from recount_one_level(case, outcome, regions, set(regions), None)
+    yield from _finite(outcome)
+
+
+def flattened(case, outcome):
+    """vbas:flattenrelease."""
+    yield from recount_flattened(case, outcome)
+
+
+def profiled(case, outcome):
+    """vbas:profilerecords, vbas:profiledatabase."""
+    yield from recount_profile(case, outcome)
+
+
+def placed(case, outcome):
+    """vbas:sitelocation."""
+    areas = _areas(case, outcome)
+    _, rows = _read(outcome, "SITE_POINTS")
+    if not 1 <= len(rows) <= len(areas):
+        yield f"{len(rows)} sites for {len(areas)} areas."
+
+
+def numbered(case, outcome):
+    """vbas:sitenumber."""
+    if outcome.results["N_SITES"] < 1:
+        yield f"N_SITES is {outcome.results['N_SITES']}."
+    yield from _finite(outcome)
+
+
+def checked(case, outcome):
+    """vbas:checkrelease: classes counted again."""
+    from .people_shown import Records
+
+    records = Records(case, outcome, area=False)
+    sizes = records.sizes(lambda row: ())
+    if sizes and outcome.results["K_FOUND"] != min(sizes.values()):
+        yield f"K_FOUND is {outcome.results['K_FOUND']}, the smallest class has {min(sizes.values())}."
+
+
+def compared(case, outcome):
+    """vbas:compare."""
+    names, rows = _read(outcome, "COMPARISON")
+    at = positions(names, ["suppression_percent"])[0]
+    for row in rows:
+        if row[at] not in (None, "") and not 0 <= float(row[at]) <= 100:
+            yield f"COMPARISON says {row[at]} % are suppressed."
+
+
+def estimated(case, outcome):
+    """vbas:estimatedistributions: the shares of an attribute in a province make one."""
+    names, rows = _read(outcome, "DISTRIBUTIONS")
+    totals = defaultdict(float)
+    for row in rows:
+        province, attribute, share = (row[i] for i in positions(names, ["province", "attribute", "share"]))
+        totals[province, attribute] += float(share)
+    for key, total in totals.items():
+        if abs(total - 1) > 1e-6:
+            yield f"The shares of {key} sum to {total}."
+
+
+def masked(case, outcome):
+    """vbas:donutmask: as many points as it says, none where it was, no field that was not asked for."""
+    names, rows = _read(outcome, "MASKED")
+    numbers = outcome.results
+    if len(rows) != numbers["N_MASKED"]:
+        yield f"MASKED has {len(rows)} points, N_MASKED is {numbers['N_MASKED']}."
+    if numbers["N_MASKED"] + numbers["N_NOT_MASKED"] + numbers["N_HELD_BACK"] != numbers["N_POINTS"]:
+        yield "The points do not add up."
+    if list(names) != list(case.parameters.get("KEEP_FIELDS", [])):
+        yield f"MASKED has the fields {names}."
+    layer = outcome.context.getMapLayer(str(numbers["MASKED"]))
+    if layer is not None:
+        there = {one.geometry().asWkt(17) for one in outcome.layers["POINTS"].getFeatures() if one.hasGeometry()}
+        if any(one.geometry().asWkt(17) in there for one in layer.getFeatures()):
+            yield "A point was released where it was."
+    yield from _finite(outcome)
+
+
+def audited(case, outcome):
+    """vbas:donutaudit."""
+    names, rows = _read(outcome, "AUDIT")
+    for name in names:
+        if name.startswith("percent"):
+            at = names.index(name)
+            if any(row[at] not in (None, "") and not 0 <= float(row[at]) <= 100 for row in rows):
+                yield f"AUDIT holds per cents of “{name}” beyond 0 to 100."
+
+
+def partitioned(case, outcome):
+    """vbas:partitioncells: every group that is published has K people in every year."""
+    cells = _areas(case, outcome, "CELLS", "CELL_ID")
+    found, regions = crosswalk_of(case, outcome, cells, partial=True)
+    yield from found
+    names, rows = rows_of(outcome.layers["CELLS"])
+    given = case.parameters
+    if given["CELLS"].selected is not None:
+        rows = rows[: given["CELLS"].selected]
+    empty_years = str(given.get("EMPTY_YEARS", "")).lower() in ("true", "1", "yes")
+    k = int(given["K"])
+    for name, at in zip(given["POPULATIONS"], positions(names, given["POPULATIONS"])):
+        people = Counter()
+        for cell, row in zip(cells, rows):
+            people[regions[cell][0]] += float(row[at] or 0)
+        low = [group for group, n in people.items() if group is not None and n < k and not (empty_years and n == 0)]
+        if low:
+            yield f"Groups {low[:5]} have fewer than {k} people in “{name}”."
+    yield from _finite(outcome)
+
+
+RECOUNTS = {
+    "anonymize": anonymized,
+    "releaserecords": released,
+    "releasedatabase": released,
+    "evaluate": evaluated,
+    "flattenrelease": flattened,
+    "profilerecords": profiled,
+    "profiledatabase": profiled,
+    "sitelocation": placed,
+    "sitenumber": numbered,
+    "checkrelease": checked,
+    "compare": compared,
+    "estimatedistributions": estimated,
+    "donutmask": masked,
+    "donutaudit": audited,
+    "partitioncells": partitioned,
+    **dict.fromkeys(
+        ("aggregate", "locateallocate", "nestlevels", "staticcutoff", "cropidentifiers", "mergeadjacent"),
+        made_crosswalk,
+    ),
+}

@@ -1,0 +1,60 @@
+"""A Spark cluster of the tests' own: two executors on this machine, reached by a driver here and by Spark Connect."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from .engines_there import absent, needed
+
+MASTER = "local-cluster[2,1,1024]"
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # what starts soon rather than what runs fast
+
+
+class Cluster(NamedTuple):
+    """Its addresses, and the session that the tests look into it with."""
+
+    driver: str
+    connect: str
+    session: object
+
+
+@contextmanager
+def running(folder: Path) -> Iterator[Cluster]:
+    """A running cluster whose tables lie in a folder; skipped where there is no PySpark or no Java."""
+    needed("pyspark")
+    needed("grpc")
+    if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
+        absent("Java")
+    from pyspark.sql import SparkSession
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "OFF",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.warehouse.dir": str(folder / "tables"),
+        "spark.local.dir": str(folder / "own"),
+        "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": str(port),
+        "spark.driver.extraJavaOptions": QUICK,
+        "spark.executor.extraJavaOptions": QUICK,
+    }
+    os.environ.update(SPARK_LOCAL_IP="127.0.0.1", SPARK_LOCAL_HOSTNAME="localhost")
+    builder = SparkSession.builder.master(MASTER)
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    try:
+        yield Cluster(MASTER, f"sc://localhost:{port}", session)
+    finally:
+        session.stop()

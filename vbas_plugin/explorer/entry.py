@@ -1,0 +1,69 @@
+"""The way into the dock: an entry in the Plugins menu and a button. Nothing else is loaded before it is used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from qgis.PyQt.QtCore import Qt
+from qgis.PyQt.QtGui import QIcon
+
+from ...algorithms.named import ICONS
+from ...algorithms.unavailable import missing_message
+from ...core.language import tr
+
+try:
+    from qgis.PyQt.QtWidgets import QAction
+except ImportError:  # Qt 6
+    from qgis.PyQt.QtGui import QAction
+
+if TYPE_CHECKING:
+    from .dock import ExplorerDock
+
+MENU = "VBAS"
+
+
+class ExplorerEntry:
+    """What the plugin puts into the window; `remove` takes all of it out again."""
+
+    def __init__(self, iface: Any) -> None:
+        self._iface = iface
+        self.dock: ExplorerDock | None = None
+        self.action = QAction(QIcon(str(ICONS / "vbas.svg")), tr("VBAS explorer"), iface.mainWindow())
+        self.action.setObjectName("vbasExplorer")
+        self.action.setCheckable(True)
+        self.action.setToolTip(tr("VBAS explorer: look around before you anonymise"))
+        self.action.triggered.connect(self.show)
+        iface.addPluginToMenu(MENU, self.action)
+        iface.addToolBarIcon(self.action)
+
+    def show(self, on: bool = True) -> None:
+        """Open the dock, or close it."""
+        if on and self.dock is None:
+            missing = missing_message()
+            if missing:
+                self.action.setChecked(False)
+                self._iface.messageBar().pushWarning("VBAS", missing)
+                return
+            from .dock import ExplorerDock
+
+            self.dock = ExplorerDock(self._iface, self._iface.mainWindow())
+            self.dock.closed.connect(lambda: self.action.setChecked(False))
+            self._iface.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self.dock)
+        if self.dock is not None:
+            self.action.setChecked(on)
+            if on:
+                self.dock.show()
+                self.dock.raise_()
+            else:
+                self.dock.close()
+
+    def remove(self) -> None:
+        """Take everything out: work that runs, layers, the dock, the entry in the menu and the button."""
+        if self.dock is not None:
+            self.dock.end()
+            self._iface.removeDockWidget(self.dock)
+            self.dock.deleteLater()
+            self.dock = None
+        self._iface.removePluginMenu(MENU, self.action)
+        self._iface.removeToolBarIcon(self.action)
+        self.action.deleteLater()

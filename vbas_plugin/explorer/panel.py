@@ -1,0 +1,133 @@
+"""What is told of one region: who lives there, what is suppressed of them, and why."""
+
+from __future__ import annotations
+
+from html import escape
+
+from qgis.PyQt.QtCore import pyqtSignal
+from qgis.PyQt.QtWidgets import QToolButton, QVBoxLayout, QWidget
+
+from ...core.attribute_costs import AttributeCost
+from ...core.evaluation import value_text
+from ...core.language import plural, tr
+from ...core.region_account import RegionAccount, ValueLost
+from .widgets import wrapped
+
+NAMED = 4  # values and quasi-identifiers in a list
+
+
+class RegionPanel(QWidget):
+    """The panel. clicking : clicks on the map are to ask for regions, or no longer"""
+
+    clicking = pyqtSignal(bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.button = QToolButton()
+        self.button.setText(tr("Click a region"))
+        self.button.setCheckable(True)
+        self.button.setToolTip(tr("On the map: its people, its classes, and what is suppressed and why are then told."))
+        self.button.clicked.connect(self.clicking.emit)
+        self.text = wrapped()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.button)
+        layout.addWidget(self.text)
+
+    def show_text(self, html: str) -> None:
+        """Show what is told of a region; nothing where it is empty."""
+        self.text.setText(html)
+        self.text.setVisible(bool(html))
+
+
+def told_of(number: int, k: int, account: RegionAccount, shown_where: str = "") -> str:
+    """The account of a region, as HTML; shown_where : a sentence on where its records are shown, with nested levels."""
+    parts = [
+        f"<b>{escape(tr('Region {number}', number=number))}</b> – <b>{escape(tr('internal: not for publishing'))}</b>",
+        escape(_people(account)),
+    ]
+    if account.records:
+        parts.append(escape(_classes(account)))
+    if shown_where:
+        parts.append(escape(shown_where))
+    if account.suppressed:
+        parts.append(escape(_suppressed(account, k, bool(shown_where))))
+        parts.append(_why(account))
+        parts.append(_who(account.lost))
+    elif account.records:
+        parts.append(escape(tr("Every class has at least {k} records: nothing is suppressed here.", k=k)))
+    html = "".join(f"<div style='margin:3px 0'>{one}</div>" for one in parts if one)
+    return html.replace(" %", "&nbsp;%")  # on one line
+
+
+def _people(account: RegionAccount) -> str:
+    areas = plural("{n} area", "{n} areas", account.areas)
+    return tr(
+        "{areas}, population {population:,.0f}, {records:,} records.",
+        areas=areas,
+        population=account.population,
+        records=account.records,
+    )
+
+
+def _classes(account: RegionAccount) -> str:
+    return plural(
+        "{n} class of {largest:,} records.",
+        "{n} classes; the smallest has {smallest:,}, the largest {largest:,} records.",
+        account.classes,
+        smallest=account.smallest,
+        largest=account.largest,
+    )
+
+
+def _suppressed(account: RegionAccount, k: int, nested: bool) -> str:
+    if nested:
+        return plural(
+            "{records:,} records ({percent:.3g} %) are in {n} class of fewer than {k} here and need a larger region, "
+            "where others go with them to hide them.",
+            "{records:,} records ({percent:.3g} %) are in {n} classes of fewer than {k} here and need a larger region, "
+            "where others go with them to hide them.",
+            account.small_classes,
+            records=account.suppressed,
+            percent=account.percent,
+            k=k,
+        )
+    return plural(
+        "Suppressed: {records:,} records ({percent:.3g} %), in {n} class of fewer than {k}.",
+        "Suppressed: {records:,} records ({percent:.3g} %), in {n} classes of fewer than {k}.",
+        account.small_classes,
+        records=account.suppressed,
+        percent=account.percent,
+        k=k,
+    )
+
+
+def _why(account: RegionAccount) -> str:
+    """What makes records rare: the quasi-identifiers without which fewest would be."""
+    dearest = sorted((one for one in account.costs if one.without < account.percent), key=lambda one: one.without)
+    if not dearest:
+        return escape(tr("No single quasi-identifier makes them rare."))
+    return _listed(tr("What makes them rare:"), [_cost(one) for one in dearest[:NAMED]])
+
+
+def _cost(cost: AttributeCost) -> str:
+    return tr("without “{field}” it would be {percent:.3g} %", field=cost.quasi_identifier, percent=cost.without)
+
+
+def _who(lost: tuple[ValueLost, ...]) -> str:
+    return _listed(tr("Who they are, most first:"), [_value(one) for one in lost[:NAMED]])
+
+
+def _value(one: ValueLost) -> str:
+    return tr(
+        "{field} {value}: {suppressed:,} of {records:,}",
+        field=one.quasi_identifier,
+        value=value_text(one.value),
+        suppressed=one.suppressed,
+        records=one.records,
+    )
+
+
+def _listed(title: str, items: list[str]) -> str:
+    lines = "".join(f"<tr><td>•&nbsp;</td><td>{escape(one)}</td></tr>" for one in items)
+    return f"{escape(title)}<table cellspacing='0' cellpadding='0'>{lines}</table>"

@@ -1,0 +1,77 @@
+"""Widgets that fit into a narrow dock: lists that are no wider than it, and that the mouse wheel passes over."""
+
+from __future__ import annotations
+
+from qgis.PyQt.QtCore import QEvent, QObject, Qt
+from qgis.PyQt.QtWidgets import (
+    QAbstractSpinBox,
+    QComboBox,
+    QFormLayout,
+    QLabel,
+    QListWidget,
+    QSizePolicy,
+    QSlider,
+    QWidget,
+)
+
+
+class PassedOver(QObject):
+    """Lets the mouse wheel scroll the dock, and not change what it passes over."""
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Wheel and not watched.hasFocus():
+            event.ignore()
+            return True
+        return False
+
+
+def pass_over(within: QWidget) -> None:
+    """Have the wheel pass over all lists, numbers and sliders within a widget."""
+    keeper = PassedOver(within)
+    for kind in (QComboBox, QAbstractSpinBox, QSlider):
+        for one in within.findChildren(kind):
+            one.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            one.installEventFilter(keeper)
+
+
+def narrow(list_of: QComboBox) -> QComboBox:
+    """A list that may be narrower than its longest entry, which its tooltip shows whole."""
+    list_of.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    list_of.setMinimumContentsLength(6)
+    list_of.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+    list_of.setMinimumWidth(90)
+    list_of.currentTextChanged.connect(list_of.setToolTip)
+    return list_of
+
+
+def rows() -> QFormLayout:
+    """Labels beside their widgets, above them where the dock is too narrow."""
+    layout = QFormLayout()
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
+    layout.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+    return layout
+
+
+def wrapped(text: str = "") -> QLabel:
+    """Words that take as many lines as they need, and can be copied."""
+    label = QLabel(text)
+    label.setWordWrap(True)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.MinimumExpanding)
+    return label
+
+
+def add_row(layout: QFormLayout, text: str, widget: QWidget, tip: str) -> None:
+    """A widget with its label, which screen readers know it by, and a tooltip for both; a list below its label."""
+    label = QLabel(text)
+    label.setWordWrap(True)
+    label.setBuddy(widget)
+    for one in (label, widget):
+        one.setToolTip(tip)
+    widget.setAccessibleName(text)
+    if isinstance(widget, QListWidget):
+        layout.addRow(label)
+        layout.addRow(widget)
+    else:
+        layout.addRow(label, widget)

@@ -1,0 +1,50 @@
+"""What the dock says of the regions shown, in words."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...core.language import plural, tr
+from .looking import Seen
+
+
+def summary_of(seen: Seen) -> str:
+    """The regions shown, in a few lines."""
+    measures, levels = seen.shown.measures, len(seen.shown.levels)
+    lines = [
+        plural(
+            "{n} region of {areas:,} areas.",
+            "{n} regions of {areas:,} areas.",
+            measures.n_regions,
+            areas=len(seen.explored.areas),
+        ),
+        tr(
+            "Suppressed: {suppressed:,} of {records:,} records ({percent:.3g} %).",
+            suppressed=measures.n_suppressed,
+            records=measures.n_records,
+            percent=measures.suppression_percent,
+        ),
+        tr(
+            "People live {metres:,.0f} m from the middle of the region that their record shows, on average.",
+            metres=measures.mean_distance,
+        ),
+    ]
+    if levels > 1:
+        lines.insert(1, plural("{n} level above them.", "{n} levels above them.", levels - 1))
+    return "\n".join(lines)
+
+
+def where_shown(seen: Seen, level: int, number: int) -> str:
+    """Where the records of a region of a nested release are shown."""
+    audit = seen.shown.audit
+    _, region = seen.shown.position(level, number)
+    row = int(np.flatnonzero((audit.level == level) & (audit.region == region))[0])
+    return tr(
+        "Level {level}: {here:,} records show this region, {finer:,} a smaller one within, {coarser:,} a larger one, "
+        "and {suppressed:,} are suppressed.",
+        level=level + 1,
+        here=int(audit.shown[row]),
+        finer=int(audit.finer[row]),
+        coarser=int(audit.coarser[row]),
+        suppressed=int(audit.suppressed[row]),
+    )

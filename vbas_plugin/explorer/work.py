@@ -1,0 +1,154 @@
+"""Work behind the window: one job at a time, which can be cancelled, and which says how far it is."""
+
+from __future__ import annotations
+
+import threading
+from typing import Callable
+
+from qgis.core import QgsApplication, QgsProcessingFeedback, QgsTask
+from qgis.PyQt.QtCore import QObject, pyqtSignal
+
+from ...core.errors import Cancelled
+from ...core.language import tr
+
+Work = Callable[["Job"], object]
+LONGEST_WAIT = 20.0  # seconds for a job to see that it is cancelled
+
+
+class Warnings(QgsProcessingFeedback):
+    """Keeps the warnings of a job."""
+
+    def __init__(self) -> None:
+        super().__init__(False)
+        self.warnings: list[str] = []
+
+    def pushWarning(self, warning: str) -> None:
+        """Called by whatever reads."""
+        self.warnings.append(warning)
+
+
+class Job(QgsTask):
+    """One piece of work. `work(job)` runs in a thread of its own; it may `tell` what it finds meanwhile.
+
+    after : the job before, which has to have ended: both may use the same things
+    """
+
+    told = pyqtSignal(object)
+
+    def __init__(self, title: str, work: Work, after: Job | None) -> None:
+        super().__init__(title, QgsTask.Flag.CanCancel)
+        self.feedback = Warnings()
+        self.feedback.progressChanged.connect(self.setProgress)
+        self.ended = threading.Event()
+        self.finished_by: Callable[[Job], None] = lambda job: None
+        self.result: object = None
+        self.error: Exception | None = None
+        self._work, self._after, self._started = work, after, False
+
+    def progress(self, fraction: float) -> None:
+        """What the methods report to; raises Cancelled once the job is cancelled."""
+        if self.isCanceled():
+            raise Cancelled(tr("Cancelled."))
+        self.feedback.setProgress(100.0 * fraction)
+
+    def run(self) -> bool:
+        """Called by QGIS in another thread."""
+        self._started = True
+        try:
+            if self._after is not None:
+                self._after.ended.wait()
+            self.progress(0.0)
+            self.result = self._work(self)
+        except Exception as error:
+            # The frames of an exception hold the records, and who keeps it keeps them.
+            error.__context__ = error.__cause__ = None
+            self.error = error.with_traceback(None)
+            return False
+        finally:
+            self.ended.set()
+        return True
+
+    def cancel(self) -> None:
+        """Called by the dock, and by the list of tasks of QGIS."""
+        self.feedback.cancel()
+        super().cancel()
+        if not self._started:
+            self.ended.set()
+
+    def finished(self, successful: bool) -> None:
+        """Called by QGIS in the thread of the window, where everything that QGIS owns has to be let go of."""
+        self.ended.set()
+        self.finished_by(self)
+        self._after = self._work = self.result = self.error = None
+
+
+class Worker(QObject):
+    """Runs jobs, the last one asked for. progressed : per cent of it; changed : whether one is running."""
+
+    changed = pyqtSignal()
+    progressed = pyqtSignal(float)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._job: Job | None = None
+        self._kept: list[Job] = []  # QGIS owns them, Python must not forget them before they end
+
+    @property
+    def busy(self) -> bool:
+        """Whether a job is running."""
+        return self._job is not None
+
+    def start(
+        self,
+        title: str,
+        work: Work,
+        done: Callable[[object, list[str]], None],
+        failed: Callable[[Exception], None],
+        told: Callable[[object], None] | None = None,
+    ) -> None:
+        """Start a job in place of the one that runs, of which nothing is heard any more.
+
+        done : called with the result and the warnings; failed : with the error, also where the user cancelled;
+        told : with each thing that the work tells meanwhile
+        """
+        before = self._let_go()
+        job = Job(title, work, before)
+
+        def end(ended: Job) -> None:
+            if ended in self._kept:
+                self._kept.remove(ended)
+            if ended is not self._job:
+                return
+            self._job = None
+            self.changed.emit()
+            if ended.isCanceled() or ended.error is not None:
+                failed(Cancelled(tr("Cancelled.")) if ended.isCanceled() else ended.error)
+            else:
+                done(ended.result, ended.feedback.warnings)
+
+        job.finished_by = end
+        job.progressChanged.connect(lambda percent: self.progressed.emit(percent) if job is self._job else None)
+        if told is not None:
+            job.told.connect(lambda found: told(found) if job is self._job else None)
+        self._job = job
+        self._kept.append(job)
+        self.changed.emit()
+        QgsApplication.taskManager().addTask(job)
+
+    def cancel(self) -> None:
+        """Stop the job that runs; `failed` hears of it."""
+        if self._job is not None:
+            self._job.cancel()
+
+    def stop(self) -> None:
+        """Stop whatever runs and wait until it has, so that what it reads may go away; nobody hears of it."""
+        self._let_go()
+        for job in list(self._kept):
+            job.ended.wait(LONGEST_WAIT)
+        self.changed.emit()
+
+    def _let_go(self) -> Job | None:
+        before, self._job = self._job, None
+        if before is not None:
+            before.cancel()
+        return self._kept[-1] if self._kept else None
