@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from ..scripts import ROOT, script
+
 FEWEST = 60
 
 
-def load(name):
-    """A script as a module."""
-    specification = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
-    module = importlib.util.module_from_spec(specification)
-    # Dataclasses look for the module that they are in.
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setitem(sys.modules, name, module)
-        specification.loader.exec_module(module)
-    return module
-
-
-MUTANTS = load("mutants").listed()
+MUTANTS = script("mutants").listed()
 
 
 def test_there_are_many_and_each_once():
