@@ -41,12 +41,14 @@ class Bench:
     """Folders that every run uses anew, so that what it writes does not differ by where it stands.
 
     releases : what each output holds after a whole run, by the number of regions; old : its files, as they are
-    seconds : from the first word of a run to its end; memory : the most of its address space, in bytes
+    seconds : from the first word of a run to its end; writing : from the first file that it writes to its end
+    memory : the most of its address space, in bytes
     """
 
     folder: Path
     releases: dict[int, Contents] = field(default_factory=dict)
     seconds: float = 0.0
+    writing: float = 0.0
     memory: int = 0
 
     @property
@@ -78,14 +80,15 @@ class Bench:
             self.clear()
             run = Run(self, n_sites)
             run.wait_until_it_reads()
-            begun = time.monotonic()
+            begun = writes = time.monotonic()
             while run.process.poll() is None:
+                writes = writes if run.writes() else time.monotonic()
                 self.memory = max(self.memory, run.address_space())
                 time.sleep(0.02)
             run.end()
             if run.code:
                 raise RuntimeError(f"a run without a fault fails: {run.said}")
-            self.seconds = time.monotonic() - begun
+            self.seconds, self.writing = (time.monotonic() - since for since in (begun, writes))
             self.releases[n_sites] = contents(self.final)
             shutil.copytree(self.final, self.old(n_sites))
         self.clear()
@@ -115,6 +118,7 @@ class Run:
     ) -> None:
         self.bench = bench
         self.log = bench.folder / f"log {n_sites}.txt"
+        self.left_by_others = set(bench.staging.glob("vbas-*"))
         given = {
             "REGIONS": bench.town / "areas.gpkg",
             "REGION_ID": "area",
@@ -158,6 +162,15 @@ class Run:
         """Until it has read what it was given, or has ended."""
         while "Inputs" not in self.said and self.process.poll() is None:
             time.sleep(0.01)
+
+    def writes(self) -> bool:
+        """Whether it has begun to write outputs."""
+        return any(any(one.glob("[A-Z]*/*")) for one in set(self.bench.staging.glob("vbas-*")) - self.left_by_others)
+
+    def wait_until_it_writes(self) -> None:
+        """Until it has begun to write outputs, or has ended."""
+        while not self.writes() and self.process.poll() is None:
+            time.sleep(0.005)
 
     def address_space(self) -> int:
         """The most that it has taken, in bytes; 0 once it has ended."""

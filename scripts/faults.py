@@ -18,6 +18,8 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from functools import partial
+from itertools import count
 from pathlib import Path
 
 from fault_bench import ABSENT, FEW, FILES, MANY, Bench, Contents, Run, contents, limit, others
@@ -53,10 +55,18 @@ def started_over(bench: Bench, old: int | None) -> Contents:
     return contents(bench.final)
 
 
-def moments(bench: Bench, chance: random.Random) -> Iterator[float]:
-    """Moments of a run, in seconds from its first word."""
-    while True:
-        yield chance.uniform(0.0, 1.1 * bench.seconds)
+def moments(bench: Bench, chance: random.Random) -> Iterator[Callable[[Run], None]]:
+    """Waits for moments of a run: by turns any, and one of the short time in which it writes and delivers."""
+
+    def wait(run: Run, writing: bool, share: float) -> None:
+        if writing:
+            run.wait_until_it_writes()
+        else:
+            run.wait_until_it_reads()
+        time.sleep(share * (bench.writing if writing else bench.seconds))
+
+    for i in count():
+        yield partial(wait, writing=i % 2 == 1, share=chance.uniform(0.0, 1.1))
 
 
 def killed(bench: Bench, chance: random.Random, n: int) -> Outcome:
@@ -65,8 +75,7 @@ def killed(bench: Bench, chance: random.Random, n: int) -> Outcome:
     for i, moment in zip(range(n), moments(bench, chance)):
         n_sites = (MANY, FEW)[i % 2]
         run = Run(bench, n_sites)
-        run.wait_until_it_reads()
-        time.sleep(moment)
+        moment(run)
         run.process.kill()
         run.end()
         yield left(bench, run, before, bench.releases[n_sites], killed=True)
@@ -77,11 +86,10 @@ def killed(bench: Bench, chance: random.Random, n: int) -> Outcome:
 def interrupted(bench: Bench, chance: random.Random, n: int) -> Outcome:
     """Runs that are told to stop, by Ctrl-C or by the system: they tidy up after themselves."""
     for i, moment in zip(range(n), moments(bench, chance)):
-        before = started_over(bench, (FEW, None)[i % 2])
+        before = started_over(bench, (FEW, None)[i // 2 % 2])
         run = Run(bench, MANY)
-        run.wait_until_it_reads()
-        time.sleep(moment)
-        run.process.send_signal((signal.SIGINT, signal.SIGTERM)[i // 2 % 2])
+        moment(run)
+        run.process.send_signal((signal.SIGINT, signal.SIGTERM)[i // 4 % 2])
         wrong = left(bench, run.end(), before, bench.releases[MANY])
         yield [one for one in wrong if "without a sentence" not in one]
 
@@ -140,10 +148,9 @@ def folder_is_removed(bench: Bench, chance: random.Random, n: int) -> Outcome:
     """The folder of the outputs, or that of temporary files, is removed with all that is in it."""
     for i, moment in zip(range(n), moments(bench, chance)):
         before = started_over(bench, FEW)
-        folder = (bench.final, bench.staging)[i % 2]
+        folder = (bench.final, bench.staging)[i // 2 % 2]
         run = Run(bench, MANY)
-        run.wait_until_it_reads()
-        time.sleep(moment)
+        moment(run)
         shutil.rmtree(folder, ignore_errors=True)
         run.end()
         if folder == bench.final:  # what is removed while it is being written to is not to be had
@@ -182,9 +189,7 @@ def input_is_changed(bench: Bench, chance: random.Random, n: int) -> Outcome:
             bench.new_town()
         before = started_over(bench, FEW)
         run = Run(bench, MANY, ending)
-        time.sleep(chance.uniform(0.0, 1.0) if i % 2 else 0.0)
-        run.wait_until_it_reads()
-        time.sleep(moment / 2)
+        moment(run)
         change(bench.town / f"records.{ending}")
         run.end()
         bench.new_town()
