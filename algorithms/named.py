@@ -45,6 +45,7 @@ PAGES = {
     "nestlevels": "nested",
     "flattenrelease": "nested",
     "nestedstepbystep": "nested",
+    "inplacestepbystep": "large-tables",
     "checkrelease": "privacy",
     "checkreleases": "privacy",
 }
@@ -101,7 +102,7 @@ def name_pages(algorithm: QgsProcessingAlgorithm) -> None:
     """Put the algorithm's name before its pages' titles: QGIS lists those of all algorithms in its results viewer."""
     for output in algorithm.outputDefinitions():
         if output.type() == "outputHtml" and not output.description().startswith(algorithm.displayName()):
-            output.setDescription(f"{algorithm.displayName()}: {output.description()}")
+            output.setDescription(tr("{name}: {value}", name=algorithm.displayName(), value=output.description()))
 
 
 def version() -> str:

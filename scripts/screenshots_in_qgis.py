@@ -22,7 +22,7 @@ from qgis.PyQt import sip
 from qgis.PyQt.QtCore import QPoint, Qt, QTimer
 from qgis.PyQt.QtGui import QPixmap, QTextCursor
 from qgis.PyQt.QtWidgets import QApplication, QDialog, QDockWidget, QLabel, QScrollArea, QTextEdit, QToolBar, QWidget
-from qgis.utils import iface
+from qgis.utils import iface, plugins
 
 PICTURES = Path(os.environ["VBAS_PICTURES"])
 WORK = Path(os.environ["VBAS_PICTURES_WORK"])
@@ -64,6 +64,8 @@ def story() -> Steps:
     released = output("vbas_level", "diagnosis")
     checked = {"RECORDS": released.id(), "QUASI_IDENTIFIERS": ["vbas_level", "vbas_region", *FOUR], "K": 5}
     yield from log((yield from run("checkrelease", checked)), "log_check")
+    forget_all_but(areas, records)
+    yield from explorer()
     yield from designer()
 
 
@@ -218,6 +220,34 @@ def map_of(name: str, unticked: QgsMapLayer | None = None) -> Steps:
     iface.messageBar().clearWidgets()
     yield MOMENT
     save(window.grab(), name)
+
+
+def explorer() -> Steps:
+    """The dock over the map: 150 regions, one of them clicked at."""
+    window, size = iface.mainWindow(), iface.mainWindow().size()
+    window.resize(1180, 860)
+    entry = plugins["vbas"].explorer
+    entry.action.trigger()
+    dock = entry.dock
+    window.resizeDocks([dock], [330], Qt.Orientation.Horizontal)
+    dock.data.tick(FOUR)
+    dock.look.click()
+    for number in (None, 150):
+        if number is not None:
+            dock.chooser.number.setValue(number)
+        yield 2 * MOMENT
+        while dock.looking.busy:
+            yield MOMENT
+    iface.zoomFull()
+    yield 2 * MOMENT
+    dock.map.select_at(iface.mapCanvas().extent().center())
+    yield 2 * MOMENT
+    while iface.mapCanvas().isDrawing():
+        yield MOMENT
+    save(window.grab(), "explorer")
+    dock.close()
+    window.resize(size)
+    yield MOMENT
 
 
 def designer() -> Steps:
