@@ -101,12 +101,13 @@ def searched_section(numbered: Sequence[tuple[int, Outcome]]) -> Section:
             i,
             outcome.k,
             outcome.budget,
-            ", ".join(f"{name}: {level}" for name, level in outcome.generalised) or tr("none"),
+            ", ".join(tr("{name}: {value}", name=name, value=level) for name, level in outcome.generalised)
+            or tr("none"),
             100.0 * outcome.given_up,
             m.n_regions,
             m.suppression_percent,
             m.mean_distance,
-            outcome.worst.name if outcome.worst else None,
+            outcome.worst.in_words if outcome.worst else None,
             outcome.worst.percent if outcome.worst else None,
         )
         for i, outcome, m in best[:MOST_SEARCHED]
@@ -206,7 +207,7 @@ def _configuration_row(number: int, outcome: Outcome) -> tuple[object, ...]:
         m.discernibility,
         m.non_uniform_entropy,
         m.mean_distance,
-        outcome.worst.name if outcome.worst else None,
+        outcome.worst.in_words if outcome.worst else None,
         outcome.worst.percent if outcome.worst else None,
         round(outcome.seconds, 2),
         tr("yes") if outcome.pareto else "",

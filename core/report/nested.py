@@ -196,7 +196,7 @@ def _geography_section(account: NestedAccount) -> Section:
     known = sorted((row for row in rows if row[5] is not None), key=lambda row: -float(str(row[5])))[:MOST_VALUES]
     pictures = [
         horizontal_bars(
-            [f"{row[0]}: {row[1]}" for row in known],
+            [tr("{name}: {value}", name=row[0], value=row[1]) for row in known],
             [float(str(row[5])) for row in known],
             tr(
                 "Mean distance in metres, by value; the dashed line is that of all released records ({mean} m).",

@@ -18,6 +18,7 @@ from qgis.core import (
 )
 from qgis.PyQt import sip
 
+from ....core.language import tr
 from ..given import Given
 from .groups import LayerGroup
 from .styles import describe, legend_title, style
@@ -68,7 +69,7 @@ class Dressing(QgsProcessingLayerPostProcessorInterface):
 def _tell_legend(layer: QgsVectorLayer, node: QgsLayerTreeLayer, title: str) -> None:
     """What the legend shows: over it in printed maps, and in the layer tree, whose legends have no title, where the
     mouse points at the layer. The classes themselves say their unit."""
-    whole = f"{layer.name()}: {title}"
+    whole = tr("{name}: {value}", name=layer.name(), value=title)
     node.setCustomProperty("legend/title-label", whole)
     shown_at_mouse = layer if hasattr(layer, "setTitle") else layer.serverProperties()
     shown_at_mouse.setTitle(whole)
