@@ -88,7 +88,7 @@ def connection_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     )
     memory = tr(
         "How much DuckDB may use before it goes on in a temporary folder, and what a driver of Spark that is started "
-        "here gets, in MB."
+        "here gets, in MB. Nested levels are worked out for as many cells at a time as fit into so much."
     )
     yield whole("MEMORY", tr("Memory for the engine, MB"), MEMORY, memory, 256, advanced=True)
 
