@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-import subprocess  # nosec B404 - only its name of an error is used
+import subprocess  # nosec B404
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
