@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-import subprocess  # nosec B404
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -179,7 +179,9 @@ def _end_driver(session: Any) -> None:
         with suppress(*FAILURES):
             gateway.shutdown()
         gateway.proc.stdin.close()  # which is what ends it
-        try:
-            gateway.proc.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
+        until = time.monotonic() + PATIENCE
+        while gateway.proc.poll() is None and time.monotonic() < until:
+            time.sleep(0.1)
+        if gateway.proc.poll() is None:
             gateway.proc.kill()
+            gateway.proc.wait()
