@@ -110,6 +110,8 @@ def _over_connect(address: Address) -> tuple[Any, None, bool]:
 
     session = SparkSession.builder.remote(address.connection).create()
     session.client.set_retry_policies([DefaultPolicy(max_retries=RETRIES)])
+    # What PySpark 4.0 reattaches with is shared by all sessions, and one that ends takes it from the next.
+    session.client.disable_reattachable_execute()
     return session, None, False
 
 
