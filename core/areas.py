@@ -84,8 +84,11 @@ def make_areas(
     return Areas(texts, points, checked_population(population, texts))
 
 
-def checked_identifiers(identifiers: Sequence[object], field: str, things: str = "areas") -> np.ndarray:
-    """Identifiers as text, (n,). Raises InputError, naming the field, where one is missing or not unique."""
+def checked_identifiers(identifiers: Sequence[object], field: str, things: str = "") -> np.ndarray:
+    """Identifiers as text, (n,). Raises InputError, naming the field, where one is missing or not unique.
+
+    things : what the n are, in the plural; empty for areas
+    """
     texts = np.array([identifier_text(value) for value in identifiers], dtype=object)
     missing = sum(text is None for text in texts)
     if missing:
@@ -94,7 +97,7 @@ def checked_identifiers(identifiers: Sequence[object], field: str, things: str =
                 "{field} is missing in {missing} {things}: give all {things} an identifier.",
                 field=field,
                 missing=missing,
-                things=things,
+                things=things or tr("areas"),
             )
         )
     unique, counts = np.unique(texts.astype(str), return_counts=True)

@@ -89,7 +89,7 @@ def read_levels(
         once = list(dict.fromkeys(identifiers))
         areas = make_areas(once, np.zeros((len(once), 2)), None, id_field, "CROSSWALK")
     crosswalks = [crosswalk_from_table(areas, identifiers, column) for column in numbers]
-    return areas, make_levels(areas, crosswalks, titles=[f"“{name}”" for name in names], keep_all=True)
+    return areas, make_levels(areas, crosswalks, titles=[tr("“{name}”", name=name) for name in names], keep_all=True)
 
 
 def read_sites(source: QgsProcessingFeatureSource, layer: AreaLayer, feedback: QgsProcessingFeedback) -> np.ndarray:
