@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from qgis.core import QgsProcessingContext
 
-from ..core.language import tr
+from ..core.language import as_data, tr
 from .form import approaches, regions
 from .form import parameters as shared
 from .form.areas import area_parameters
@@ -31,7 +31,7 @@ class Anonymize(VbasAlgorithm):
     """`vbas:anonymize`."""
 
     ID = "anonymize"
-    TAGS = "suppression,release,voronoi,aggregation"
+    TAGS = as_data("suppression,release,voronoi,aggregation")
     SUMMARY = tr("Merges areas into small compact regions and releases the records that are k-anonymous there.")
     HELP = tr(
         "<p>Takes small areas and a table of person records, and merges the areas along a Voronoi diagram into small "

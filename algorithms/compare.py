@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..core.approach import looking_at
 from ..core.baselines import BASELINES
-from ..core.language import tr
+from ..core.language import as_data, tr
 from .baselines import settings
 from .compared import compare_all
 from .form import approaches, comparisons, trade_off
@@ -20,7 +20,7 @@ class Compare(VbasAlgorithm):
     """`vbas:compare`."""
 
     ID = "compare"
-    TAGS = "trade-off,pareto,evaluation"
+    TAGS = as_data("trade-off,pareto,evaluation")
     SUMMARY = tr("Runs many combinations of approaches over the same records and rates them side by side.")
     HELP = tr(
         "<p>Every chosen number of regions with every chosen location and aggregation, over one profile of the "

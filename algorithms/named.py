@@ -45,6 +45,7 @@ PAGES = {
     "nestlevels": "nested",
     "flattenrelease": "nested",
     "nestedstepbystep": "nested",
+    "inplacestepbystep": "large-tables",
     "checkrelease": "privacy",
     "checkreleases": "privacy",
 }
@@ -84,15 +85,14 @@ def guide_page(name: str, group: str) -> str:
 
 
 def help_page(name: str) -> str:
-    """The address of an algorithm's page of the reference: on the site where it was built, else as it is in docs/.
+    """The address of an algorithm's page of the reference; empty where the plugin came without its docs.
 
-    In the language of the user where the site has it; empty where the plugin came without its docs.
+    On the site where it was built, else as the plugin's zip has it, else as it lies in docs/; in the language of the
+    user where it is there.
     """
-    for page in (
-        SITE / language() / "reference" / f"{name}.html",
-        SITE / "reference" / f"{name}.html",
-        DOCS / "reference" / f"{name}.md",
-    ):
+    places = [(SITE, ".html"), (DOCS, ".html"), (DOCS, ".md")]
+    for folder, ending in [(folder / language(), ending) for folder, ending in places[:2]] + places:
+        page = folder / "reference" / f"{name}{ending}"
         if page.is_file():
             return QUrl.fromLocalFile(str(page)).toString()
     return ""
@@ -102,7 +102,7 @@ def name_pages(algorithm: QgsProcessingAlgorithm) -> None:
     """Put the algorithm's name before its pages' titles: QGIS lists those of all algorithms in its results viewer."""
     for output in algorithm.outputDefinitions():
         if output.type() == "outputHtml" and not output.description().startswith(algorithm.displayName()):
-            output.setDescription(f"{algorithm.displayName()}: {output.description()}")
+            output.setDescription(tr("{name}: {value}", name=algorithm.displayName(), value=output.description()))
 
 
 def version() -> str:

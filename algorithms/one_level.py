@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..core.configuration import aggregate, joined_to_least_population
 from ..core.evaluation import evaluate
+from ..core.language import tr
 from ..core.plan import suppress
 from ..core.release import smallest_class
 from ..core.report.anonymisation import Account, anonymisation_report
@@ -40,12 +41,12 @@ def anonymize_one_level(form: Form) -> dict[str, object]:
     release, protection = released(form, plan, records, requirement, areas.population)
     measures, audit = evaluate(areas, plan, run.aggregation.sites, records.n_unmatched)
     form.warn(*approaches.over_budget(configuration, measures.suppression_percent))
-    seconds = {"reading": read, **run.seconds}
-    seconds["suppression and measures"] = form.seconds() - sum(seconds.values())
+    seconds = {tr("reading"): read, **{tr(step): seconds for step, seconds in run.seconds.items()}}
+    seconds[tr("suppression and measures")] = form.seconds() - sum(seconds.values())
     table = release_table(form, release, plan.levels, records, k)
     form.outputs.add("RELEASED_RECORDS", *table, progress=form.progress(40, 70))
     shapes = regions.add_regions(form, layer, run.aggregation, audit)
-    seconds["drawing and writing"] = form.seconds() - sum(seconds.values())
+    seconds[tr("drawing and writing")] = form.seconds() - sum(seconds.values())
     costs, step = lost(form, areas, plan, measures, coarser_of(form, records.table), terms)
     form.outputs.add_text(
         "REPORT",

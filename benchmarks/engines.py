@@ -98,6 +98,30 @@ def ours(folder: Path, address: str, table: str, destination: str) -> int:
         return sum(one.records for one in release_in_place(matched, plan, destination).levels.values())
 
 
+def nested(folder: Path, address: str) -> int:
+    """Profile, then the plan of nested levels on a plane of squares, and its measures."""
+    from vbas.core.areas import make_areas
+    from vbas.core.engines import open_engine
+    from vbas.core.engines.fields import RecordFields
+    from vbas.core.engines.profiling import count_in_place, match_in_place
+    from vbas.core.nesting.making import LevelOptions, build_levels
+    from vbas.core.nesting.measures import evaluate_levels
+    from vbas.core.nesting.planning import nest
+
+    with open_engine(address, memory=MEMORY) as engine:
+        found = count_in_place(engine, RecordFields("area", QUASI))
+        identifiers = sorted(value for value in found.areas if value is not None)
+        position = np.arange(len(identifiers))
+        side = int(np.ceil(np.sqrt(len(position))))
+        areas = make_areas(identifiers, 1000.0 * np.column_stack([position % side, position // side]))
+        profile = match_in_place(found, areas).profile
+    del found
+    areas = areas.with_population(profile.area_sizes)
+    plan = nest(areas, profile, build_levels(areas, profile, None, LevelOptions()), K)
+    evaluate_levels(areas, plan)
+    return profile.counts.nnz
+
+
 def in_postgres(folder: Path, server: str, what: str) -> int:
     from adbc_driver_postgresql import dbapi
     from pyarrow import parquet
@@ -133,7 +157,8 @@ def measured(title: str, folder: Path, *arguments: str) -> tuple[float, float]:
 def job(folder: Path, what: str, *arguments: str) -> None:
     from vbas.benchmarks import spark
 
-    jobs = {"plain": plain, "copy": copy, "ours": ours, "postgres": in_postgres, "spark": spark.by_hand}
+    jobs = {"plain": plain, "copy": copy, "ours": ours, "nested": nested}
+    jobs |= {"postgres": in_postgres, "spark": spark.by_hand}
     print(jobs[what](folder, *arguments))
 
 
@@ -153,9 +178,9 @@ def main(records: int, areas: int) -> None:
         profile, _ = measured("profile in DuckDB", folder, "ours", people, "", "")
         written, _ = measured("DuckDB's own COPY of the join, sorted", folder, "copy")
         release, _ = measured("profile and release in DuckDB", folder, "ours", people, "", str(folder / "out.parquet"))
-        print(
-            f"\nDuckDB, CPU: profile {profile / own:.2f}, release {(release - profile) / written:.2f} times its own.\n"
-        )
+        print(f"\nDuckDB, CPU: profile {profile / own:.2f}, release {(release - profile) / written:.2f} times its own.")
+        plan, _ = measured("profile, nested plan and its measures", folder, "nested", people)
+        print(f"\nThe nested plan takes {(plan - profile) / profile:.2f} times the CPU of the profile.\n")
         if records > 5_000_000:
             print("PostgreSQL is measured with up to 5 million records.")
             return

@@ -44,29 +44,37 @@ class Areas:
 
 
 def make_areas(
-    identifiers: Sequence[object], points: np.ndarray, population: np.ndarray | None = None, field: str = "REGION_ID"
+    identifiers: Sequence[object],
+    points: np.ndarray,
+    population: np.ndarray | None = None,
+    field: str = "REGION_ID",
+    layer: str = "REGIONS",
 ) -> Areas:
     """Areas from plain columns, which are checked.
 
     identifiers : n values, compared as text (see `identifier_text`); points : (n, 2), metres;
-    population : (n,), ones where None; field : the identifier's field name, for messages.
+    population : (n,), ones where None; field : the identifier's field name, and layer : what holds it, for messages.
 
     Raises InputError where there are fewer than two areas, an identifier is missing or not unique, a point is
     missing, or a population is missing or negative.
     """
     points = np.asarray(points, dtype=float).reshape(-1, 2)
     if len(points) == 0:
-        raise InputError(tr("REGIONS is empty: give a layer with at least two areas."))
+        raise InputError(tr("{layer} is empty: give a layer with at least two areas.", layer=layer))
     if len(points) == 1:
         raise InputError(
-            tr("REGIONS has only one area, so there is nothing to merge: give a layer with at least two areas.")
+            tr(
+                "{layer} has only one area, so there is nothing to merge: give a layer with at least two areas.",
+                layer=layer,
+            )
         )
-    texts = checked_identifiers(identifiers, tr("Field “{field}” of REGIONS", field=field))
+    texts = checked_identifiers(identifiers, tr("Field “{field}” of {layer}", field=field, layer=layer))
     unusable = ~np.isfinite(points).all(axis=1)
     if unusable.any():
         raise InputError(
             tr(
-                "{n_unusable} areas of REGIONS have an empty geometry ({first}): repair or remove them.",
+                "{n_unusable} areas of {layer} have an empty geometry ({first}): repair or remove them.",
+                layer=layer,
                 n_unusable=int(unusable.sum()),
                 first=first_values(texts[unusable]),
             )
@@ -76,8 +84,11 @@ def make_areas(
     return Areas(texts, points, checked_population(population, texts))
 
 
-def checked_identifiers(identifiers: Sequence[object], field: str, things: str = "areas") -> np.ndarray:
-    """Identifiers as text, (n,). Raises InputError, naming the field, where one is missing or not unique."""
+def checked_identifiers(identifiers: Sequence[object], field: str, things: str = "") -> np.ndarray:
+    """Identifiers as text, (n,). Raises InputError, naming the field, where one is missing or not unique.
+
+    things : what the n are, in the plural; empty for areas
+    """
     texts = np.array([identifier_text(value) for value in identifiers], dtype=object)
     missing = sum(text is None for text in texts)
     if missing:
@@ -86,7 +97,7 @@ def checked_identifiers(identifiers: Sequence[object], field: str, things: str =
                 "{field} is missing in {missing} {things}: give all {things} an identifier.",
                 field=field,
                 missing=missing,
-                things=things,
+                things=things or tr("areas"),
             )
         )
     unique, counts = np.unique(texts.astype(str), return_counts=True)

@@ -13,13 +13,16 @@ from .approach import Approach, Result, choosing_sites, depending_on_classes, lo
 from .areas import Areas
 from .convergence import Convergence
 from .errors import InputError
-from .language import tr
+from .language import as_data, tr, written
 from .profile import Profile
 from .progress import Progress, part, silent
 from .site_location import LocationOptions, SiteLocation
 from .site_number import SiteNumber, SiteNumberOptions
 from .suppression import Terms, held_against_budget, suppressed_by_class
 from .within_budget import exchanged_within_budget
+
+# What a run takes its time for, for `Run.seconds`.
+NUMBER, LOCATION, AGGREGATION = as_data("site number"), as_data("site location"), as_data("aggregation")
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ class Configuration:
         if not self.has_capacities:
             return title
         factor = self.aggregation_options.capacity_factor
-        return f"{title} ({f'× {factor:g}' if factor else 'no limit'})"
+        return f"{title} ({written(f'× {factor:g}') if factor else tr('no limit')})"
 
 
 @dataclass(frozen=True)
@@ -198,9 +201,9 @@ class Trials:
         """Where so many sites go, None where the aggregation chooses them, and which area joins which."""
         if n_sites not in self._found:
             configuration, located = self._configuration, None
-            seconds = {"site location": 0.0}
+            seconds = {LOCATION: 0.0}
             if not configuration.chooses_sites:
-                located, seconds["site location"] = self._locate(n_sites, part(progress, 0.0, 0.5))
+                located, seconds[LOCATION] = self._locate(n_sites, part(progress, 0.0, 0.5))
             started = time.perf_counter()
             result = self._aggregate(
                 self._areas,
@@ -209,7 +212,7 @@ class Trials:
                 configuration.aggregation_options,
                 progress if located is None else part(progress, 0.5, 1.0),
             )
-            seconds["aggregation"] = time.perf_counter() - started
+            seconds[AGGREGATION] = time.perf_counter() - started
             self._found[n_sites] = located, result, seconds
         progress(1.0)
         return self._found[n_sites]
@@ -280,8 +283,8 @@ def aggregate(
     # A number that was tried is run already: its seconds are shown once.
     tried = sum(seconds.values()) if trials.number_approach.tries else 0.0
     progress(1.0)
-    seconds = {**seconds, "aggregation": seconds["aggregation"] + more}
-    return Run(number, location, exchanged, {"site number": max(elapsed - tried, 0.0), **seconds})
+    seconds = {**seconds, AGGREGATION: seconds[AGGREGATION] + more}
+    return Run(number, location, exchanged, {NUMBER: max(elapsed - tried, 0.0), **seconds})
 
 
 def joined_to_least_population(run: Run, areas: Areas, least: float) -> Run:

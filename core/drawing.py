@@ -27,7 +27,9 @@ def dissolve(shapes: np.ndarray, crosswalk: Crosswalk, progress: Progress = sile
     for region in range(crosswalk.n_regions):
         members = order[starts[region] : starts[region + 1]]
         united = _coverage_union(shapes[members], surface[members].sum())
-        regions[region] = shapely.union_all(shapes[members], grid_size=grid) if united is None else united
+        if united is None:
+            united = surface_of(shapely.union_all(shapes[members], grid_size=grid))
+        regions[region] = united
         progress((region + 1) / crosswalk.n_regions)
     return regions
 
@@ -35,10 +37,20 @@ def dissolve(shapes: np.ndarray, crosswalk: Crosswalk, progress: Progress = sile
 def _coverage_union(shapes: np.ndarray, surface: float) -> shapely.Geometry | None:
     """The union along shared edges; None where the shapes overlap or their edges do not match."""
     try:
-        united = shapely.coverage_union_all(shapes)
+        with np.errstate(invalid="ignore"):  # whatever comes of it is looked at below
+            united = surface_of(shapely.coverage_union_all(shapes))
     except shapely.errors.GEOSException:
         return None
     return united if shapely.is_valid(united) and abs(united.area - surface) <= 1e-9 * surface else None
+
+
+def surface_of(shape: shapely.Geometry) -> shapely.Geometry:
+    """The polygons in a shape, without the lines and points that GEOS leaves where they are thin; none may be left."""
+    if shape.geom_type in ("Polygon", "MultiPolygon"):
+        return shape
+    parts = shapely.get_parts(shapely.get_parts(shape))
+    surfaces = parts[shapely.get_dimensions(parts) == 2]
+    return shapely.union_all(surfaces) if len(surfaces) else shapely.MultiPolygon()
 
 
 def voronoi_cells_of(points: np.ndarray) -> np.ndarray:

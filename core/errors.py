@@ -53,5 +53,5 @@ def refuse_where(wrongs: Mapping[str, np.ndarray], field: str, things: str, firs
 
 def first_values(values: Iterable[object], limit: int = 5) -> str:
     """The first few values, quoted and joined, for the end of a message; an ellipsis where there are more."""
-    shown = [f"“{plain_text(value)}”" for value in islice(values, limit + 1)]
+    shown = [tr("“{value}”", value=plain_text(value)) for value in islice(values, limit + 1)]
     return ", ".join(shown[:limit]) + (", …" if len(shown) > limit else "")

@@ -9,11 +9,13 @@ import numpy as np
 
 from .areas import Areas
 from .crosswalk import Crosswalk
-from .language import tr
+from .language import as_data, tr
 from .plain_text import plain_text
 from .plan import Plan
 from .profile import Profile
 from .voronoi import weighted_centres
+
+MISSING = as_data("(missing)")  # a value of a quasi-identifier
 
 
 @dataclass(frozen=True)
@@ -148,8 +150,13 @@ class WorstGroup:
 
     @property
     def name(self) -> str:
-        """The quasi-identifier and the value."""
-        return f"{self.quasi_identifier}: {value_text(self.value)}"
+        """The quasi-identifier and the value, as data say them."""
+        return f"{self.quasi_identifier}: {MISSING if self.value is None else plain_text(self.value)}"
+
+    @property
+    def in_words(self) -> str:
+        """The same for people."""
+        return tr("{name}: {value}", name=self.quasi_identifier, value=value_text(self.value))
 
     def sentence(self, mean: float) -> str:
         """How much it loses against the mean, which is per cent of all records."""
@@ -160,7 +167,7 @@ class WorstGroup:
         )
         return tr(
             "The group that loses most is {name}: {percent:.3g} % of it is suppressed{times}.",
-            name=self.name,
+            name=self.in_words,
             percent=self.percent,
             times=times,
         )
@@ -168,7 +175,7 @@ class WorstGroup:
 
 def value_text(value: object) -> str:
     """A value of a quasi-identifier as reports show it."""
-    return "(missing)" if value is None else plain_text(value)
+    return tr(MISSING) if value is None else plain_text(value)
 
 
 def worst_group(by_value: ByValue, k: int) -> WorstGroup | None:

@@ -10,14 +10,15 @@ from __future__ import annotations
 import gettext
 import numbers
 import string
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import ClassVar
 
 CATALOGUES = Path(__file__).parent / "languages"
 ENGLISH = "en"
-# By language: the decimal sign, and what stands between thousands.
-_SIGNS = {"fr": (",", "\u202f")}
+# By language: the decimal sign, and what stands between thousands. Windows of Qt 5 break lines at a narrow no-break
+# space, so it is the wide one.
+_SIGNS = {"fr": (",", "\u00a0")}
 _language = ENGLISH
 _catalogue: gettext.NullTranslations = gettext.NullTranslations()
 
@@ -60,6 +61,28 @@ def tr(text: str, /, **values: object) -> str:
 def plural(one: str, many: str, n: int, /, **values: object) -> str:
     """The text for one thing or for several, in the language of the user; `n` is the number of things, and a place."""
     return _filled(_catalogue.ngettext(one, many, n), {**values, "n": n})
+
+
+def as_data(text: str, /, **values: object) -> str:
+    """The text in English, for data, which are the same in every language; the catalogues hold it for people."""
+    return text.format(**values) if values else text
+
+
+def all_of(texts: Iterable[object]) -> str:
+    """Several texts, at least one, as a sentence names them: “one, another and a third”."""
+    *first, last = texts
+    return tr("{one} and {other}", one=", ".join(map(str, first)), other=last) if first else str(last)
+
+
+def one_of(texts: Iterable[object]) -> str:
+    """Several texts, at least one, of which any will do: “one, another or a third”."""
+    *first, last = texts
+    return tr("{one} or {other}", one=", ".join(map(str, first)), other=last) if first else str(last)
+
+
+def in_turn(texts: Iterable[str]) -> str:
+    """Several texts one after the other, apart from each other: “one; another; a third”."""
+    return tr("; ").join(texts)
 
 
 def written(number: str) -> str:

@@ -16,7 +16,7 @@ from .records.columns import Column, combine_codes, number_keys
 class Profile:
     """Counts M[i, c] of records by area i and class c (methods: section 0).
 
-    counts : (n, C) sparse CSR matrix of int64, rows in the order of the areas
+    counts : (n, C) sparse CSR matrix of int64, or of int32 where that holds all records together; a row per area
     classes : (C, Q) int64, category code of each quasi-identifier in class c
     categories : Q object arrays, the values behind the codes (None = missing, a category of its own)
     quasi_identifiers : Q field names

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import re
 import sys
 from collections.abc import Iterator
 from datetime import datetime, timezone
@@ -21,15 +22,17 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
 from vbas import core
+from vbas.core import engines
 from vbas.core.approach import Approach, described
 from vbas.core.language import CATALOGUES, ENGLISH
 from vbas.core.privacy.rules import read_rules
 
 ROOT = Path(__file__).resolve().parent.parent
 HEADER = "# Texts of VBAS for QGIS.\n"
-KEYWORDS = {"tr": None, "plural": (1, 2)}
+KEYWORDS = {"tr": None, "as_data": None, "plural": (1, 2)}
 FOLDERS = ("core", "algorithms", "vbas_plugin", "scripts")
 WIDTH = 120
+NARROW, WIDE = "\u202f", "\u00a0"  # no-break spaces
 LONG_AGO = datetime(2000, 1, 1, tzinfo=timezone.utc)
 UNTOLD = (b"-Date:", b"Report-Msgid-Bugs-To:", b"Last-Translator:", b"Language-Team:", b"Generated-By:")
 
@@ -47,7 +50,9 @@ def template() -> Catalog:
 
 def _of_approaches() -> Iterator[tuple[str, str]]:
     """What each approach says of itself, which is how its docstring begins."""
-    for module in sorted(one.name for one in walk_packages(core.__path__, f"{core.__name__}.")):
+    modules = sorted(one.name for one in walk_packages(core.__path__, f"{core.__name__}."))
+    # Engines hold no approaches, and need packages of their own.
+    for module in (name for name in modules if not name.startswith(engines.__name__)):
         for rooms in vars(import_module(module)).values():
             if isinstance(rooms, dict):
                 for one in rooms.values():
@@ -71,6 +76,8 @@ def _of_models() -> Iterator[tuple[str, str]]:
         model.fromFile(str(file))
         texts = [text for text in model.helpContent().values() if isinstance(text, str)]
         texts += [one.description() for one in (*model.parameterDefinitions(), *model.outputDefinitions())]
+        # QGIS knows the steps of a model only where their algorithms are registered.
+        texts += re.findall(r'value="([^"]+)" type="QString" name="component_description"', file.read_text("utf-8"))
         for text in filter(None, texts):
             yield text, f"models/{file.name}"
 
@@ -85,9 +92,17 @@ def refreshed(language: str, wanted: Catalog) -> Catalog:
     # A text that only resembles a translated one has none: a wrong sentence is worse than an English one.
     catalogue.update(wanted, no_fuzzy_matching=True)
     catalogue.obsolete.clear()
+    for message in catalogue:
+        if message.string:
+            message.string = _unbroken(message.string)
     # The same texts make the same file, whenever it is made.
     catalogue.creation_date = catalogue.revision_date = LONG_AGO
     return catalogue
+
+
+def _unbroken(text: str | tuple[str, ...]) -> str | tuple[str, ...]:
+    """A translation with wide no-break spaces: windows of Qt 5 break lines at narrow ones."""
+    return text.replace(NARROW, WIDE) if isinstance(text, str) else tuple(one.replace(NARROW, WIDE) for one in text)
 
 
 def missing(catalogue: Catalog) -> list[str]:

@@ -8,8 +8,8 @@ Later versions read what 3.22 writes and keep its names; what they write themsel
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from qgis.core import (
@@ -33,6 +33,7 @@ from vbas.core.site_number import APPROACHES as SITE_NUMBERS
 FOLDER = Path(__file__).resolve().parent.parent / "models"
 # The oldest QGIS that the plugin runs in: what it writes, all of them read.
 WRITTEN_BY = "3.22"
+OPTIONAL = QgsProcessingParameterDefinition.Flag.FlagOptional
 REGIONS = ("REGIONS", "REGION_ID", "POPULATION", "AREA_POINT")
 COARSER = ("GENERALISE", "HIERARCHIES", "HIERARCHY_RULES")
 RECORDS = ("RECORDS", "RECORD_REGION", "QUASI_IDENTIFIERS", "RECORD_COUNT", *COARSER)
@@ -47,7 +48,7 @@ class Step:
     """One step: an algorithm and what it does.
 
     inputs : from the model; earlier : by input, the step and its output; chosen : inputs that the combination settles;
-    outputs : those that the user sees
+    outputs : those that the user sees; fixed : inputs that are the same in every run
     """
 
     algorithm: str
@@ -56,6 +57,7 @@ class Step:
     earlier: dict[str, tuple[str, str]]
     chosen: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
+    fixed: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -155,9 +157,44 @@ NESTED = Chain(
         ),
     ),
 )
-CHAINS = (ONE_LEVEL, NESTED)
+# Where records are that stay there; and how they are named in a line of text, not chosen from a layer.
+PLACE = ("CONNECTION", "SCHEMA", "TABLE", "FILTER", "MEMORY")
+FIELDS = ("RECORD_REGION", "QUASI_IDENTIFIERS")
+IN_PLACE = Chain(
+    "vbas_in_place_step_by_step.model3",
+    "inplacestepbystep",
+    "Anonymise records in a database, step by step",
+    "Records that stay where they are: profiled there, anonymised here, released there. The engine counts the profile; "
+    "the regions are found from it with the combination “all-rounder”, of one level or nested; the engine writes the "
+    "release, unless the table was changed meanwhile. Open it in the model designer, save a copy, and change or "
+    "exchange steps.",
+    ("profiledatabase", "releasedatabase", "anonymize"),
+    (
+        Step("profiledatabase", "1 Count them where they are", (*PLACE, *FIELDS, "RECORD_COUNT", *COARSER), {}),
+        Step(
+            "anonymize",
+            "2 Find the regions here",
+            (*REGIONS, *FIELDS, "K", "RULE", "UNMATCHED", "RELEASE", "LOSS", *LEVELS[:2], "GAPS_REGION", "SEED"),
+            {"RECORDS": ("profiledatabase", "PROFILE")},
+            outputs=("CROSSWALK", "RELEASED_REGIONS", "REGION_AUDIT", "REPORT"),
+            fixed={"RECORD_COUNT": "records"},
+        ),
+        Step(
+            "releasedatabase",
+            "3 Release them where they are",
+            (
+                *(*PLACE, *FIELDS, "RECORD_COUNT", *COARSER, *REGIONS, "K", "RULE", "UNMATCHED", "LOSS"),
+                *("KEEP_FIELDS", *PROTECTION, "DESTINATION"),
+            ),
+            {"CROSSWALK": ("anonymize", "CROSSWALK"), "PROFILE": ("profiledatabase", "PROFILE")},
+            outputs=("RELEASE_REPORT",),
+        ),
+    ),
+)
+CHAINS = (ONE_LEVEL, NESTED, IN_PLACE)
 # What is asked first; all else is advanced, as in “Anonymise records”, whose order the inputs are in.
 FIRST = ("REGIONS", "REGION_ID", "POPULATION", "RECORDS", "RECORD_REGION", "QUASI_IDENTIFIERS", "K", "COMBINATION")
+FIRST += ("CONNECTION", "SCHEMA", "TABLE", "RELEASE", "DESTINATION")
 # Inputs are drawn in two columns on the left, the steps down the middle.
 LEFT, SECOND, MIDDLE, RIGHT = 140, 400, 760, 1080
 
@@ -179,14 +216,17 @@ def by_combination(name: str) -> str:
 
 
 def inputs_of(chain: Chain) -> list[QgsProcessingParameterDefinition]:
-    """The inputs of a model as the algorithms declare them, in the order of the work."""
+    """The inputs of a model as the algorithms declare them, in the order of the work; needed if any step needs them."""
     found: dict[str, QgsProcessingParameterDefinition] = {}
+    needed = set()
     for name in chain.declared_by:
         for one in definitions_of(name):
             if one.name() in chain.inputs:
                 found.setdefault(one.name(), one)
-    order = [one.name() for one in definitions_of("anonymize")]
-    return sorted((input_of_model(one) for one in found.values()), key=lambda one: order.index(one.name()))
+                needed |= set() if one.flags() & OPTIONAL else {one.name()}
+    order = [*PLACE, *(one.name() for one in definitions_of("anonymize")), *found]
+    inputs = [input_of_model(one, one.name() in needed) for one in found.values()]
+    return sorted(inputs, key=lambda one: order.index(one.name()))
 
 
 def definitions_of(algorithm: str) -> list[QgsProcessingParameterDefinition]:
@@ -194,12 +234,13 @@ def definitions_of(algorithm: str) -> list[QgsProcessingParameterDefinition]:
     return QgsApplication.processingRegistry().algorithmById(f"vbas:{algorithm}").parameterDefinitions()
 
 
-def input_of_model(one: QgsProcessingParameterDefinition) -> QgsProcessingParameterDefinition:
+def input_of_model(one: QgsProcessingParameterDefinition, needed: bool) -> QgsProcessingParameterDefinition:
     """A parameter as an input of a model, which keeps none of the widgets of the form."""
     copy = one.clone()
     copy.setMetadata({})
     advanced = QgsProcessingParameterDefinition.Flag.FlagAdvanced
-    copy.setFlags(one.flags() & ~advanced if one.name() in FIRST else one.flags() | advanced)
+    flags = one.flags() & ~OPTIONAL if needed else one.flags()
+    copy.setFlags(flags & ~advanced if one.name() in FIRST else flags | advanced)
     return copy
 
 
@@ -236,6 +277,8 @@ def make_model(chain: Chain) -> QgsProcessingModelAlgorithm:
             child.addParameterSources(parameter, [source.fromChildOutput(earlier, output)])
         for parameter in step.chosen:
             child.addParameterSources(parameter, [source.fromExpression(by_combination(parameter))])
+        for parameter, value in step.fixed.items():
+            child.addParameterSources(parameter, [source.fromStaticValue(value)])
         for name, default in defaults_of(step):
             child.addParameterSources(name, [source.fromStaticValue(default)])
         child.setPosition(QPointF(MIDDLE, 80 + 210 * i))
@@ -258,9 +301,9 @@ def make_model(chain: Chain) -> QgsProcessingModelAlgorithm:
 
 def defaults_of(step: Step) -> Iterator[tuple[str, object]]:
     """What the step is not given and must have, by name, with its default: without it the designer draws it in red."""
-    given = {*step.inputs, *step.earlier, *step.chosen}
+    given = {*step.inputs, *step.earlier, *step.chosen, *step.fixed}
     for one in definitions_of(step.algorithm):
-        needless = one.isDestination() or one.flags() & QgsProcessingParameterDefinition.Flag.FlagOptional
+        needless = one.isDestination() or one.flags() & OPTIONAL
         if one.name() not in given and not needless:
             yield one.name(), one.defaultValue()
 

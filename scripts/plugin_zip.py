@@ -4,7 +4,8 @@
     bash scripts/package --upload   the same, refused unless all addresses are real and answer
 
 What is in the zip is what git has of this folder as it stands, without what .gitattributes leaves out. Homepage,
-tracker, repository and email come from scripts/addresses.ini, the changelog from CHANGELOG.md.
+tracker, repository and email come from scripts/addresses.ini, the changelog from CHANGELOG.md, and the guide is there
+as plain pages too, which the Help buttons open.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import sys
 import zipfile
 from pathlib import Path
 
+from plain_pages import plain_pages
 from site_checks import ADDRESSES, metadata_of, problems, silent_addresses, unreal_addresses
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -64,12 +66,18 @@ def build(folder: Path = BUILD) -> Path:
     package = folder / f"vbas-{found['general']['version']}.zip"
     with zipfile.ZipFile(package, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for file in shipped():
-            entry = zipfile.ZipInfo(f"vbas/{file}", LONG_AGO)
-            entry.external_attr = 0o644 << 16
-            entry.compress_type = zipfile.ZIP_DEFLATED
             content = metadata().encode() if file == "metadata.txt" else (ROOT / file).read_bytes()
-            archive.writestr(entry, content)
+            archive.writestr(_entry(file), content)
+        for page, text in plain_pages(ROOT / "docs", BUILD / "reference" / "fr"):
+            archive.writestr(_entry(f"docs/{page}"), text)
     return package
+
+
+def _entry(file: str) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(f"vbas/{file}", LONG_AGO)
+    entry.external_attr = 0o644 << 16
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    return entry
 
 
 def main() -> int:

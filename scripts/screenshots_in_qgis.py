@@ -22,7 +22,7 @@ from qgis.PyQt import sip
 from qgis.PyQt.QtCore import QPoint, Qt, QTimer
 from qgis.PyQt.QtGui import QPixmap, QTextCursor
 from qgis.PyQt.QtWidgets import QApplication, QDialog, QDockWidget, QLabel, QScrollArea, QTextEdit, QToolBar, QWidget
-from qgis.utils import iface
+from qgis.utils import iface, plugins
 
 PICTURES = Path(os.environ["VBAS_PICTURES"])
 WORK = Path(os.environ["VBAS_PICTURES_WORK"])
@@ -30,7 +30,9 @@ SIX = ["age_group", "sex", "marital_status", "ethnicity", "education", "househol
 FOUR = ["age_group", "sex", "marital_status", "education"]
 # A step waits this long, in milliseconds, for what it has asked the window to do.
 MOMENT = 700
-TRUE_COLOURS, OTHER_COLOURS = 160, 96
+# Colours of a picture: so many as they are and so many near others; fewer where the file would be larger than LARGEST.
+COLOURS = ((160, 96), (80, 64), (40, 40))
+LARGEST = 115_000
 Steps = Iterator[int]
 
 
@@ -57,11 +59,13 @@ def story() -> Steps:
     yield from map_of("regions")
     page(report, "report")
     forget_all_but(areas, records)
-    yield from log((yield from run("anonymize", {**inputs, "RELEASE": "nested levels"})), "log_nested")
+    (yield from run("anonymize", {**inputs, "RELEASE": "nested levels"})).close()
     yield from map_of("nested", unticked=output("vbas_level", "suppressed"))
     released = output("vbas_level", "diagnosis")
     checked = {"RECORDS": released.id(), "QUASI_IDENTIFIERS": ["vbas_level", "vbas_region", *FOUR], "K": 5}
     yield from log((yield from run("checkrelease", checked)), "log_check")
+    forget_all_but(areas, records)
+    yield from explorer()
     yield from designer()
 
 
@@ -140,21 +144,29 @@ def run(name: str, parameters: dict[str, object], form: str = "", advanced: str 
     if form:
         save(dialog.grab(), form)
     if advanced:
-        definition = dialog.algorithm().parameterDefinition(advanced)
-        sip.cast(dialog.findChild(QWidget, "grpAdvanced"), QgsCollapsibleGroupBoxBasic).setCollapsed(False)
-        yield MOMENT
-        labels = [one for one in dialog.findChildren(QLabel) if one.text().startswith(definition.description())]
-        area = dialog.findChild(QScrollArea)
-        area.verticalScrollBar().setValue(labels[0].mapTo(area.widget(), QPoint(0, 0)).y() - 60)
-        dialog.resize(940, 480)
-        yield MOMENT
-        save(dialog.grab(), "advanced")
+        yield from advanced_inputs(dialog, advanced)
     dialog.runButton().click()
     yield MOMENT
     while not dialog.runButton().isEnabled():
         yield MOMENT
     yield 2 * MOMENT
     return dialog
+
+
+def advanced_inputs(dialog: QDialog, parameter: str) -> Steps:
+    """The advanced parameters, unfolded, from this one on."""
+    sip.cast(dialog.findChild(QWidget, "grpAdvanced"), QgsCollapsibleGroupBoxBasic).setCollapsed(False)
+    dialog.findChild(QWidget, "textShortHelp").hide()
+    dialog.resize(780, 420)
+    yield 2 * MOMENT
+    label = dialog.algorithm().parameterDefinition(parameter).description()
+    found = next(one for one in dialog.findChildren(QLabel) if one.text().startswith(label))
+    area = found.parentWidget()
+    while not isinstance(area, QScrollArea):
+        area = area.parentWidget()
+    area.verticalScrollBar().setValue(found.mapTo(area.widget(), QPoint(0, 0)).y() - 10)
+    yield MOMENT
+    save(dialog.grab(), "advanced")
 
 
 def log(dialog: QDialog, name: str) -> Steps:
@@ -210,12 +222,42 @@ def map_of(name: str, unticked: QgsMapLayer | None = None) -> Steps:
     save(window.grab(), name)
 
 
+def explorer() -> Steps:
+    """The dock over the map: 150 regions, one of them clicked at."""
+    window, size = iface.mainWindow(), iface.mainWindow().size()
+    window.resize(1180, 860)
+    entry = plugins["vbas"].explorer
+    entry.action.trigger()
+    dock = entry.dock
+    window.resizeDocks([dock], [330], Qt.Orientation.Horizontal)
+    dock.data.tick(FOUR)
+    dock.look.click()
+    for number in (None, 150):
+        if number is not None:
+            dock.chooser.number.setValue(number)
+        yield 2 * MOMENT
+        while dock.looking.busy:
+            yield MOMENT
+    iface.zoomFull()
+    yield 2 * MOMENT
+    dock.map.select_at(iface.mapCanvas().extent().center())
+    yield 2 * MOMENT
+    while iface.mapCanvas().isDrawing():
+        yield MOMENT
+    save(window.grab(), "explorer")
+    dock.close()
+    window.resize(size)
+    yield MOMENT
+
+
 def designer() -> Steps:
     """The model in the model designer."""
     model = QgsApplication.processingRegistry().algorithmById("vbas:anonymizestepbystep")
     editor = ModelerDialog.create()
     editor.loadModel(model.sourceFilePath())
-    editor.resize(1180, 760)
+    for one in (*editor.findChildren(QDockWidget), *editor.findChildren(QToolBar)):
+        one.hide()
+    editor.resize(960, 900)
     editor.show()
     yield 2 * MOMENT
     editor.view().fitInView(editor.view().scene().itemsBoundingRect(), Qt.AspectRatioMode.KeepAspectRatio)
@@ -251,18 +293,27 @@ def shrink(file: Path, name: str) -> None:
     """Put the picture in its place with a palette: its most frequent colours as they are, so that legends stay true."""
     with Image.open(file) as opened:
         picture = opened.convert("RGB")
+    place = PICTURES / f"{name}.png"
+    for n_true, n_others in COLOURS:
+        few = picture.quantize(palette=palette_of(picture, n_true, n_others), dither=Image.Dither.NONE)
+        few.save(place, optimize=True)
+        if place.stat().st_size <= LARGEST:
+            return
+
+
+def palette_of(picture: Image.Image, n_true: int, n_others: int) -> Image.Image:
+    """The most frequent colours as they are, and others near the rest."""
     pixels = np.asarray(picture).reshape(-1, 3)
     colours, which, counts = np.unique(pixels, axis=0, return_inverse=True, return_counts=True)
-    order = np.argsort(-counts, kind="stable")
-    kept = colours[order[:TRUE_COLOURS]]
-    rest = pixels[~np.isin(which.ravel(), order[:TRUE_COLOURS])]
-    others = np.zeros((0, 3), np.uint8)
+    frequent = np.argsort(-counts, kind="stable")[:n_true]
+    rest = pixels[~np.isin(which.ravel(), frequent)]
+    found = [colours[frequent]]
     if len(rest):
-        some = Image.fromarray(rest[None]).quantize(OTHER_COLOURS)
-        others = np.array(some.getpalette()[: 3 * OTHER_COLOURS], np.uint8).reshape(-1, 3)
+        some = Image.fromarray(rest[None]).quantize(n_others)
+        found.append(np.array(some.getpalette()[: 3 * n_others], np.uint8).reshape(-1, 3))
     palette = Image.new("P", (1, 1))
-    palette.putpalette(np.concatenate([kept, others]).ravel().tolist())
-    picture.quantize(palette=palette, dither=Image.Dither.NONE).save(PICTURES / f"{name}.png", optimize=True)
+    palette.putpalette(np.concatenate(found).ravel().tolist())
+    return palette
 
 
 def tell(steps: Steps) -> None:

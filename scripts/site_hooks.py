@@ -6,21 +6,39 @@ import re
 from pathlib import Path
 from typing import Any
 
-REFERENCE = "reference/README.md"
+from mkdocs.structure.files import File
+
+LIST = "README.md"
+# The reference in French, where scripts/docs has written it.
+IN_FRENCH = Path(__file__).resolve().parent.parent / "build" / "reference" / "fr"
 
 
 def on_config(config: Any) -> Any:
-    """Put the pages of the reference into the navigation, by their groups, as its list of algorithms has them."""
-    listed = Path(config.docs_dir, REFERENCE).read_text(encoding="utf-8")
-    sections = re.split(r"^## (.+)$", listed, flags=re.MULTILINE)[1:]
-    pages = [
-        {heading: [{title: f"reference/{page}"} for title, page in re.findall(r"^\| \[(.+?)\]\((.+?)\)", text, re.M)]}
-        for heading, text in zip(sections[::2], sections[1::2])
-    ]
+    """Put the pages of the reference into the navigation."""
     for entry in config.nav:
         if "Reference" in entry:
-            entry["Reference"] = [REFERENCE, *pages]
+            entry["Reference"] = _pages(Path(config.docs_dir, "reference"), "reference")
+        if "En français" in entry and IN_FRENCH.is_dir():
+            entry["En français"].append({"Référence": _pages(IN_FRENCH, "fr/reference")})
     return config
+
+
+def _pages(folder: Path, address: str) -> list[Any]:
+    """The pages of a reference by their groups, as its list of algorithms has them."""
+    sections = re.split(r"^## (.+)$", (folder / LIST).read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    rows = re.compile(r"^\| \[(.+?)\]\((.+?)\)", re.MULTILINE)
+    groups = [
+        {heading: [{title: f"{address}/{page}"} for title, page in rows.findall(text)]}
+        for heading, text in zip(sections[::2], sections[1::2])
+    ]
+    return [f"{address}/{LIST}", *groups]
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add the reference in French."""
+    for page in sorted(IN_FRENCH.glob("*.md")):
+        files.append(File.generated(config, f"fr/reference/{page.name}", abs_src_path=str(page)))
+    return files
 
 
 def on_page_context(context: Any, page: Any, config: Any, nav: Any) -> Any:

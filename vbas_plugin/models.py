@@ -12,6 +12,7 @@ from qgis.core import (
 )
 from qgis.PyQt.QtGui import QIcon
 
+from ..algorithms.databases.choosing import with_list
 from ..algorithms.form import approaches
 from ..algorithms.form.effective import Effective
 from ..algorithms.form.understanding import understood, with_labels
@@ -25,6 +26,7 @@ FOLDER = Path(__file__).resolve().parent.parent / "models"
 TITLES = {
     "anonymizestepbystep": tr("Anonymise records, step by step (model)"),
     "nestedstepbystep": tr("Anonymise records with nested levels, step by step (model)"),
+    "inplacestepbystep": tr("Anonymise records in a database, step by step (model)"),
 }
 
 
@@ -39,6 +41,10 @@ class TitledModel(QgsProcessingModelAlgorithm):
         self._file = file
         self.readable = self.fromFile(str(file))
         self.setSourceFilePath(str(file))
+        # None while the provider is read: QGIS knows the steps once that is registered. First: it names outputs anew.
+        for step in self.childAlgorithms().values():
+            step.setDescription(tr(step.description()))
+            self.setChildAlgorithm(step)
         self.setHelpContent({part: tr(text) for part, text in self.helpContent().items()})
         for output in self.outputDefinitions():
             output.setDescription(tr(output.description()))
@@ -49,6 +55,10 @@ class TitledModel(QgsProcessingModelAlgorithm):
             definition.setHelp(self.helpContent().get(definition.name(), tr(definition.help())))
             if definition.type() == "field" and not definition.allowMultiple():
                 propose_usual_field(definition)
+            elif definition.type() == "string" and self.parameterDefinition("CONNECTION") is not None:
+                with_list(definition)
+            if definition.type() == "matrix":
+                definition.setHeaders([tr(header) for header in definition.headers()])
 
     def createInstance(self) -> TitledModel:
         return type(self)(self._file)
@@ -92,6 +102,8 @@ class TitledModel(QgsProcessingModelAlgorithm):
     def _made_by(self, given: Given) -> str:
         """What the layers of a run are called together, as “Anonymise records” calls them."""
         k = f"k = {given.whole('K')}"
+        if given.definition("CONNECTION") is not None:
+            return tr("Regions for records in a database, {k}, step by step", k=k)
         if given.definition("COMBINATION") is None:
             return tr("Nested regions, {k}, step by step", k=k)
         return tr("Regions, {k}, {given}, step by step", k=k, given=given.text("COMBINATION"))

@@ -6,7 +6,7 @@ from ...core.baselines import BaselineOptions
 from ...core.baselines.cropping import cropped_identifiers, cropping
 from ...core.baselines.hierarchy import hierarchy
 from ...core.errors import InputError
-from ...core.language import tr
+from ...core.language import as_data, tr
 from ..form import regions
 from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
@@ -19,7 +19,7 @@ class CropIdentifiers(VbasAlgorithm):
     """`vbas:cropidentifiers`."""
 
     ID = "cropidentifiers"
-    TAGS = "hierarchy,generalisation,postal code,census division,baseline"
+    TAGS = as_data("hierarchy,generalisation,postal code,census division,baseline")
     SUMMARY = tr("Joins areas whose identifiers begin alike, or that lie in the same larger unit.")
     HELP = tr(
         "<p>The identifier is shortened to its first characters, as postal codes often are, or areas go up to a "

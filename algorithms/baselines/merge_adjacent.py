@@ -7,7 +7,7 @@ from dataclasses import replace
 from ...core.baselines.adjacent_merging import adjacent_merging
 from ...core.baselines.merging_until_anonymous import merging_until_anonymous
 from ...core.errors import InputError
-from ...core.language import tr
+from ...core.language import as_data, tr
 from ..form import parameters as shared
 from ..form import regions
 from ..form.areas import area_parameters, areas_of
@@ -27,7 +27,7 @@ class MergeAdjacent(VbasAlgorithm):
     """`vbas:mergeadjacent`."""
 
     ID = "mergeadjacent"
-    TAGS = "dissolve,neighbours,population threshold,baseline"
+    TAGS = as_data("dissolve,neighbours,population threshold,baseline")
     SUMMARY = tr("Merges areas that are too small with a neighbour, smallest first, until none is.")
     HELP = tr(
         "<p>The smallest region that is too small is merged with one of its neighbours, again and again. A region is "

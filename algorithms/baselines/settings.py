@@ -11,7 +11,7 @@ from ...core.approach import looking_at
 from ...core.areas import Areas
 from ...core.baselines import BASELINES, ISLAND_CHOICES, NEIGHBOUR_CHOICES, BaselineOptions
 from ...core.errors import InputError
-from ...core.language import tr
+from ...core.language import in_turn, tr
 from ...core.site_number.population_cutoff import PUBLISHED_CUTOFFS
 from ..form.areas import values_of
 from ..form.effective import NOT_GIVEN, Counts
@@ -36,7 +36,7 @@ def published_cutoffs() -> dict[str, int]:
 def cutoff() -> Iterable[QgsProcessingParameterDefinition]:
     """PUBLISHED and CUTOFF."""
     published = published_cutoffs()
-    listed = "; ".join(f"“{name}” {people}" for name, people in published.items())
+    listed = in_turn(tr("“{name}” {people:,}", name=name, people=people) for name, people in published.items())
     yield choice(
         "PUBLISHED",
         tr("Cut-off"),

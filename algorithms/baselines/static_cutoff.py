@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...core.baselines import BaselineOptions
 from ...core.baselines.static_cutoff import static_cutoff
-from ...core.language import tr
+from ...core.language import as_data, tr
 from ..form import regions
 from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
@@ -18,7 +18,7 @@ class StaticCutoff(VbasAlgorithm):
     """`vbas:staticcutoff`."""
 
     ID = "staticcutoff"
-    TAGS = "population threshold,census,baseline"
+    TAGS = as_data("population threshold,census,baseline")
     SUMMARY = tr("Leaves out every area that does not exceed a fixed population: what VBAS is measured against.")
     HELP = tr(
         "<p>Areas whose population exceeds the cut-off stay as they are; all others are at risk, and all their "

@@ -18,7 +18,7 @@ from ..form.approaches import sentences
 from ..form.effective import GIVEN, Counts
 from ..form.form import Form
 from ..form.parameters import POINTS, POLYGONS, choice, field, number, source, whole, yes
-from ..layers.shapes.surfaces import PopulatedLayer, read_populated
+from ..layers.shapes.surfaces import CELL, PopulatedLayer, read_populated
 
 MINIMUMS = (("POPULATIONS", "K"), ("POPULATIONS_2", "K_2"), ("POPULATIONS_3", "K_3"))
 
@@ -107,7 +107,7 @@ def cells_of(form: Form) -> tuple[PopulatedLayer, Cells, np.ndarray, list[Minimu
     layer = read_populated(
         form.source("CELLS"),
         "CELLS",
-        "cell",
+        CELL,
         (form.text("CELL_ID"), "CELL_ID"),
         list(named.items()),
         form.context,

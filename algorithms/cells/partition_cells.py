@@ -7,7 +7,7 @@ import numpy as np
 from ...core.cells import partition_cells
 from ...core.cells.measures import describe_groups
 from ...core.drawing import dissolve
-from ...core.language import tr
+from ...core.language import as_data, tr
 from ...core.report.partition import official_areas, partition_report
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
@@ -25,7 +25,7 @@ class PartitionCells(VbasAlgorithm):
     """`vbas:partitioncells`."""
 
     ID = "partitioncells"
-    TAGS = "grid,squares,population grid,time invariant,years,partition"
+    TAGS = as_data("grid,squares,population grid,time invariant,years,partition")
     SUMMARY = tr("Joins cells of a population grid into small groups that keep at least k people in every year.")
     HELP = tr(
         "<p>Takes small squares (or any small areas) with their population in several years, and joins them into "
@@ -75,9 +75,9 @@ class PartitionCells(VbasAlgorithm):
         if layer.further:
             official = official_areas(cells, minimums, layer.further[0], planar, form.text("OFFICIAL_AREA"))
         seconds = {
-            "reading, neighbours": read,
-            "partition": partitioned - read,
-            "drawing and writing": form.seconds() - partitioned,
+            tr("reading, neighbours"): read,
+            tr("partition"): partitioned - read,
+            tr("drawing and writing"): form.seconds() - partitioned,
         }
         form.outputs.add_text(
             "REPORT",

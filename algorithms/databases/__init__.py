@@ -1,1 +1,1 @@
-"""Records that stay where they are: profiled and released in DuckDB or PostgreSQL."""
+"""Records that stay where they are: profiled and released in DuckDB, PostgreSQL or Spark."""

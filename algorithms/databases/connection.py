@@ -61,14 +61,19 @@ def connection_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         tr(
             "A Parquet or CSV file, a folder of Parquet files or a pattern such as /data/*.parquet; a .duckdb "
             "file; the name of a PostgreSQL connection of this QGIS, which the arrow lists, or "
-            "postgresql://user@host/database. Never a password: PostgreSQL takes it from the connection of "
-            "QGIS, from ~/.pgpass or from the environment. Needs optional packages: see docs/large-tables.md."
+            "postgresql://user@host/database; for Spark sc://host:15002 or spark://host:7077. Never a password: "
+            "PostgreSQL takes it from the connection of QGIS, from ~/.pgpass or from the environment. Needs optional "
+            "packages: see docs/large-tables.md."
         ),
     )
     yield text(
         "SCHEMA", tr("Schema"), None, tr("Of a database: where the table is, if not in its usual place."), optional=True
     )
-    yield text("TABLE", tr("Table"), None, tr("Of a database: the table or view with the records."), optional=True)
+    table = tr(
+        "Of a database: the table or view with the records; for Spark also a folder of Parquet files as the cluster "
+        "sees it, such as /data/people."
+    )
+    yield text("TABLE", tr("Table"), None, table, optional=True)
     matrix = QgsProcessingParameterMatrix(
         "FILTER", tr("Only these rows"), 0, False, list(FILTER_COLUMNS), optional=True
     )
@@ -81,7 +86,10 @@ def connection_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         ),
         advanced=True,
     )
-    memory = tr("How much DuckDB may use before it goes on in a temporary folder, in MB.")
+    memory = tr(
+        "How much DuckDB may use before it goes on in a temporary folder, and what a driver of Spark that is started "
+        "here gets, in MB. Nested levels are worked out for as many cells at a time as fit into so much."
+    )
     yield whole("MEMORY", tr("Memory for the engine, MB"), MEMORY, memory, 256, advanced=True)
 
 

@@ -30,7 +30,8 @@ def destination() -> QgsProcessingParameterDefinition:
         None,
         tr(
             "A new .parquet or .csv file for records in files; a new table of the same database, name or "
-            "schema.name, for records in PostgreSQL. It must not be there yet. It holds the region, the "
+            "schema.name, for records in PostgreSQL; such a table, or a new folder of Parquet files as the "
+            "cluster sees it, in Spark. It must not be there yet. It holds the region, the "
             "quasi-identifiers and the further fields you named, and nothing else. For release."
         ),
     )

@@ -14,7 +14,7 @@ from ...core.evaluation import Measures, RegionAudit, evaluate
 from ...core.language import tr
 from ...core.levels import Levels
 from ...core.nesting.measures import LevelAudit, evaluate_levels
-from ...core.nesting.planning import nest
+from ...core.nesting.planning import cells_within, nest
 from ...core.nesting.recount import check_where_shown
 from ...core.plan import Plan, suppress
 from ...core.privacy.requirement import Requirement
@@ -80,7 +80,9 @@ def planned(form: Form, counted: Counted) -> Planned:
 def _nested(form: Form, matched: Matched, levels: Levels, areas: Areas, requirement: Requirement) -> Plan:
     loss = form.text("LOSS") if form.given("REGIONS") else loss_without_areas(form)
     step, ties = form.progress(40, 60), ties_of(form.text("TIES"))
-    return nest(areas, matched.profile, levels, form.whole("K"), loss, requirement, step, ties)
+    k = form.whole("K")
+    at_once = cells_within(form.whole("MEMORY"), k)
+    return nest(areas, matched.profile, levels, k, loss, requirement, step, ties, at_once)
 
 
 def _notes(form: Form, matched: Matched) -> tuple[str, ...]:

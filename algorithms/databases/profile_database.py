@@ -6,7 +6,7 @@ import numpy as np
 from qgis.core import QgsField
 
 from ...core.arrays import to_list
-from ...core.language import tr
+from ...core.language import as_data, tr
 from ...core.records.columns import Column
 from ..compat import field
 from ..form import parameters as shared
@@ -24,8 +24,8 @@ class ProfileDatabase(InPlaceAlgorithm):
     """`vbas:profiledatabase`."""
 
     ID = "profiledatabase"
-    TAGS = "group by,count,duckdb,parquet,postgresql,sql"
-    SUMMARY = tr("Counts records by area and class in DuckDB or PostgreSQL, without loading them.")
+    TAGS = as_data("group by,count,duckdb,parquet,postgresql,spark,sql")
+    SUMMARY = tr("Counts records by area and class in DuckDB, PostgreSQL or Spark, without loading them.")
     HELP = tr(
         "<p>The same as “Profile records” for a table that is too large to be loaded, or must not leave its database: "
         "the database counts, and only areas, classes and counts come back.</p>"

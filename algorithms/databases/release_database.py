@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qgis.core import QgsProcessingOutputString
 
-from ...core.language import tr
+from ...core.language import as_data, tr
 from ..form import parameters as shared
 from ..form import regions
 from ..form.areas import area_parameters
@@ -30,8 +30,8 @@ class ReleaseDatabase(InPlaceAlgorithm):
     """`vbas:releasedatabase`."""
 
     ID = "releasedatabase"
-    TAGS = "suppression,k-anonymity,duckdb,parquet,postgresql,sql"
-    SUMMARY = tr("Releases records by a crosswalk in DuckDB or PostgreSQL, without loading them.")
+    TAGS = as_data("suppression,k-anonymity,duckdb,parquet,postgresql,spark,sql")
+    SUMMARY = tr("Releases records by a crosswalk in DuckDB, PostgreSQL or Spark, without loading them.")
     HELP = tr(
         "<p>The same as “Release records” for a table that is too large to be loaded, or must not leave its database. "
         "The engine counts the profile, here it is decided what is shown, and the engine writes the rows: sorted, "

@@ -28,7 +28,9 @@ from .parameters import choice, field, number, whole
 
 def sentences(approaches: Mapping[str, Approach[object]]) -> str:
     """What each approach does, for the help of a choice among them."""
-    return " ".join(f"“{name}”: {approach.sentence}" for name, approach in approaches.items())
+    return " ".join(
+        tr("“{name}”: {sentence}", name=name, sentence=approach.sentence) for name, approach in approaches.items()
+    )
 
 
 def combination() -> QgsProcessingParameterDefinition:

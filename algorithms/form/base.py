@@ -15,7 +15,7 @@ from qgis.core import (
 )
 
 from ...core.errors import VbasError
-from ...core.language import tr
+from ...core.language import as_data, tr
 from ..layers.delivery.outputs import Outputs
 from ..layers.feedback import cancelled_by_signals
 from ..layers.given import Given
@@ -24,6 +24,8 @@ from .effective import Counts, Effective
 from .form import Form
 from .refusals import fault_of_the_program, problem_of, refused_value
 from .understanding import as_spelled, understood, with_labels
+
+EVERYWHERE = as_data("k-anonymity,anonymization,privacy")
 
 
 class VbasAlgorithm(NamedAlgorithm):
@@ -70,7 +72,9 @@ class VbasAlgorithm(NamedAlgorithm):
         return type(self)()
 
     def tags(self) -> list[str]:
-        return ["vbas", "k-anonymity", "anonymization", "privacy", *self.TAGS.split(",")]
+        """Words to search the toolbox by: in English, and in the language of the user."""
+        words = ["vbas"] + [text for tags in (EVERYWHERE, self.TAGS) for text in (tags, tr(tags)) if tags]
+        return list(dict.fromkeys(",".join(words).split(",")))
 
     def shortDescription(self) -> str:
         return self.SUMMARY

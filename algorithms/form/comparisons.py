@@ -13,7 +13,7 @@ from ...core.approach import choosing_sites
 from ...core.baselines import BASELINES
 from ...core.comparison import configurations_of
 from ...core.configuration import Configuration
-from ...core.language import tr
+from ...core.language import as_data, tr
 from ...core.nesting.recipes import RECIPES
 from ...core.outcome import Outcome
 from ...core.site_location import APPROACHES as SITE_LOCATIONS
@@ -178,7 +178,7 @@ def _row(outcome: Outcome) -> tuple[object, ...]:
         outcome.problem or None,
         outcome.k,
         outcome.budget,
-        levels_in_words(outcome.generalised) if outcome.budget is not None else None,
+        levels_in_words(outcome.generalised, as_data) if outcome.budget is not None else None,
         100.0 * outcome.given_up,
         int(bool(outcome.recommended)),
     )

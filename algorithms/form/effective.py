@@ -15,7 +15,7 @@ from typing import Union
 
 from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterNumber
 
-from ...core.language import tr
+from ...core.language import all_of, in_turn, one_of, tr, written
 from ..layers.given import Given
 from .understanding import LAYERS
 
@@ -58,7 +58,7 @@ class Effective:
             for name, value in self.values().items()
             if kinds[name] in ("enum", "number", "boolean", "string") and value != ""
         ]
-        return tr("In effect: {chosen}.", chosen="; ".join(chosen)) if chosen else ""
+        return tr("In effect: {chosen}.", chosen=in_turn(chosen)) if chosen else ""
 
     def idle(self) -> list[str]:
         """A sentence for every input that was given, is not its default, and has no effect in this run."""
@@ -69,15 +69,13 @@ class Effective:
                 continue
             missing = self._missing(name)
             if missing is not None:
-                shown, where = _in_short(self._typed(name)), _in_words(missing) + self._instead(missing)
-                sentences.append(
-                    tr(
-                        "{name} = {shown} has no effect here: it counts only where {where}.",
-                        name=name,
-                        shown=shown,
-                        where=where,
-                    )
+                given = tr(
+                    "{name} = {shown} has no effect here: it counts only where {where}.",
+                    name=name,
+                    shown=_in_short(self._typed(name)),
+                    where=_in_words(missing),
                 )
+                sentences.append(" ".join(filter(None, (given, self._instead(missing)))))
         return sentences
 
     def _is_default(self, definition: QgsProcessingParameterDefinition) -> bool:
@@ -115,7 +113,7 @@ class Effective:
             is_whole = definition.dataType() == QgsProcessingParameterNumber.Type.Integer
             return int(given.number(name)) if is_whole else given.number(name)
         if kind == "boolean":
-            return "yes" if given.yes(name) else "no"
+            return tr("yes") if given.yes(name) else tr("no")
         if kind == "matrix":
             return ", ".join(map(str, given.cells(name)))
         return given.text(name)
@@ -135,17 +133,19 @@ class Effective:
         return not set(self._words(name)).isdisjoint(wanted)
 
     def _instead(self, condition: Condition) -> str:
-        """What the choices of a condition are instead."""
+        """What the choices of a condition are instead, as a sentence; empty where it has no choices."""
         chosen = [
-            f"{name} is {' and '.join(f'“{word}”' for word in self._words(name)) or 'empty'}"
+            tr("{name} is {words}", name=name, words=all_of(tr("“{word}”", word=word) for word in words))
+            if (words := self._words(name))
+            else tr("{name} is empty", name=name)
             for name, wanted in condition.items()
             if not isinstance(wanted, bool)
         ]
-        return tr(", and {chosen}", chosen=" and ".join(chosen)) if chosen else ""
+        return tr("Here {chosen}.", chosen=all_of(chosen)) if chosen else ""
 
 
 def _in_short(value: object) -> str:
-    return f"{value:.15g}" if isinstance(value, float) else str(value)
+    return written(f"{value:.15g}") if isinstance(value, float) else str(value)
 
 
 def _in_words(condition: Condition) -> str:
@@ -153,7 +153,8 @@ def _in_words(condition: Condition) -> str:
     parts = []
     for name, wanted in condition.items():
         if isinstance(wanted, bool):
-            parts.append(f"{name} is {'given' if wanted else 'not given'}")
+            parts.append(tr("{name} is given", name=name) if wanted else tr("{name} is not given", name=name))
         else:
-            parts.append(f"{name} is {' or '.join(f'“{word}”' for word in wanted)}")
-    return " or ".join(parts)
+            words = one_of(tr("“{word}”", word=word) for word in wanted)
+            parts.append(tr("{name} is {words}", name=name, words=words))
+    return one_of(parts)

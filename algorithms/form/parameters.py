@@ -66,14 +66,14 @@ def for_whom(
     for parameter in parameters:
         label = parameter.description()
         if ": " not in label:
-            parameter.setDescription(f"{audience}: {label[:1].lower()}{label[1:]}")
+            parameter.setDescription(tr("{audience}: {label}", audience=audience, label=label[:1].lower() + label[1:]))
         yield parameter
 
 
 def label_of(parameter: QgsProcessingParameterDefinition) -> str:
     """The label without what stands before or after it: whom it serves, or what the letter k is."""
     head, _, tail = parameter.description().partition(": ")
-    return head if len(head) == 1 or not tail else tail[:1].upper() + tail[1:]
+    return head.strip() if len(head.strip()) == 1 or not tail else tail[:1].upper() + tail[1:]
 
 
 def source(name: str, label: str, text: str, *kinds: QgsProcessing.SourceType, **flags: bool):

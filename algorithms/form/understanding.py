@@ -75,7 +75,7 @@ def check_names(algorithm: QgsProcessingAlgorithm, parameters: Mapping[str, obje
     unknown = [name for name in parameters if name not in names]
     if not unknown:
         return
-    title = f"“{algorithm.displayName()}”"
+    title = tr("“{name}”", name=algorithm.displayName())
     options = [name for name in unknown if name.lstrip("-").upper() in OPTIONS]
     if options:
         raise QgsProcessingException(
@@ -95,8 +95,12 @@ def check_names(algorithm: QgsProcessingAlgorithm, parameters: Mapping[str, obje
         if near
         else tr("it has {names}.", names=", ".join(names))
     )
-    are = tr("is not a parameter") if len(unknown) == 1 else tr("are not parameters")
-    raise QgsProcessingException(f"{_quoted(unknown)} {are} of {title}: {hint}")
+    wrong = (
+        tr("{unknown} is not a parameter of {title}", unknown=_quoted(unknown), title=title)
+        if len(unknown) == 1
+        else tr("{unknown} are not parameters of {title}", unknown=_quoted(unknown), title=title)
+    )
+    raise QgsProcessingException(tr("{wrong}: {hint}", wrong=wrong, hint=hint))
 
 
 def _one(definition: QgsProcessingParameterDefinition, given: object, context: QgsProcessingContext) -> object:
@@ -193,7 +197,7 @@ def _number(definition: QgsProcessingParameterNumber, value: object) -> object:
         number = math.nan
     low, high = max(definition.minimum(), -largest), min(definition.maximum(), largest)
     if math.isnan(number) or (whole and math.isfinite(number) and not number.is_integer()):
-        kind = tr("whole number") if whole else "number"
+        kind = tr("whole number") if whole else tr("number")
         raise QgsProcessingException(
             tr(
                 "{definition} is “{value}”: give a {kind}{bounds}.",
@@ -235,11 +239,11 @@ def _yes_or_no(definition: QgsProcessingParameterDefinition, value: object) -> o
 
 
 def _quoted(values: object) -> str:
-    return ", ".join(f"“{value}”" for value in values)  # type: ignore[attr-defined]
+    return ", ".join(tr("“{value}”", value=value) for value in values)  # type: ignore[attr-defined]
 
 
 # A quoted value is somebody's data, whatever it reads like.
-_QUOTED_OR_ID = re.compile(r"“[^”]*”|(?<![\w(])[A-Z][A-Z0-9_]*(?![\w)])")
+_QUOTED_OR_ID = re.compile(r"“[^”]*”|«[^»]*»|(?<![\w(])[A-Z][A-Z0-9_]*(?![\w)])")
 
 
 def as_spelled(given: Given) -> Given:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterMatrix
 
@@ -9,7 +11,7 @@ from ...core.areas import Areas
 from ...core.errors import InputError
 from ...core.generalising.hierarchies import Hierarchy
 from ...core.generalising.texts import with_values_as_text
-from ...core.language import tr
+from ...core.language import as_data, tr
 from ...core.levels import Levels
 from ...core.nesting.coarser import (
     check_coarser,
@@ -38,7 +40,7 @@ PARAMETER = "LEVELS_COARSER"
 COUNTS: Counts = {PARAMETER: [{"RELEASE": [NESTED]}]}
 # What does not know yet that one release may show a value finer and coarser.
 NOT_WITH = ("REGISTER", "PUBLISHED_MARGINS")
-FINEST = "as on level 1"
+FINEST, AT_LEVEL = as_data("as on level 1"), as_data("{name} at level {level}")
 
 
 def levels_coarser() -> QgsProcessingParameterDefinition:
@@ -95,7 +97,7 @@ def release_with_coarser(
     before = {name: _level_before(records.table, name) for name in names}
     places = places_of(records.profile, levels, hierarchies, [(name, level - before[name]) for name, level in asked])
     check_no_area_shown(places, records, areas)
-    values = _values(places, before)
+    in_words = _values(places, before, tr)
     plan = nest_coarser(areas, places, k, loss, requirement, form.progress(45, 65), ties_of(form.text("TIES")))
     kept = examine_coarser(plan, places, records)
     release = release_coarser(plan, places, records, kept)
@@ -104,9 +106,10 @@ def release_with_coarser(
     protection = protected_by(form, plan, shown, records, requirement, kept, population)
     without = suppress(records.profile, levels.crosswalks[-1], k, requirement).n_released
     n_more = max(plan.n_released - without, 0)
-    form.info(*coarser_sentences(plan, places, values, n_more))
-    section = coarser_section(plan, places, values, n_more)
-    return Made(records, shown, release, protection, names, values, as_they_were(plan, places), section)
+    form.info(*coarser_sentences(plan, places, in_words, n_more))
+    section = coarser_section(plan, places, in_words, n_more)
+    values = _values(places, before, as_data)
+    return Made(records, shown, release, protection, names, values, in_words, as_they_were(plan, places), section)
 
 
 def _asked(form: Form, table: RecordTable, hierarchies: dict[str, Hierarchy]) -> list[tuple[str, int]]:
@@ -151,14 +154,15 @@ def _level_before(table: RecordTable, name: str) -> int:
     return table.coarsened[name].level if name in table.coarsened else 0
 
 
-def _values(places: Places, before: dict[str, int]) -> tuple[str, ...]:
-    """What each level shows, as the table says it in every language.
+def _values(places: Places, before: dict[str, int], say: Callable[..., str]) -> tuple[str, ...]:
+    """What each level shows.
 
-    before : by name, the level at which all records show a quasi-identifier
+    before : by name, the level at which all records show a quasi-identifier; say : `tr` or `as_data`
     """
     names = places.profile.quasi_identifiers
     found = []
     for node in places.nodes:
-        coarser = [f"{name} at level {before[name] + level}" for name, level in zip(names, node) if level]
-        found.append(", ".join(coarser) or FINEST)
+        levels = {name: before[name] + level for name, level in zip(names, node) if level}
+        coarser = [say(AT_LEVEL, name=name, level=level) for name, level in levels.items()]
+        found.append(", ".join(coarser) or say(FINEST))
     return tuple(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.errors import InputError
-from ...core.language import tr
+from ...core.language import as_data, tr
 from ...core.levels import Levels
 from ...core.nesting.flattening import flatten
 from ...core.records.columns import Column, combine_codes
@@ -24,7 +24,7 @@ class FlattenRelease(VbasAlgorithm):
     """`vbas:flattenrelease`."""
 
     ID = "flattenrelease"
-    TAGS = "nested,level,aggregate"
+    TAGS = as_data("nested,level,aggregate")
     SUMMARY = tr("Brings a nested release to one level: every record shows its region of that level.")
     HELP = tr(
         "<p>A nested release shows records in regions of several sizes. For a map or a table by regions of one size, "

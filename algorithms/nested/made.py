@@ -16,7 +16,8 @@ class Made:
 
     records : what it was made of; plan : by region and class, whose levels are those of the release; protection : what
     the report says of who and what k does not count
-    Where the last levels show coarser values: as_text, the quasi-identifiers that do; values, what each level shows;
+    Where the last levels show coarser values: as_text, the quasi-identifiers that do; values, what each level shows, in
+    data, and in_words, to people;
     as_they_were, the same records by the values of level 1; coarser, what the report says of it.
     """
 
@@ -26,5 +27,6 @@ class Made:
     protection: Section
     as_text: tuple[str, ...] = ()
     values: tuple[str, ...] = ()
+    in_words: tuple[str, ...] = ()
     as_they_were: Plan | None = None
     coarser: Section | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...core.approach import looking_at
-from ...core.language import tr
+from ...core.language import as_data, tr
 from ...core.site_location import APPROACHES as SITE_LOCATIONS
 from ..form import approaches, regions
 from ..form import parameters as shared
@@ -21,7 +21,7 @@ class NestLevels(VbasAlgorithm):
     """`vbas:nestlevels`."""
 
     ID = "nestlevels"
-    TAGS = "hierarchy,nested,regionalization"
+    TAGS = as_data("hierarchy,nested,regionalization")
     SUMMARY = tr("Makes nested levels of regions, each within the regions of the next, for a nested release.")
     HELP = tr(
         "<p>A crosswalk of several levels: vbas_region_1 is the region of each area at the finest level, vbas_region_2 "

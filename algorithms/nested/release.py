@@ -54,7 +54,7 @@ def anonymize_nested(form: Form) -> dict[str, object]:
     layer = layer_for_levels(form, areas_of(form), configuration.aggregation)
     records = records_of(form, layer.areas, k)
     areas = populated(layer, records)
-    seconds = {"reading": form.seconds()}
+    seconds = {tr("reading"): form.seconds()}
     run, single = _single_level(form, areas, records, configuration, k)
     finest = run.aggregation.crosswalk if run and form.text("FINEST") == CONFIGURATION else None
     options = level_options_of(
@@ -64,10 +64,10 @@ def anonymize_nested(form: Form) -> dict[str, object]:
     levels = levels_of(form, areas, lambda: build_levels(areas, records.profile, finest, options, step))
     notes = (*rule_sentences(form), crosswalk_sentence(form, _looking_at_classes(form, configuration)))
     form.info(sentence(levels), *notes)
-    seconds["levels"] = form.seconds() - sum(seconds.values())
+    seconds[tr("levels")] = form.seconds() - sum(seconds.values())
     make = release_with_coarser if coarser else plan_and_release
     made = make(form, areas, records, levels, k, form.text("LOSS"), areas.population)
-    seconds["optimum, release and recount"] = form.seconds() - sum(seconds.values())
+    seconds[tr("optimum, release and recount")] = form.seconds() - sum(seconds.values())
     levels = made.plan.levels
     table = release_table(form, made.release, levels, made.records, k, True, made.as_text)
     form.outputs.add("RELEASED_RECORDS", *table, progress=form.progress(65, 80))
@@ -163,7 +163,7 @@ def add_levels(
 
     made : the release, if there is one; convergence : of what made the finest regions; notes : sentences for the report
     """
-    release, values = (None, ()) if made is None else (made.release, made.values)
+    release, values, in_words = (None, (), ()) if made is None else (made.release, made.values, made.in_words)
     levels = plan.levels
     measures, audit = evaluate_levels(areas, plan, records.n_unmatched)
     shapes = outputs.level_shapes(layer, levels, form.progress(80, 90))
@@ -171,7 +171,7 @@ def add_levels(
         form.outputs.add("RELEASED_REGIONS", outputs.regions_of_levels(layer, levels, shapes, audit, values))
         form.outputs.add("CROSSWALK", outputs.crosswalk_of_levels(layer, levels))
     form.outputs.add("REGION_AUDIT", outputs.audit_of_levels(layer, levels, shapes, audit))
-    seconds["measures and drawing"] = form.seconds() - sum(seconds.values())
+    seconds[tr("measures and drawing")] = form.seconds() - sum(seconds.values())
     smallest = None if release is None else smallest_class(release, len(records.table.quasi_identifiers))
     form.outputs.add_text(
         "REPORT",
@@ -184,7 +184,7 @@ def add_levels(
                 single,
                 ground_of(layer, shapes),
                 None if made is None else made.as_they_were,
-                values,
+                in_words,
                 None if made is None else made.coarser,
             ),
             smallest,
@@ -196,7 +196,7 @@ def add_levels(
         ),
     )
     if release is not None:
-        add_release_edition(form, release, *people_in(records), levels, layer, shapes, values)
+        add_release_edition(form, release, *people_in(records), levels, layer, shapes, in_words)
     conclude(form, measures, release, n_levels=len(levels))
     if single is not None:
         form.info(tr("One level ({single}) would give: {in_short}.", single=single[0], in_short=_in_short(single[1])))

@@ -8,11 +8,10 @@ from ...core.errors import InputError
 from ...core.language import tr
 from ...core.levels import Levels
 from ...core.records.columns import Column
-from ...core.records.table import checked_counts
 from ..form.form import Form
 from ..layers.reading.crosswalks import LEVEL, NUMBER
-from ..layers.reading.fields import field_index, number_or_missing
-from ..layers.reading.records import read_columns
+from ..layers.reading.fields import field_index
+from ..layers.reading.records import counts_of, read_columns
 
 
 def rows_of(form: Form) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, dict[str, Column]]:
@@ -27,12 +26,6 @@ def rows_of(form: Form) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, dict
     level, number = (whole_numbers(columns[name], name) for name in (LEVEL, NUMBER))
     counts = counts_of(columns[count], count) if count else None
     return level - 1, number, counts, {name: columns[name] for name in (*quasi, *others)}
-
-
-def counts_of(column: Column, name: str) -> np.ndarray:
-    """The records that each row stands for, (R,) int64. Raises InputError."""
-    categories = number_or_missing(column.categories.tolist(), name, "RECORD_COUNT", column.categories)
-    return checked_counts(categories[column.codes], name)
 
 
 def whole_numbers(column: Column, name: str) -> np.ndarray:

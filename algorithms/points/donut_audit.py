@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...core.language import tr
+from ...core.language import as_data, tr
 from ...core.masking.audit import Masker, audit, numbers_of, smallest_k_inner
 from ...core.masking.placing import own_areas
 from ...core.report.donut import audit_report
@@ -21,7 +21,7 @@ class DonutAudit(VbasAlgorithm):
     """`vbas:donutaudit`."""
 
     ID = "donutaudit"
-    TAGS = "geomasking,geomask,points,households,e911"
+    TAGS = as_data("geomasking,geomask,points,households,e911")
     SUMMARY = tr("Masks every household for a list of K_INNER and counts how many fall short of the wanted anonymity.")
     HELP = tr(
         "<p>Donut masking assumes that people are spread evenly over an area. They are not, so a point that moves "

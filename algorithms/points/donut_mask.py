@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...core.language import tr
+from ...core.language import as_data, tr
 from ...core.masking.candidates import hold_back
 from ...core.masking.donut import donut_mask, generator, kept_warnings, unmasked_sentence
 from ..form.base import VbasAlgorithm
@@ -16,7 +16,7 @@ class DonutMask(VbasAlgorithm):
     """`vbas:donutmask`."""
 
     ID = "donutmask"
-    TAGS = "geomasking,geomask,perturbation,jitter,points"
+    TAGS = as_data("geomasking,geomask,perturbation,jitter,points")
     SUMMARY = tr("Moves each point within a ring around its true place, inside its own area, so that it is hidden.")
     HELP = tr(
         "<p>Moves each point in a random direction, at least as far as K_INNER and at most as far as K_OUTER people "

@@ -20,7 +20,7 @@ from ...core.records.columns import Column
 from ..form.form import Form
 from ..form.parameters import POINTS, POLYGONS, choice, field, source
 from ..layers.shapes.points import Points, moved_coordinates, read_points
-from ..layers.shapes.surfaces import FieldOf, PopulatedLayer, read_populated
+from ..layers.shapes.surfaces import AREA, FieldOf, PopulatedLayer, read_populated
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +138,7 @@ def read_areas_with_people(
     """A layer of polygons with people; planar : the CRS to measure in, where another layer has chosen it already."""
     source, context = form.source(name), form.context
     return read_populated(
-        source, name, "area", id_field, populations, context, form.feedback, (), planar, as_text=str, points=False
+        source, name, AREA, id_field, populations, context, form.feedback, (), planar, as_text=str, points=False
     )
 
 

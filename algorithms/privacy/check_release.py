@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qgis.core import QgsProcessingException
 
-from ...core.language import tr
+from ...core.language import as_data, tr
 from ...core.privacy.checking import ReleaseCheck, check_release
 from ...core.report.checking import check_report
 from ..form import parameters as shared
@@ -22,7 +22,7 @@ class CheckRelease(VbasAlgorithm):
     """`vbas:checkrelease`."""
 
     ID = "checkrelease"
-    TAGS = "risk,audit,l-diversity,t-closeness"
+    TAGS = as_data("risk,audit,l-diversity,t-closeness")
     SUMMARY = tr(
         "Checks any table of person records before it is published: k, l, t, risk, and what further fields reveal."
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...core.errors import InputError
-from ...core.language import tr
+from ...core.language import as_data, tr
 from ...core.releases.examining import examine_all
 from ...core.releases.listing import rows_of
 from ...core.report.releases import releases_report, verdict
@@ -24,7 +24,7 @@ class CheckReleases(VbasAlgorithm):
     """`vbas:checkreleases`."""
 
     ID = "checkreleases"
-    TAGS = "differencing,earlier,disclosure,overlay,update"
+    TAGS = as_data("differencing,earlier,disclosure,overlay,update")
     SUMMARY = tr("Finds the counts of fewer than k people that several releases of the same people give away together.")
     HELP = tr(
         "<p>Every class of every release may have k people, and yet two releases give single persons away: where one "

@@ -8,11 +8,11 @@ import numpy as np
 
 from ...core.privacy.checking import ReleaseCheck
 from ...core.records.columns import Column
-from ...core.records.table import MEMBER_FIELDS, checked_counts
+from ...core.records.table import MEMBER_FIELDS
 from ..compat import field as make_field
 from ..form.form import Form
 from ..layers.reading.fields import field_index
-from ..layers.reading.records import read_columns
+from ..layers.reading.records import counts_of, read_columns
 from ..layers.tables import Table, number_fields
 
 Columns = Mapping[str, Column]
@@ -24,7 +24,9 @@ def columns_of(form: Form) -> tuple[Columns, Columns, Columns, Columns, np.ndarr
     quasi, sensitive = form.field_names("QUASI_IDENTIFIERS"), form.field_names("SENSITIVE")
     members = {kind: form.text(name) for kind, name in MEMBER_FIELDS.items() if form.given(name)}
     count = form.text("RECORD_COUNT")
-    for parameter, names in (("QUASI_IDENTIFIERS", quasi), ("SENSITIVE", sensitive)):
+    named = [("QUASI_IDENTIFIERS", quasi), ("SENSITIVE", sensitive), ("RECORD_COUNT", [count] if count else [])]
+    named += [(MEMBER_FIELDS[kind], [name]) for kind, name in members.items()]
+    for parameter, names in named:
         for name in names:
             field_index(source.fields(), name, parameter, "RECORDS")
     keys = (
@@ -34,10 +36,7 @@ def columns_of(form: Form) -> tuple[Columns, Columns, Columns, Columns, np.ndarr
     others = [name for name in source.fields().names() if name not in used and name.lower() not in ("fid", "ogc_fid")]
     wanted = dict.fromkeys([*quasi, *sensitive, *others, *members.values(), *([count] if count else [])])
     columns = read_columns(source, list(wanted), form.feedback)
-    counts = None
-    if count:
-        values = np.array([np.nan if value is None else float(value) for value in columns[count].categories])
-        counts = checked_counts(values[columns[count].codes], count)
+    counts = counts_of(columns[count], count) if count else None
     return (
         {name: columns[name] for name in quasi},
         {name: columns[name] for name in others},

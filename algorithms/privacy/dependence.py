@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from ...core.language import tr
+from ...core.language import all_of, tr
 from ..form.form import Form
 from .rule import rule_of
 
@@ -18,7 +18,7 @@ def crosswalk_sentence(form: Form, looking: Collection[str]) -> str:
     """
     if not looking:
         return INDEPENDENT
-    names = " and ".join(f"“{name}”" for name in looking)
+    names = all_of(tr("“{name}”", name=name) for name in looking)
     sentence = tr(
         "The crosswalk depends on the classes of suppressed records ({names}): who knows the method and nearly all "
         "records can tell some of them from it.",

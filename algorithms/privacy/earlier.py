@@ -88,7 +88,7 @@ def protected_in_all(
     refuse_data_dependent_groups(form, table)
     path = Path(form.text("REGISTER"))
     earlier = read_register(path)
-    title = f"release {len(earlier) + 1}"
+    title = tr("release {n}", n=len(earlier) + 1)
     alike = requirement.asks_for_values
     coarsened = {name: one.level for name, one in table.coarsened.items()}
     told = publish(plan, areas, title, sensitive, coarsened)

@@ -6,7 +6,7 @@ from dataclasses import astuple
 from pathlib import Path
 
 from ...core.errors import InputError
-from ...core.language import tr
+from ...core.language import as_data, tr
 from ..compat import field as make_field
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
@@ -33,7 +33,7 @@ class EditRegister(VbasAlgorithm):
     """`vbas:editregister`."""
 
     ID = "editregister"
-    TAGS = "earlier,trial,remove,list"
+    TAGS = as_data("earlier,trial,remove,list")
     SUMMARY = tr("Lists the releases in a register, and takes out one that was never published.")
     HELP = tr(
         "<p>A register keeps what earlier releases of the same people published, so that a new release is held against "

@@ -18,13 +18,14 @@ import numpy as np
 from ...core.arrays import to_list
 from ...core.crosswalk import LEFT_OUT, Crosswalk
 from ...core.errors import InputError
-from ...core.language import tr
+from ...core.language import as_data, tr
 from ...core.levels import Levels
 from ...core.records.sqlite_file import reading
 from ...core.releases.published import Published
 from ...core.releases.values import Values
 from .register_file import COUNTS, CROSSWALKS, RELEASES, VALUES, Entry, check_register, now, written_entry
 
+NAMED = as_data("release {n}")  # how a release is called until somebody names it
 READ = {
     RELEASES: "SELECT release, title, k, quasi_identifiers, levels, bounded, whole, coarsened FROM vbas_releases "
     "ORDER BY release",
@@ -77,7 +78,7 @@ def _add(connection: sqlite3.Connection, release: Published) -> None:
     names = json.dumps(list(release.quasi_identifiers), ensure_ascii=False)
     flags = (int(release.bounded), int(release.whole))
     coarsened = json.dumps(dict(release.coarsened), ensure_ascii=False)
-    row = (number, f"release {number}", now(), release.k, names, len(release.levels), *flags, coarsened)
+    row = (number, as_data(NAMED, n=number), now(), release.k, names, len(release.levels), *flags, coarsened)
     connection.execute(ADD[RELEASES], row)
     for level, crosswalk in enumerate(release.levels.crosswalks):
         numbers = [*crosswalk.numbers.tolist(), None]  # the last one is for areas that are left out
@@ -114,7 +115,9 @@ def _release(connection: sqlite3.Connection, row: tuple[object, ...], path: Path
     values = connection.execute(READ[VALUES], (number,)).fetchall()
     try:
         levels = {str(name): int(level) for name, level in json.loads(coarsened or "{}").items()}
-        release = _published(str(title), int(k), json.loads(names), int(n_levels), regions, counts, (bounded, whole))
+        # The name that releases are given when they are added is read in the language of the user.
+        named = tr(NAMED, n=number) if title == as_data(NAMED, n=number) else str(title)
+        release = _published(named, int(k), json.loads(names), int(n_levels), regions, counts, (bounded, whole))
         return replace(release, sensitive=_sensitive(counts, values), coarsened=levels)
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise InputError(

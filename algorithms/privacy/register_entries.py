@@ -59,7 +59,7 @@ def taking_out(path: Path, release: int) -> Entry:
     """
     there = [one.release for one in releases_in(path)]
     if release not in there:
-        known = ", ".join(map(str, there)) or "none"
+        known = ", ".join(map(str, there)) or tr("none")
         raise InputError(
             tr(
                 "REMOVE is {release}, but the register has the releases {known}: give the number of one.",

@@ -22,10 +22,10 @@ from ..form.parameters import described, layers, text, yes
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.crosswalks import LEVEL, NUMBER, read_levels
 from ..layers.reading.fields import field_index
-from ..layers.reading.records import read_columns
+from ..layers.reading.records import counts_of, read_columns
 from ..layers.shapes.areas import AreaLayer
 from ..layers.tables import Table, number_fields
-from ..nested.rows import counts_of, positions, whole_numbers
+from ..nested.rows import positions, whole_numbers
 from .register import read_register
 
 MOST_AREAS_NAMED = 50

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...core.aggregation import APPROACHES
 from ...core.approach import looking_at
 from ...core.configuration import chosen
-from ...core.language import tr
+from ...core.language import as_data, tr
 from ..form import approaches, regions
 from ..form import parameters as shared
 from ..form.areas import area_parameters, areas_of, with_neighbours
@@ -21,7 +21,7 @@ class Aggregate(VbasAlgorithm):
     """`vbas:aggregate`."""
 
     ID = "aggregate"
-    TAGS = "voronoi,dissolve,regionalization"
+    TAGS = as_data("voronoi,dissolve,regionalization")
     SUMMARY = tr("Joins each area to a site and dissolves the areas of each site into a region.")
     HELP = tr(
         "<p>The third component: each area joins a site (Croft et al. 2018, section 2.3); the areas of a site become a "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...core.evaluation import evaluate
-from ...core.language import tr
+from ...core.language import as_data, tr
 from ...core.plan import suppress
 from ...core.report.anonymisation import Account, evaluation_report
 from ..form import parameters as shared
@@ -37,7 +37,7 @@ class Evaluate(VbasAlgorithm):
     """`vbas:evaluate`."""
 
     ID = "evaluate"
-    TAGS = "measures,suppression,compactness,discernibility,entropy"
+    TAGS = as_data("measures,suppression,compactness,discernibility,entropy")
     SUMMARY = tr("Rates a crosswalk: suppression, compactness, information loss, region by region.")
     HELP = tr(
         "<p>What a release by this crosswalk would cost at k: the measures of Croft et al. (2015, section 3.4), "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...core.aggregation import APPROACHES, AggregationOptions
 from ...core.approach import looking_at
 from ...core.configuration import chosen
-from ...core.language import tr
+from ...core.language import as_data, tr
 from ...core.site_number.given_number import check_n_sites
 from ..form import approaches, regions
 from ..form import parameters as shared
@@ -18,7 +18,7 @@ class LocateAllocate(VbasAlgorithm):
     """`vbas:locateallocate`."""
 
     ID = "locateallocate"
-    TAGS = "location-allocation,transportation problem,facility"
+    TAGS = as_data("location-allocation,transportation problem,facility")
     SUMMARY = tr("Finds sites and regions together, so that no region holds more than its share of areas.")
     HELP = tr(
         "<p>The second and third component at once, by heuristics of location-allocation (of Goodchild &amp; Massam "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...core.language import tr
+from ...core.language import as_data, tr
 from ...core.records.columns import Column
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
@@ -19,7 +19,7 @@ class ProfileRecords(VbasAlgorithm):
     """`vbas:profilerecords`."""
 
     ID = "profilerecords"
-    TAGS = "group by,count,classes"
+    TAGS = as_data("group by,count,classes")
     SUMMARY = tr("Counts records by area and class of quasi-identifiers.")
     HELP = tr(
         "<p>Counts how many records each area has of each class: each combination of quasi-identifier values that "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...core.evaluation import evaluate
-from ...core.language import tr
+from ...core.language import as_data, tr
 from ...core.plan import suppress
 from ..form import parameters as shared
 from ..form import regions
@@ -28,7 +28,7 @@ class ReleaseRecords(VbasAlgorithm):
     """`vbas:releaserecords`."""
 
     ID = "releaserecords"
-    TAGS = "suppression,k-anonymity"
+    TAGS = as_data("suppression,k-anonymity")
     SUMMARY = tr("Puts the region in the area's place and suppresses every class below k.")
     HELP = tr(
         "<p>The records with their region in place of their area, without those that fewer than k share in a region "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...core.approach import looking_at
 from ...core.configuration import chosen
-from ...core.language import tr
+from ...core.language import as_data, tr
 from ...core.site_location import APPROACHES
 from ...core.site_number.given_number import check_n_sites
 from ..form import approaches, regions
@@ -21,7 +21,7 @@ class SiteLocation(VbasAlgorithm):
     """`vbas:sitelocation`."""
 
     ID = "sitelocation"
-    TAGS = "balanced density,clustering,voronoi"
+    TAGS = as_data("balanced density,clustering,voronoi")
     SUMMARY = tr("Places the points that draw the regions.")
     HELP = tr(
         "<p>The second component: a number of sites is turned into points (Croft et al. 2018, section 2.2). The result "

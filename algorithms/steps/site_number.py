@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...core.language import tr
+from ...core.language import as_data, tr
 from ..form import approaches
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
@@ -17,7 +17,7 @@ class SiteNumber(VbasAlgorithm):
     """`vbas:sitenumber`."""
 
     ID = "sitenumber"
-    TAGS = "entropy,max combinations,cut-off"
+    TAGS = as_data("entropy,max combinations,cut-off")
     SUMMARY = tr("Says how many regions the records' quasi-identifiers allow.")
     HELP = tr(
         "<p>The first component: the quasi-identifiers of the records give the population that a region needs, and "

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from qgis.core import QgsCoordinateReferenceSystem
 
-from ...core.language import tr
+from ...core.language import as_data, tr
 from ...core.records.columns import Column
 from ...core.synthetic.city import CRS, demonstration_city
 from ..compat import field
@@ -20,7 +20,7 @@ class DemonstrationCity(VbasAlgorithm):
     """`vbas:demonstrationcity`."""
 
     ID = "demonstrationcity"
-    TAGS = "synthetic,test data,example,demo"
+    TAGS = as_data("synthetic,test data,example,demo")
     SUMMARY = tr("Makes up a city of about 1 100 areas and 600 000 people to try the other algorithms on.")
     HELP = tr(
         "<p>Prairie Junction does not exist: streets, river, areas and people are made up from the seed, on open "

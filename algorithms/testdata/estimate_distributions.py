@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...core.language import tr
+from ...core.language import as_data, tr
 from ...core.synthetic.microdata import estimate_distributions
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
@@ -15,7 +15,7 @@ class EstimateDistributions(VbasAlgorithm):
     """`vbas:estimatedistributions`."""
 
     ID = "estimatedistributions"
-    TAGS = "synthetic,test data,microdata,shares,weights"
+    TAGS = as_data("synthetic,test data,microdata,shares,weights")
     SUMMARY = tr("Finds the share of each category by province in a microdata file, for generating test records.")
     HELP = tr(
         "<p>For each province and attribute the share of each category, every row counted by its weight (Croft et al. "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...core.language import tr
+from ...core.language import as_data, tr
 from ...core.records.columns import Column
 from ...core.synthetic.generator import SpatialTilt, generate_records, province_from_identifiers
 from ..compat import field
@@ -21,7 +21,7 @@ class GenerateRecords(VbasAlgorithm):
     """`vbas:generaterecords`."""
 
     ID = "generaterecords"
-    TAGS = "synthetic,test data,microdata"
+    TAGS = as_data("synthetic,test data,microdata")
     SUMMARY = tr("Makes test records for any layer of areas from shares of categories by province.")
     HELP = tr(
         "<p>Draws as many people as each area has, each attribute independently from the shares of the area's "

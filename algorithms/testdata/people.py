@@ -83,7 +83,13 @@ def people_parameters() -> Iterable[QgsProcessingParameterDefinition]:
 
 def records_output() -> QgsProcessingParameterDefinition:
     """RECORDS: what kind of output it is depends on DRAW; the layer says which it became."""
-    label = f"{RECORDS} ({TEST_DATA}), of {WHOLE_ROWS} ({INTERNAL})"
+    label = tr(
+        "{records} ({test_data}), of {whole_rows} ({internal})",
+        records=RECORDS,
+        test_data=TEST_DATA,
+        whole_rows=WHOLE_ROWS,
+        internal=INTERNAL,
+    )
     return described(
         QgsProcessingParameterFeatureSink("RECORDS", label, TABLE, createByDefault=True),
         tr(

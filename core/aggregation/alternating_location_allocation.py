@@ -54,7 +54,7 @@ def alternating_location_allocation(
         best, best_sites = step, sites
         costs.append(best.cost)
     progress(1.0)
-    series = convergence(tr("Alternating location-allocation"), "rounds", tr("sum of the distances, m"), costs)
+    series = convergence(tr("Alternating location-allocation"), tr("rounds"), tr("sum of the distances, m"), costs)
     return aggregation_by_site(best.facility_of, best_sites, _notes(best, rounds, reason, gap), series)
 
 

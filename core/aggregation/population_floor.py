@@ -17,6 +17,8 @@ from .cuts import Territory, cut
 from .exchanges import exchange
 from .options import DEFAULTS, Aggregation, AggregationOptions, aggregation_by_site
 
+LOST_IN_SUMS = 1e-15  # of a sum: a smaller part of it changes nothing
+
 
 def population_floor(
     areas: Areas,
@@ -44,6 +46,9 @@ def population_floor(
             )
         )
     floor = options.floor or total / max(n_sites, 1)
+    if 0 < floor < total:
+        # What is less than the people of any area, or gets lost in a sum of all, asks for no more than these.
+        floor = max(floor, float(areas.population[areas.population > 0].min()), total * LOST_IN_SUMS)
     if floor > total * (1 + 1e-12):
         raise InputError(
             tr(

@@ -66,7 +66,7 @@ def site_optimisation(
             before=first.compactness,
         )
     distances = [step.compactness for step in steps]
-    series = convergence(tr("Site optimisation"), "steps", tr("sum of the distances, m"), distances)
+    series = convergence(tr("Site optimisation"), tr("steps"), tr("sum of the distances, m"), distances)
     return aggregation_by_site(best.site_of, best.sites, (note,), series)
 
 

@@ -64,7 +64,7 @@ def make_cells(
     borders : (b, 2) pairs of positions that are neighbours; cell_size : metres.
     Raises InputError where an identifier is missing or not unique, a population missing or negative.
     """
-    texts = checked_identifiers(identifiers, "CELL_ID", "cells")
+    texts = checked_identifiers(identifiers, "CELL_ID", tr("cells"))
     boxes = np.asarray(boxes, dtype=float)
     boxes = (boxes - np.tile(boxes[:, :2].min(axis=0), 2)) / cell_size
     borders = np.sort(np.asarray(borders, np.int64).reshape(-1, 2), axis=1)
@@ -81,9 +81,9 @@ def exact_population(population: np.ndarray, identifiers: np.ndarray, fields: Se
         refuse_where(
             {tr("missing"): ~np.isfinite(values), tr("negative"): values < 0},
             tr("Population field “{field}”", field=field),
-            "cells",
+            tr("cells"),
             lambda wrong: first_values(identifiers[wrong]),
-            "correct it; write 0 where nobody lives.",
+            tr("correct it; write 0 where nobody lives."),
         )
     if (population != np.floor(population)).any():
         population = np.floor(population * PARTS) / PARTS

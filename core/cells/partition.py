@@ -17,7 +17,7 @@ from ..approach import Approach
 from ..arrays import to_list
 from ..crosswalk import LEFT_OUT, Crosswalk, number_compactly
 from ..errors import InputError, PrivacyError, VbasError
-from ..language import tr
+from ..language import as_data, tr
 from ..progress import Progress, part, silent
 from .cells import Cells, PartitionOptions
 from .compact_growth import compact_growth
@@ -42,9 +42,9 @@ TAKEN, TOO_FEW, NO_GROUP, TOO_WIDE = 0, 1, 2, 3
 # Why a cell is left out, in words.
 REASONS = (
     "",
-    "too few people live in the cells it is connected with",
-    "no group could take it",
-    "the loss is better without its group",
+    as_data("too few people live in the cells it is connected with"),
+    as_data("no group could take it"),
+    as_data("the loss is better without its group"),
 )
 
 

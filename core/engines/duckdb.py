@@ -19,7 +19,7 @@ import sqlglot as sg
 import sqlglot.expressions as sge
 
 from ..errors import InputError
-from ..language import tr
+from ..language import one_of, tr
 from ..progress import Progress
 from .addresses import DATABASES, Address
 from .engine import Arrow, EngineError, Expression, arrow_table, in_background
@@ -244,7 +244,7 @@ def _free(destination: str) -> Path:
             tr(
                 "DESTINATION “{destination}” does not end in {written}, which is what is written.",
                 destination=destination,
-                written=" or ".join(WRITTEN),
+                written=one_of(WRITTEN),
             )
         )
     if final.exists() or final.is_symlink():

@@ -92,8 +92,9 @@ def in_background(call: Callable[[], Found], progress: Progress, interrupt: Call
             thread.join(POLL)
             progress(0.0)
     except BaseException:
-        interrupt()
-        thread.join()
+        while thread.is_alive():  # again and again: the first may come before there is anything to end
+            interrupt()
+            thread.join(POLL)
         raise
     if failed:
         raise failed[0]

@@ -56,8 +56,10 @@ def checked(fields: RecordFields, there: Mapping[str, str]) -> None:
     check_fields(fields.area, fields.quasi_identifiers, fields.kept, None, fields.count or None, fields.members)
     if fields.count and fields.members:
         raise InputError(
-            "PERSON_ID or HOUSEHOLD_ID and RECORD_COUNT cannot go together: a row that stands for several records has "
-            "no one identifier. Leave one of them empty."
+            tr(
+                "PERSON_ID or HOUSEHOLD_ID and RECORD_COUNT cannot go together: a row that stands for several records "
+                "has no one identifier. Leave one of them empty."
+            )
         )
     named = list(fields.names().values())
     lost = [name for name in dict.fromkeys(named) if name not in there]
@@ -72,7 +74,9 @@ def checked(fields: RecordFields, there: Mapping[str, str]) -> None:
     shown = [*fields.quasi_identifiers, *fields.kept]
     twice = [name for i, name in enumerate(shown) if name.lower() in [one.lower() for one in shown[:i]]]
     if twice:
-        raise InputError(f"QUASI_IDENTIFIERS and KEEP_FIELDS name {first_values(twice)} twice: name each field once.")
+        raise InputError(
+            tr("QUASI_IDENTIFIERS and KEEP_FIELDS name {twice} twice: name each field once.", twice=first_values(twice))
+        )
     wrong = [one.operator for one in fields.filters if one.operator not in OPERATORS]
     if wrong:
         raise InputError(

@@ -240,7 +240,7 @@ def sentence_of(error: Any, address: Address) -> str:
     if message and state[:2] in WITHOUT_VALUES:
         told = without_secrets(message[1], address.connection)
         return tr("PostgreSQL: {told} (SQLSTATE {state}): nothing was written.", told=told.rstrip(". "), state=state)
-    return tr("PostgreSQL ended the work (SQLSTATE {state}): nothing was written.", state=state or "unknown")
+    return tr("PostgreSQL ended the work (SQLSTATE {state}): nothing was written.", state=state or tr("unknown"))
 
 
 def _setting(name: str, value: str) -> sge.Expression:

@@ -19,7 +19,7 @@ from ..progress import Progress, silent
 from ..records.coarsened import Coarsened
 from ..records.columns import Column, category_order
 from ..records.matching import STOP, check_no_area_copy, match_areas
-from ..records.table import MEMBER_FIELDS, MOST_RECORDS, RecordTable, check_table
+from ..records.table import MOST_RECORDS, RecordTable, check_table, refuse_rows_of_nobody
 from . import steps
 from .engine import Arrow, Engine, EngineError, Expression
 from .fields import RecordFields, checked
@@ -222,7 +222,7 @@ def _checked_bounds(engine: Engine, source: Expression, fields: RecordFields) ->
         raise InputError(tr("The table has no row, or none that FILTER lets through: there is nothing to count."))
     for word in ("missing", "negative", "broken"):
         if found.get(word):
-            what = {"missing": "missing", "negative": "negative", "broken": tr("not a whole number")}[word]
+            what = {"missing": tr("missing"), "negative": tr("negative"), "broken": tr("not a whole number")}[word]
             raise InputError(
                 tr(
                     "RECORD_COUNT field “{count}” is {what} in {found} rows: each row must say how many "
@@ -234,16 +234,7 @@ def _checked_bounds(engine: Engine, source: Expression, fields: RecordFields) ->
             )
     for position, kind in enumerate(fields.members):
         if lost := int(found[f"m{position}"] or 0):
-            raise InputError(
-                tr(
-                    "{member_fields} is missing in {lost} rows: give every row the identifier of its "
-                    "{kind}, so that {kinds} can be counted.",
-                    member_fields=MEMBER_FIELDS[kind],
-                    lost=lost,
-                    kind=kind[:-1],
-                    kinds=kind,
-                )
-            )
+            refuse_rows_of_nobody(kind, lost)
     records = found["records"] if fields.count else found["rows"]
     if records >= MOST_RECORDS:
         raise InputError(

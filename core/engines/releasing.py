@@ -177,15 +177,21 @@ def _labels(matched: Matched, plan: Plan, look: np.ndarray) -> dict[str, np.ndar
         cells = np.flatnonzero(plan.label_of != SUPPRESSED)
         label = plan.label_of[cells]
         place, class_of = area_of_cells(plan.profile)[cells], plan.profile.counts.indices[cells]
-    numbers = _numbers(plan)
+    # A nested plan has a row for nearly every cell: they travel as narrow as they can be.
     return {
         "l_place": place.astype(np.int32),
-        "l_key": matched.found.class_keys[class_of],
-        "l_level": (plan.level[label] + 1).astype(np.int32),
-        "l_region": numbers[label],
-        "l_label": label.astype(np.int64),
-        "l_look": look[label].astype(np.int32),
+        "l_key": _narrow(matched.found.class_keys)[class_of],
+        "l_level": (plan.level + 1).astype(np.int16)[label],
+        "l_region": _narrow(_numbers(plan))[label],
+        "l_label": label.astype(np.int32 if len(plan.records) < 2**31 else np.int64),
+        "l_look": look.astype(np.int16)[label],
     }
+
+
+def _narrow(values: np.ndarray) -> np.ndarray:
+    """Whole numbers in 32 bits where these hold them all."""
+    fits = not len(values) or (values.min() >= -(2**31) and values.max() < 2**31)
+    return values.astype(np.int32) if fits else values
 
 
 def _expected(matched: Matched, plan: Plan) -> dict[str, np.ndarray]:

@@ -13,19 +13,21 @@ from typing import Any, Callable
 
 import ibis
 import numpy as np
-import pyarrow as pa
 import sqlglot as sg
 import sqlglot.expressions as sge
-from ibis.backends.sql.compilers.pyspark import PySparkCompiler
+from ibis.backends.pyspark import Backend
+from ibis.backends.sql.dialects import PySpark
 
 from ..errors import InputError
 from ..language import tr
 from ..progress import Progress
 from .addresses import Address
-from .engine import Arrow, EngineError, Expression, in_background
+from .engine import Arrow, EngineError, Expression, arrow_table, in_background
 from .spark_failures import FAILURES, UNKNOWN_FIELD, condition, sentence
 from .spark_places import Place, is_path, place_of, quoted
 from .spark_session import opened_session
+
+Backend.register_options()  # without them Ibis fails at the first field of floating point
 
 # Types whose equal values are written alike, and what Ibis calls them; decimals too. All else is compared as text.
 PLAIN = {
@@ -98,7 +100,7 @@ class Spark:
         """See `Engine`."""
         columns = [self._comparable(field).as_(name, quoted=True) for name, field in names.items()]
         self._guarded(lambda: self._table().createOrReplaceTempView("vbas_table"))
-        rows = self._sql(sg.select(*columns).from_(sg.table("vbas_table", quoted=True)))
+        rows = self._sql(sg.select(*columns).from_(sg.table("vbas_table", quoted=True)).sql(PySpark))
         kinds = {name: self._kind(field) for name, field in names.items()}
         return self._named("vbas_source", rows, ibis.schema(kinds))
 
@@ -108,7 +110,7 @@ class Spark:
 
     def upload(self, name: str, columns: Mapping[str, np.ndarray]) -> Expression:
         """See `Engine`."""
-        table = pa.table({column: pa.array(values) for column, values in columns.items()})
+        table = arrow_table(columns)
         rows = self._guarded(lambda: self._session.createDataFrame(table))
         return self._kept_as(name, rows, ibis.Schema.from_pyarrow(table.schema))
 
@@ -123,7 +125,8 @@ class Spark:
         self._guarded(place.check_free)
         staged = place.beside(f"vbas_{secrets.token_hex(8)}")
         self._staged, self._final = staged, place
-        rows = self._sql(_sorted_apart(PySparkCompiler().to_sqlglot(expression.unbind()), expression.columns))
+        query = sg.parse_one(ibis.to_sql(expression, dialect="pyspark"), read=PySpark)
+        rows = self._sql(_sorted_apart(query, expression.columns).sql(PySpark))
         self._guarded(lambda: staged.write(rows))
         return self._named("vbas_written", self._guarded(staged.read), expression.schema())
 
@@ -181,7 +184,8 @@ class Spark:
             return column
         if kind == "binary":
             return sg.func("hex", column)
-        return sg.func("collate", sge.Cast(this=column, to=sge.DataType.build("string")), sge.Literal.string(BINARY))
+        text = sge.Cast(this=column, to=sge.DataType.build("string"))
+        return sge.Anonymous(this="collate", expressions=[text, sge.Literal.string(BINARY)])
 
     def _kind(self, field: str) -> str:
         kind = self._types[field]
@@ -198,10 +202,9 @@ class Spark:
         return ibis.table(schema, name=name)
 
     def _frame(self, expression: Expression) -> Any:
-        return self._sql(PySparkCompiler().to_sqlglot(expression.unbind()))
+        return self._sql(ibis.to_sql(expression, dialect="pyspark"))
 
-    def _sql(self, statement: sge.Expression) -> Any:
-        text = statement.sql(PySparkCompiler.dialect)
+    def _sql(self, text: str) -> Any:
         return self._guarded(lambda: self._session.sql(text))
 
     def _guarded(self, call: Callable[[], Any], tagged: bool = True) -> Any:
@@ -209,7 +212,7 @@ class Spark:
 
         def under_tag() -> Any:  # what Spark does for this thread can be interrupted by its tag
             if tagged:
-                self._session.addTag(self._tag)
+                self._at.mark(self._tag)
             return call()
 
         try:
@@ -220,8 +223,8 @@ class Spark:
 
     def _interrupt(self) -> None:
         with suppress(*FAILURES):
-            if self._session is not None:
-                self._session.interruptTag(self._tag)
+            if self._at is not None:
+                self._at.interrupt(self._tag)
 
 
 def _sorted_apart(statement: sge.Expression, shown: Sequence[str]) -> sge.Expression:

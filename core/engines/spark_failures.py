@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 
 from ..errors import InputError, VbasError
@@ -26,6 +26,8 @@ def sentence(error: BaseException, place: str) -> VbasError:
 
     place : the address, which holds no secret
     """
+    if isinstance(error, Py4JError) and not isinstance(error, Py4JJavaError):
+        return EngineError(tr("Spark: {problem}: nothing was written.", problem=tr("the driver was ended")))
     text = _everything(error)
     if "java_gateway_exited" in text or "getsubject is not supported" in text or "unsupportedclassversion" in text:
         return EngineError(
@@ -74,8 +76,8 @@ def _known(text: str) -> str:
             ("file_not_exist", "filenotfoundexception", "failed_read_file"),
             tr("files are gone, damaged or were changed"),
         ),
-        (("gateway", "answer from java side is empty", "sparkcontext was shut down"), tr("the driver was ended")),
-        (("operation_canceled", "cancelled", "interrupted"), tr("the work was cancelled")),
+        (("sparkcontext was shut down", "stopped sparkcontext"), tr("the driver was ended")),
+        (("operation_canceled", "spark_job_cancelled", "interrupted"), tr("the work was cancelled")),
     )
     return next((problem for words, problem in problems if any(word in text for word in words)), "")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess  # nosec B404 - only its name of an error is used
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -20,7 +21,6 @@ from .spark_failures import FAILURES, unreached
 # Of every session that is worked in, whatever the cluster's own settings: what the steps count on.
 SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
-    "spark.sql.caseSensitive": "true",
     "spark.sql.ansi.enabled": "true",
     # What rows are joined with are dictionaries and plans, which are larger than Spark expects.
     "spark.sql.autoBroadcastJoinThreshold": "67108864",
@@ -60,6 +60,20 @@ class Session:
     java: Any
     started: bool
     told: tuple[str, ...]
+
+    def mark(self, tag: str) -> None:
+        """Give what this thread has Spark do from now on a tag to be interrupted by."""
+        if self.java is None:
+            self.session.addTag(tag)
+        else:  # a session's own tags can be interrupted by the thread alone that waits for them
+            self.session.sparkContext.addJobTag(tag)
+
+    def interrupt(self, tag: str) -> None:
+        """End what is done under a tag."""
+        if self.java is None:
+            self.session.interruptTag(tag)
+        else:
+            self.session.sparkContext.cancelJobsWithTag(tag)
 
     def close(self) -> None:
         """End what was started; a session that was there before stays."""
@@ -165,4 +179,7 @@ def _end_driver(session: Any) -> None:
         with suppress(*FAILURES):
             gateway.shutdown()
         gateway.proc.stdin.close()  # which is what ends it
-        gateway.proc.wait(30)
+        try:
+            gateway.proc.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            gateway.proc.kill()

@@ -171,7 +171,7 @@ def shown(rows: Expression, fields: RecordFields, nested: bool, as_codes: bool) 
     quasi-identifiers in the order: it ascends with their values.
     """
     named = {"vbas_level": rows.l_level.cast("int64")} if nested else {}
-    named["vbas_region"] = rows.l_region
+    named["vbas_region"] = rows.l_region.cast("int64")
     named.update({name: rows[f"c_q{i}" if as_codes else f"q{i}"] for i, name in enumerate(fields.quasi_identifiers)})
     kept = {name: rows[f"k{i}"] for i, name in enumerate(fields.kept)}
     places = list(named)[: 2 if nested else 1]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..errors import InputError
+from ..language import tr
 from .groups import Group, group_of
 from .hierarchies import shown_values
 
@@ -54,16 +55,26 @@ def bands(attribute: str, texts: Sequence[str | None], width: int) -> list[str |
     strange = [text for text, group in zip(texts, groups) if text is not None and group is None]
     if strange:
         raise InputError(
-            f"HIERARCHY_RULES: bands of “{attribute}” need numbers, or groups such as 15-19 and 65+; "
-            f"{len(strange)} values are neither ({shown_values(strange)}): give a table in HIERARCHIES."
+            tr(
+                "HIERARCHY_RULES: bands of “{attribute}” need numbers, or groups such as 15-19 and 65+; {n_strange} "
+                "values are neither ({first}): give a table in HIERARCHIES.",
+                attribute=attribute,
+                n_strange=len(strange),
+                first=shown_values(strange),
+            )
         )
     made = _bands([group for group in groups if group is not None], width)
     found = [None if group is None else made.band_of(group) for group in groups]
     across = [text for text, band in zip(texts, found) if text is not None and band is NO_BAND]
     if across or made.low_end > made.high_end:
         raise InputError(
-            f"HIERARCHY_RULES: bands of {width} cut through groups of “{attribute}” ({shown_values(across or texts)}): "
-            "choose widths at whose multiples the groups begin and end, or give a table in HIERARCHIES."
+            tr(
+                "HIERARCHY_RULES: bands of {width} cut through groups of “{attribute}” ({first}): choose widths at "
+                "whose multiples the groups begin and end, or give a table in HIERARCHIES.",
+                width=width,
+                attribute=attribute,
+                first=shown_values(across or texts),
+            )
         )
     return found
 
@@ -73,8 +84,13 @@ def check_widths(attribute: str, widths: Sequence[int]) -> None:
     for fine, coarse in zip(widths, widths[1:]):
         if coarse <= fine or coarse % fine:
             raise InputError(
-                f"HIERARCHY_RULES: bands of “{attribute}” of {fine} and then {coarse} do not nest: each width must be "
-                "a multiple of the one before, such as 5, 10, 20."
+                tr(
+                    "HIERARCHY_RULES: bands of “{attribute}” of {fine} and then {coarse} do not nest: each width must "
+                    "be a multiple of the one before, such as 5, 10, 20.",
+                    attribute=attribute,
+                    fine=fine,
+                    coarse=coarse,
+                )
             )
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InputError
+from ..language import tr
 from .bands import bands, check_widths
 from .hierarchies import SUPPRESSED_VALUE, Hierarchy, make_hierarchy, text_of
 
@@ -76,26 +77,48 @@ def hierarchy_rule(attribute: str, words: str) -> HierarchyRule:
     match = re.fullmatch(rf"(?:({BANDS}|{LEADING}|{OTHER_BELOW}) ([0-9]+(?: [0-9]+)*))?( ?\*)?", text)
     if not text or match is None:
         raise InputError(
-            f"HIERARCHY_RULES: “{words}” for “{attribute}” is no rule: write “{BANDS} 5, 10, 20”, "
-            f"“{LEADING} 3, 2, 1” or “{OTHER_BELOW} 1000”; a “{SUPPRESSED_VALUE}” at the end adds a level that shows "
-            "nothing."
+            tr(
+                "HIERARCHY_RULES: “{words}” for “{attribute}” is no rule: write “{bands} 5, 10, 20”, “{leading} 3, 2, "
+                "1” or “{other_below} 1000”; a “{suppressed}” at the end adds a level that shows nothing.",
+                words=words,
+                attribute=attribute,
+                bands=BANDS,
+                leading=LEADING,
+                other_below=OTHER_BELOW,
+                suppressed=SUPPRESSED_VALUE,
+            )
         )
     kind = match[1] or ""
     numbers = tuple(int(number) for number in (match[2] or "").split())
     if any(not 1 <= number <= LARGEST for number in numbers):
-        raise InputError(f"HIERARCHY_RULES: “{words}” for “{attribute}” needs whole numbers from 1 to {LARGEST}.")
+        raise InputError(
+            tr(
+                "HIERARCHY_RULES: “{words}” for “{attribute}” needs whole numbers from 1 to {largest}.",
+                words=words,
+                attribute=attribute,
+                largest=LARGEST,
+            )
+        )
     if kind == BANDS:
         check_widths(attribute, numbers)
     pairs = list(zip(numbers, numbers[1:]))
     if kind == LEADING and any(coarse >= fine for fine, coarse in pairs):
         raise InputError(
-            f"HIERARCHY_RULES: “{words}” for “{attribute}” must become fewer characters from level to level, such as "
-            "3, 2, 1."
+            tr(
+                "HIERARCHY_RULES: “{words}” for “{attribute}” must become fewer characters from level to level, such "
+                "as 3, 2, 1.",
+                words=words,
+                attribute=attribute,
+            )
         )
     if kind == OTHER_BELOW and any(coarse <= fine for fine, coarse in pairs):
         raise InputError(
-            f"HIERARCHY_RULES: “{words}” for “{attribute}” must become more records from level to level, such as "
-            "100, 1000."
+            tr(
+                "HIERARCHY_RULES: “{words}” for “{attribute}” must become more records from level to level, such as "
+                "100, 1000.",
+                words=words,
+                attribute=attribute,
+            )
         )
     return HierarchyRule(attribute, kind, numbers, bool(match[3]))
 

@@ -11,7 +11,7 @@ import shapely
 
 from ..arrays import to_list
 from ..errors import InputError, PrivacyError
-from ..language import tr
+from ..language import as_data, tr
 from ..progress import Progress, part, silent
 from ..records.columns import Column
 from ..records.table import singling_out
@@ -22,15 +22,15 @@ MASKED, NO_POSITION, OUTSIDE, CATEGORY_MISSING, NOBODY, OUT_OF_REACH, SLIVER = r
 FEW_CANDIDATES, EARLIER_ELSEWHERE = 7, 8
 #: The outcome of a point, by the codes above; only points with the first are released.
 REASONS = (
-    "masked",
-    "no position",
-    "in no area",
-    "category missing",
-    "area without people",
-    "ring does not meet the area",
-    "ring meets the area in a sliver only",
-    "held back: fewer than K_MIN candidate addresses",
-    "held back: an earlier place is not in the ring",
+    as_data("masked"),
+    as_data("no position"),
+    as_data("in no area"),
+    as_data("category missing"),
+    as_data("area without people"),
+    as_data("ring does not meet the area"),
+    as_data("ring meets the area in a sliver only"),
+    as_data("held back: fewer than K_MIN candidate addresses"),
+    as_data("held back: an earlier place is not in the ring"),
 )
 # Draws for each point still without a place, round by round. Most points find one in the first; those still without one
 # after the last are placed area by area.
@@ -249,7 +249,7 @@ def unmasked_sentence(counts: Mapping[str, int]) -> str:
     lost = {reason: n for reason, n in counts.items() if reason not in masked}
     if not lost:
         return ""
-    why = ", ".join(f"{reason} ({n})" for reason, n in lost.items())
+    why = ", ".join(f"{tr(reason)} ({n})" for reason, n in lost.items())
     return tr(
         "{n_lost} of {n_points} points could not be masked and are not released: {why}.",
         n_lost=sum(lost.values()),

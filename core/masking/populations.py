@@ -221,10 +221,10 @@ def make_households(points: np.ndarray, weights: np.ndarray | None, field: str =
     if weights is not None:
         refuse_where(
             {tr("missing"): ~np.isfinite(weights), tr("negative"): weights < 0},
-            f"HOUSEHOLD_COUNT field “{field}”",
-            "rows",
+            tr("HOUSEHOLD_COUNT field “{field}”", field=field),
+            tr("rows"),
             lambda wrong: tr("{first}, counted from 1", first=first_values(np.flatnonzero(wrong)[:6] + 1)),
-            "correct it, or leave the field empty to count each point as one household.",
+            tr("correct it, or leave the field empty to count each point as one household."),
         )
         there &= weights > 0
         weights = weights[there]

@@ -21,13 +21,20 @@ from ..profile import Profile
 from ..progress import Progress, part, silent
 from ..ties import Ties, ranks
 from .losses import LOSSES
-from .optimum import ProfileCells, best_levels
+from .optimum import LARGEST_K_IN_PARTS, ProfileCells, best_levels
 
 CELLS_AT_ONCE = 100_000  # some 150 MB at k = 5; classes are taken whole
 LARGEST_K = 1_000
+BYTES_A_STATE = 42  # of a cell and of what its region may release and hand up, as measured
 # Whether what more is asked of a label holds: called with the cells (positions in the profile) that show some labels,
 # the label of each and the number of labels; gives a boolean for each label. More records must never make it false.
 Holds = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
+
+
+def cells_within(megabytes: int, k: int) -> int:
+    """How many cells may be worked out at a time in so much memory, no more than CELLS_AT_ONCE; at least 1."""
+    states = (k + 1) * ((k if k <= LARGEST_K_IN_PARTS else 0) + 1)
+    return max(min(CELLS_AT_ONCE, megabytes * 1_000_000 // (BYTES_A_STATE * states)), 1)
 
 
 def nest(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..language import tr
+from ..language import all_of, tr
 from ..plan import SUPPRESSED, Plan
 from ..records.matching import Records
 
@@ -67,7 +67,7 @@ def warning_of_weights(plan: Plan, records: Records, population: np.ndarray | No
         "RECORD_COUNT looks like a survey weight: {signs}. {few} of {shown} released classes rest on "
         "fewer than {k} rows. If each row is one respondent, leave RECORD_COUNT empty, so that k counts "
         "respondents.",
-        signs=" and ".join(signs),
+        signs=all_of(signs),
         few=few,
         shown=shown,
         k=plan.k,

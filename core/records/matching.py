@@ -85,7 +85,7 @@ def match_areas(table: RecordTable, areas: Areas, unmatched: str, field: str = "
     lost = codes < 0
     if lost.any() and unmatched == STOP:
         used = np.unique(table.area.codes[lost])
-        values = ["(missing)" if texts[i] is None else texts[i] for i in used]
+        values = [tr("(missing)") if texts[i] is None else texts[i] for i in used]
         raise InputError(
             tr(
                 "{weights} records have an area in “{field}” that is not in REGIONS (first: "

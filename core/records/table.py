@@ -9,7 +9,7 @@ import numpy as np
 
 from ..anonymity import check_k
 from ..errors import InputError, first_values, refuse_where
-from ..language import tr
+from ..language import as_data, tr
 from .coarsened import Coarsened
 from .columns import Column
 
@@ -103,7 +103,7 @@ def check_fields(
                             "take it out of {label}.",
                             name=name,
                             member_fields=MEMBER_FIELDS[kind],
-                            kind=kind,
+                            kind=tr(kind),
                             label=label,
                         )
                     )
@@ -138,7 +138,7 @@ def check_released_names(quasi_identifiers: Collection[str], kept: Collection[st
 
 RESERVED_FIELDS = ("vbas_region", "vbas_level")
 COUNT_FIELD = "records"  # in the release where rows come with counts
-PERSONS, HOUSEHOLDS = "persons", "households"
+PERSONS, HOUSEHOLDS = as_data("persons"), as_data("households")
 
 
 MOST_RECORDS = 2**53
@@ -160,16 +160,16 @@ def check_members(table: RecordTable) -> None:
         missing = np.array([value is None for value in column.categories], bool)
         lost = int(missing[column.codes].sum()) if missing.any() else 0
         if lost:
-            raise InputError(
-                tr(
-                    "{name} is missing in {lost} rows: give every row the identifier of its {kind}, so that "
-                    "{kinds} can be counted.",
-                    name=name,
-                    lost=lost,
-                    kind=kind[:-1],
-                    kinds=kind,
-                )
-            )
+            refuse_rows_of_nobody(kind, lost)
+
+
+def refuse_rows_of_nobody(kind: str, lost: int) -> None:
+    """Refuse that many rows without an identifier of their person or household. Raises InputError."""
+    ways = {
+        PERSONS: tr("give every row the identifier of its person, so that persons can be counted."),
+        HOUSEHOLDS: tr("give every row the identifier of its household, so that households can be counted."),
+    }
+    raise InputError(tr("{name} is missing in {lost} rows: {way}", name=MEMBER_FIELDS[kind], lost=lost, way=ways[kind]))
 
 
 def check_table(table: RecordTable, k: int) -> None:
@@ -202,10 +202,10 @@ def checked_counts(values: np.ndarray, field: str) -> np.ndarray:
             tr("not a whole number"): values != np.floor(values),
             tr("too large to be exact"): values > MOST_RECORDS,
         },
-        f"RECORD_COUNT field “{field}”",
-        "rows",
+        tr("RECORD_COUNT field “{field}”", field=field),
+        tr("rows"),
         lambda wrong: first_values(f"{value:g}" for value in np.unique(values[wrong])[:6]),
-        "each row must say how many records it stands for.",
+        tr("each row must say how many records it stands for."),
     )
     # Counts are added up in floating point, which is exact up to that number.
     if values.sum() >= MOST_RECORDS:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import to_list
+from ..language import as_data
 
-CELL, HIDDEN = "overlay cell", "suppressed class"
-DIFFERENCE, REST = "difference of two regions", "rest of a count"
-TOLD, ALIKE = "told by sensitive values", "one sensitive value"
+CELL, HIDDEN = as_data("overlay cell"), as_data("suppressed class")
+DIFFERENCE, REST = as_data("difference of two regions"), as_data("rest of a count")
+TOLD, ALIKE = as_data("told by sensitive values"), as_data("one sensitive value")
 KINDS = (CELL, HIDDEN, DIFFERENCE, REST, TOLD, ALIKE)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import to_list
+from ..language import as_data
 from .counts import ALIKE, Count
 from .examining import AllExamined
 from .pinned import Pinned
@@ -16,7 +17,7 @@ from .updates import Changes
 from .values import MISSING
 
 ANY, OTHERS, NO_VALUE = "(several)", "(not shown)", "(missing)"
-CHANGE, ALIKE_CHANGE = "change since", "change by one sensitive value"
+CHANGE, ALIKE_CHANGE = as_data("change since"), as_data("change by one sensitive value")
 OF_ONE_VALUE = (ALIKE, ALIKE_CHANGE)
 
 

@@ -22,7 +22,7 @@ AS_THEY_ARE: Mapping[str, int] = {}
 class Published:
     """One release as anybody can know it.
 
-    title : what it is called in messages; k : its smallest class
+    title : what it is called in messages, “this release” where empty; k : its smallest class
     areas : (n,) object array of str, the identifiers; levels : of these areas, the finest first
     quasi_identifiers : Q names; categories : Q object arrays of text, only values that are shown
     classes : (C, Q) int64 codes of the classes that are shown somewhere, or held back
@@ -68,7 +68,7 @@ class Published:
 def publish(
     plan: Plan,
     areas: Areas,
-    title: str = "this release",
+    title: str = "",
     sensitive: Sequence[KeptValues] = (),
     coarsened: Mapping[str, int] = AS_THEY_ARE,
 ) -> Published:
@@ -84,7 +84,7 @@ def publish(
     categories, codes = _shown_categories(profile.categories, profile.classes[used])
     position = np.append(np.where(shown, np.cumsum(shown) - 1, SUPPRESSED), SUPPRESSED)  # the last for SUPPRESSED
     return Published(
-        title,
+        title or tr("this release"),
         plan.k,
         areas.identifiers,
         plan.levels,

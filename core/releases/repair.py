@@ -56,7 +56,7 @@ def repair(
     plan: Plan,
     areas: Areas,
     earlier: Sequence[Published],
-    title: str = "this release",
+    title: str = "",
     sensitive: Sequence[KeptValues] = (),
     alike: bool = False,
     also: Callable[[Plan], Plan] | None = None,

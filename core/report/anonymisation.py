@@ -70,7 +70,7 @@ def regions_section(account: Account) -> Section:
     )
     pictures = (
         lost_map(account.ground, labels, share),
-        histogram(audit.records, tr("Records in a region, before suppression"), "records", "regions"),
+        histogram(audit.records, tr("Records in a region, before suppression"), tr("records"), tr("regions")),
     )
     return Section(
         tr("The regions"),

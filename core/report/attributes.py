@@ -11,23 +11,16 @@ from .page import Section
 
 def costs_section(costs: Sequence[AttributeCost], percent: float) -> Section:
     """Suppression with the same regions, without each attribute and with it coarser; percent : with all as they are."""
-    rows = [
-        (
-            one.quasi_identifier,
-            one.without,
-            one.coarser,
-            None if one.given_up is None else 100.0 * one.given_up,
-        )
-        for one in sorted(costs, key=lambda cost: cost.without)
+    ordered = sorted(costs, key=lambda cost: cost.without)
+    rows: list[tuple[object, ...]] = [(one.quasi_identifier, one.without) for one in ordered]
+    header: tuple[str, ...] = (tr("Quasi-identifier"), tr("Suppressed without it, %"))
+    texts = [
+        cost_sentence(percent, list(costs)),
+        tr("The regions stay as they are: with fewer or coarser attributes, a suppression budget allows finer ones."),
     ]
-    header = (
-        tr("Quasi-identifier"),
-        tr("Suppressed without it, %"),
-        tr("Suppressed with it one level coarser, %"),
-        tr("of its entropy given up by that, %"),
-    )
-    text = tr(
-        "The regions stay as they are: with fewer or coarser attributes, a suppression budget allows finer ones. Empty "
-        "where no coarser values are given."
-    )
-    return Section(tr("Which attribute costs what"), (cost_sentence(percent, list(costs)), text), header, rows)
+    if any(one.coarser is not None for one in costs):
+        given_up = [None if one.given_up is None else 100.0 * one.given_up for one in ordered]
+        rows = [(*row, one.coarser, share) for row, one, share in zip(rows, ordered, given_up)]
+        header += (tr("Suppressed with it one level coarser, %"), tr("of its entropy given up by that, %"))
+        texts.append(tr("Empty where no coarser values are given."))
+    return Section(tr("Which attribute costs what"), texts, header, rows)

@@ -64,7 +64,7 @@ def check_report(found: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
     fails = fails[np.lexsort((fails, found.people[fails]))][:WORST]
     rows = [
         (
-            *("(missing)" if value is None else plain_text(value) for value in values),
+            *(tr("(missing)") if value is None else plain_text(value) for value in values),
             int(found.records[one]),
             int(found.people[one]),
         )

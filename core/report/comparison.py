@@ -69,15 +69,23 @@ def comparison_report(
         Section(
             tr("The configurations"),
             (tr("The first row is the recommended one."),) if chosen and chosen[0][1].recommended else (),
-            _HEADER,
-            [_configuration_row(i, o) for i, o in chosen if o.measures is not None and (o.budget is None or o.pareto)],
+            *_configurations(
+                [
+                    pair
+                    for pair in chosen
+                    if pair[1].measures is not None and (pair[1].budget is None or pair[1].pareto)
+                ],
+                len(ks) > 1,
+            ),
         ),
         Section(
             tr("Failed"), (), (tr("Configuration"), tr("Why")), [(outcome.name, outcome.problem) for outcome in failed]
         ),
         trade_off_section(outcomes, series),
         Section(
-            tr("Measure by measure"), (tr("Less is better in every picture."),), pictures=_measure_pictures(by_name)
+            tr("Measure by measure"),
+            (tr("Less is better in every picture."),),
+            pictures=_measure_pictures(by_name, len(ks) > 1),
         ),
         *how_it_was_done(notes, running),
     ]
@@ -93,12 +101,13 @@ def searched_section(numbered: Sequence[tuple[int, Outcome]]) -> Section:
             i,
             outcome.k,
             outcome.budget,
-            ", ".join(f"{name}: {level}" for name, level in outcome.generalised) or "none",
+            ", ".join(tr("{name}: {value}", name=name, value=level) for name, level in outcome.generalised)
+            or tr("none"),
             100.0 * outcome.given_up,
             m.n_regions,
             m.suppression_percent,
             m.mean_distance,
-            outcome.worst.name if outcome.worst else None,
+            outcome.worst.in_words if outcome.worst else None,
             outcome.worst.percent if outcome.worst else None,
         )
         for i, outcome, m in best[:MOST_SEARCHED]
@@ -173,6 +182,17 @@ _HEADER = (
 )
 
 
+def _configurations(
+    numbered: Sequence[tuple[int, Outcome]], several: bool
+) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
+    """Header and rows of the table; several : whether rows differ in k, which has a column then."""
+    rows = [_configuration_row(i, outcome) for i, outcome in numbered]
+    if not several:
+        return _HEADER, rows
+    with_k = [(*row[:2], outcome.k, *row[2:]) for row, (_, outcome) in zip(rows, numbered)]
+    return (*_HEADER[:2], "k", *_HEADER[2:]), with_k
+
+
 def _configuration_row(number: int, outcome: Outcome) -> tuple[object, ...]:
     m = outcome.measures
     if m is None:
@@ -187,20 +207,22 @@ def _configuration_row(number: int, outcome: Outcome) -> tuple[object, ...]:
         m.discernibility,
         m.non_uniform_entropy,
         m.mean_distance,
-        outcome.worst.name if outcome.worst else None,
+        outcome.worst.in_words if outcome.worst else None,
         outcome.worst.percent if outcome.worst else None,
         round(outcome.seconds, 2),
-        "yes" if outcome.pareto else "",
+        tr("yes") if outcome.pareto else "",
     )
 
 
-def _measure_pictures(rated: Sequence[Outcome]) -> tuple[str, ...]:
-    """A picture per measure, grouped by site number as in Croft 2018, Figures 1 and 3, and the baselines."""
+def _measure_pictures(rated: Sequence[Outcome], several: bool) -> tuple[str, ...]:
+    """A picture per measure, grouped by site number as in Croft 2018, Figures 1 and 3, and the baselines; several :
+    whether they differ in k, and are grouped by that too."""
     pictures = []
     for measure, label in PICTURED:
         groups: dict[str, tuple[list[str], list[float]]] = {}
         for outcome in rated:
-            names, heights = groups.setdefault(outcome.family, ([], []))
+            group = f"{outcome.family}, k = {outcome.k}" if several else outcome.family
+            names, heights = groups.setdefault(group, ([], []))
             names.append(outcome.title)
             source = outcome if measure == "seconds" else outcome.measures
             heights.append(round(float(getattr(source, measure)), 2))

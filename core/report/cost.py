@@ -118,7 +118,11 @@ def classes_section(plan: Plan) -> Section:
         here = band == i
         if here.any():
             kept = here & plan.shown
-            name = tr("{start} and more", start=shown(start)) if end is None else f"{shown(start)} to {shown(end)}"
+            name = (
+                tr("{start} and more", start=shown(start))
+                if end is None
+                else tr("{start} to {end}", start=shown(start), end=shown(end))
+            )
             rows.append(
                 (
                     shown(start) if end == start else name,
@@ -138,7 +142,7 @@ def classes_section(plan: Plan) -> Section:
         most = np.percentile(released, USUAL)
         usual = released[released <= most]
         caption = tr("Sizes of the released classes; the largest, {usual} % of them, are left out", usual=100 - USUAL)
-        pictures.append(histogram(usual, caption, tr("people in the class"), "classes", mark=float(k)))
+        pictures.append(histogram(usual, caption, tr("people in the class"), tr("classes"), mark=float(k)))
     return Section(tr("Class sizes"), (text,), header, rows, pictures)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import to_list
-from ..language import tr
+from ..language import in_turn, tr
 from ..masking.audit import Audit, SmallestKInner
 from ..masking.candidates import Shortfall
 from ..masking.donut import MASKED, REASONS, Masking
@@ -39,15 +39,13 @@ def audit_report(
     was.
     """
     triple = all(one.k_inner is not None and one.k_inner <= TRIPLE * one.k_min for one in smallest)
-    verdict = (
-        tr(
-            "At most {wanted_percent:g} % of the masked households fall short of K_MIN with ",
-            wanted_percent=wanted_percent,
-        )
-        + "; ".join(_sentence(one) for one in smallest)
-        + ". "
-        + (tr("Tripling K_MIN is enough here.") if triple else tr("Tripling K_MIN is not enough here."))
+    found = tr(
+        "At most {wanted_percent:g} % of the masked households fall short of K_MIN with {smallest}.",
+        wanted_percent=wanted_percent,
+        smallest=in_turn(_sentence(one) for one in smallest),
     )
+    enough = tr("Tripling K_MIN is enough here.") if triple else tr("Tripling K_MIN is not enough here.")
+    verdict = f"{found} {enough}"
     sections = [
         _grid_section(grid, wanted_percent),
         _candidates_section(grid),
@@ -164,7 +162,8 @@ def _uneven_section(
         if len(quarter):
             spread = uneven.variation[quarter]
             below = 100.0 * grid.below[i, j, quarter].sum() / grid.masked[i, quarter].sum()
-            rows.append((f"{spread.min():.2f} to {spread.max():.2f}", len(quarter), float(below)))
+            quartile = tr("{low:.2f} to {high:.2f}", low=spread.min(), high=spread.max())
+            rows.append((quartile, len(quarter), float(below)))
     text = tr(
         "The standard deviation of density among the sub-areas of an area, over its mean: 0 where people are spread "
         "evenly (the paper suggests the variance, section 4; the audit of areas gives both). Rank correlation with "
@@ -200,7 +199,7 @@ def _not_masked_section(grid: Audit) -> Section:
     return Section(
         tr("Households that could not be masked"),
         (tr("They are left out of the shares above; as points of a release they would not be released."),),
-        ("K_INNER", *(REASONS[r] for r in occurring)),
+        ("K_INNER", *(tr(REASONS[r]) for r in occurring)),
         rows,
     )
 
@@ -238,7 +237,7 @@ def masking_report(
     running : what the run was.
     """
     n_masked = int(masking.masked.sum())
-    counts = [(reason, n) for reason, n in masking.counts().items()]
+    counts = [(tr(reason), n) for reason, n in masking.counts().items()]
     sections = [
         Section(tr("What became of the points"), (), (tr("Outcome"), tr("Points")), counts),
         *([_anonymity(masking, hidden)] if masking.drawn.any() else []),
@@ -267,28 +266,37 @@ def masking_report(
 def _verdict(masking: Masking, hidden: Anonymity, not_masked: str) -> str:
     """What became of the points, in a few sentences; nothing of a release where most fall short."""
     short = hidden.shortfall
-    what = tr(
-        "{n_masked} of {n_reason} points were masked", n_masked=int(masking.masked.sum()), n_reason=len(masking.reason)
-    )
+    numbers = {"n_masked": int(masking.masked.sum()), "n_reason": len(masking.reason)}
+    most = short is not None and short.most
+    if short is not None and short.held and short.points_below:
+        what = (
+            tr("{n_masked} of {n_reason} points were masked and not held back.", **numbers)
+            if most
+            else tr("{n_masked} of {n_reason} points were masked and not held back and are released.", **numbers)
+        )
+    else:
+        what = (
+            tr("{n_masked} of {n_reason} points were masked.", **numbers)
+            if most
+            else tr("{n_masked} of {n_reason} points were masked and are released.", **numbers)
+        )
     if short is None:
         counted = tr("HOUSEHOLDS is not given, so nobody knows from how many addresses each could have come.")
     else:
-        what += tr(" and not held back") if short.held and short.points_below else ""
         counted = short.sentence() if short.points else ""
-    what += "." if short is not None and short.most else tr(" and are released.")
     return " ".join(filter(None, (what, not_masked, counted)))
 
 
 def _anonymity(masking: Masking, hidden: Anonymity) -> Section:
     """Estimated and actual anonymity of the masked points, those held back included."""
     drawn, k_inner, short = masking.drawn, hidden.k_inner, hidden.shortfall
-    measures = {"Estimated (k_est), people spread evenly": (masking.k_est[drawn], k_inner)}
+    measures = {tr("Estimated (k_est), people spread evenly"): (masking.k_est[drawn], k_inner)}
     texts = [
         tr("Without households only the estimate is known; it holds where people are spread evenly over their area.")
     ]
     if hidden.k_act is not None and hidden.candidates is not None and short is not None:
-        measures["Actual (k_act), households nearer than the displacement"] = (hidden.k_act[drawn], k_inner)
-        measures["Candidate addresses"] = (hidden.candidates[drawn], float(short.k_min))
+        measures[tr("Actual (k_act), households nearer than the displacement")] = (hidden.k_act[drawn], k_inner)
+        measures[tr("Candidate addresses")] = (hidden.candidates[drawn], float(short.k_min))
         texts = [
             tr(
                 "{np:.2f} % of the masked points have fewer than "
@@ -298,9 +306,9 @@ def _anonymity(masking: Masking, hidden: Anonymity) -> Section:
             ),
             tr(
                 "Candidate addresses are those of the same area from which the point could have come: it lies in their "
-                "ring. An outsider who has the addresses guesses among them, so they count, not k_act. "
-            )
-            + short.sentence(),
+                "ring. An outsider who has the addresses guesses among them, so they count, not k_act."
+            ),
+            short.sentence(),
         ]
     shares = (0, 1, 5, 25, 50)
     rows = [
@@ -308,7 +316,7 @@ def _anonymity(masking: Masking, hidden: Anonymity) -> Section:
         for label, (values, _) in measures.items()
     ]
     pictures = [
-        histogram(np.minimum(values, np.percentile(values, 99)), label, "anonymity", "points", mark=mark)
+        histogram(np.minimum(values, np.percentile(values, 99)), label, tr("anonymity"), tr("points"), mark=mark)
         for label, (values, mark) in measures.items()
     ]
     header = (tr("Anonymity"), tr("Smallest"), "1 %", "5 %", "25 %", tr("Median"), tr("Mean"))
@@ -338,7 +346,7 @@ def _pattern(pattern: Utility) -> Section:
     reach = to_list(pattern.distances)
     curves = {
         name: (reach, to_list(np.sqrt(k / np.pi) - pattern.distances))
-        for name, k in (("before", pattern.k_before), ("after", pattern.k_after))
+        for name, k in ((tr("before"), pattern.k_before), (tr("after"), pattern.k_after))
     }
     picture = lines(
         curves, tr("Clustering before and after: L(t) − t"), tr("distance t, metres"), tr("L(t) − t, metres")

@@ -28,6 +28,7 @@ from .pictures import horizontal_bars, region_map
 from .running import Running, how_it_was_done
 
 MOST_DRAWN = 2_500  # regions on one map
+POINTS_A_MAP, POINTS_A_REGION = 1_000, 12  # of outlines: there are many maps, and few regions need few points
 NEARLY_ALL = 99.0  # per cent of the records: further levels look alike
 FARTHEST_CLASSES = 12
 MOST_VALUES = 40
@@ -195,7 +196,7 @@ def _geography_section(account: NestedAccount) -> Section:
     known = sorted((row for row in rows if row[5] is not None), key=lambda row: -float(str(row[5])))[:MOST_VALUES]
     pictures = [
         horizontal_bars(
-            [f"{row[0]}: {row[1]}" for row in known],
+            [tr("{name}: {value}", name=row[0], value=row[1]) for row in known],
             [float(str(row[5])) for row in known],
             tr(
                 "Mean distance in metres, by value; the dashed line is that of all released records ({mean} m).",
@@ -265,6 +266,7 @@ def _maps_section(account: NestedAccount) -> Section:
                 unit=tr("% of the region's records"),
                 north=account.ground.north,
                 like=shares,
+                most=POINTS_A_MAP + POINTS_A_REGION * int(there.sum()),
             )
         )
     text = tr(

@@ -58,7 +58,7 @@ def _fraction(value: float, whole: bool) -> str:
     if abs(value) < NOTHING:
         value = 0.0
     if abs(value) >= 1e15:
-        return f"{value:.3e}"
+        return written(f"{value:.3e}")
     if abs(value) >= 1000 or (whole and value == int(value)):
         return grouped(f"{round(value)}")
     if 0 < abs(value) < 10**-DECIMALS:

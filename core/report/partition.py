@@ -12,7 +12,7 @@ from ..cells.measures import GroupDescriptions, Minimum, hull_areas, weights_of
 from ..cells.partition import REASONS, TAKEN, Partition
 from ..crosswalk import number_compactly
 from ..errors import InputError
-from ..language import tr
+from ..language import all_of, tr, written
 from ..records.columns import codes_of_labels
 from .page import Report, Section, render
 from .pictures import BLUES, cloud, in_hull, region_map, sizes, spread
@@ -47,7 +47,7 @@ def partition_report(
     """The page as HTML. shapes : (n_groups,) planar polygons; north : degrees clockwise
     from the top of the map; running : what the run was; seconds : by step."""
     measures = partition.measures
-    short = " and ".join(f"{minimum.k:g} in {_field_names(cells, minimum)}" for minimum in minimums)
+    short = all_of(tr("{k:g} in {fields}", k=one.k, fields=_field_names(cells, one)) for one in minimums)
     verdict = tr(
         "{n_groups} groups, each connected and with at least {short}, in every year, recounted from the "
         "cells. {non_pop:.2f} % of the people are left out.",
@@ -91,9 +91,13 @@ def _measures_section(partition: Partition) -> Section:
     measures = partition.measures
     rows = [
         (tr("Groups"), measures.n_groups, tr("The more, the finer the geography.")),
-        ("non_pop", f"{measures.non_pop:.5f}", tr("Share of the people who are in no group.")),
-        ("weighted_dist", f"{measures.weighted_dist:.4f}", tr("Mean diagonal of a person's group, in cells.")),
-        (tr("Loss"), f"{measures.loss:.5f}", tr("-β · non_pop - (1 - β) · weighted_dist. Nearer to 0 is better.")),
+        ("non_pop", written(f"{measures.non_pop:.5f}"), tr("Share of the people who are in no group.")),
+        ("weighted_dist", written(f"{measures.weighted_dist:.4f}"), tr("Mean diagonal of a person's group, in cells.")),
+        (
+            tr("Loss"),
+            written(f"{measures.loss:.5f}"),
+            tr("-β · non_pop - (1 - β) · weighted_dist. Nearer to 0 is better."),
+        ),
     ]
     return Section(tr("How good it is"), (), (tr("Measure"), tr("Value"), tr("Meaning")), rows)
 
@@ -104,7 +108,7 @@ def _left_out_section(cells: Cells, minimums: Sequence[Minimum], partition: Part
     share = np.bincount(partition.reason, weights=weights, minlength=len(REASONS)) / weights.sum()
     count = np.bincount(partition.reason, minlength=len(REASONS))
     rows = [
-        (REASONS[reason], int(count[reason]), f"{100 * share[reason]:.2f} %")
+        (tr(REASONS[reason]), int(count[reason]), tr("{percent:.2f} %", percent=100 * share[reason]))
         for reason in range(len(REASONS))
         if reason != TAKEN and count[reason]
     ]
@@ -122,7 +126,7 @@ def _left_out_section(cells: Cells, minimums: Sequence[Minimum], partition: Part
             tr(
                 "More than {much_left_out:.0f} % of the people are left out, most of them because {reasons}. {advice}",
                 much_left_out=100 * MUCH_LEFT_OUT,
-                reasons=REASONS[reason],
+                reasons=tr(REASONS[reason]),
                 advice=advice,
             )
         )
@@ -169,13 +173,13 @@ def _sizes_section(groups: GroupDescriptions) -> Section:
         tr("Size and people (Figure 4 of Bjerre-Nielsen & Gandil 2018)"),
         (),
         pictures=(
-            sizes(groups.cells, tr("Cells in a group"), "cells", tr("share of groups, %")),
+            sizes(groups.cells, tr("Cells in a group"), tr("cells"), tr("share of groups, %")),
             cloud(
                 groups.least[:, 0],
                 groups.cells,
                 tr("People and size"),
                 tr("people in the year with the fewest"),
-                "cells",
+                tr("cells"),
             ),
         ),
     )
@@ -183,7 +187,7 @@ def _sizes_section(groups: GroupDescriptions) -> Section:
 
 def _precision_section(groups: GroupDescriptions, official: OfficialAreas | None) -> Section:
     people = groups.people
-    series: dict[str, tuple[np.ndarray, np.ndarray]] = {"groups": (groups.sqrt_hull, people)}
+    series: dict[str, tuple[np.ndarray, np.ndarray]] = {tr("groups"): (groups.sqrt_hull, people)}
     sentences = [
         tr("Spatial precision is the square root of the area of the convex hull of the places where somebody may live.")
     ]

@@ -175,7 +175,7 @@ def _classes(published: Edition) -> Section:
         return Section("")
     usual = sizes[sizes <= np.percentile(sizes, 99)]
     caption = tr("Sizes of the classes; the largest, 1 % of them, are left out")
-    picture = histogram(usual, caption, tr("records in the class"), "classes", mark=float(published.k))
+    picture = histogram(usual, caption, tr("records in the class"), tr("classes"), mark=float(published.k))
     return Section(tr("Class sizes"), (), pictures=(picture,))
 
 

@@ -6,21 +6,22 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ..language import tr
+from ..releases.counts import ALIKE, CELL, DIFFERENCE, HIDDEN, REST, TOLD
 from ..releases.examining import AllExamined
-from ..releases.listing import Row
+from ..releases.listing import ALIKE_CHANGE, CHANGE, Row
 from ..releases.published import Published
 from .page import Report, Section, render
 from .running import Running, how_it_was_done
 
 MEANING = {
-    "overlay cell": tr("people of one class in the areas that lie in the same regions of all releases"),
-    "suppressed class": tr("a class that a release does not show, which the others tell"),
-    "difference of two regions": tr("people of one class in a region but not in the smaller one of another release"),
-    "rest of a count": tr("what is left of a count once the counts of another release within it are taken away"),
-    "told by sensitive values": tr("a count that the sensitive values tell, and the counts alone do not"),
-    "one sensitive value": tr("k people and more who all have one sensitive value, which no release alone shows"),
-    "change by one sensitive value": tr("k people and more who were added or taken out, all of one sensitive value"),
-    "change since": tr("people who were added to a count, or taken out, between two releases of the same regions"),
+    CELL: tr("people of one class in the areas that lie in the same regions of all releases"),
+    HIDDEN: tr("a class that a release does not show, which the others tell"),
+    DIFFERENCE: tr("people of one class in a region but not in the smaller one of another release"),
+    REST: tr("what is left of a count once the counts of another release within it are taken away"),
+    TOLD: tr("a count that the sensitive values tell, and the counts alone do not"),
+    ALIKE: tr("k people and more who all have one sensitive value, which no release alone shows"),
+    ALIKE_CHANGE: tr("k people and more who were added or taken out, all of one sensitive value"),
+    CHANGE: tr("people who were added to a count, or taken out, between two releases of the same regions"),
 }
 
 
@@ -119,7 +120,7 @@ def _kinds_section(rows: Sequence[Row], k: int) -> Section:
         exact = Counter(row.low for row in own if row.low == row.high)
         others = len(own) - sum(exact[n] for n in range(1, k))
         known = sum(bool(row.sensitive) for row in own)
-        table.append((kind, len(own), *(exact[n] for n in range(1, k)), others, known, MEANING[kind]))
+        table.append((tr(kind), len(own), *(exact[n] for n in range(1, k)), others, known, MEANING[kind]))
     return Section(tr("What is given away"), (tr("A person can be in several counts."),), header, table)
 
 

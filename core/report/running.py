@@ -44,7 +44,7 @@ def settings(parameters: Sequence[tuple[str, object]]) -> list[tuple[str, str]]:
 
 
 def how_it_was_done(
-    notes: Sequence[str], running: Running, step: str = "Step", seconds: Mapping[str, float] | None = None
+    notes: Sequence[str], running: Running, step: str = "", seconds: Mapping[str, float] | None = None
 ) -> list[Section]:
     """The sections that every internal report ends with. notes : sentences; seconds : by step, so called."""
     inputs = [(one.parameter, one.name, one.rows, one.where, one.sha256) for one in running.inputs]

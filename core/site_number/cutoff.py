@@ -116,7 +116,7 @@ def gaps_model(identifiers: Sequence[object], options: SiteNumberOptions) -> tup
     if len(found) == 1:
         (name,) = found
         return name, GAPS_MODELS[name]
-    choices = ", ".join(f"“{name}”" for name in (*GAPS_MODELS, CUSTOM))
+    choices = ", ".join(tr("“{name}”", name=name) for name in (*GAPS_MODELS, CUSTOM))
     raise InputError(
         tr(
             "GAPS_REGION cannot be read from the identifiers: the areas lie in several parts of Canada (province codes "

@@ -83,7 +83,7 @@ def province_rows(known: np.ndarray, provinces: Sequence[object] | np.ndarray) -
     found = np.array([position.get(label, -1) for label in labels.categories.tolist()], np.int64)
     lost = found < 0
     if lost.any():
-        names = ["(missing)" if label is None else label for label in labels.categories[lost]]
+        names = [tr("(missing)") if label is None else label for label in labels.categories[lost]]
         raise InputError(
             tr(
                 "There are no shares for the province of {n_lost} areas (first: "
@@ -205,9 +205,13 @@ def _checked_shares(shares: Sequence[object], province: Column, attribute: Colum
 
     def first(wrong: np.ndarray) -> str:
         row = int(wrong.argmax())
-        return f"“{province.categories[province.codes[row]]}, {attribute.categories[attribute.codes[row]]}”"
+        return tr(
+            "“{province}, {attribute}”",
+            province=province.categories[province.codes[row]],
+            attribute=attribute.categories[attribute.codes[row]],
+        )
 
-    return checked_numbers(shares, tr("Field “share” of DISTRIBUTIONS"), "rows", first, tr("correct them."))
+    return checked_numbers(shares, tr("Field “share” of DISTRIBUTIONS"), tr("rows"), first, tr("correct them."))
 
 
 def checked_numbers(

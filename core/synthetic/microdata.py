@@ -223,5 +223,5 @@ def _checked_weights(weights: Sequence[object] | np.ndarray | None, n_rows: int)
         return np.ones(n_rows)
     advice = tr("correct them, or leave WEIGHT empty to count every row once.")
     return checked_numbers(
-        weights, "WEIGHT", tr("rows of MICRODATA"), lambda wrong: f"row {wrong.argmax() + 1}", advice
+        weights, "WEIGHT", tr("rows of MICRODATA"), lambda wrong: tr("row {n}", n=wrong.argmax() + 1), advice
     )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ..configuration import Configuration
 from ..errors import Cancelled
 from ..evaluation import evaluate, evaluate_by_value, worst_group
 from ..generalising import entropy, entropy_given_up, records_by_value
-from ..language import tr
+from ..language import as_data, tr
 from ..outcome import Outcome
 from ..plan import suppress
 from ..progress import Progress, silent
@@ -18,6 +18,7 @@ from .lattice import MOST_NODES, Node
 from .search import Choice, Search
 
 SEARCHED = "suppression budget"  # the site number that each row has
+AT_LEVEL, AS_THEY_ARE = as_data("{name} at level {level}"), as_data("attributes as they are")
 
 
 def trade_off_outcomes(search: Search, progress: Progress = silent, most: int = MOST_NODES) -> list[Outcome]:
@@ -67,11 +68,10 @@ def _rated(search: Search, choice: Choice, records: Sequence) -> Outcome:
     return replace(outcome, measures=measures, crosswalk=crosswalk, worst=worst)
 
 
-def levels_in_words(generalised: Sequence[tuple[str, int]]) -> str:
-    """Which attributes are coarser, and how much."""
-    return ", ".join(tr("{name} at level {level}", name=name, level=level) for name, level in generalised) or tr(
-        "attributes as they are"
-    )
+def levels_in_words(generalised: Sequence[tuple[str, int]], say: Callable[..., str] = tr) -> str:
+    """Which attributes are coarser, and how much; say : `tr`, or `as_data` for data."""
+    levels = ", ".join(say(AT_LEVEL, name=name, level=level) for name, level in generalised)
+    return levels or say(AS_THEY_ARE)
 
 
 def _configuration(settings: Configuration, choice: Choice) -> Configuration:

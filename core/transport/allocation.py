@@ -159,7 +159,7 @@ def _checked(points: np.ndarray, facilities: np.ndarray, capacity: int) -> tuple
     """The input as arrays. Raises InputError where it cannot be used."""
     points = np.asarray(points, dtype=float).reshape(-1, 2)
     facilities = np.asarray(facilities, dtype=float).reshape(-1, 2)
-    for given, word in ((points, "destinations"), (facilities, "facilities")):
+    for given, word in ((points, tr("destinations")), (facilities, tr("facilities"))):
         if not len(given):
             raise InputError(tr("There are no {word}: give at least one.", word=word))
         if not np.isfinite(given).all():

@@ -12,10 +12,16 @@ from qgis.core import QgsApplication, QgsProject, QgsSettings, QgsVectorLayer
 from scipy.sparse import csr_matrix
 
 import vbas.core.synthetic.city
+from vbas.algorithms.layers.delivery.styles import MAY_BE_PUBLISHED
+from vbas.algorithms.layers.tables import FOR_RELEASE, INTERNAL, TEST_DATA
+from vbas.algorithms.named import version
 from vbas.algorithms.privacy.register import new_entry
+from vbas.algorithms.testdata.people import RECORDS as GENERATED
+from vbas.algorithms.testdata.people import records_output
 from vbas.core.aggregation import APPROACHES as AGGREGATIONS
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
+from vbas.core.language import tr
 from vbas.core.plan import suppress
 from vbas.core.profile import Profile
 from vbas.core.releases.published import publish
@@ -175,26 +181,28 @@ def assert_together(layers):
         spatial = [layer.isSpatial() for layer in inside]
         assert spatial == sorted(spatial, reverse=True)
         titles = [layer.metadata().title() for layer in inside]
-        if {"Region audit (internal)", "Released regions (for release)"} <= set(titles):
-            assert titles.index("Region audit (internal)") < titles.index("Released regions (for release)")
+        audit, released = tr("Region audit (internal)"), tr("Released regions (for release)")
+        if {audit, released} <= set(titles):
+            assert titles.index(audit) < titles.index(released)
             named = dict(zip(titles, inside))
-            assert named["Released regions (for release)"].labelsEnabled()
-            assert not named["Region audit (internal)"].labelsEnabled()
+            assert named[released].labelsEnabled()
+            assert not named[audit].labelsEnabled()
 
 
 def assert_told(layer, given):
     """Fields have names for readers, unless they are the user's; the layer says what it is, and whether to publish."""
     for field in layer.fields():
-        made_up = layer.metadata().title().startswith(("Records (", "Generated records", "Distributions"))
+        made_up = layer.metadata().title().startswith(tuple(map(tr, ("Records", "Generated records", "Distributions"))))
         assert field.alias() or made_up or field.name() in {*given, "fid"}, field.name()
     metadata = layer.metadata()
     assert len(metadata.abstract()) > len(metadata.title()) + 20
     (licence,) = metadata.licenses()
-    assert ("Not to be published" in licence) == ("(internal)" in metadata.title())
+    assert (licence == MAY_BE_PUBLISHED[INTERNAL]) == (f"({INTERNAL})" in metadata.title())
     (history,) = metadata.history()
-    assert "of VBAS " in history
+    assert f"VBAS {version()}." in history
     if layer.isSpatial():
-        assert "[%" in layer.mapTipTemplate() or layer.metadata().title().startswith(("Masked", "Pinned"))
+        untold = tuple(map(tr, ("Masked points", "Counts given away")))
+        assert "[%" in layer.mapTipTemplate() or layer.metadata().title().startswith(untold)
 
 
 def _is_layer(value):
@@ -224,6 +232,7 @@ FORMS = {
     "evaluate": {**REGIONS, **PEOPLE, "CROSSWALK": "@crosswalk"},
     "profiledatabase": IN_PLACE,
     "releasedatabase": {**IN_PLACE, **REGIONS, "CROSSWALK": "@crosswalk", "DESTINATION": "#released.csv"},
+    "inplacestepbystep": {**IN_PLACE, **REGIONS, "DESTINATION": "#released.csv"},
     "compare": {**REGIONS, **PEOPLE},
     "checkrelease": {"RECORDS": "@records", "QUASI_IDENTIFIERS": ["area", "age_group"], "K": 90, "STOP": False},
     "checkreleases": {
@@ -313,7 +322,7 @@ OTHERS = {
 # Regions of nested levels are not drawn by sites.
 NOT_MADE = {name: ("SITE_POINTS", "VORONOI") for name in OTHERS if name.startswith("anonymize, nested")}
 # The records of “Generate records” say by run whether somebody is in them.
-TITLES = {"Generated records (test data), of whole rows (internal)": "Generated records (test data)"}
+TITLES = {records_output().description(): f"{GENERATED} ({TEST_DATA})"}
 
 
 def test_every_form_of_the_toolbox_is_here(provider):
@@ -324,7 +333,7 @@ def test_every_form_of_the_toolbox_is_here(provider):
 @pytest.mark.parametrize("form", [*FORMS, *OTHERS])
 def test_form_runs_and_its_outputs_are_seen(by_hand, monkeypatch, tmp_path, form, to_files):
     name = form.partition(",")[0]
-    if name in ("profiledatabase", "releasedatabase"):
+    if name in ("profiledatabase", "releasedatabase", "inplacestepbystep"):
         needed("ibis")
         needed("duckdb")
     monkeypatch.setattr(vbas.core.synthetic.city, "N_AREAS", N_AREAS)
@@ -350,7 +359,7 @@ def test_form_runs_and_its_outputs_are_seen(by_hand, monkeypatch, tmp_path, form
         if out.name() in expected:
             title = TITLES.get(out.description(), out.description())
             kind = title[title.rindex("(") :]
-            assert kind in ("(for release)", "(internal)", "(test data)")
+            assert kind in [f"({one})" for one in (FOR_RELEASE, INTERNAL, TEST_DATA)]
             named = [layer for layer in done.layers if layer.metadata().title() == title]
             assert [layer.name() for layer in named] == [f"{files[out.name()].stem} {kind}" if to_files else title]
     assert_together(done.layers)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from qgis.core import QgsProject, QgsVectorLayer
 
-from vbas.core.configuration import CUSTOM
+from vbas.core.configuration import CUSTOM, RECOMMENDED
 from vbas.vbas_plugin.explorer.entry import ExplorerEntry
 
 from .conftest import make_layer
@@ -36,6 +36,11 @@ def dock(entry, grid):
     """The dock over a town of 36 areas."""
     for layer, name in zip(grid, ("areas", "people")):
         copy = layer.clone()
+        if name == "areas":  # other populations than the records would give
+            people = {
+                one.id(): {copy.fields().indexOf("people"): 5 + 40 * (one.id() % 7)} for one in copy.getFeatures()
+            }
+            copy.dataProvider().changeAttributeValues(people)
         copy.setName(name)
         QgsProject.instance().addMapLayer(copy)
     entry.show()
@@ -75,6 +80,9 @@ def test_the_regions_shown_are_those_that_anonymise_makes(dock, run, word, locat
     choose_number(dock, 9)
     seen = dock.looking.seen
     assert seen.shown.n_sites == 9 and seen.parameters["N_SITES"] == 9
+    named, made = RECOMMENDED.get(word), seen.settings.configuration
+    assert made.aggregation == (named.aggregation if named else how)
+    assert made.chooses_sites or made.site_location == (named.site_location if named else location)
     outputs = dict.fromkeys(("RELEASED_RECORDS", "CROSSWALK", "REGION_AUDIT"), "memory:")
     done = run("anonymize", **seen.parameters, **outputs)
     levels = len(seen.shown.levels)
@@ -87,6 +95,32 @@ def test_the_regions_shown_are_those_that_anonymise_makes(dock, run, word, locat
     assert measures.mean_distance == pytest.approx(done.results["MEAN_DISTANCE"])
     assert not any("has no effect" in line for line in done.log)
     assert_same_layer(dock.map.layer, done.layer("REGION_AUDIT"))
+
+
+def test_regions_that_follow_borders_are_those_that_anonymise_makes(entry, run):
+    """Areas of which the nearest do not always touch."""
+    rng = np.random.default_rng(8)
+    squares = []
+    for row in range(9):
+        cuts = 630_000 + np.append(np.sort(rng.choice(40, rng.integers(3, 9), replace=False)) * 100.0, 4_100.0)
+        south, west = 5_520_000 + row * 300, 629_000
+        for east in cuts:
+            corners = ((west, south), (east, south), (east, south + 300), (west, south + 300), (west, south))
+            squares.append(f"Polygon(({', '.join(f'{x} {y}' for x, y in corners)}))")
+            west = east
+    names = [f"46{i:03d}" for i in range(len(squares))]
+    people = rng.integers(1, 60, len(squares)).tolist()
+    rows = {"da": np.repeat(names, people).tolist(), "age": rng.integers(0, 6, sum(people)).tolist()}
+    for layer, name in ((make_layer({"da": names, "pop": people}, squares), "areas"), (make_layer(rows), "records")):
+        layer.setName(name)
+        QgsProject.instance().addMapLayer(layer)
+    entry.show()
+    dock = entry.dock
+    favour(dock, CUSTOM, "balanced density", "population floor")
+    look(dock, "age")
+    choose_number(dock, 12)
+    done = run("anonymize", **dock.looking.seen.parameters, RELEASED_RECORDS="memory:", CROSSWALK="memory:")
+    assert crosswalk_of(done.layer("CROSSWALK"), "da", ["vbas_region"]) == shown_crosswalk(dock)
 
 
 def assert_same_layer(shown, audit):
@@ -110,6 +144,7 @@ def test_the_dialog_handed_over_runs_to_the_regions_shown(dock, population, nest
     made = getattr(widget, "createProcessingParameters", None) or dock._dialog.getParameterValues
     filled = made()
     dock._dialog.close()
+    assert filled.get("POPULATION") in ((population,) if population else ("", None))  # nor a usual field by itself
     for name, value in wanted.items():
         assert filled.get(name) in (value, *((None,) if value == "" else ())), name
     clicked = click_through("vbas:anonymize", wanted)

@@ -8,8 +8,8 @@ import time
 import pytest
 from qgis.core import QgsPointXY, QgsProject
 from qgis.PyQt import sip
-from qgis.PyQt.QtCore import QCoreApplication, QEvent, QPoint, Qt
-from qgis.PyQt.QtGui import QColor
+from qgis.PyQt.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
+from qgis.PyQt.QtGui import QColor, QWheelEvent
 from qgis.PyQt.QtTest import QTest
 
 from vbas.core import language
@@ -160,6 +160,19 @@ def test_bad_input_ends_in_one_sentence(dock, case):
         assert dock.looking.seen is None and dock.map.layer is None
 
 
+def test_a_fault_of_the_program_is_told_without_what_it_holds(dock, monkeypatch):
+    def fail(*_):
+        raise KeyError("Jane Doe")
+
+    monkeypatch.setattr("vbas.algorithms.explored.populated", fail)
+    look(dock, *FIELDS)
+    assert "A fault of VBAS itself" in dock.message.text() and "KeyError" in dock.message.text()
+    assert "Jane" not in dock.message.text() and dock.looking.seen is None
+    monkeypatch.undo()
+    look(dock, *FIELDS)
+    assert dock.looking.seen is not None and dock.message.isHidden()
+
+
 def test_empty_layers_end_in_one_sentence(entry):
     squares = ["Polygon((0 0, 1 0, 1 1, 0 1, 0 0))"]
     for made, name in ((make_layer({"da": ["a"]}, squares), "areas"), (make_layer({"da": ["a"], "x": [1]}), "people")):
@@ -183,7 +196,8 @@ def test_the_curve_is_drawn_and_its_mark_moves(dock):
     assert right - left > 0.6 * dock.curve.width()
     choose_number(dock, 33)
     assert min(x for x, _ in coloured(dock.curve, MARK)) > max(x for x, _ in first)
-    # What is drawn is where it is said to be.
+    # What is drawn is where it is said to be, more per cent higher up.
+    assert dock.curve.place(1, 20.0).y() < dock.curve.place(1, 1.0).y() < dock.curve.frame().bottom()
     point = dock.looking.seen.points[0]
     place = dock.curve.place(point.n_regions, point.percent)
     assert any(abs(x - place.x()) < 4 and abs(y - place.y()) < 4 for x, y in line)
@@ -278,12 +292,14 @@ def test_larger_regions_are_told_of_too(dock):
 def test_values_of_records_are_no_markup(dock):
     records = layer("people")
     index = records.fields().indexOf("diagnosis")
-    records.dataProvider().changeAttributeValues({i: {index: "<b>&x"} for i in range(1, 200)})
-    look(dock, "diagnosis", "age")
+    records.dataProvider().changeAttributeValues({i: {index: "<b>&x"} for i in range(1, 4)})
+    look(dock, "diagnosis")
     choose_number(dock, 36)
+    told = []
     for number in range(1, 37):
         dock.map.select(0, number)
-        assert "<b>&x" not in dock.panel.text.text()
+        told.append(dock.panel.text.text())
+    assert not any("<b>&x" in one for one in told) and any("&lt;b&gt;&amp;x" in one for one in told)
 
 
 def test_its_layer_is_internal_temporary_and_not_saved_with_the_project(dock, tmp_path):
@@ -351,6 +367,19 @@ def test_nothing_stays_behind_when_the_plugin_is_unloaded(provider, qgis_iface, 
     QgsProject.instance().removeAllMapLayers()  # nobody listens any more
 
 
+def test_unloading_ends_the_work_and_takes_the_layer_away(dock, entry, monkeypatch):
+    look(dock, *FIELDS)
+    dock.choices.nested.setChecked(True)  # which is not waited for
+    entry.remove()
+    monkeypatch.setattr(entry, "remove", lambda: None)  # which was done
+    assert not dock.looking.busy and dock.looking.seen is None
+    assert groups() == [] and len(QgsProject.instance().mapLayers()) == 2
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    QgsProject.instance().removeAllMapLayers()
+    let_pass(0.05)
+    assert groups() == []
+
+
 def test_without_a_package_it_says_so_in_place_of_opening(provider, qgis_iface, monkeypatch):
     said = []
     monkeypatch.setattr(entry_module, "missing_message", lambda: "VBAS needs shapely.")
@@ -398,6 +427,17 @@ def test_a_narrow_dock_cuts_nothing_off_even_in_long_words(entry, monkeypatch):
 
 
 def test_the_wheel_passes_over_numbers(dock):
-    spin = dock.choices.k
-    spin.clearFocus()
-    assert spin.focusPolicy() == Qt.FocusPolicy.StrongFocus
+    spin, middle = dock.choices.k, QPointF(5, 5)
+    turned = QWheelEvent(
+        middle,
+        middle,
+        QPoint(0, 0),
+        QPoint(0, 120),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QCoreApplication.sendEvent(spin, turned)
+    assert spin.value() == 5 and not turned.isAccepted()
+    assert spin.focusPolicy() == Qt.FocusPolicy.StrongFocus  # a wheel that passes over does not take it either

@@ -187,6 +187,9 @@ def test_models_keep_their_names_and_inputs(provider):
     assert not (of_levels | {"RELEASE", "FINEST"}) & inputs["anonymizestepbystep"]
     assert common | of_levels <= inputs["nestedstepbystep"]
     assert not {"RELEASE", "FINEST", "COMBINATION", "SITE_NUMBER"} & inputs["nestedstepbystep"]
+    of_place = {"CONNECTION", "SCHEMA", "TABLE", "FILTER", "DESTINATION", "RELEASE", "RULE", "PERSON_ID"}
+    assert of_place | {"REGIONS", "RECORD_REGION", "QUASI_IDENTIFIERS", "K"} <= inputs["inplacestepbystep"]
+    assert not {"RECORDS", "PROFILE", "CROSSWALK", "COMBINATION"} & inputs["inplacestepbystep"]
 
 
 def test_defaults(provider):

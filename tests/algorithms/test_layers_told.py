@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 import re
+import sqlite3
+from contextlib import closing
 
 import pytest
-from qgis.core import QgsExpression, QgsLayerTree, QgsProject, QgsVectorLayer
+from qgis.core import (
+    QgsExpression,
+    QgsLayerTree,
+    QgsLayerTreeModel,
+    QgsProcessingFeedback,
+    QgsProcessingOutputLayerDefinition,
+    QgsProject,
+    QgsVectorLayer,
+)
+from qgis.PyQt.QtCore import Qt
 
 from vbas.algorithms.layers.delivery.fields import alias_of
 from vbas.algorithms.layers.delivery.groups import LayerGroup, group_of_run, one_group
@@ -69,6 +80,42 @@ def test_a_file_opened_later_says_the_same(anonymize, tmp_path, ending):
     assert type(layer.renderer()).__name__ == "QgsGraduatedSymbolRenderer"
     over = QgsVectorLayer(str(audit), "later", "ogr")
     assert not over.labelsEnabled()
+
+
+@pytest.mark.parametrize("ending", ["gpkg", "shp"])
+def test_a_file_opened_later_has_its_metadata(anonymize, tmp_path, ending):
+    regions, audit = tmp_path / f"regions.{ending}", tmp_path / f"audit.{ending}"
+    anonymize(RELEASED_REGIONS=str(regions), REGION_AUDIT=str(audit))
+    for file, kind, words in ((regions, "for release", "May be published"), (audit, "internal", "Not to be published")):
+        layer = QgsVectorLayer(str(file), "later", "ogr")
+        layer.loadDefaultMetadata()  # as QGIS does when somebody adds a file
+        metadata = layer.metadata()
+        assert metadata.title().endswith(f"({kind})")
+        assert len(metadata.abstract()) > len(metadata.title())
+        assert [words in licence for licence in metadata.licenses()] == [True]
+        (made,) = metadata.history()
+        assert "made by “" in made and version() in made
+
+
+def test_metadata_of_a_release_tell_nothing_of_the_records(anonymize, tmp_path):
+    """Two runs, of which one suppresses: their metadata are the same."""
+    told = []
+    for k in (2, 24):
+        file = tmp_path / f"k{k}" / "released.gpkg"
+        file.parent.mkdir()
+        done = anonymize(RELEASED_RECORDS=str(file), K=k)
+        told.append((done.results["N_SUPPRESSED"], _metadata_in(file)))
+    (few, one), (many, other) = told
+    assert few < many
+    assert one == other != ""
+
+
+def _metadata_in(file):
+    """All that a GeoPackage says of itself, without the minute."""
+    with closing(sqlite3.connect(file)) as connection:
+        said = connection.execute("SELECT metadata FROM gpkg_metadata").fetchall()
+        said += connection.execute("SELECT identifier, description FROM gpkg_contents").fetchall()
+    return re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "", str(said))
 
 
 def test_an_audit_alone_is_numbered(anonymize, tmp_path):
@@ -196,3 +243,29 @@ def test_pages_carry_the_name_of_their_algorithm(provider):
             if output.type() == "outputHtml":
                 assert output.description().startswith(f"{found.displayName()}: Report ("), found.name()
     assert version()
+
+
+def test_the_tree_says_what_a_legend_shows(project, run, grid):
+    areas, records = grid
+    sink = QgsProcessingOutputLayerDefinition("memory:", project)
+    done = run(
+        "anonymize",
+        REGIONS=areas,
+        REGION_ID="da",
+        RECORDS=records,
+        RECORD_REGION="home",
+        QUASI_IDENTIFIERS=["sex", "age"],
+        RELEASED_RECORDS="memory:",
+        RELEASED_REGIONS=sink,
+    )
+    identifier = done.results["RELEASED_REGIONS"]
+    details = done.context.layerToLoadOnCompletionDetails(identifier)
+    layer = project.addMapLayer(done.context.takeResultLayer(identifier))
+    details.postProcessor().postProcessLayer(layer, done.context, QgsProcessingFeedback())
+    node = project.layerTreeRoot().findLayer(layer.id())
+    model = QgsLayerTreeModel(project.layerTreeRoot())
+    at_mouse = model.data(model.node2index(node), Qt.ItemDataRole.ToolTipRole)
+    whole = "Released regions (for release): records released per km²"
+    assert whole in at_mouse
+    assert node.customProperty("legend/title-label") == whole
+    assert all("records/km²" in one.label() for one in layer.renderer().ranges() if one.upperValue() > 0)

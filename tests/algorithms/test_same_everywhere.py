@@ -1,4 +1,4 @@
-"""One table in many places gives one profile and one release: layers, GeoPackage, CSV, Parquet, DuckDB, PostgreSQL."""
+"""One table gives one profile and one release wherever it is: layer, GeoPackage, CSV, Parquet and all engines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ for package in ("ibis", "duckdb", "pyarrow"):
     needed(package)
 
 LAYERS = ("layer", "GeoPackage")
-IN_PLACE = ("CSV", "Parquet", "DuckDB", "PostgreSQL")
+IN_PLACE = ("CSV", "Parquet", "DuckDB", "PostgreSQL", "Spark")
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +52,10 @@ def place(request, columns, tmp_path):
             return {"CONNECTION": str(cases.write_parquet(columns, tmp_path / "people.parquet"))}
         if kind == "DuckDB":
             return {"CONNECTION": str(cases.write_duckdb(columns, tmp_path / "people.duckdb")), "TABLE": "people"}
+        if kind == "Spark":
+            (folder := tmp_path / "people").mkdir()
+            cases.write_parquet(columns, folder / "people.parquet")
+            return {"CONNECTION": request.getfixturevalue("spark").driver, "TABLE": str(folder)}
         return {"CONNECTION": _in_postgres(request.getfixturevalue("server"), columns), "TABLE": "people"}
 
     return one
@@ -93,7 +97,8 @@ def test_profile_and_release_are_the_same_everywhere(run, place, columns, tmp_pa
     else:
         fields = {"QUASI_IDENTIFIERS": ";".join(quasi)}
         profile = run("profiledatabase", PROFILE="memory:", **shared, **fields)
-        place_of = "released" if kind == "PostgreSQL" else str(tmp_path / "released.parquet")
+        file = "released" if kind == "Spark" else "released.parquet"
+        place_of = "released" if kind == "PostgreSQL" else str(tmp_path / file)
         kept = {"KEEP_FIELDS": "diagnosis", "DESTINATION": place_of}
         run("releasedatabase", CROSSWALK=crosswalk, K=cases.K, **shared, **fields, **kept)
         rows = _released(given["CONNECTION"] if kind == "PostgreSQL" else "", place_of)

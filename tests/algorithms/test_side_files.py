@@ -98,7 +98,7 @@ def test_what_a_crashed_program_left_brings_no_old_rows(anonymize, tmp_path, suf
         place.unlink()
     anonymize(**{OF[suffix]: str(place)})
     _, seen = opened(place)
-    assert seen - {"released.qml"} == {place.name}
+    assert seen - {"released.qml", "released.qmd"} == {place.name}
     assert names_in(tmp_path) == 0
 
 
@@ -177,7 +177,7 @@ def test_whoever_opens_a_delivered_file_makes_none_beside_it(anonymize, tmp_path
     monkeypatch.delenv("OGR_SQLITE_JOURNAL")
     assert place.read_bytes()[18:20] == b"\1\1"
     _, seen = opened(place)
-    assert seen - {"released.qml"} == {place.name}
+    assert seen - {"released.qml", "released.qmd"} == {place.name}
 
 
 # ---- the file in its place
@@ -269,7 +269,8 @@ def test_no_note_where_the_file_says_it_itself(anonymize, tmp_path):
         ((identifier, description),) = connection.execute(
             "SELECT identifier, description FROM gpkg_contents WHERE table_name = 'audit'"
         )
-    assert identifier == description == "Region audit (internal)"
+    assert identifier == "Region audit (internal)"
+    assert description.startswith("Region audit (internal). ") and "do not publish it" in description
     assert "Do not publish this page" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 

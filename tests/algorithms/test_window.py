@@ -69,21 +69,24 @@ def test_no_label_is_an_identifier(provider):
             assert one.description() != one.name(), (found.name(), one.name())
 
 
-@pytest.mark.parametrize("built", [True, False])
-def test_the_help_button_opens_the_algorithms_own_page(provider, monkeypatch, tmp_path, built):
-    """On the site where it is there, else as it came with the plugin."""
-    monkeypatch.setattr(named, "SITE", tmp_path)
-    (tmp_path / "reference").mkdir()
-    for found in provider.algorithms():
-        expected = DOCS / "reference" / f"{found.name()}.md"
-        if built:
-            expected = tmp_path / "reference" / f"{found.name()}.html"
-            expected.touch()
-        page = Path(QUrl(found.helpUrl()).toLocalFile())
-        assert page.is_file() and page == expected
-    monkeypatch.setattr(named, "DOCS", tmp_path / "nowhere")
+def test_the_help_button_opens_the_algorithms_own_page(provider, monkeypatch, tmp_path):
+    """The best page that there is: on the site, as the plugin's zip has it, as it lies in docs/; none without docs."""
     monkeypatch.setattr(named, "SITE", tmp_path / "nowhere")
+    monkeypatch.setattr(named, "language", lambda: "fr")
+    for found in provider.algorithms():
+        assert Path(QUrl(found.helpUrl()).toLocalFile()) == DOCS / "reference" / f"{found.name()}.md"
+        assert (DOCS / "reference" / f"{found.name()}.md").is_file()
+    monkeypatch.setattr(named, "DOCS", tmp_path / "docs")
     assert algorithm("anonymize").helpUrl() == ""
+    # From the last choice to the first.
+    for page in ("docs/{}.md", "docs/{}.html", "nowhere/{}.html", "docs/fr/{}.html", "nowhere/fr/{}.html"):
+        expected = tmp_path / page.replace("{}", "reference/anonymize")
+        expected.parent.mkdir(parents=True, exist_ok=True)
+        expected.touch()
+        assert Path(QUrl(algorithm("anonymize").helpUrl()).toLocalFile()) == expected
+    monkeypatch.setattr(named, "language", lambda: "en")
+    expected = tmp_path / "nowhere" / "reference" / "anonymize.html"
+    assert Path(QUrl(algorithm("anonymize").helpUrl()).toLocalFile()) == expected
 
 
 @pytest.mark.parametrize("name", ["anonymizestepbystep", "nestedstepbystep"])

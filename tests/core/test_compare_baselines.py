@@ -16,7 +16,7 @@ from vbas.core.nesting.planning import nest
 from vbas.core.nesting.recipes import RECIPES
 from vbas.core.plan import suppress
 from vbas.core.profile import profile_records
-from vbas.core.report.comparison import comparison_report
+from vbas.core.report.comparison import PICTURED, comparison_report
 from vbas.core.report.running import Running
 from vbas.core.site_number import SiteNumberOptions
 
@@ -52,6 +52,15 @@ def test_each_baseline_is_rated_at_the_k_of_the_comparison(town):
     assert 0 < budgeted.suppression_percent <= 5
     page = comparison_report(outcomes, [5], 6, Running(), [])
     assert all(f"baseline · {name}" in page for name in BASELINES)
+
+
+def test_rows_and_bars_of_several_k_say_which(town):
+    regions, profile = town
+    outcomes = [one for k in (5, 10) for one in compare(regions, profile, [VBAS], k)]
+    for ks, several in (([5, 10], True), ([5], False)):
+        page = comparison_report(outcomes[: len(ks)], ks, len(ks), Running(), [])
+        assert (">k</th>" in page) == several
+        assert page.count("given number, k = 10<") == (len(PICTURED) if several else 0)
 
 
 def test_a_baseline_that_lacks_something_says_so_and_the_others_go_on(town):

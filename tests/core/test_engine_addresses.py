@@ -44,6 +44,12 @@ def test_a_secret_is_refused_and_not_repeated(text):
         ("duckdb:///data/records.duckdb", "duckdb"),
         ("/data/*/part-*.parquet", "duckdb"),
         ("records.csv", "duckdb"),
+        ("spark://host:7077", "spark"),
+        ("spark://one:7077,two:7077", "spark"),
+        ("local[2]", "spark"),
+        ("local-cluster[2,1,1024]", "spark"),
+        ("sc://host:15002", "connect"),
+        ("sc://host/;use_ssl=true;user_id=nurse", "connect"),
     ],
 )
 def test_what_an_address_names(text, kind):
@@ -54,7 +60,15 @@ def test_what_is_no_address():
     with pytest.raises(InputError, match="neither a connection of QGIS nor an address"):
         read_address("my favourite table")
     with pytest.raises(InputError, match="neither"):
-        read_address("sc://host:15002")
+        read_address("local")
+
+
+@pytest.mark.parametrize("name", ["x-api-key", "authorization", "Token2"])
+def test_spark_connect_is_sent_nothing_that_could_be_a_secret(name):
+    """Every parameter of its address goes to the server, so that any of them may be one."""
+    with pytest.raises(InputError, match=f"take “{name}” out") as error:
+        read_address(f"sc://host:15002/;use_ssl=true;{name}={SECRET}")
+    assert SECRET not in str(error.value)
 
 
 @pytest.mark.parametrize("quoted", [f"password='{SECRET}'", f"password={SECRET}", f"postgresql://u:{SECRET}@h/d"])
@@ -74,4 +88,6 @@ def test_nothing_optional_is_loaded_before_an_engine_is_opened():
     """The toolbox must load where none of these packages is."""
     code = "import sys, vbas.core.engines, vbas.core.engines.fields, vbas.core.engines.engine; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
-    assert not {"ibis", "duckdb", "pyarrow", "sqlglot", "adbc_driver_postgresql"} & set(done.stdout.split())
+    assert not {"ibis", "duckdb", "pyarrow", "sqlglot", "adbc_driver_postgresql", "pyspark", "grpc"} & set(
+        done.stdout.split()
+    )

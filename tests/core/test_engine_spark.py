@@ -21,6 +21,7 @@ from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
 from vbas.core.release import apply
 
+from .. import spark_cluster
 from ..engines_there import needed
 from . import engine_cases as cases
 from .engine_cases import QUASI, K, areas, in_memory, one_level, people, rows_of, same_profile, two_levels
@@ -30,7 +31,9 @@ for package in ("ibis", "pyspark", "grpc"):
     needed(package)
 
 FIELDS = RecordFields("area", QUASI, ("diagnosis",))
+FEW = RecordFields("area", ("sex",))
 SECRET = "hunter2"
+SLEEPING = "SELECT reflect('java.lang.Thread', 'sleep', 1000L) FROM range(0, 8, 1, 2)"
 
 
 @pytest.fixture
@@ -89,9 +92,9 @@ def test_a_table_is_released_as_a_table_over_connect(spark, folder, monkeypatch,
         names = {table.name for table in spark.session.catalog.listTables()}
         assert names == {"people", "released"}
         with pytest.raises(InputError, match="is there already"):
-            run(spark.connect, "people", "released")
+            run(spark.connect, "people", "released", FEW)
         with pytest.raises(InputError, match="there is no such table") as error:
-            run(spark.connect, "peple", "other")
+            run(spark.connect, "peple", "other", FEW)
         assert SECRET not in "".join([str(error.value), str(error.value.__cause__), *capfd.readouterr()])
     finally:
         for name in ("people", "released"):
@@ -147,38 +150,41 @@ def test_records_that_change_or_vanish_in_between_are_refused(spark, folder, tmp
         )
     (folder / "2.parquet").unlink()
     with pytest.raises(EngineError, match=r"gone|changed"):
-        run(spark.driver, folder, tmp_path / "out", between=lambda: (folder / "1.parquet").unlink())
+        run(spark.driver, folder, tmp_path / "out", FEW, between=lambda: (folder / "1.parquet").unlink())
     shutil.copy(kept / "1.parquet", folder)
     foretold = releasing.foretold
     monkeypatch.setattr(releasing, "foretold", lambda plan: {**foretold(plan), 9: releasing.LevelCount(1, 1, 5)})
     with pytest.raises(Exception, match="foretold"):
-        run(spark.driver, folder, tmp_path / "out")
+        run(spark.driver, folder, tmp_path / "out", FEW)
     assert left(tmp_path) == []
 
 
 def test_a_destination_is_never_replaced(spark, folder, tmp_path, monkeypatch):
     (tmp_path / "mine").mkdir()
     with pytest.raises(InputError, match="is there already"):
-        run(spark.driver, folder, tmp_path / "mine")
+        run(spark.driver, folder, tmp_path / "mine", FEW)
     with pytest.raises(InputError, match="sees no folder"):
-        run(spark.connect, folder, tmp_path / "none" / "out")
+        run(spark.connect, folder, tmp_path / "none" / "out", FEW)
     with pytest.raises(InputError, match="both see"):
-        run(spark.connect, folder, "hdfs://elsewhere/out")
+        run(spark.connect, folder, "hdfs://elsewhere/out", FEW)
     monkeypatch.setattr(releasing, "_check_agreement", lambda *_: (tmp_path / "late").mkdir())
     with pytest.raises(EngineError, match="was made meanwhile"):
-        run(spark.connect, folder, tmp_path / "late")
+        run(spark.connect, folder, tmp_path / "late", FEW)
     assert left(tmp_path) == ["late", "mine"]
     assert not list((tmp_path / "late").iterdir())
 
 
-def test_cancelling_interrupts_the_cluster(spark, folder):
+@pytest.mark.parametrize("way", ["driver", "connect"])
+def test_cancelling_interrupts_the_cluster(spark, folder, way):
+    finished = []
+
     def progress(fraction):
         raise Cancelled("stopped")
 
-    with pytest.raises(Cancelled), open_engine(spark.driver, str(folder)) as engine:
+    with pytest.raises(Cancelled), open_engine(getattr(spark, way), str(folder)) as engine:
         engine._progress = progress
-        engine._guarded(engine._session.sql("SELECT sum(a.id * b.id) FROM range(1e6) a, range(1e6) b").collect)
-    assert not spark.session.sparkContext.statusTracker().getActiveStageIds()
+        engine._guarded(lambda: finished.append(engine._session.sql(SLEEPING).collect()))
+    assert not finished
 
 
 def test_a_full_disk_leaves_nothing(spark, folder, tmp_path):
@@ -191,19 +197,19 @@ def test_a_full_disk_leaves_nothing(spark, folder, tmp_path):
             run(spark.driver, folder, tmp_path / "small" / "out")
         assert not list((tmp_path / "small").iterdir())
     finally:
-        subprocess.run(["umount", str(tmp_path / "small")], check=True)
+        subprocess.run(["umount", "--lazy", str(tmp_path / "small")], check=True)
 
 
 def test_rights_that_are_missing_are_said(spark, folder):
     """No user may make a folder there, not even root."""
     with pytest.raises(EngineError, match="Spark: permission denied: nothing was written"):
-        run(spark.driver, folder, "/proc/self/out")
+        run(spark.driver, folder, "/proc/self/out", FEW)
 
 
 def test_a_driver_that_is_killed_in_mid_write_leaves_nothing(folder, tmp_path):
     code = f"""
 from vbas.core.engines import open_engine
-from vbas.tests.core.test_engine_spark import FIELDS, areas, count_in_place, match_in_place, plan_of, release_in_place
+from vbas.tests.core.test_engine_spark import FEW, areas, count_in_place, match_in_place, plan_of, release_in_place
 from pyspark import SparkContext
 from vbas.core.engines.spark_places import FolderThere
 write = FolderThere.write
@@ -214,14 +220,20 @@ def killed(self, rows):
 FolderThere.write = killed
 try:
     with open_engine("local[1]", {str(folder)!r}) as engine:
-        matched = match_in_place(count_in_place(engine, FIELDS), areas())
+        matched = match_in_place(count_in_place(engine, FEW), areas())
         java = SparkContext._gateway.proc
         release_in_place(matched, plan_of(matched.profile), {str(tmp_path / "out")!r})
 except Exception as error:
     print(type(error).__name__, error)
 print(java.poll() is not None)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    quick = {"spark.sql.shuffle.partitions": 1, "spark.driver.extraJavaOptions": spark_cluster.QUICK}
+    (settings := tmp_path.parent / f"{tmp_path.name} settings").mkdir()
+    (settings / "spark-defaults.conf").write_text("".join(f"{name} {value}\n" for name, value in quick.items()))
+    environment = {**os.environ, "SPARK_CONF_DIR": str(settings)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=300, env=environment, check=False
+    )
     assert done.stdout == "EngineError Spark: the driver was ended: nothing was written.\nTrue\n", done.stderr
     assert left(tmp_path) == []
 

@@ -40,7 +40,7 @@ def test_texts_and_numbers_are_french(french):
     assert tr("Regions") == "Régions"
     assert plural("{n} region", "{n} regions", 0) == "0 région"
     assert plural("{n} region", "{n} regions", 2) == "2 régions"
-    assert written("12,345.6") == "12\u202f345,6"
+    assert written("12,345.6") == "12\u00a0345,6"
     assert tr("not a text of ours {share:.1f}", share=0.5) == "not a text of ours 0,5"
     assert tr("not a text of ours {name}", name="1.5") == "not a text of ours 1.5"  # what is text stays as it is
 

@@ -15,7 +15,7 @@ from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting import optimum
 from vbas.core.nesting.losses import LOSSES
 from vbas.core.nesting.measures import records_by_level
-from vbas.core.nesting.planning import LARGEST_K, nest
+from vbas.core.nesting.planning import CELLS_AT_ONCE, LARGEST_K, cells_within, nest
 from vbas.core.plan import SUPPRESSED, area_of_cells
 from vbas.core.privacy.requirement import Requirement, Shares
 
@@ -94,6 +94,12 @@ def test_it_is_the_optimum_of_brute_force_or_close_to_it(case, k, loss):
         # With one or two levels nothing that is handed up can part later, and what one cell hands up stays whole.
         exact = len(levels) <= 2 and levels.crosswalks[0].n_regions == len(areas)
         assert found <= least * (1 + 1e-9) + 1e-6 if exact else found <= least * 1.25 + 1e-6
+
+
+def test_less_memory_means_fewer_cells_at_a_time():
+    assert cells_within(2_000, 5) == CELLS_AT_ONCE
+    assert CELLS_AT_ONCE > cells_within(256, 20) > cells_within(64, 20) > cells_within(1, 20) >= 1
+    assert cells_within(0, 1_000) == 1
 
 
 @settings(max_examples=100, deadline=None)

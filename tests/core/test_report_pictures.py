@@ -190,3 +190,12 @@ def test_numbers_have_one_style():
     assert shown(None) == "" and shown(float("nan")) == "" and shown(True) == "yes"
     assert shown_rows([("a", 5.0, 3), ("b", 0.25, 4)]) == [["a", "5.00", "3"], ["b", "0.25", "4"]]
     assert shown_rows([("a", 5.0), ("b", 6.0)]) == [["a", "5"], ["b", "6"]]
+
+
+def test_a_map_of_few_points_is_smaller_and_loses_no_shape():
+    circles = shapely.buffer(shapely.points(np.arange(0, 4000, 1000.0), np.zeros(4)), 400, quad_segs=64)
+    whole, small = (
+        pictures.region_map(circles, np.arange(4.0), list("abcd"), "Circles", most=most) for most in (8_000, 60)
+    )
+    assert len(small) < len(whole) - 300
+    assert small.count("<path") == whole.count("<path")

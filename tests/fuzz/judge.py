@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from qgis.core import QgsApplication
 
@@ -86,6 +87,10 @@ def _delivered(case, outcome):
     asked = {name for name in case.parameters if name in outcome.results}
     expected = {name for name, value in case.parameters.items() if type(value).__name__ == "Place" and value.text}
     found += [f"{name} was asked for and is not there." for name in expected - asked if not _not_made(case, name)]
+    for name, value in outcome.results.items():
+        file = Path(str(value).partition("|")[0])
+        if file.is_absolute() and not file.exists():
+            found.append(f"{name} is said to be in {file.name}, which is not there.")
     left = [name for name in outcome.files[1] if re.search(r"vbas_[0-9a-f]{8}|\.vbas|-journal$|-wal$|-shm$", name)]
     found += [f"After the run there is {name}." for name in left]
     return found

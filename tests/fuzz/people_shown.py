@@ -73,6 +73,8 @@ def release_of(case, outcome, regions, areas):
     """A release by regions: one level or nested, as its fields say."""
     names, rows = rows_of_output(outcome.results["RELEASED_RECORDS"], outcome.context)
     records = Records(case, outcome)
+    if not rows and str(outcome.results["RELEASED_RECORDS"]).endswith(".geojson"):
+        return  # a format that knows no fields without rows
     nested = "vbas_level" in names and "vbas_level" not in records.quasi
     counted = [] if records.count is None else ["records"]
     asked = [*(["vbas_level"] if nested else []), "vbas_region", *records.quasi, *records.kept, *counted]
@@ -114,6 +116,7 @@ def release_of(case, outcome, regions, areas):
 
 
 def _whole(value, default):
+    value = value[0] if isinstance(value, list) else value
     return default if value in (None, "") else int(float(value))
 
 
@@ -277,6 +280,8 @@ def recount_flattened(case, outcome):
     k = max(_whole(parameters.get("K"), 5), 2)
     wanted = +wanted
     lower = [name.lower() for name in names]
+    if any(len(name) > 10 for name in there) and str(outcome.results["FLATTENED"]).endswith((".shp", ".dbf")):
+        return  # it has shortened names
     found, classes = Counter(), Counter()
     at_region, at_own = lower.index("vbas_region"), [lower.index(there[i].lower()) for i in own]
     at_count = lower.index("records") if counted else None

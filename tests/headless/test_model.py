@@ -6,15 +6,19 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from xml.etree.ElementTree import canonicalize
 
 import pytest
 
+from ..engines_there import needed
 from .conftest import ROOT
-from .test_headless import inputs, query
+from .test_headless import QUASI_IDENTIFIERS, inputs, query
 
-MODELS = [ROOT / "models" / f"vbas_{name}.model3" for name in ("step_by_step", "nested_step_by_step")]
+MODELS = [
+    ROOT / "models" / f"vbas_{name}.model3" for name in ("step_by_step", "nested_step_by_step", "in_place_step_by_step")
+]
 
 
 COARSER = [
@@ -132,6 +136,46 @@ def test_nested_model_equals_the_main_algorithm(qgis_process, city, tmp_path, of
     assert rows > 400_000
 
 
+@pytest.mark.parametrize("levels", ["one level", "nested levels"])
+def test_model_in_place_equals_the_main_algorithm(qgis_process, city, tmp_path, levels):
+    """Profiled there, anonymised here, released there: what “Anonymise records” releases of the loaded table."""
+    arrow, files = needed("pyarrow"), needed("pyarrow.parquet")
+    for package in ("ibis", "duckdb"):
+        needed(package)
+    names = ["area", *QUASI_IDENTIFIERS.split(";"), "diagnosis"]
+    rows = query(city / "records.gpkg", f"select {', '.join(names)} from records")
+    files.write_table(arrow.table(dict(zip(names, map(list, zip(*rows))))), tmp_path / "people.parquet")
+    common = ["K=6", "KEEP_FIELDS=diagnosis", f"RELEASE={levels}"]
+    main = qgis_process(
+        "run",
+        "vbas:anonymize",
+        "--",
+        *inputs(city),
+        *common,
+        f"RELEASED_RECORDS={tmp_path / 'main.gpkg'}",
+        f"CROSSWALK={tmp_path / 'main.csv'}",
+    )
+    assert main.returncode == 0, main.stderr
+    model = qgis_process(
+        "run",
+        "vbas:inplacestepbystep",
+        "--",
+        *(one for one in inputs(city) if not one.startswith("RECORDS=")),
+        *common,
+        f"CONNECTION={tmp_path / 'people.parquet'}",
+        f"DESTINATION={tmp_path / 'model.parquet'}",
+        f"anonymize:CROSSWALK={tmp_path / 'model.csv'}",
+        f"releasedatabase:RELEASE_REPORT={tmp_path / 'page.html'}",
+    )
+    assert model.returncode == 0, model.stderr
+    assert (tmp_path / "main.csv").read_text() == (tmp_path / "model.csv").read_text()
+    released = files.read_table(tmp_path / "model.parquet")
+    there = query(tmp_path / "main.gpkg", f"select {', '.join(released.column_names)} from main")
+    assert Counter(zip(*(column.to_pylist() for column in released.columns))) == Counter(there)
+    assert len(there) > 400_000
+    assert "is 6-anonymous" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
 @pytest.fixture(scope="module", params=MODELS, ids=lambda model: model.stem)
 def written(request, tmp_path_factory):
     """A model of the project and one made now: the two files, and what they say."""
@@ -170,7 +214,7 @@ def test_outputs_of_the_model_have_their_promised_names(written):
     _, found = written
     promised = {f"{name}:{output}" for name, step in found["kept"]["steps"].items() for output in step["outputs"]}
     assert set(found["kept"]["output names"]) == promised
-    assert "releaserecords:RELEASED_RECORDS" in promised
+    assert {"releaserecords:RELEASED_RECORDS", "releasedatabase:RELEASE_REPORT"} & promised
 
 
 def test_model_file_is_what_the_script_writes(written):

@@ -101,6 +101,49 @@ def test_a_browser_shows_and_prints_the_page_without_complaint_or_request(pages,
     assert 2 <= len(re.findall(rb"/Type\s*/Page\b", paper.read_bytes())) <= 12
 
 
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
+def test_no_page_is_wider_than_a_phone(pages, evaluated, tmp_path):
+    """Tables and charts may be wider, and are scrolled on their own; the page never is."""
+    files = [*(pages / name for name in PAGES), evaluated / "evaluation.html", evaluated / "comparison.html"]
+    frames = "".join(f'<iframe src="{file.as_uri()}" width="375" height="800"></iframe>' for file in files)
+    measure = (
+        "addEventListener('load', () => { document.title = [...document.querySelectorAll('iframe')].map("
+        "frame => { const page = frame.contentDocument.documentElement;"
+        " return page.scrollWidth - page.clientWidth }).join(' ') })"
+    )
+    phones = tmp_path / "phones.html"
+    phones.write_text(f"<title>-</title><body>{frames}<script>{measure}</script>", encoding="utf-8")
+    done = subprocess.run(
+        [
+            *(CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--dump-dom"),
+            *("--allow-file-access-from-files", f"--user-data-dir={tmp_path / 'profile'}", phones.as_uri()),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    (found,) = re.findall(r"<title>(.*?)</title>", done.stdout)
+    assert dict(zip((file.name for file in files), found.split())) == {file.name: "0" for file in files}
+
+
+@pytest.fixture(scope="session")
+def evaluated(qgis_process, city, pages, tmp_path_factory):
+    """A folder with the pages of an evaluation and of a comparison at two k."""
+    folder = tmp_path_factory.mktemp("evaluated")
+    for name, *more in (
+        ("evaluate", f"CROSSWALK={pages / 'crosswalk.csv'}", f"REPORT={folder / 'evaluation.html'}"),
+        (
+            "compare",
+            *("SITE_NUMBERS=max combinations", "AGGREGATIONS=basic Voronoi", "K_VALUES=5,10"),
+            *(f"COMPARISON={folder / 'table.csv'}", f"REPORT={folder / 'comparison.html'}"),
+        ),
+    ):
+        done = qgis_process("run", f"vbas:{name}", "--", *inputs(city), *more)
+        assert done.returncode == 0, done.stderr
+    return folder
+
+
 @pytest.mark.parametrize("prefix", KINDS.values())
 def test_the_command_of_a_report_does_the_same_again(pages, headless_home, tmp_path, prefix):
     page = (pages / f"{prefix}report.html").read_text(encoding="utf-8")

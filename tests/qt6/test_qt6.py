@@ -36,6 +36,11 @@ def test_every_module_is_imported_and_every_name_is_there(names):
     assert all("QVariant.Type" in line for line in lines if line.startswith("unknown"))
 
 
+def test_the_curve_of_the_explorer_is_drawn_and_its_slider_moves(names):
+    done = _python("draw_curve.py", names)
+    assert done.stdout.strip() == "True [100] [11]", done.stderr[-3000:]
+
+
 def test_an_enum_without_its_scope_is_found(names, tmp_path):
     program = (
         "import sys, json; from pathlib import Path; sys.path.insert(0, sys.argv[1]); import import_all as check; "

@@ -132,8 +132,9 @@ class CurveView(QWidget):
             painter.drawLine(QPointF(x, frame.bottom()), QPointF(x, frame.bottom() + 4))
             painter.drawText(QPointF(x - wide / 2, frame.bottom() + 4 + metrics.height()), label)
         painter.drawLine(frame.bottomLeft(), frame.bottomRight())
-        below = QRectF(0, self.height() - metrics.height() - 2, self.width() - GAP, metrics.height() + 2)
-        painter.drawText(below, Qt.AlignmentFlag.AlignRight, tr("regions"))
+        words = tr("regions")
+        right = self.width() - GAP - metrics.horizontalAdvance(words)
+        painter.drawText(QPointF(right, self.height() - metrics.descent() - 2.0), words)
         painter.drawText(QPointF(GAP, metrics.ascent() + 1.0), tr("records suppressed, %"))
 
     def _draw_curve(self, painter: QPainter) -> None:

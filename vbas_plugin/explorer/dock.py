@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from qgis.core import QgsMapLayer, QgsProject
-from qgis.PyQt import sip
+from qgis.core import QgsProject
 from qgis.PyQt.QtCore import Qt, pyqtSignal
 from qgis.PyQt.QtGui import QCloseEvent
 from qgis.PyQt.QtWidgets import (
@@ -29,13 +28,9 @@ from .inputs import DataInputs
 from .looking import Look
 from .map_layer import RegionLayer
 from .panel import RegionPanel, told_of
-from .widgets import pass_over, wrapped
+from .watching import LayerWatch
+from .widgets import SAID, WRONG, line, pass_over, wrapped
 from .words import summary_of, where_shown
-
-# Readable on a light and on a dark window.
-BESIDE = "padding:4px;border-left-width:4px;border-left-style:solid;border-left-color:"
-WRONG = f"{BESIDE}#d55e00;background:#fdecd8;color:#5c2a00"
-SAID = f"{BESIDE}#0072b2"
 
 
 class ExplorerDock(QDockWidget):
@@ -59,7 +54,7 @@ class ExplorerDock(QDockWidget):
         self.looking = Look(self)
         self.results, self.hint = QWidget(), wrapped()
         self._dialog: Any = None
-        self._watched: list[QgsMapLayer] = []
+        self._watch = LayerWatch(self)
         # What is shown is no longer as it was read; nor is what is being read as it was when that began.
         self._gone = self._changed = False
         self._read: Profile | None = None
@@ -92,7 +87,7 @@ class ExplorerDock(QDockWidget):
         buttons.addWidget(self.clear)
         found = QVBoxLayout(self.results)
         found.setContentsMargins(0, 0, 0, 0)
-        for widget in (self.curve, self.chooser, self.summary, self.anonymise, _line(), self.panel):
+        for widget in (self.curve, self.chooser, self.summary, self.anonymise, line(), self.panel):
             found.addWidget(widget)
         inner = QWidget()
         layout = QVBoxLayout(inner)
@@ -132,7 +127,8 @@ class ExplorerDock(QDockWidget):
         looking.points.connect(self._show_points)
         looking.said.connect(self.say)
         looking.progressed.connect(self._progress)
-        QgsProject.instance().layersWillBeRemoved.connect(self._lose_layers)
+        self._watch.edited.connect(self._edited)
+        self._watch.lost.connect(self._lose_layer)
         QgsProject.instance().cleared.connect(self.forget)
 
     def _own_layer_changed(self) -> None:
@@ -149,7 +145,7 @@ class ExplorerDock(QDockWidget):
             return
         self.say("")
         self._number_chosen = self._changed = False
-        self._watch(self.data.layers())
+        self._watch.watch(self.data.layers())
         self._asked = self.choices.choices()
         self.looking.begin(self.data.parameters(), self._asked)
 
@@ -171,7 +167,7 @@ class ExplorerDock(QDockWidget):
 
     def forget(self) -> None:
         """Clear: take the regions off the map, and let go of what was read."""
-        self._watch([])
+        self._watch.watch([])
         self.looking.forget()
         self.map.clear()
         self.say("")
@@ -180,10 +176,8 @@ class ExplorerDock(QDockWidget):
     def end(self) -> None:
         """Before the dock goes away for good."""
         self.looking.forget()
-        self._watch([])
-        project = QgsProject.instance()
-        project.layersWillBeRemoved.disconnect(self._lose_layers)
-        project.cleared.disconnect(self.forget)
+        self._watch.end()
+        QgsProject.instance().cleared.disconnect(self.forget)
         self.map.close()
 
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -220,7 +214,6 @@ class ExplorerDock(QDockWidget):
         self.bar.setVisible(looking.busy)
         self.cancel.setVisible(looking.busy)
         self.results.setEnabled(not self._stale)
-        self.anonymise.setEnabled(seen is not None and not self._stale)
         self.clear.setEnabled(seen is not None)
         self.data.entitle()
 
@@ -309,34 +302,11 @@ class ExplorerDock(QDockWidget):
             self._tell_stale()
             self._refresh()
 
-    def _lose_layers(self, identifiers: list[str]) -> None:
-        """Layers are about to leave the project: nothing may read them any more."""
-        gone = [one for one in self._watched if not sip.isdeleted(one) and one.id() in identifiers]
-        if not gone:
-            return
-        name = gone[0].name()
+    def _lose_layer(self, name: str) -> None:
+        """Nothing may read it any more once this returns."""
         if self.looking.reading:
             self.looking.stop()
-        self._watch([one for one in self._watched if one not in gone])
         self._gone = self._changed = True
         self.data.setCollapsed(False)
         self.say(tr("The layer “{name}” was removed from the project: choose another one.", name=name), True)
         self._refresh()
-
-    def _watch(self, layers: list[QgsMapLayer]) -> None:
-        """Hear when these layers change, and no longer of those before."""
-        for one in self._watched:
-            if not sip.isdeleted(one):
-                for signal in (one.dataChanged, one.layerModified, one.subsetStringChanged):
-                    signal.disconnect(self._edited)
-        self._watched = list(dict.fromkeys(layers))
-        for one in self._watched:
-            for signal in (one.dataChanged, one.layerModified, one.subsetStringChanged):
-                signal.connect(self._edited)
-
-
-def _line() -> QFrame:
-    line = QFrame()
-    line.setFrameShape(QFrame.Shape.HLine)
-    line.setFrameShadow(QFrame.Shadow.Sunken)
-    return line

@@ -6,15 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from qgis.PyQt.QtCore import Qt
 from qgis.PyQt.QtGui import QIcon
+from qgis.PyQt.QtWidgets import QMenu
 
 from ...algorithms.named import ICONS
 from ...algorithms.unavailable import missing_message
 from ...core.language import tr
-
-try:
-    from qgis.PyQt.QtWidgets import QAction
-except ImportError:  # Qt 6
-    from qgis.PyQt.QtGui import QAction
 
 if TYPE_CHECKING:
     from .dock import ExplorerDock
@@ -28,7 +24,9 @@ class ExplorerEntry:
     def __init__(self, iface: Any) -> None:
         self._iface = iface
         self.dock: ExplorerDock | None = None
-        self.action = QAction(QIcon(str(ICONS / "vbas.svg")), tr("VBAS explorer"), iface.mainWindow())
+        # A menu that nobody sees makes the action: its own class has moved from Qt 5 to Qt 6.
+        self._maker = QMenu(iface.mainWindow())
+        self.action = self._maker.addAction(QIcon(str(ICONS / "vbas.svg")), tr("VBAS explorer"))
         self.action.setObjectName("vbasExplorer")
         self.action.setCheckable(True)
         self.action.setToolTip(tr("VBAS explorer: look around before you anonymise"))
@@ -66,4 +64,4 @@ class ExplorerEntry:
             self.dock = None
         self._iface.removePluginMenu(MENU, self.action)
         self._iface.removeToolBarIcon(self.action)
-        self.action.deleteLater()
+        self._maker.deleteLater()

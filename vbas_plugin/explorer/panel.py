@@ -130,4 +130,4 @@ def _value(one: ValueLost) -> str:
 
 def _listed(title: str, items: list[str]) -> str:
     lines = "".join(f"<tr><td>•&nbsp;</td><td>{escape(one)}</td></tr>" for one in items)
-    return f"{escape(title)}<table cellspacing='0' cellpadding='0'>{lines}</table>"
+    return f"{escape(title)}<table>{lines}</table>"

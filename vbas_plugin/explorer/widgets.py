@@ -7,12 +7,18 @@ from qgis.PyQt.QtWidgets import (
     QAbstractSpinBox,
     QComboBox,
     QFormLayout,
+    QFrame,
     QLabel,
     QListWidget,
     QSizePolicy,
     QSlider,
     QWidget,
 )
+
+# Readable on a light and on a dark window.
+BESIDE = "padding:4px;border-left-width:4px;border-left-style:solid;border-left-color:"
+WRONG = f"{BESIDE}#d55e00;background:#fdecd8;color:#5c2a00"
+SAID = f"{BESIDE}#0072b2"
 
 
 class PassedOver(QObject):
@@ -75,3 +81,11 @@ def add_row(layout: QFormLayout, text: str, widget: QWidget, tip: str) -> None:
         layout.addRow(widget)
     else:
         layout.addRow(label, widget)
+
+
+def line() -> QFrame:
+    """Between two parts of the dock."""
+    between = QFrame()
+    between.setFrameShape(QFrame.Shape.HLine)
+    between.setFrameShadow(QFrame.Shadow.Sunken)
+    return between

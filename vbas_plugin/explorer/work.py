@@ -5,26 +5,39 @@ from __future__ import annotations
 import threading
 from typing import Callable
 
-from qgis.core import QgsApplication, QgsProcessingFeedback, QgsTask
+from qgis.core import (
+    Qgis,
+    QgsApplication,
+    QgsMessageLog,
+    QgsProcessingException,
+    QgsProcessingFeedback,
+    QgsTask,
+)
 from qgis.PyQt.QtCore import QObject, pyqtSignal
 
-from ...core.errors import Cancelled
+from ...algorithms.form.refusals import fault_of_the_program
+from ...core.errors import Cancelled, VbasError
 from ...core.language import tr
 
 Work = Callable[["Job"], object]
 LONGEST_WAIT = 20.0  # seconds for a job to see that it is cancelled
 
 
-class Warnings(QgsProcessingFeedback):
-    """Keeps the warnings of a job."""
+class Said(QgsProcessingFeedback):
+    """Keeps what a job says."""
 
     def __init__(self) -> None:
         super().__init__(False)
         self.warnings: list[str] = []
+        self.lines: list[str] = []
 
     def pushWarning(self, warning: str) -> None:
         """Called by whatever reads."""
         self.warnings.append(warning)
+
+    def pushInfo(self, info: str) -> None:
+        """Called by whatever reads."""
+        self.lines.append(info)
 
 
 class Job(QgsTask):
@@ -37,7 +50,7 @@ class Job(QgsTask):
 
     def __init__(self, title: str, work: Work, after: Job | None) -> None:
         super().__init__(title, QgsTask.Flag.CanCancel)
-        self.feedback = Warnings()
+        self.feedback = Said()
         self.feedback.progressChanged.connect(self.setProgress)
         self.ended = threading.Event()
         self.finished_by: Callable[[Job], None] = lambda job: None
@@ -59,10 +72,14 @@ class Job(QgsTask):
                 self._after.ended.wait()
             self.progress(0.0)
             self.result = self._work(self)
-        except Exception as error:
+        except (VbasError, QgsProcessingException, MemoryError) as error:
             # The frames of an exception hold the records, and who keeps it keeps them.
             error.__context__ = error.__cause__ = None
             self.error = error.with_traceback(None)
+            return False
+        except Exception as error:
+            self.error = VbasError(fault_of_the_program(error, False, self.feedback))
+            QgsMessageLog.logMessage("\n".join(self.feedback.lines), "VBAS", Qgis.MessageLevel.Warning)
             return False
         finally:
             self.ended.set()

@@ -18,7 +18,7 @@ from qgis.core import (
 from ....core.errors import InputError, VbasError, first_values
 from ....core.language import tr
 from ....core.plain_text import visible
-from .journals import JOURNALS
+from .journals import JOURNALS, other_tables
 
 # How names of tables begin that GeoPackages and SQLite keep for themselves; and where QGIS keeps styles.
 RESERVED = ("gpkg", "sqlite_", "rtree_")
@@ -274,15 +274,15 @@ class TablePlace:
         return []
 
     def discard(self) -> None:
-        """Drop the new table, and a file that was made for it."""
+        """Drop the new table, and a file that was made for it, unless it holds tables of other outputs."""
         if self._delivered:
             return
         with suppress(VbasError):
-            if self._makes_the_file and not self._exists(self._final):
+            if self._exists(self._new):
+                self._run(lambda connection: connection.dropVectorTable(self._table.schema, self._new))
+            if self._makes_the_file and not other_tables(self._table.file, self._new):
                 for ending in ("", *JOURNALS):
                     self._table.file.with_name(self._table.file.name + ending).unlink(missing_ok=True)
-            elif self._exists(self._new):
-                self._run(lambda connection: connection.dropVectorTable(self._table.schema, self._new))
 
     def _hand_on_styles(self) -> None:
         """Styles saved for the table that was replaced went with its name: they are for the new one."""

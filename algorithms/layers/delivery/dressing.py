@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from qgis.core import (
+    QgsLayerTreeLayer,
     QgsMapLayer,
     QgsProcessingContext,
     QgsProcessingFeedback,
@@ -17,6 +18,7 @@ from qgis.core import (
 )
 from qgis.PyQt import sip
 
+from ....core.language import tr
 from ..given import Given
 from .groups import LayerGroup
 from .styles import describe, legend_title, style
@@ -61,7 +63,16 @@ class Dressing(QgsProcessingLayerPostProcessorInterface):
         dress.group.take(layer, dress.name, project)
         node = project.layerTreeRoot().findLayer(layer.id())
         if node is not None and legend_title(dress.name):
-            node.setCustomProperty("legend/title-label", f"{layer.name()}: {legend_title(dress.name)}")
+            _tell_legend(layer, node, legend_title(dress.name))
+
+
+def _tell_legend(layer: QgsVectorLayer, node: QgsLayerTreeLayer, title: str) -> None:
+    """What the legend shows: over it in printed maps, and in the layer tree, whose legends have no title, where the
+    mouse points at the layer. The classes themselves say their unit."""
+    whole = tr("{name}: {value}", name=layer.name(), value=title)
+    node.setCustomProperty("legend/title-label", whole)
+    shown_at_mouse = layer if hasattr(layer, "setTitle") else layer.serverProperties()
+    shown_at_mouse.setTitle(whole)
 
 
 # QGIS takes them over and deletes them with the run's context, but Python would forget them long before.

@@ -93,7 +93,7 @@ def _refuse_type(one: QgsField, parameter: str) -> None:
             "written unchanged: choose a field of numbers, text, dates or times.",
             parameter=parameter,
             one=one.name(),
-            typename=one.typeName() or "unknown",
+            typename=one.typeName() or tr("unknown"),
         )
     )
 

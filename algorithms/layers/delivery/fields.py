@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from html import escape
 
-from qgis.core import QgsVectorLayer
+from qgis.core import QgsExpression, QgsVectorLayer
 
 from ....core.language import tr
 from ...compat import kind_of
@@ -135,7 +135,7 @@ TOLD = {
     "VORONOI": tr("Cell of region"),
     "SITE_POINTS": tr("Site of region"),
     "AREA_AUDIT": tr("Area"),
-    "AUDIT": "Point",
+    "AUDIT": tr("Point"),
     "LEFT_OUT": tr("Left out"),
     "AREAS": tr("Area"),
 }
@@ -165,10 +165,8 @@ def tell_features(layer: QgsVectorLayer, output: str) -> None:
     if kind is None:
         return
     key = next((there for name in NAMED_BY if (there := field_of(layer, name)) is not None), None)
-    title = f"'{kind}'" if key is None else f"concat('{kind} ', \"{key}\")"
     level = field_of(layer, "vbas_level")
-    if level is not None:
-        title = f"concat({title}, ', level ', \"{level}\")"
+    title = _title(kind, key, level)
     rows = [
         f"<tr><td>{escape(field.alias() or field.name())}&nbsp;</td><td><b>[% {_shown(field)} %]</b></td></tr>"
         for field in layer.fields()
@@ -176,6 +174,23 @@ def tell_features(layer: QgsVectorLayer, output: str) -> None:
     ]
     layer.setDisplayExpression(title)
     layer.setMapTipTemplate(f"<p><b>[% {title} %]</b></p><table>{''.join(rows)}</table>")
+
+
+def _title(kind: str, key: str | None, level: str | None) -> str:
+    """The expression of what a feature is called; key, level : the fields with its name and its level, if any."""
+    if key is None:
+        return QgsExpression.quotedString(kind)
+    if level is None:
+        words = tr("{kind} {name}", kind=kind, name=_NAME)
+    else:
+        words = tr("{kind} {name}, level {level}", kind=kind, name=_NAME, level=_LEVEL)
+    fields = {_NAME: f'"{key}"', _LEVEL: f'"{level}"'}
+    parts = [part for part in re.split(f"({_NAME}|{_LEVEL})", words) if part]
+    return f"concat({', '.join(fields.get(part) or QgsExpression.quotedString(part) for part in parts)})"
+
+
+# Where the values of these fields stand in a sentence: no translation holds such characters.
+_NAME, _LEVEL = "\x01", "\x02"
 
 
 def _shown(field: object) -> str:

@@ -27,7 +27,7 @@ from qgis.core import (
 )
 from qgis.PyQt.QtGui import QColor
 
-from ....core.language import plural, tr
+from ....core.language import plural, tr, written
 from ...compat import geometry_kind, python_value
 
 CLASSES = 6
@@ -150,11 +150,14 @@ class NestedLevels:
 
 @dataclass(frozen=True)
 class Categorised:
-    """A colour per value of a text field with few values; in the order of `colours` where that names them."""
+    """A colour per value of a text field with few values; in the order of `colours` where that names them.
+
+    The values are ours and English; the legend shows them in the language of the user. missing : its words for no value
+    """
 
     field: str
     colours: dict[str, str] = dataclass_field(default_factory=dict)
-    missing: str = "no value"
+    missing: str = ""
 
     def renderer(self, layer: QgsVectorLayer) -> QgsFeatureRenderer | None:
         """None where the layer lacks the field, has no value to show, or more of them than there are colours."""
@@ -169,13 +172,13 @@ class Categorised:
         free = iter([colour for colour in QUALITATIVE if colour not in self.colours.values()] + list(QUALITATIVE))
         categories = [
             QgsRendererCategory(
-                value, _symbol(layer, {"color": self.colours.get(value) or next(free), **OUTLINE}), value
+                value, _symbol(layer, {"color": self.colours.get(value) or next(free), **OUTLINE}), tr(value)
             )
             for value in shown
         ]
         if len(known) < len(values):
             # The category without a value takes all the rest, NULL among them.
-            categories.append(QgsRendererCategory(None, _symbol(layer, NO_VALUE), self.missing))
+            categories.append(QgsRendererCategory(None, _symbol(layer, NO_VALUE), self.missing or tr("no value")))
         return QgsCategorizedSymbolRenderer(name, categories)
 
 
@@ -234,7 +237,7 @@ def _classes(breaks: Sequence[float]) -> list[tuple[float, float, str]]:
 
 
 def _with_blanks(number: float) -> str:
-    return f"{number:,.6g}".replace(",", "\u00a0")
+    return written(f"{number:,.6g}".replace(",", "\u00a0"))
 
 
 def shades(ramp: tuple[str, ...], n: int) -> list[str]:

@@ -41,7 +41,7 @@ from .leftovers import tidy_up
 from .locks import one_run_on
 from .places import FilePlace, deliver
 from .second_count import check_layer
-from .styles import describe, store_style, style
+from .styles import describe, store_look, style
 from .temporary import announce_layer, belongs_in_a_file, temporary_file
 from .writing import fill_sink, in_one_sentence, write_file, write_text
 
@@ -136,7 +136,7 @@ class Outputs:
                 if not file.exists():  # a Shapefile without shapes is a .dbf alone
                     file, destination = file.with_suffix(".dbf"), destination.with_suffix(".dbf")
                     self._files[name] = (file, destination)
-                store_style(file, name, title, self._labelled(name))
+                self._store_look(file, name)
                 self._note(file, destination, title)
                 settle(file)
                 self._counting.begin(name, file, table, check)
@@ -204,7 +204,7 @@ class Outputs:
                 if name in self._results and kind_of_output(title) == kind
             ]
             if where:
-                self._feedback.pushInfo(f"{what}: {', '.join(where)}.")
+                self._feedback.pushInfo(tr("{what}: {where}.", what=what, where=", ".join(where)))
 
     def _announce(self, name: str, destination: Path) -> str:
         """Tell QGIS of a finished file, so that it is loaded if the user wanted that."""
@@ -241,6 +241,10 @@ class Outputs:
         """Let a layer that is in no file of the user's say what it is, and look like it."""
         style(layer, name, self._labelled(name))
         describe(layer, self._titles[name], history=self._history)
+
+    def _store_look(self, file: Path, name: str) -> None:
+        told = self._titles[name], self._labelled(name), self._given.definition(name).help(), self._history
+        store_look(file, name, *told)
 
     def _labelled(self, name: str) -> bool:
         """Whether the regions of an output are numbered: of two layers over each other only one is."""

@@ -18,7 +18,7 @@ from qgis.core import (
 )
 from qgis.PyQt.QtGui import QColor
 
-from ....core.language import tr
+from ....core.language import as_data, tr
 from ...compat import geometry_kind, label_placement
 from ..tables import FOR_RELEASE, INTERNAL, TEST_DATA, kind_of_output
 from .fields import name_fields, tell_features
@@ -36,18 +36,18 @@ from .looks import (
 from .opening import opened
 
 RELEASED = Graduated(
-    ("released", "area_km2"), "{0} / {1}", "records/km²", tr("none released"), tr("no surface"), GREENS_TO_BLUES
+    ("released", "area_km2"), "{0} / {1}", tr("records/km²"), tr("none released"), tr("no surface"), GREENS_TO_BLUES
 )
 Look = Union[Graduated, NestedLevels, Categorised, Plain]
 # Of the demonstration city, from the centre outwards, in the same eight colours.
 DISTRICTS = {
-    "centre": "#d55e00",
-    "inner suburb": "#e69f00",
-    "north end": "#cc79a7",
-    "university": "#0072b2",
-    "outer suburb": "#f0e442",
-    "rural": "#009e73",
-    "river": "#56b4e9",
+    as_data("centre"): "#d55e00",
+    as_data("inner suburb"): "#e69f00",
+    as_data("north end"): "#cc79a7",
+    as_data("university"): "#0072b2",
+    as_data("outer suburb"): "#f0e442",
+    as_data("rural"): "#009e73",
+    as_data("river"): "#56b4e9",
 }
 POINT = {"name": "circle", "outline_color": "#ffffff"}
 # The looks of each output by preference; the last fits every layer.
@@ -81,7 +81,7 @@ LOOKS: dict[str, tuple[Look, ...]] = {
         Plain(REGION),
     ),
     "GROUPS": (
-        Graduated(("density",), "{0}", "people/km²", "nobody", tr("no surface"), GREENS_TO_BLUES),
+        Graduated(("density",), "{0}", tr("people/km²"), tr("nobody"), tr("no surface"), GREENS_TO_BLUES),
         Plain(REGION),
     ),
     "AREAS": (Categorised("district", DISTRICTS), Plain(REGION)),
@@ -101,7 +101,7 @@ LEGENDS = {
     "REGION_AUDIT": tr("records suppressed, % of all"),
     "AREA_AUDIT": tr("households below the wanted anonymity, %"),
     "GROUPS": tr("people per km²"),
-    "AREAS": "district",
+    "AREAS": tr("district"),
     "AUDIT": tr("what became of each point"),
     "LEFT_OUT": tr("why it is left out"),
 }
@@ -150,15 +150,22 @@ def describe(layer: QgsVectorLayer, title: str, name: str | None = None, abstrac
     layer.setMetadata(metadata)
 
 
-def store_style(file: Path, name: str, title: str, labelled: bool = True) -> None:
-    """Keep the style with the file: inside a GeoPackage, beside any other format."""
+def store_look(file: Path, name: str, title: str, labelled: bool = True, abstract: str = "", history: str = "") -> None:
+    """Keep style and metadata with the file: inside a GeoPackage, beside any other format that is drawn.
+
+    Arguments as for `style` and `describe`.
+    """
+    in_the_file = file.suffix.lower() == ".gpkg"
     with opened(file, title) as layer:
-        if not layer.isValid() or not style(layer, name, labelled):
+        drawn = layer.isValid() and style(layer, name, labelled)
+        if not layer.isValid() or not (drawn or in_the_file):
             return
-        if file.suffix.lower() == ".gpkg":
-            layer.saveStyleToDatabase(name.lower(), title, True, "")
-        else:
+        if not in_the_file:
             layer.saveNamedStyle(str(file.with_suffix(".qml")))
+        elif drawn:
+            layer.saveStyleToDatabase(name.lower(), title, True, "")
+        describe(layer, title, None, abstract, history)
+        layer.saveDefaultMetadata()
 
 
 def _label_regions(layer: QgsVectorLayer) -> None:

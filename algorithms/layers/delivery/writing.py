@@ -176,6 +176,6 @@ def _multi(table: Table) -> list[shapely.Geometry]:
     if table.geometry != "polygons":
         return list(table.shapes)
     return [
-        shape if shape.geom_type == "MultiPolygon" else shapely.multipolygons([shape] if not shape.is_empty else [])
+        shape if shape.geom_type == "MultiPolygon" else shapely.MultiPolygon([] if shape.is_empty else [shape])
         for shape in table.shapes
     ]

@@ -112,7 +112,7 @@ class CheckedSource:
         names = [fields[i].name() for i in self._wanted(request)]
         refuse_unreadable(self.name, fields, names)
         # The reader opens the files before they are held: closing a file gives up the locks on it.
-        features = self._source.getFeatures(request, flags)
+        features = self._source.getFeatures(_with_all_of_one_name(request, fields), flags)
         done = 0
         with ExitStack() as stack:
             n_rows = None
@@ -164,6 +164,17 @@ class CheckedSource:
         if value is not None and value.featureLimit >= 0 and n_rows is not None:
             n_rows = min(n_rows, value.featureLimit)
         return n_rows
+
+
+def _with_all_of_one_name(request: QgsFeatureRequest, fields: QgsFields) -> QgsFeatureRequest:
+    """The request; for all fields where two have names that differ in case only.
+
+    GDAL would leave out both where one is not asked for, and QGIS show no values.
+    """
+    if len({name.lower() for name in fields.names()}) == len(fields):
+        return request
+    whole = QgsFeatureRequest(request)
+    return whole.setFlags(whole.flags() & ~QgsFeatureRequest.Flag.SubsetOfAttributes)
 
 
 def layer_file(layer: QgsVectorLayer) -> LayerFile | None:

@@ -87,9 +87,9 @@ def read_levels(
         raise InputError(tr("CROSSWALK is empty: it needs a row per area."))
     if areas is None:  # an identifier that stands twice is reported below
         once = list(dict.fromkeys(identifiers))
-        areas = make_areas(once, np.zeros((len(once), 2)), None, "CROSSWALK_ID")
+        areas = make_areas(once, np.zeros((len(once), 2)), None, id_field, "CROSSWALK")
     crosswalks = [crosswalk_from_table(areas, identifiers, column) for column in numbers]
-    return areas, make_levels(areas, crosswalks, titles=[f"“{name}”" for name in names], keep_all=True)
+    return areas, make_levels(areas, crosswalks, titles=[tr("“{name}”", name=name) for name in names], keep_all=True)
 
 
 def read_sites(source: QgsProcessingFeatureSource, layer: AreaLayer, feedback: QgsProcessingFeedback) -> np.ndarray:

@@ -58,7 +58,7 @@ def read_records(
     names = [area_field, *quasi_identifiers, *kept, *([count_field] if count_field else []), *members.values()]
     names = list(dict.fromkeys(names))
     columns = read_columns(source, names, feedback)
-    counts = _counts(columns[count_field], count_field) if count_field else None
+    counts = counts_of(columns[count_field], count_field) if count_field else None
     return RecordTable(
         columns[area_field],
         {name: columns[name] for name in quasi_identifiers},
@@ -82,7 +82,7 @@ def read_area_counts(
         field_index(source.fields(), count_field, "RECORD_COUNT", "RECORDS")
         names.append(count_field)
     columns = read_columns(source, names, feedback)
-    counts = _counts(columns[count_field], count_field) if count_field else None
+    counts = counts_of(columns[count_field], count_field) if count_field else None
     return RecordTable(columns[area_field], {}, {}, counts)
 
 
@@ -94,7 +94,7 @@ def read_columns(source: CheckedSource, names: Sequence[str], feedback: QgsProce
         feedback.setProgress(READ * min(fraction, 1.0))
 
     fields = source.fields()
-    indexes = [fields.lookupField(name) for name in names]
+    indexes = [field_index(fields, name, source.name, source.name) for name in names]
     own = [fields[index].name() for index in indexes]
     columns = _read_file(source, own, progress) or _read_features(source, indexes, progress)
     for name in own:
@@ -170,8 +170,8 @@ DECLARED = {"integer": ("MEDIUMINT",), "long": ("INTEGER", "INT"), "real": ("DOU
 LONGEST_IN_DBF = 254
 
 
-def _counts(column: Column, field: str) -> np.ndarray:
-    """RECORD_COUNT by row: the categories are checked and converted, not the rows."""
+def counts_of(column: Column, field: str) -> np.ndarray:
+    """RECORD_COUNT by row, (N,) int64: the categories are checked and converted, not the rows. Raises InputError."""
     categories = number_or_missing(column.categories.tolist(), field, "RECORD_COUNT", column.categories)
     return checked_counts(categories[column.codes], field) if len(column) else np.empty(0, np.int64)
 
@@ -225,7 +225,10 @@ def open_table(file: LayerFile) -> tuple[gdal.Dataset | None, ogr.Layer | None]:
 def shows_the_same(layer: QgsVectorLayer, table: ogr.Layer, names: Sequence[str]) -> bool:
     """Whether the stream holds these fields just as the layer shows them."""
     definition = table.GetLayerDefn()
+    there = [definition.GetFieldDefn(i).GetName().lower() for i in range(definition.GetFieldCount())]
     for name in names:
+        if there.count(name.lower()) > 1:  # GDAL finds fields by their letters, whatever their case
+            return False
         index = definition.GetFieldIndex(name)
         if index < 0:
             return False

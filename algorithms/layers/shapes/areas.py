@@ -21,7 +21,7 @@ from ....core.neighbours import polygon_neighbours
 from ....core.progress import Progress, silent
 from ..reading.fields import number_or_missing
 from .projection import drawn, equal_area_crs, in_crs, north_of, planar_crs
-from .surfaces import read_surfaces
+from .surfaces import AREA, read_surfaces
 
 CENTROID, POINT_ON_SURFACE = "centroid", "point on surface"
 AREA_POINTS = (CENTROID, POINT_ON_SURFACE)
@@ -86,7 +86,7 @@ def read_areas(
 ) -> AreaLayer:
     """Read REGIONS. Raises InputError for all that makes areas unusable, naming field and values."""
     population = [(population_field, "POPULATION")] if population_field else []
-    read = read_surfaces(source, "REGIONS", "area", (id_field, "REGION_ID"), population, feedback)
+    read = read_surfaces(source, "REGIONS", AREA, (id_field, "REGION_ID"), population, feedback)
     shapes, crs = read.shapes, read.crs
     planar = planar_crs(crs, shapes, feedback)
     measured = in_crs(shapes, crs, planar, context)

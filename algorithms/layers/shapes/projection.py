@@ -48,26 +48,40 @@ def planar_crs(
     vectors = unit_vectors(shapes, crs)
     centre = _mean_direction(vectors)
     reason = "geographic" if crs.isGeographic() else warped or tr("not in metres")
-    sentence = tr(
-        "{layer} is in {authid}, which is {reason}: ",
+    why = tr(
+        "{layer} is in {authid}, which is {reason}",
         layer=layer,
         authid=crs.authid() or tr("a CRS of its own"),
         reason=reason,
     )
     if in_canada(_degrees(vectors)):
         planar = QgsCoordinateReferenceSystem(CANADA)
-        sentence += tr(
-            "distances are measured in Statistics Canada's Lambert projection ({canada}), in which they are "
-            "{longer} than on the ground in the middle of the layer; areas in an equal-area "
-            "projection.",
-            canada=CANADA,
-            longer=_longer(planar, centre),
+        per_cent = _longer(planar, centre)
+        sentence = (
+            tr(
+                "{why}: distances are measured in Statistics Canada's Lambert projection ({canada}), in which they are "
+                "{per_cent:.1f} % longer than on the ground in the middle of the layer; areas in an equal-area "
+                "projection.",
+                why=why,
+                canada=CANADA,
+                per_cent=per_cent,
+            )
+            if per_cent > 0
+            else tr(
+                "{why}: distances are measured in Statistics Canada's Lambert projection ({canada}), in which they are "
+                "{per_cent:.1f} % shorter than on the ground in the middle of the layer; areas in an equal-area "
+                "projection.",
+                why=why,
+                canada=CANADA,
+                per_cent=-per_cent,
+            )
         )
     else:
         planar = _equal_area(centre)
-        sentence += tr(
-            "distances and areas are measured in the Lambert azimuthal equal-area projection centred on the layer "
-            "({toproj}).",
+        sentence = tr(
+            "{why}: distances and areas are measured in the Lambert azimuthal equal-area projection centred on the "
+            "layer ({toproj}).",
+            why=why,
             toproj=planar.toProj(),
         )
     if warped:
@@ -221,13 +235,12 @@ def _equal_area(centre: np.ndarray) -> QgsCoordinateReferenceSystem:
     return planar
 
 
-def _longer(planar: QgsCoordinateReferenceSystem, centre: np.ndarray) -> str:
-    """How much longer or shorter a short line at a direction is in a plane than it is on the ground, in words."""
+def _longer(planar: QgsCoordinateReferenceSystem, centre: np.ndarray) -> float:
+    """By how many per cent a short line at a direction is longer in a plane than it is on the ground."""
     true = _equal_area(centre)
     turn = QgsCoordinateTransform(true, planar, QgsProcessingContext().transformContext())
     square = transformed(np.array([shapely.box(-500, -500, 500, 500)]), turn)
-    per_cent = 100 * (float(np.sqrt(shapely.area(square)[0])) / 1000 - 1)
-    return f"{abs(per_cent):.1f} % {'longer' if per_cent > 0 else 'shorter'}"
+    return 100 * (float(np.sqrt(shapely.area(square)[0])) / 1000 - 1)
 
 
 def in_canada(degrees: np.ndarray) -> bool:

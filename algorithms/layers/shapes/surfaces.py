@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import shapely
@@ -19,6 +20,7 @@ from qgis.core import (
 )
 
 from ....core.areas import identifier_text
+from ....core.drawing import surface_of
 from ....core.errors import InputError, first_values
 from ....core.language import tr
 from ....core.plain_text import plain_text
@@ -29,6 +31,16 @@ from ..reading.fields import field_index, number_or_missing
 from .projection import in_crs, planar_crs
 
 FieldOf = tuple[str, str]  # a field, and the parameter that names it
+
+
+class Noun(NamedTuple):
+    """What a shape is, for messages: one, and several."""
+
+    one: str
+    many: str
+
+
+AREA, CELL = Noun(tr("area"), tr("areas")), Noun(tr("cell"), tr("cells"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +87,7 @@ class SurfaceLayer:
 def read_surfaces(
     source: QgsProcessingFeatureSource,
     layer: str,
-    noun: str,
+    noun: Noun,
     id_field: FieldOf | None,
     others: Sequence[FieldOf],
     feedback: QgsProcessingFeedback,
@@ -84,7 +96,7 @@ def read_surfaces(
 ) -> SurfaceLayer:
     """Read the identifiers, other fields, and shapes.
 
-    layer : the parameter; id_field : None to number them; noun : what a shape is, such as “area”; as_text : an
+    layer : the parameter; id_field : None to number them; noun : what a shape is; as_text : an
     identifier for messages; points : whether one point for each will do. Raises InputError for a field that is not
     there, a layer without a CRS or of another kind of geometry, an empty geometry, metres said to be degrees, and
     polygons without a surface.
@@ -112,9 +124,9 @@ def read_surfaces(
     if absent.any():
         raise InputError(
             tr(
-                "{n_absent} {noun}s of {layer} have an empty geometry ({first}): repair or remove them.",
+                "{n_absent} {many} of {layer} have an empty geometry ({first}): repair or remove them.",
                 n_absent=int(absent.sum()),
-                noun=noun,
+                many=noun.many,
                 layer=layer,
                 first=first_values(texts[absent]),
             )
@@ -135,7 +147,7 @@ def read_surfaces(
     )
 
 
-def _check_kind(source: QgsProcessingFeatureSource, layer: str, noun: str, points: bool) -> None:
+def _check_kind(source: QgsProcessingFeatureSource, layer: str, noun: Noun, points: bool) -> None:
     """Refuse a layer without a CRS, or of another kind of geometry."""
     if not source.sourceCrs().isValid():
         raise InputError(tr("{layer} has no coordinate reference system: assign the layer its CRS first.", layer=layer))
@@ -145,12 +157,13 @@ def _check_kind(source: QgsProcessingFeatureSource, layer: str, noun: str, point
     if points:
         raise InputError(
             tr(
-                "{layer} has neither polygons nor points: give a layer of {noun}s, or of one point per {noun}.",
+                "{layer} has neither polygons nor points: give a layer of {many}, or of one point per {noun}.",
                 layer=layer,
-                noun=noun,
+                many=noun.many,
+                noun=noun.one,
             )
         )
-    raise InputError(tr("{layer} has no polygons: give a layer of {noun}s.", layer=layer, noun=noun))
+    raise InputError(tr("{layer} has no polygons: give a layer of {many}.", layer=layer, many=noun.many))
 
 
 def _wkb_of(geometry: QgsGeometry) -> bytes | None:
@@ -177,7 +190,7 @@ def _repaired(shapes: np.ndarray, texts: np.ndarray, feedback: QgsProcessingFeed
         )
     )
     shapes = shapes.copy()
-    shapes[invalid] = [_surface(shape) for shape in shapely.make_valid(shapes[invalid])]
+    shapes[invalid] = [surface_of(shape) for shape in shapely.make_valid(shapes[invalid])]
     flat = shapely.area(shapes) == 0
     if flat.any():
         raise InputError(
@@ -189,12 +202,6 @@ def _repaired(shapes: np.ndarray, texts: np.ndarray, feedback: QgsProcessingFeed
             )
         )
     return shapes
-
-
-def _surface(shape: shapely.Geometry) -> shapely.Geometry:
-    """The polygons in what make_valid gives, without the lines and points it may leave."""
-    parts = shapely.get_parts(shapely.get_parts(shape))
-    return shapely.union_all(parts[shapely.get_dimensions(parts) == 2])
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,7 +233,7 @@ class PopulatedLayer:
 def read_populated(
     source: QgsProcessingFeatureSource,
     layer: str,
-    noun: str,
+    noun: Noun,
     id_field: FieldOf | None,
     populations: Sequence[FieldOf],
     context: QgsProcessingContext,
@@ -242,7 +249,7 @@ def read_populated(
     """
     read = read_surfaces(source, layer, noun, id_field, [*populations, *further], feedback, as_text, points)
     if not read.identifiers:
-        raise InputError(tr("{layer} is empty: give a layer with at least one {noun}.", layer=layer, noun=noun))
+        raise InputError(tr("{layer} is empty: give a layer with at least one feature.", layer=layer))
     planar = planar or planar_crs(read.crs, read.shapes, feedback, layer)
     return PopulatedLayer(
         read.identifiers,

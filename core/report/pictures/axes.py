@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...arrays import to_list
-from ...language import tr
+from ...language import tr, written
 from ..numbers import shown
 from .svg import FONT, GRID, INK, LETTER, QUIET, element, words
 
@@ -141,8 +141,8 @@ def _mark(value: float) -> str:
     value += 0.0  # no -0
     if abs(value) >= 1e6:
         power = int(np.floor(np.log10(abs(value)) / 3) * 3)
-        names = {6: "million", 9: "billion"}
-        if power in names:
-            return f"{value / 10.0**power:g} {names[power]}"
-        return f"{value:.1e}"
-    return shown(value) if abs(value) >= 1000 else f"{value:.6g}"
+        many = value / 10.0**power
+        if power == 6:
+            return tr("{n:g} million", n=many)
+        return tr("{n:g} billion", n=many) if power == 9 else written(f"{value:.1e}")
+    return shown(value) if abs(value) >= 1000 else written(f"{value:.6g}")

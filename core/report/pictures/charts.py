@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...arrays import to_list
-from ...language import tr
+from ...language import in_turn, tr
 from ..numbers import shown
 from .axes import BOTTOM, RIGHT, TOP, WIDE, WIDTH, Axis, Frame, linear, logarithmic, with_outliers
 from .svg import DASHES, FONT, INK, LETTER, MARK, QUIET, SERIES, caption, clipped, element, hint, legend, picture, words
@@ -118,7 +118,9 @@ def horizontal_bars(
         parts.insert(0, element("path", d=path, stroke=MARK, stroke_width=1.5, stroke_dasharray="5 4"))
     if (values > limit).any():
         text = tr("{text} Bars with a gap are cut off: the number is their length.", text=text)
-    described = "; ".join(f"{name}: {shown(length)}" for name, length in list(zip(names, to_list(values)))[:60])
+    described = in_turn(
+        tr("{name}: {value}", name=name, value=shown(length)) for name, length in list(zip(names, to_list(values)))[:60]
+    )
     return picture("".join(parts), WIDTH, y + 4, text, described) + caption(text)
 
 
@@ -137,7 +139,7 @@ def _bar(name: str, length: float, column: float, y: float, scale: float, limit:
         rest = wide - GAP
         shape = f"M{column:.1f} {top:.1f}h{rest:.1f}l-5 {tall:.1f}H{column:.1f}z"
         shape += f"M{column + rest + 5:.1f} {top:.1f}H{column + wide:.1f}v{tall:.1f}h-{GAP:.1f}z"
-    drawn = element("path", hint(f"{name}: {shown(length)}"), d=shape, fill=FILL)
+    drawn = element("path", hint(tr("{name}: {value}", name=name, value=shown(length))), d=shape, fill=FILL)
     return (
         words(column - 7, y + 15, clipped(name, LONGEST_NAME), text_anchor="end", fill=INK)
         + drawn
@@ -171,13 +173,20 @@ def lines(
             content += element("path", d=path, fill="none", stroke=colour, stroke_width=2, stroke_dasharray=dash)
         if len(x) <= BINS:
             content += "".join(
-                element("circle", hint(f"{name}: {shown(x[j])}, {shown(y[j])}"), cx=a, cy=b, r=3, fill=colour)
+                element(
+                    "circle",
+                    hint(tr("{name}: {value}", name=name, value=f"{shown(x[j])}, {shown(y[j])}")),
+                    cx=a,
+                    cy=b,
+                    r=3,
+                    fill=colour,
+                )
                 for j, (a, b) in enumerate(zip(*map(to_list, frame.at(x, y))))
             )
         key.append((colour, dash, name))
     if level is not None:
         content += _across(frame, y=level)
-    described = "; ".join(_run_of(name, x, y) for name, (x, y) in series.items())
+    described = in_turn(_run_of(name, x, y) for name, (x, y) in series.items())
     whole = picture(
         content,
         WIDTH,
@@ -211,7 +220,7 @@ def scatter(
             path = "M" + "L".join(f"{across[j]:.1f} {upwards[j]:.1f}" for j in best)
             content += element("path", d=path, fill="none", stroke=colour, stroke_width=1, stroke_dasharray="2 3")
         for j in own:
-            told = hint(f"{every[j].name}: {shown(every[j].x)}, {shown(every[j].y)}")
+            told = hint(tr("{name}: {value}", name=every[j].name, value=f"{shown(every[j].x)}, {shown(every[j].y)}"))
             if every[j].marked:
                 a, b = across[j], upwards[j]
                 shape = f"M{a:.1f} {b - 7:.1f}l7 7l-7 7l-7-7z"
@@ -220,10 +229,10 @@ def scatter(
             else:
                 content += element("circle", told, cx=across[j], cy=upwards[j], r=4, fill=colour, fill_opacity=0.55)
         if series or len(best) < len(own):
-            key.append((colour, "point", series or "others"))
+            key.append((colour, "point", series or tr("others")))
     if any(point.marked for point in every):
         key.append((SERIES[0] if len(names) == 1 else QUIET, "diamond", tr("not beaten in both by any other")))
-    marked = "; ".join(
+    marked = in_turn(
         tr("{label}: {name}, {x} and {y}", label=p.label, name=p.name, x=shown(p.x), y=shown(p.y))
         for p in every
         if p.marked

@@ -30,7 +30,7 @@ def classes_of(values: np.ndarray, like: np.ndarray | None = None) -> tuple[np.n
     ends = [shown(value) for value in to_list(inner)]
     labels = [
         tr("below {ends}", ends=ends[0]),
-        *(f"{low} to {high}" for low, high in zip(ends, ends[1:])),
+        *(tr("{start} to {end}", start=low, end=high) for low, high in zip(ends, ends[1:])),
         tr("{ends} and more", ends=ends[-1]),
     ]
     return np.digitize(values, inner), labels

@@ -37,12 +37,13 @@ def region_map(
     unit: str = "",
     north: float | None = None,
     like: np.ndarray | None = None,
+    most: int = MOST_POINTS,
 ) -> str:
     """A map of polygons coloured by class of value; pointing at one shows its label.
 
     shapes : (m,) polygons in planar coordinates, metres; values : (m,) numbers; labels : m texts; text : what the
     colours say, below the map; unit : of the values, above the key; north : degrees clockwise from the top, None for no
-    arrow; like : the values of another map, whose classes and colours are taken.
+    arrow; like : the values of another map, whose classes and colours are taken; most : points of all outlines.
     """
     bounds = shapely.total_bounds(shapes) if len(shapes) else np.full(4, np.nan)
     if not np.isfinite(bounds).all():
@@ -57,7 +58,7 @@ def region_map(
         used = np.unique(place)
         local = np.array([_united(local[place == one]) for one in to_list(used)], dtype=object)
         place, labels = used, [names[one] for one in to_list(used)]
-    outlines = paths(local, SMALLEST_SEEN * GRID, MOST_POINTS)
+    outlines = paths(local, SMALLEST_SEEN * GRID, min(most, MOST_POINTS))
     by_tone: dict[int, list[str]] = {}
     for path, tone, label in zip(outlines, to_list(place), labels):
         if path:
@@ -108,7 +109,7 @@ def scale_bar(x: float, y: float, scale: float, room: float) -> str:
     step = 10.0 ** np.floor(np.log10(longest))
     metres = float(max(one * step for one in (0.5, 1, 2, 5) if one * step <= longest * (1 + 1e-9)))
     end = x + metres * scale
-    label = f"{shown(metres / 1000)} km" if metres >= 1000 else f"{metres:g} m"
+    label = f"{shown(metres / 1000)} km" if metres >= 1000 else f"{shown(metres)} m"
     bar = element("path", d=f"M{x:.1f} {y:.1f}v8H{end:.1f}v-8", fill="none", stroke=INK, stroke_width=1.5)
     return bar + words(x, y + 28, label, FONT, fill=INK)
 

@@ -1,0 +1,117 @@
+"""Jobs whose results are written down, to be compared between languages. Run by test_french.py, once in each."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+from qgis.core import QgsApplication
+
+from .conftest import make_grid, make_layer
+
+FOLDER = Path(os.environ.get("VBAS_RESULTS", "."))
+
+
+@pytest.fixture(scope="module")
+def town():
+    """Areas of a town with districts, its records, points and cells of it."""
+    areas, records = make_grid()
+    rng = np.random.default_rng(5)
+    spots = [f"Point({x} {y})" for x, y in rng.uniform((630_000, 5_520_000), (633_000, 5_523_000), (120, 2))]
+    points = make_layer({"case": list(range(120))}, spots, "EPSG:26914")
+    squares = [
+        f"Polygon(({x} {y}, {x + 100} {y}, {x + 100} {y + 100}, {x} {y + 100}, {x} {y}))"
+        for y in 5_463_000 + 100 * np.arange(8)
+        for x in [*(594_000 + 100 * np.arange(8)), 700_000]
+    ]
+    cells = {"cell": [f"c{i}" for i in range(72)], "people": rng.integers(0, 30, 72).tolist()}
+    return {
+        "areas": areas,
+        "records": records,
+        "points": points,
+        "cells": make_layer(cells, squares, "EPSG:26914"),
+        "coarser": make_layer({"attribute": ["sex"] * 2, "value": ["F", "M"], "level_1": ["*"] * 2}),
+    }
+
+
+# Outputs that are written as CSV, to be compared byte for byte.
+AS_TEXT = ("RELEASED_RECORDS", "CROSSWALK", "RECORDS")
+REGIONS = {"REGIONS": "@areas", "REGION_ID": "da", "POPULATION": "people"}
+PEOPLE = {"RECORDS": "@records", "RECORD_REGION": "home", "QUASI_IDENTIFIERS": ["sex", "age"]}
+JOBS = {
+    "anonymize": {**REGIONS, **PEOPLE, "KEEP_FIELDS": ["diagnosis"], "K": 12},
+    "anonymize, nested": {
+        **REGIONS,
+        **PEOPLE,
+        "RELEASE": "nested levels",
+        "K": 30,
+        "HIERARCHIES": "@coarser",
+        "LEVELS_COARSER": ["sex", "1"],
+    },
+    "anonymize, register": {**REGIONS, **PEOPLE, "REGISTER": "#register.gpkg"},
+    "compare": {
+        **REGIONS,
+        **PEOPLE,
+        "AGGREGATIONS": [0],
+        "BASELINES": [0, 1],
+        "CUTOFF": 30.0,
+        "BUDGETS": "1",
+        "GENERALISE": ["sex", "1"],
+        "HIERARCHIES": "@coarser",
+        "NESTED": [0],
+    },
+    "demonstrationcity": {},
+    "donutmask": {"POINTS": "@points", "AREAS": "@areas", "POPULATION": "people", "SEED": 1, "KEEP_FIELDS": ["case"]},
+    "partitioncells": {"CELLS": "@cells", "CELL_ID": "cell", "POPULATIONS": ["people"], "K": 60},
+    "checkrelease": {"RECORDS": "@records", "QUASI_IDENTIFIERS": ["home", "age"], "K": 10, "STOP": False},
+}
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_job(run, town, monkeypatch, job):
+    monkeypatch.setattr("vbas.core.synthetic.city.N_AREAS", 40)
+    name = job.partition(",")[0]
+    algorithm = QgsApplication.processingRegistry().algorithmById(f"vbas:{name}").create()
+    own = FOLDER / job.replace(", ", "_")
+    own.mkdir()
+
+    def given(value):
+        if isinstance(value, str) and value.startswith("#"):
+            return str(own / value[1:])
+        return town[value[1:]] if isinstance(value, str) and value.startswith("@") else value
+
+    known = {one.name() for one in algorithm.parameterDefinitions()}
+    parameters = {key: given(value) for key, value in JOBS[job].items()}
+    assert set(parameters) <= known, set(parameters) - known
+    for out in algorithm.destinationParameterDefinitions():
+        ending = "html" if out.type() == "fileDestination" else "csv" if out.name() in AS_TEXT else "gpkg"
+        parameters[out.name()] = str(own / f"{out.name().lower()}.{ending}")
+    done = run(name, **parameters)
+    facts = {
+        "results": {key: value for key, value in done.results.items() if key != "RUNNING_TIME"},
+        "parameters": {
+            one.name(): one.options() if one.type() == "enum" else one.type()
+            for one in algorithm.parameterDefinitions()
+        },
+        "tables": {file.name: _rows(file) for file in sorted(own.glob("*.gpkg"))},
+    }
+    (own / "facts.json").write_text(json.dumps(facts, default=str, indent=1), encoding="utf-8")
+
+
+def _rows(file):
+    """Columns and rows of every layer of a GeoPackage, without what tells when it was written, and styles."""
+    with closing(sqlite3.connect(file)) as connection:
+        tables = [name for (name,) in connection.execute("SELECT table_name FROM gpkg_contents ORDER BY 1")]
+        found = {}
+        for table in tables:
+            if table != "layer_styles":
+                rows = connection.execute(f'SELECT * FROM "{table}"')
+                names = [column[0] for column in rows.description]
+                kept = [i for i, one in enumerate(names) if one not in ("time", "seconds", "problem")]
+                found[table] = [[names[i] for i in kept], [[str(row[i]) for i in kept] for row in rows]]
+        return found

@@ -1,0 +1,62 @@
+"""The toolbox in French: each form looked at, filled and run by its widgets, in a process that speaks French.
+
+The language is chosen before the package is imported, so it needs a process of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from .test_dialogs import FORMS
+
+HERE = Path(__file__).resolve().parent
+
+
+def in_language(code, *tests, **variables):
+    """Run tests in a process that speaks a language; fails with what they say where they fail."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider", *tests],
+        capture_output=True,
+        text=True,
+        cwd=HERE.parent.parent,
+        env={**environment, "VBAS_LANGUAGE": code, **variables},
+        timeout=1200,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-1000:]
+    return done.stdout
+
+
+def test_every_form_is_french_from_label_to_help():
+    assert f"{2 * len(FORMS) + 1} passed" in in_language("fr", str(HERE / "in_french.py"))
+
+
+def test_every_form_runs_in_french():
+    test = HERE / "test_dialogs.py"
+    done = in_language(
+        "fr_CA", *(f"{test}::test_form_runs_and_its_outputs_are_seen[{name}-temporary]" for name in FORMS)
+    )
+    assert "passed" in done and "failed" not in done
+
+
+def test_language_changes_no_datum(tmp_path):
+    found = {}
+    for code in ("en", "fr"):
+        (tmp_path / code).mkdir()
+        in_language(code, str(HERE / "in_either_language.py"), VBAS_RESULTS=str(tmp_path / code))
+        files = [file for file in sorted((tmp_path / code).rglob("*")) if file.suffix in (".csv", ".json", ".html")]
+        found[code] = {
+            str(file.relative_to(tmp_path / code)): file.read_text(encoding="utf-8").replace(f"/{code}/", "/")
+            for file in files
+        }
+    english, french = found["en"], found["fr"]
+    assert list(english) == list(french) and len(english) > 20
+    for name, text in english.items():
+        if name.endswith(".html"):
+            assert '<html lang="en"' in text and '<html lang="fr"' in french[name]
+        else:
+            assert text == french[name], name

@@ -1,0 +1,100 @@
+"""The judge hears what is wrong: faults put into the program on purpose, each with words of the complaint."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from vbas.algorithms import one_level
+from vbas.algorithms.compat import field
+from vbas.core.errors import VbasError
+from vbas.core.records.columns import Column
+
+from .given import Place, Table
+from .many import judged
+from .test_found import IDS, anonymize
+
+
+def _invented(monkeypatch):
+    """The first row is released twice, where it is counted too."""
+    plain = one_level.release_table
+
+    def more(*given):
+        table, check = plain(*given)
+        rows = np.r_[0, np.arange(len(table))]
+        columns = [
+            Column(one.codes[rows], one.categories) if isinstance(one, Column) else one[rows] for one in table.columns
+        ]
+        return replace(table, columns=columns), check
+
+    monkeypatch.setattr(one_level, "release_table", more)
+
+
+def _renamed(monkeypatch):
+    """A quasi-identifier is released under another name."""
+    plain = one_level.release_table
+
+    def more(*given):
+        table, check = plain(*given)
+        return replace(table, fields=[*table.fields[:-1], field("other", "text")]), check
+
+    monkeypatch.setattr(one_level, "release_table", more)
+
+
+def _foreign(monkeypatch):
+    monkeypatch.setattr("vbas.algorithms.one_level.evaluate", lambda *given: [][0])
+
+
+def _warned(monkeypatch):
+    plain = one_level.evaluate
+
+    def warned(*given):
+        np.array([1.0]) / np.array([0.0])
+        return plain(*given)
+
+    monkeypatch.setattr(one_level, "evaluate", warned)
+
+
+def _half_written(monkeypatch):
+    def failing(form, *given):
+        (form.outputs.target("RELEASED_RECORDS").parent / "half.csv").write_text("half")
+        raise VbasError("N_SITES is wrong: choose another one.")
+
+    monkeypatch.setattr(one_level, "released", failing)
+
+
+def _lower_k(monkeypatch):
+    """Two are enough, wherever k is looked at: the plan, the recounts, the second count."""
+    monkeypatch.setattr("vbas.algorithms.form.form.Form.whole", lambda form, name: 2 if name == "K" else 3)
+
+
+def _raw(monkeypatch):
+    def failing(*given):
+        raise VbasError("'NoneType' object has no attribute 'fields'")
+
+    monkeypatch.setattr("vbas.algorithms.one_level.evaluate", failing)
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (_invented, "too many"),
+        (_renamed, "has the fields"),
+        (_foreign, "nobody foresaw: IndexError"),
+        (_warned, "divide by zero"),
+        (_half_written, "there is half.csv"),
+        (_lower_k, "k is 8"),
+        (_raw, "Not a sentence"),
+    ],
+    ids=lambda one: getattr(one, "__name__", ""),
+)
+def test_the_judge_hears_what_is_wrong(provider, monkeypatch, fault, words):
+    rare = ["F"] * 6 + ["M"] * 174
+    rows = Table((("home", "text", [IDS[i % 9] for i in range(180)]), ("sex", "text", rare)))
+    case = anonymize(RECORDS=rows, K=8, N_SITES=3, RELEASED_RECORDS=Place("{folder}/a.csv"))
+    assert judged(case)[1] == []
+    fault(monkeypatch)
+    found = judged(case)[1]
+    assert any(words in one for one in found), found

@@ -1,0 +1,59 @@
+"""The one command that runs the main job over records in place, for each engine."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from ..engines_there import absent, needed
+from .conftest import ROOT
+
+FIELDS = ("vbas_region", "age_group", "sex", "marital_status", "education")
+
+
+@pytest.fixture(scope="module")
+def rows(city, headless_home, tmp_path_factory):
+    """rows(engine) -> the released rows, as the text that they show."""
+
+    def one(engine):
+        folder = tmp_path_factory.mktemp(engine)
+        for name in ("areas", "records"):
+            shutil.copy(city / f"{name}.gpkg", folder / f"city_{name}.gpkg")
+        done = subprocess.run(
+            ["bash", str(ROOT / "scripts" / "demo_in_place"), engine, str(folder)],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "VBAS_HEADLESS_HOME": str(headless_home)},
+            timeout=600,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert done.stderr.count("+ scripts/qgis_process run vbas:") == 3
+        if engine == "postgres":
+            with (folder / "released.csv").open(encoding="utf-8", newline="") as file:
+                return [tuple(row[name] for name in (*FIELDS, "diagnosis")) for row in csv.DictReader(file)]
+        place = folder / ("released" if engine == "spark" else "released.parquet")
+        table = needed("pyarrow.parquet").read_table(place)
+        columns = (table[name].to_pylist() for name in (*FIELDS, "diagnosis"))
+        return [tuple("" if value is None else str(value) for value in row) for row in zip(*columns)]
+
+    return one
+
+
+def test_all_engines_release_the_same(rows):
+    needed("ibis")
+    if not list(Path("/usr/lib/postgresql").glob("*/bin/initdb")):
+        absent("PostgreSQL")
+    for package in ("adbc_driver_postgresql", "pyspark"):
+        needed(package)
+    found = {engine: Counter(rows(engine)) for engine in ("duckdb", "postgres", "spark")}
+    assert found["duckdb"] == found["postgres"] == found["spark"]
+    classes = Counter(row[:-1] for row in found["duckdb"].elements())
+    assert min(classes.values()) >= 5
+    assert classes.total() > 10_000

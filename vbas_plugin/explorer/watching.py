@@ -1,0 +1,45 @@
+"""Whether the layers that were read are still as they were."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from qgis.core import QgsMapLayer, QgsProject
+from qgis.PyQt import sip
+from qgis.PyQt.QtCore import QObject, pyqtSignal
+
+
+class LayerWatch(QObject):
+    """Watches some layers. edited : one of them holds or shows other rows; lost : one is about to leave the project,
+    by its name, and stays until all who hear of it have done what they must"""
+
+    edited = pyqtSignal()
+    lost = pyqtSignal(str)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._layers: list[QgsMapLayer] = []
+        QgsProject.instance().layersWillBeRemoved.connect(self._lose)
+
+    def watch(self, layers: Sequence[QgsMapLayer]) -> None:
+        """Watch these, and no longer those before."""
+        for one in self._layers:
+            if not sip.isdeleted(one):
+                for signal in (one.dataChanged, one.layerModified, one.subsetStringChanged):
+                    signal.disconnect(self.edited)
+        self._layers = list(dict.fromkeys(layers))
+        for one in self._layers:
+            for signal in (one.dataChanged, one.layerModified, one.subsetStringChanged):
+                signal.connect(self.edited)
+
+    def end(self) -> None:
+        """For good."""
+        self.watch([])
+        QgsProject.instance().layersWillBeRemoved.disconnect(self._lose)
+
+    def _lose(self, identifiers: list[str]) -> None:
+        gone = [one for one in self._layers if not sip.isdeleted(one) and one.id() in identifiers]
+        if gone:
+            name = gone[0].name()
+            self.watch([one for one in self._layers if one not in gone])
+            self.lost.emit(name)
