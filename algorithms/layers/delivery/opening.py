@@ -17,7 +17,9 @@ def opened(file: Path, name: str) -> Iterator[QgsVectorLayer]:
     layer is gone, and for ever where no window runs its clock. Each run stages its files under another name: a process
     with many runs would hold ever more files that are long removed, and Windows could not remove them.
     """
-    layer = QgsVectorLayer(str(file), name, "ogr")
+    # QGIS finds the place of metadata in a GeoPackage by the name of the table.
+    source = f"{file}|layername={file.stem}" if file.suffix.lower() == ".gpkg" else str(file)
+    layer = QgsVectorLayer(source, name, "ogr")
     try:
         yield layer
     finally:
