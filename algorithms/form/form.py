@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection
+from pathlib import Path
 
 from qgis.core import QgsProcessingFeedback
 
@@ -12,7 +13,7 @@ from ...core.progress import Progress
 from ..layers.delivery.outputs import Outputs
 from ..layers.feedback import READ, check_cancelled, progress_of
 from ..layers.given import Given
-from ..layers.reading.checked_source import CheckedSource, checked_source
+from ..layers.reading.checked_source import CheckedSource, checked_source, layer_file, state_of
 from .effective import Effective
 from .refusals import no_layer
 from .understanding import is_blank
@@ -32,6 +33,7 @@ class Form(Given):
         self._effective, self.feedback, self.outputs = effective, feedback, outputs
         self.conclusion: tuple[str, ...] = ()  # the last lines of the log
         self._started = time.perf_counter()
+        self._found: dict[Path, object] = {}  # the files of inputs, as they were before anything was read of them
 
     def has(self, name: str) -> bool:
         """Whether the algorithm has this parameter: what several forms read, some declare only in part."""
@@ -58,7 +60,9 @@ class Form(Given):
 
     def optional_source(self, name: str) -> CheckedSource | None:
         """A layer, None where it is not given."""
-        return checked_source(self, name)
+        source = checked_source(self, name)
+        self._note(source)
+        return source
 
     def sources(self, name: str) -> list[CheckedSource]:
         """The layers of a parameter that takes several, in the order given."""
@@ -67,7 +71,19 @@ class Form(Given):
         lost = [layer.name() for layer, source in zip(layers, sources) if source is None]
         if lost:
             raise InputError(no_layer(name, lost[0]))
-        return [source for source in sources if source is not None]
+        found = [source for source in sources if source is not None]
+        for source in found:
+            self._note(source)
+        return found
+
+    def _note(self, source: CheckedSource | None) -> None:
+        file = None if source is None or source.layer is None else layer_file(source.layer)
+        if file is not None and file.path not in self._found:
+            self._found[file.path] = state_of(file.path)
+
+    def has_changed(self, file: Path) -> bool:
+        """Whether the file of an input is no longer what it was when this run first looked at it."""
+        return file in self._found and self._found[file] != state_of(file)
 
     def given_inputs(self) -> list[str]:
         """The names of the inputs that were given and count in this run."""

@@ -21,6 +21,7 @@ from qgis.core import (
 
 from vbas.algorithms.form.command import without_password
 from vbas.algorithms.form.editions import MAY_BE_SAID, SAID_WITH_POPULATION
+from vbas.algorithms.layers.delivery.outputs import Outputs
 from vbas.algorithms.layers.shapes.projection import north_of
 
 from ..html_scripts import HOSTILE, Page
@@ -67,6 +68,25 @@ def test_the_command_names_files_values_and_outputs(anonymize, grid, tmp_path):
     for path in (tmp_path / "the areas.gpkg", tmp_path / "it's.gpkg"):
         assert hashlib.sha256(path.read_bytes()).hexdigest() in page
     assert ">1440<" in page and ">36<" in page  # rows
+
+
+def test_no_checksum_is_given_of_a_file_that_nobody_has_read(anonymize, grid, tmp_path, monkeypatch):
+    """The records are replaced once they were read, before the report is made."""
+    path, place = tmp_path / "records.gpkg", tmp_path / "report.html"
+    records = written(grid[1], path)
+    whole = path.read_bytes()
+    outputs_add = Outputs.add
+
+    def replaced(self, *arguments, **options):
+        path.write_bytes(whole[: len(whole) // 2])
+        return outputs_add(self, *arguments, **options)
+
+    monkeypatch.setattr(Outputs, "add", replaced)
+    anonymize(RECORDS=records, REPORT=str(place))
+    page = place.read_text(encoding="utf-8")
+    assert "none: another program changed the file after it was read" in page
+    for content in (whole, path.read_bytes()):
+        assert hashlib.sha256(content).hexdigest() not in page
 
 
 def test_what_a_command_cannot_do_is_said(anonymize, grid, tmp_path):

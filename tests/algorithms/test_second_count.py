@@ -175,6 +175,17 @@ def test_what_fails_in_a_database_is_removed_again(write, tmp_path, monkeypatch)
     assert tables_left(tmp_path) == []
 
 
+def test_a_layer_in_memory_that_fails_its_second_count_holds_nothing(provider):
+    """Whoever runs this from Python still has it in the context."""
+    algorithm = QgsApplication.processingRegistry().algorithmById("vbas:releaserecords").create()
+    context = QgsProcessingContext()
+    table, check = release_of([1] * 9, ["F"] * 5 + ["M"] * 4, [1] * 9)
+    given = Given(algorithm, {"RELEASED_RECORDS": "memory:"}, context)
+    with Outputs(given, QgsProcessingFeedback()) as outputs, pytest.raises(PrivacyError):
+        outputs.add("RELEASED_RECORDS", table, check)
+    assert [layer.featureCount() for layer in context.temporaryLayerStore().mapLayers().values()] == [0]
+
+
 # ---- what the algorithms tell the count
 
 
@@ -426,7 +437,7 @@ def test_nothing_is_put_in_its_place_before_the_first_count_has_ended(write, mon
         check_file(*given)
         counted.append(given[0])
 
-    def put(places, check_cancelled):
+    def put(places, check_cancelled, last):
         assert counted == ["RELEASED_RECORDS"]
         return []
 

@@ -178,8 +178,8 @@ def test_a_geopackage_written_in_bulk_is_one_that_ogr_wrote(run, tmp_path):
 
 
 def kind_of(layer):
-    """What name, title and abstract say; they must say the same."""
-    said = {layer.name(), layer.metadata().title(), layer.metadata().abstract()}
+    """What name, title and the beginning of the abstract say; they must say the same."""
+    said = {layer.name(), layer.metadata().title(), layer.metadata().abstract().partition(". ")[0]}
     assert len(said) == 1, said
     return said.pop()
 

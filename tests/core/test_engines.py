@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -178,6 +179,19 @@ def test_persons_and_sensitive_values_are_counted(parquet, tmp_path):
     with open_engine(str(source)) as engine, pytest.raises(PrivacyError, match="fewer than 120 persons"):
         matched = match_in_place(count_in_place(engine, fields), areas())
         release_in_place(matched, rows_alone, str(tmp_path / "never.parquet"))
+    assert not (tmp_path / "never.parquet").exists()
+
+
+def test_a_plan_that_shows_a_class_below_k_is_refused_by_the_second_count(parquet, tmp_path):
+    """What is written is what the plan foretold: only k itself speaks against it."""
+    with open_engine(str(parquet)) as engine:
+        matched = match_in_place(count_in_place(engine, FIELDS), areas(), k=K)
+        plan = plan_of(matched.profile, False)
+        low = np.flatnonzero(plan.records < K)
+        assert len(low)
+        everything = replace(plan, shown=np.ones(len(plan.shown), bool))
+        with pytest.raises(PrivacyError, match=f"a class of fewer than {K} records"):
+            release_in_place(matched, everything, str(tmp_path / "never.parquet"))
     assert not (tmp_path / "never.parquet").exists()
 
 

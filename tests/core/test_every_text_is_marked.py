@@ -47,6 +47,7 @@ WORDS = {
     *("connection refused", "failed to connect", "all masters are", "no space left on device", "not authorized"),
     *("mkdirs failed", "java heap space", "getsubject is not supported", "answer from java side is empty"),
     "sparkcontext was shut down",
+    "stopped sparkcontext",
     "{}<table cellspacing='0' cellpadding='0'>{}</table>",
     *("invalid value", "invalid content", "out of range", "AS size, COUNT(*) AS n FROM"),
     *("combine_codes needs at least one array of codes", "population of the areas", '{}<ul class="legend">{}</ul>'),

@@ -16,7 +16,7 @@ from vbas.core.errors import InputError
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
-from vbas.core.privacy.margins import hold_against_margins, parse_margins, pinned_columns
+from vbas.core.privacy.margins import _smallest_to_add, hold_against_margins, parse_margins, pinned_columns
 from vbas.core.profile import profile_records
 
 from .strategies import column_from_array
@@ -149,6 +149,18 @@ def test_pinned_unknowns_are_those_of_every_whole_solution(seed):
     solutions = [x for x in product(range(int(sums.max()) + 1), repeat=3) if np.array_equal(rows @ np.array(x), sums)]
     for column in pinned_columns(rows, sums, 4):
         assert all(1 <= x[column] <= 3 for x in solutions)
+
+
+@pytest.mark.parametrize(("people", "pinned"), [(0, []), (1, [0]), (4, [0]), (5, [])])
+def test_a_total_of_one_unknown_tells_it_up_to_one_less_than_k(people, pinned):
+    assert pinned_columns(np.array([[1.0]]), np.array([people]), 5) == pinned
+
+
+def test_a_total_with_one_suppressed_class_needs_another():
+    """However many records the class has, the total less what is shown gives them; the smallest other is added."""
+    group, records = np.zeros(3, np.int64), np.array([9, 20, 7])
+    assert _smallest_to_add([group], records, np.array([True, False, False]), 5).tolist() == [2]
+    assert _smallest_to_add([group], records, np.array([True, False, True]), 5).tolist() == []
 
 
 def test_without_the_cure_a_single_person_follows_from_the_total():

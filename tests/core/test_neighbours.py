@@ -8,7 +8,7 @@ import shapely
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from vbas.core.drawing import voronoi_cells_of
+from vbas.core.drawing import pieces, voronoi_cells_of
 from vbas.core.neighbours import point_neighbours, polygon_neighbours
 
 
@@ -29,6 +29,16 @@ def test_squares_meet_along_edges_and_not_in_corners():
     assert found == {
         (a, b): 10.0 for pair in [(0, 1), (1, 2), (3, 4), (4, 5), (0, 3), (1, 4), (2, 5)] for a, b in (pair, pair[::-1])
     }
+
+
+def test_parts_that_touch_are_one_piece_and_others_are_not():
+    """Along an edge, in a corner; with a gap, and where only the boxes around them meet."""
+    one = shapely.box(0, 0, 1, 1)
+    corner = shapely.Polygon([(0, 0), (3, 0), (3, 1), (1, 1), (1, 3), (0, 3)])
+    others = [shapely.box(1, 0, 2, 1), shapely.box(1, 1, 2, 2), shapely.box(1.1, 0, 2, 1)]
+    shapes = [shapely.MultiPolygon([one, other]) for other in others]
+    shapes.append(shapely.MultiPolygon([corner, shapely.box(2, 2, 3, 3)]))
+    assert pieces(np.array(shapes, dtype=object)).tolist() == [1, 1, 2, 2]
 
 
 def test_borders_are_measured_in_the_units_asked_for_and_overlaps_count():

@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from vbas.core.crosswalk import number_compactly
-from vbas.core.plan import SUPPRESSED, suppress
+from vbas.core.crosswalk import Crosswalk, number_compactly
+from vbas.core.levels import Levels
+from vbas.core.plan import SUPPRESSED, plan_by_levels, suppress
 from vbas.core.profile import Profile
 
 
@@ -41,3 +42,14 @@ def test_every_cell_has_the_label_of_its_region_and_class_or_is_suppressed(data)
                 assert (plan.region[label], plan.class_of[label]) == key
     assert next(labels, None) is None
     assert plan.n_released == sum(size for size in sizes.values() if size >= k)
+
+
+def test_a_label_of_fewer_than_k_records_is_shown_at_no_level():
+    """Whoever chose the levels: here 4 records of one class are to be shown where they live, 5 of the other above."""
+    finer, coarser = Crosswalk(np.array([0, 1]), 2), Crosswalk(np.array([0, 0]), 1)
+    counts = sparse.csr_matrix(np.array([[4, 3], [0, 2]]))
+    profile = Profile(counts, np.array([[0], [1]]), (np.array(["F", "M"], object),), ("sex",))
+    plan = plan_by_levels(profile, Levels((finer, coarser)), 5, np.array([0, 1, 1]))
+    assert plan.records.tolist() == [4, 5]
+    assert plan.shown.tolist() == [False, True]
+    assert plan.label_of.tolist() == [SUPPRESSED, 1, 1]

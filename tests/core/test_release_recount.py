@@ -57,6 +57,12 @@ def test_the_region_is_counted_by():
     assert smallest_class(replace(result, region=np.zeros(4, np.int64)), 1) == 4
 
 
+def test_the_level_is_counted_by():
+    """Region 0 of the finer level is another one than region 0 of the coarser."""
+    result = Release(np.array([0, 0, 0, 1]), np.zeros(4, np.int64), {"sex": column_from_values(list("FFFF"))}, None)
+    assert smallest_class(result, 1) == 1
+
+
 def test_a_class_of_one_less_than_k_is_noticed():
     columns = {"sex": column_from_values(list("FFFFMMM"))}
     assert smallest_class(Release(np.zeros(7, np.int64), np.zeros(7, np.int64), columns, None), 1) == 3

@@ -8,8 +8,9 @@ import shapely
 
 from vbas.core.report import pictures
 from vbas.core.report.page import Report, Section, render
+from vbas.core.report.pictures.svg import element, picture
 
-from ..html_scripts import HARMLESS, HOSTILE, Page, assert_runs_no_more_than
+from ..html_scripts import HARMLESS, HOSTILE, Page, assert_runs_no_more_than, assert_runs_nothing
 
 SQUARES = np.array([shapely.box(i, 0, i + 1, 1) for i in range(3)], dtype=object)
 VALUES = np.array([1.0, 2.0, 3.0])
@@ -40,6 +41,12 @@ def page_with(picture: str) -> str:
 def test_a_picture_runs_nothing_of_its_texts(name, hostile):
     draw = PICTURES[name]
     assert_runs_no_more_than(page_with(draw(hostile)), page_with(draw(HARMLESS)))
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_an_attribute_stays_an_attribute(hostile):
+    page = assert_runs_nothing(page_with(picture(element("rect", data_name=hostile, width=1), 1, 1, "n", "d")))
+    assert ("rect", {"data-name": hostile, "width": "1"}) in page.attributes
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)

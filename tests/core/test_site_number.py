@@ -55,6 +55,12 @@ def test_bounds_of_the_number():
     assert APPROACHES["population cut-off"](people(), WEST, many).n_sites == len(WEST)
 
 
+def test_halves_are_rounded_up():
+    """Of 10 people and a cut-off of 4 come 2.5 sites; the nearest even number would be 2."""
+    ten = profile_of(["F"] * 10, [1] * 10)
+    assert APPROACHES["population cut-off"](ten, WEST, SiteNumberOptions(cutoff=4)).n_sites == 3
+
+
 @pytest.mark.parametrize(
     ("identifiers", "region"),
     [

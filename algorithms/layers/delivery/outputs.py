@@ -34,6 +34,7 @@ from .dressing import Dress, dress_when_loaded
 from .exact_values import check_writable
 from .folders import clear_dead, own_folder
 from .formats import no_temporary_folder, note_on, says_itself, stale_beside
+from .formulas import warning_of_formulas
 from .groups import group_of_run
 from .journals import settle, without_journals
 from .leftovers import tidy_up
@@ -126,6 +127,9 @@ class Outputs:
             self._temporary.add(name)
         progress = progress or (lambda _: check_cancelled(self._feedback))
         if isinstance(destination, Path):
+            formulas = warning_of_formulas(name, destination, table)
+            if formulas:
+                self._feedback.pushWarning(formulas)
             with in_one_sentence(name), without_journals():
                 file = self._stage(name, destination)
                 write_file(file, table, title, part(progress, 0.0, WRITTEN))
@@ -236,7 +240,7 @@ class Outputs:
     def _show(self, layer: QgsVectorLayer, name: str) -> None:
         """Let a layer that is in no file of the user's say what it is, and look like it."""
         style(layer, name, self._labelled(name))
-        describe(layer, self._titles[name], history=self._history)
+        describe(layer, self._titles[name], None, self._given.definition(name).help(), self._history)
 
     def _store_look(self, file: Path, name: str) -> None:
         told = self._titles[name], self._labelled(name), self._given.definition(name).help(), self._history

@@ -27,6 +27,7 @@ from ...compat import kind_of
 from ..tables import CHUNK, SecondCount, Table
 from .exact_values import changed_values
 from .geopackage_count import read_geopackage
+from .opening import opened
 from .read_back import ReadBack, names_there
 
 FEATURES = 500  # read at once: Python's collector goes through all that are kept, again and again
@@ -200,8 +201,7 @@ def _of_csv(file: Path, table: Table, check: SecondCount | None) -> ReadBack:
 
 def _through_qgis(file: Path, table: Table, check: SecondCount | None) -> ReadBack | None:
     # The layer ends with this function: an error would keep it, and QGIS crashes on one that is left at its own end.
-    with _headers_in_spreadsheets():
-        layer = QgsVectorLayer(str(file), file.stem, "ogr")
+    with _headers_in_spreadsheets(), opened(file, file.stem) as layer:
         return _of_layer(layer, table, check, renamed=file.suffix.lower() in (".shp", ".dbf"))
 
 

@@ -33,6 +33,7 @@ from .looks import (
     Plain,
     field_of,
 )
+from .opening import opened
 
 RELEASED = Graduated(
     ("released", "area_km2"), "{0} / {1}", tr("records/km²"), tr("none released"), tr("no surface"), GREENS_TO_BLUES
@@ -155,16 +156,16 @@ def store_look(file: Path, name: str, title: str, labelled: bool = True, abstrac
     Arguments as for `style` and `describe`.
     """
     in_the_file = file.suffix.lower() == ".gpkg"
-    layer = QgsVectorLayer(f"{file}|layername={file.stem}" if in_the_file else str(file), title, "ogr")
-    drawn = layer.isValid() and style(layer, name, labelled)
-    if not layer.isValid() or not (drawn or in_the_file):
-        return
-    if not in_the_file:
-        layer.saveNamedStyle(str(file.with_suffix(".qml")))
-    elif drawn:
-        layer.saveStyleToDatabase(name.lower(), title, True, "")
-    describe(layer, title, None, abstract, history)
-    layer.saveDefaultMetadata()
+    with opened(file, title) as layer:
+        drawn = layer.isValid() and style(layer, name, labelled)
+        if not layer.isValid() or not (drawn or in_the_file):
+            return
+        if not in_the_file:
+            layer.saveNamedStyle(str(file.with_suffix(".qml")))
+        elif drawn:
+            layer.saveStyleToDatabase(name.lower(), title, True, "")
+        describe(layer, title, None, abstract, history)
+        layer.saveDefaultMetadata()
 
 
 def _label_regions(layer: QgsVectorLayer) -> None:

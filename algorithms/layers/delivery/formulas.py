@@ -1,0 +1,49 @@
+"""Texts that a spreadsheet program may run: a CSV file does not say what is text and what is a formula."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ....core.errors import first_values
+from ....core.language import tr
+from ...compat import kind_of
+from ..tables import Table
+
+WITHOUT_TYPES = (".csv", ".tsv")
+BEGINNINGS = ("=", "+", "-", "@", "\t", "\r")  # as OWASP lists them under “CSV injection”
+
+
+def warning_of_formulas(output: str, file: Path, table: Table) -> str:
+    """A sentence where a file holds names or texts that a spreadsheet program may take for formulas; else empty.
+
+    The texts are released as they are: whoever put a mark before them would change what is known of a person, and who
+    reads the file by a program that runs nothing would read other values than were counted.
+    """
+    if file.suffix.lower() not in WITHOUT_TYPES:
+        return ""
+    names = [one.name() for one in table.fields]
+    texts = [
+        value
+        for position, one in enumerate(table.fields)
+        if kind_of(one) == "text"
+        for value in table.distinct(position)
+        if isinstance(value, str)
+    ]
+    found = [text for text in (*names, *texts) if text.startswith(BEGINNINGS) and not _is_number(text)]
+    if not found:
+        return ""
+    return tr(
+        "{output}: {file} holds texts that a spreadsheet program may run as formulas when it opens the file (first: "
+        "{first}): import it there with all columns as text, or write a GeoPackage or .xlsx.",
+        output=output,
+        file=file.name,
+        first=first_values([text.encode("unicode_escape").decode("ascii")[:40] for text in dict.fromkeys(found)]),
+    )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,133 @@
+"""Breaks the code on purpose, one line at a time, and sees that the tests named beside each break notice it.
+
+The breaks stand in mutants.txt. Started by `bash scripts/mutants`, with words that titles or files of some of them
+hold; with --passed where all tests have just passed, so that they are not run without a mutant first. Works in a copy
+of the tree. Ends with 1 if a mutant survives, if its text is no longer found, or if the tests fail
+without any mutant; with 2 if the tests do not run.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LIST = ROOT / "scripts" / "mutants.txt"
+PASSED = "--passed"
+SECONDS = 600  # a mutant that never ends is noticed, too
+FAILED = 1  # what pytest ends with where a test failed, and not where it could not start
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One break: what stands in a file, what stands there instead, and the tests that must fail then."""
+
+    title: str
+    file: str
+    text: str
+    instead: str
+    tests: tuple[str, ...]
+
+    def applied(self, code: str) -> str:
+        """The code with the break. Raises ValueError where its text is not there exactly once."""
+        if code.count(self.text) != 1:
+            raise ValueError(f"{self.title}: its text is {code.count(self.text)} times in {self.file}")
+        return code.replace(self.text, self.instead)
+
+
+def listed(file: Path = LIST) -> list[Mutant]:
+    """The mutants of a list. Raises ValueError for one that is not whole."""
+    blocks = [block for block in file.read_text(encoding="utf-8").split("\n\n") if not block.startswith("#")]
+    return [_mutant(block.strip("\n").split("\n")) for block in blocks if block.strip()]
+
+
+def _mutant(lines: list[str]) -> Mutant:
+    marked: dict[str, list[str]] = {mark: [] for mark in "=@-+!"}
+    for line in lines:
+        if line[:1] not in marked or line[1:2] not in ("", " "):
+            raise ValueError(f"a line of the list begins with none of = @ - + !: {line}")
+        marked[line[0]].append(line[2:])
+    if any(len(marked[mark]) != 1 for mark in "=@") or not all(marked[mark] for mark in "-+!"):
+        raise ValueError(f"a mutant is not whole: {lines[0]}")
+    (title,), (file,) = marked["="], marked["@"]
+    return Mutant(title, file, "\n".join(marked["-"]), "\n".join(marked["+"]), tuple(marked["!"]))
+
+
+@contextmanager
+def copy_of_the_tree():
+    """A copy of what stands here, with uncommitted changes, that uses the same environment."""
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+        tree = Path(folder) / "tree"
+        leave = shutil.ignore_patterns(".git", ".venv", "build", "__pycache__", ".*_cache", ".hypothesis")
+        shutil.copytree(ROOT, tree, ignore=leave, symlinks=True)
+        (tree / ".venv").symlink_to(ROOT / ".venv")
+        (tree / "build" / "package").mkdir(parents=True)
+        (tree / "build" / "package" / "vbas").symlink_to(tree)
+        yield tree
+
+
+def ending(tree: Path, tests: list[str] | tuple[str, ...]) -> int | None:
+    """What pytest ends with, stopping at the first failure; None where it does not end."""
+    environment = {**os.environ, "PYTHONPATH": str(tree / "build" / "package"), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment |= {"QT_QPA_PLATFORM": "offscreen", "PYTHONWARNINGS": "ignore"}
+    command = [str(tree / ".venv" / "bin" / "python"), "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
+    try:
+        with (tree / "said.txt").open("wb") as said:
+            done = subprocess.run(
+                command, cwd=tree, env=environment, stdout=said, stderr=said, check=False, timeout=SECONDS
+            )
+    except subprocess.TimeoutExpired:
+        return None
+    return done.returncode
+
+
+def said(tree: Path) -> str:
+    """The last line that pytest said."""
+    lines = (tree / "said.txt").read_text(errors="replace").split("\n")
+    return next((line for line in reversed(lines) if line), "")
+
+
+def outcome(tree: Path, mutant: Mutant) -> str:
+    """killed, survived, not found, or that the tests did not run."""
+    file = tree / mutant.file
+    code = file.read_text(encoding="utf-8")
+    try:
+        file.write_text(mutant.applied(code), encoding="utf-8")
+        ended = ending(tree, mutant.tests)
+    except ValueError:
+        return "not found"
+    finally:
+        file.write_text(code, encoding="utf-8")
+    if ended in (None, FAILED):
+        return "killed"
+    return "survived" if ended == 0 else f"the tests did not run: {said(tree)}"
+
+
+def main(words: list[str]) -> int:
+    """Try all mutants, or those whose titles or files hold one of the words."""
+    passed, words = PASSED in words, [word for word in words if word != PASSED]
+    mutants = [one for one in listed() if not words or any(word in f"{one.title} {one.file}" for word in words)]
+    with copy_of_the_tree() as tree:
+        tests = sorted({test for mutant in mutants for test in mutant.tests})
+        if not tests or (not passed and ending(tree, tests)):
+            print(f"Without any mutant the tests do not pass: {said(tree)}")
+            return 2
+        found = {}
+        for mutant in mutants:
+            found[mutant.title] = outcome(tree, mutant)
+            print(f"{found[mutant.title]:9} {mutant.title}", flush=True)
+    killed = sum(one == "killed" for one in found.values())
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"{killed} of {len(found)} mutants killed, {spent.ru_utime + spent.ru_stime:.0f} s of processor time.")
+    return int(killed < len(found))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,34 @@
+"""The check of any table, class by class and at its edges."""
+
+from __future__ import annotations
+
+import pytest
+
+from vbas.core.privacy.checking import check_release
+from vbas.core.records.columns import column_from_values
+
+K = 5
+
+
+@pytest.mark.parametrize(("people", "fails"), [(K - 1, True), (K, False), (K + 1, False)])
+def test_a_class_falls_short_from_one_less_than_k_on(people, fails):
+    sex = column_from_values(["F"] * people + ["M"] * (2 * K))
+    found = check_release({"sex": sex}, {}, K)
+    assert found.k_found == people
+    assert (found.classes_below, found.records_below) == ((1, people) if fails else (0, 0))
+
+
+@pytest.mark.parametrize(("persons", "fails"), [(K - 1, True), (K, False)])
+def test_persons_are_counted_where_they_are_known(persons, fails):
+    """Twice as many rows as persons."""
+    person = column_from_values([f"person {i % persons}" for i in range(2 * persons)])
+    found = check_release({"sex": column_from_values(["F"] * (2 * persons))}, {}, K, members={"persons": person})
+    assert (found.k_found, bool(found.fails.any())) == (persons, fails)
+
+
+@pytest.mark.parametrize(("values", "l_diversity", "fails"), [("aab", 2, False), ("aab", 3, True), ("aaa", 2, True)])
+def test_different_values_are_asked_for_to_the_point(values, l_diversity, fails):
+    diagnosis = column_from_values([values[i % 3] for i in range(9)])
+    sex = column_from_values(["F"] * 9)
+    found = check_release({"sex": sex}, {}, K, sensitive={"diagnosis": diagnosis}, l_diversity=l_diversity)
+    assert (found.l_found, bool(found.fails.any())) == (len(set(values)), fails)
