@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from osgeo import ogr
+from osgeo import gdal, ogr
 from qgis.core import QgsProcessingContext, QgsProcessingException, QgsProject, QgsVectorFileWriter, QgsVectorLayer
 
 from vbas.algorithms.layers.given import Given
-from vbas.algorithms.layers.reading.checked_source import checked_source
+from vbas.algorithms.layers.reading.checked_source import checked_source, errors_of_readers
 from vbas.algorithms.layers.reading.records import _read_features, _read_file, read_columns
 from vbas.core.errors import InputError
 from vbas.core.records.columns import ColumnBuilder, column_from_values
@@ -302,3 +302,19 @@ def test_columns_do_not_hang_on_the_chunks(chunks):
         flat = [value for chunk in chunks for value in chunk]
         assert [(type(v), v) for v in values] == [(type(v), v) for v in flat]
     assert np.array_equal(together.codes, whole.codes)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [(gdal.CE_Failure, "Read error"), (gdal.CE_Warning, "Invalid value for field age"), (gdal.CE_Warning, "A remark")],
+)
+def test_what_a_reader_reports_ends_the_run_where_rows_or_values_are_lost(qgis_app, kind, text):
+    def read():
+        with errors_of_readers("RECORDS"):
+            gdal.Error(kind, 1, text)
+
+    if text == "A remark":
+        read()
+    else:
+        with pytest.raises(InputError, match=f"RECORDS cannot be read as it is \\({text}"):
+            read()
