@@ -123,7 +123,7 @@ def attribute_table(layer) -> Steps:
     iface.showAttributeTable(layer)
     yield 3 * MOMENT
     table = next(one for one in QApplication.topLevelWidgets() if one.objectName().startswith("QgsAttributeTable"))
-    table.resize(960, 420)
+    table.resize(1060, 420)
     yield 2 * MOMENT
     save(table.grab(), "records")
     table.close()

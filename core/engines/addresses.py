@@ -37,6 +37,8 @@ class Address:
 def read_address(text: str) -> Address:
     """What an address names. Raises InputError for one that holds a secret, and for one that is none."""
     text = text.strip()
+    if not text:
+        raise InputError(tr("CONNECTION is empty: choose a connection of QGIS, or give the address of the records."))
     refuse_secrets(text)
     if re.match(r"(postgresql|postgres)://", text):
         return Address("postgres", text, text)

@@ -81,10 +81,12 @@ def test_a_folder_of_files_is_found(form, tmp_path, monkeypatch):
     assert list(opened_list(dialog, "TABLE")) == ["There is nothing to choose from."]
 
 
-def test_what_cannot_be_asked_is_said(form, tmp_path):
+def test_what_cannot_be_asked_is_said(form, tmp_path, monkeypatch):
+    cases.write_parquet(cases.people(), tmp_path / "people.parquet")
+    monkeypatch.chdir(tmp_path)  # nothing is taken from the folder that QGIS happens to be in
     dialog = form("profiledatabase")
     (entry,) = opened_list(dialog, "RECORD_REGION").values()
-    assert "CONNECTION" in entry.text() and not entry.isEnabled()
+    assert "CONNECTION is empty" in entry.text() and not entry.isEnabled()
     line_of(dialog, "CONNECTION").setText(str(tmp_path / "none.parquet"))
     (entry,) = opened_list(dialog, "QUASI_IDENTIFIERS").values()
     assert "there is no file" in entry.text() and not entry.isEnabled()

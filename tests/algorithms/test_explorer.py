@@ -168,9 +168,19 @@ def test_other_choices_are_shown_from_the_profile_without_reading_again(dock, mo
     assert dock.looking.seen.shown.n_sites == 11  # the user's own number stays
     assert len(dock.looking.seen.shown.levels) > 1
     before = dock.looking.seen.curve
-    favour(dock, "most compact")
-    assert dock.looking.seen.curve is not before and dock.looking.seen.shown.n_sites == 11
+    favour(dock, "all-rounder by transport")
     assert dock.message.isHidden(), dock.message.text()
+    assert dock.looking.seen.curve is not before and dock.looking.seen.shown.n_sites == 11
+
+
+def test_choices_that_do_not_go_together_are_told_and_what_is_shown_stays(dock):
+    dock.choices.nested.setChecked(True)
+    look(dock, *FIELDS)
+    choose_number(dock, 11)
+    before = dock.looking.seen
+    favour(dock, "most compact")  # which makes no level of fewer than three regions of this town
+    assert "cannot make fewer than 3 regions" in dock.message.text()
+    assert dock.looking.seen.shown is before.shown and dock.looking.seen.parameters == before.parameters
 
 
 def test_a_choice_made_while_the_records_are_read_is_taken_up(dock):

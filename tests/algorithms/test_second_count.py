@@ -437,7 +437,7 @@ def test_nothing_is_put_in_its_place_before_the_first_count_has_ended(write, mon
         check_file(*given)
         counted.append(given[0])
 
-    def put(places, check_cancelled):
+    def put(places, check_cancelled, last):
         assert counted == ["RELEASED_RECORDS"]
         return []
 

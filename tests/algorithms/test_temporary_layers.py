@@ -21,7 +21,7 @@ from vbas.algorithms.layers.delivery import second_count, temporary
 from vbas.algorithms.layers.delivery.places import FilePlace
 from vbas.algorithms.layers.delivery.writing import fill
 from vbas.algorithms.layers.tables import SecondCount, Table
-from vbas.core.errors import PrivacyError
+from vbas.core.errors import PrivacyError, VbasError
 
 from .conftest import python
 
@@ -167,7 +167,11 @@ def test_an_internal_table_never_stands_in_the_temporary_folder(qgis_app):
 def test_a_failed_run_leaves_nothing_in_the_temporary_folder(anonymize, large, monkeypatch):
     folder = Path(QgsProcessingUtils.tempFolder())
     before = set(folder.rglob("*"))
-    monkeypatch.setattr(FilePlace, "check", lambda _: 1 / 0)
-    with pytest.raises(Exception, match="too large or too small"):
+
+    def refuse(place):
+        raise VbasError("it is the end")
+
+    monkeypatch.setattr(FilePlace, "check", refuse)
+    with pytest.raises(Exception, match="could not be put in their place: it is the end"):
         anonymize(RELEASED_RECORDS="TEMPORARY_OUTPUT")
     assert not [path for path in set(folder.rglob("*")) - before if path.is_file()]

@@ -240,7 +240,7 @@ class Outputs:
     def _show(self, layer: QgsVectorLayer, name: str) -> None:
         """Let a layer that is in no file of the user's say what it is, and look like it."""
         style(layer, name, self._labelled(name))
-        describe(layer, self._titles[name], history=self._history)
+        describe(layer, self._titles[name], None, self._given.definition(name).help(), self._history)
 
     def _store_look(self, file: Path, name: str) -> None:
         told = self._titles[name], self._labelled(name), self._given.definition(name).help(), self._history
