@@ -49,8 +49,8 @@ def test_the_report_lists_what_ran_and_not_what_was_typed(anonymize, tmp_path):
     assert idle(done.log) == ["CAPACITY_FACTOR", "N_SITES", "SITE_NUMBER"]
     told = next(line for line in done.log if line.startswith("N_SITES = "))
     assert told == (
-        "N_SITES = 20 has no effect here: it counts only where SITE_NUMBER is “given number”, and SITE_NUMBER is "
-        "“entropy”."
+        "N_SITES = 20 has no effect here: it counts only where SITE_NUMBER is “given number”. Here SITE_NUMBER "
+        "is “entropy”."
     )
     log = next(line for line in done.log if line.startswith("In effect: "))
     assert "SITE_NUMBER = entropy; " in log
