@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import argparse
 import io
-import re
 import sys
 from collections.abc import Iterator
 from datetime import datetime, timezone
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
+from xml.etree import ElementTree
 
 from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
@@ -77,7 +77,8 @@ def _of_models() -> Iterator[tuple[str, str]]:
         texts = [text for text in model.helpContent().values() if isinstance(text, str)]
         texts += [one.description() for one in (*model.parameterDefinitions(), *model.outputDefinitions())]
         # QGIS knows the steps of a model only where their algorithms are registered.
-        texts += re.findall(r'value="([^"]+)" type="QString" name="component_description"', file.read_text("utf-8"))
+        options = [one.attrib for one in ElementTree.parse(file).iter("Option")]
+        texts += [one["value"] for one in options if one.get("name") == "component_description"]
         for text in filter(None, texts):
             yield text, f"models/{file.name}"
 

@@ -30,8 +30,8 @@ FILES = {
 FEW, MANY = 4, 9  # regions of the two releases
 SECONDS = 120  # a run that takes longer hangs
 ABSENT = None
-# What differs between two reports of the same: the date, and seconds.
-DIFFERS = r'class="date">[^<]*<|class="number">\d+\.\d\d<'
+# What differs between two reports of the same: the date, and seconds, which are numbers in the table that ends it.
+DIFFERS = r'class="date">[^<]*<|class="number">[\d.]+<'
 
 Contents = dict[str, object]
 

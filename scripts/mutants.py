@@ -9,6 +9,7 @@ without any mutant; with 2 if the tests do not run.
 from __future__ import annotations
 
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -105,7 +106,7 @@ def outcome(tree: Path, mutant: Mutant) -> str:
         return "not found"
     finally:
         file.write_text(code, encoding="utf-8")
-    if ended in (None, FAILED):
+    if ended in (None, FAILED) or re.match(r"\d+ failed", said(tree)):  # QGIS may crash as it ends with an error
         return "killed"
     return "survived" if ended == 0 else f"the tests did not run: {said(tree)}"
 

@@ -76,7 +76,7 @@ def _known(text: str) -> str:
             ("file_not_exist", "filenotfoundexception", "failed_read_file"),
             tr("files are gone, damaged or were changed"),
         ),
-        (("sparkcontext was shut down", "stopped sparkcontext"), tr("the driver was ended")),
+        (("sparkcontext was shut down",), tr("the driver was ended")),
         (("operation_canceled", "spark_job_cancelled", "interrupted"), tr("the work was cancelled")),
     )
     return next((problem for words, problem in problems if any(word in text for word in words)), "")

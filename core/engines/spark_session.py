@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-import subprocess  # nosec B404 - only its name of an error is used
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -110,6 +110,8 @@ def _over_connect(address: Address) -> tuple[Any, None, bool]:
 
     session = SparkSession.builder.remote(address.connection).create()
     session.client.set_retry_policies([DefaultPolicy(max_retries=RETRIES)])
+    # What PySpark 4.0 reattaches with is shared by all sessions, and one that ends takes it from the next.
+    session.client.disable_reattachable_execute()
     return session, None, False
 
 
@@ -179,7 +181,9 @@ def _end_driver(session: Any) -> None:
         with suppress(*FAILURES):
             gateway.shutdown()
         gateway.proc.stdin.close()  # which is what ends it
-        try:
-            gateway.proc.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
+        until = time.monotonic() + PATIENCE
+        while gateway.proc.poll() is None and time.monotonic() < until:
+            time.sleep(0.1)
+        if gateway.proc.poll() is None:
             gateway.proc.kill()
+            gateway.proc.wait()

@@ -141,7 +141,9 @@ def generate_records(
         own_row = np.arange(len(texts))
         draws = [Draw(sampler, own_row) for sampler in tilted_samplers(source, rows, counts, tilt, seed)]
     else:
-        raise InputError(tr("Shares can vary from area to area only where attributes are drawn independently."))
+        raise InputError(
+            tr("VARIATION needs attributes that are drawn independently: set it to 0, or choose another DRAW.")
+        )
     draws += [Draw(dependent.sampler, rows, dependent.given, dependent.kept) for dependent in dependents]
     return SyntheticRecords(texts, counts, tuple(draws), seed)
 

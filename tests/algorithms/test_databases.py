@@ -99,6 +99,9 @@ def test_areas_that_nobody_knows(there, grid, tmp_path):
         f"postgresql://nurse:{SECRET}@127.0.0.1:1/records",
         f"host=127.0.0.1 port=1 dbname=d password={SECRET}",
         f"postgresql://127.0.0.1:1/records?password={SECRET}",
+        f"sc://127.0.0.1:1/;use_ssl=true;token={SECRET}",
+        f"spark://nurse:{SECRET}@127.0.0.1:1",
+        f"duckdb:///data/people.duckdb?token={SECRET}",
     ],
 )
 @pytest.mark.parametrize("algorithm", ["profiledatabase", "releasedatabase"])

@@ -145,11 +145,15 @@ def test_what_cannot_be_put_back_is_named(folder):
     assert broken.calls < n
 
 
-def test_a_file_that_another_program_puts_there_meanwhile_is_not_lost(folder):
+@pytest.mark.parametrize("times", [1, 100])
+def test_a_file_that_another_program_puts_there_meanwhile_is_not_lost(folder, times):
+    """Once, before anything is put in its place, or again and again."""
     places = places_in(folder)
+    left = [folder / "new.csv"] * times
 
     def meanwhile():
-        (folder / "new.csv").write_text("of somebody else")
+        if left:
+            left.pop().write_text("of somebody else")
 
     with pytest.raises(VbasError, match=r"another program has just changed .*new\.csv\. Nothing was changed"):
         deliver(places, meanwhile)
@@ -184,7 +188,9 @@ def test_the_copy_beside_a_closed_file_is_never_open(folder, monkeypatch):
     assert dict(seen)["table.gpkg"] == 0o600
 
 
-def test_a_planted_link_is_not_followed(folder, monkeypatch):
+@pytest.mark.parametrize("n_guessed", [1, 4])
+def test_a_planted_link_is_not_followed(folder, monkeypatch, n_guessed):
+    """In the place of the copy alone, or of every name beside the target."""
     places = places_in(folder)
     victim = folder.parent / "victim"
     victim.write_text("precious")
@@ -195,7 +201,7 @@ def test_a_planted_link_is_not_followed(folder, monkeypatch):
     monkeypatch.setattr(leftovers.secrets, "token_hex", lambda _: next(names))
     staged = folder.parent / "staged new.csv" / "new.csv"
     place = FilePlace("NEW", staged, folder / "new.csv")  # somebody has guessed its names
-    for guess in guesses:
+    for guess in guesses[:n_guessed]:
         guess.symlink_to(victim)
     with pytest.raises(VbasError, match=r"NEW cannot be written to .*File exists.* Nothing was changed"):
         deliver([*places[:1], place])

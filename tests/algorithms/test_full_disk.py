@@ -8,7 +8,10 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from osgeo import gdal
 from qgis.core import QgsProcessingException, QgsVectorLayer
+
+from vbas.algorithms.layers.delivery.writing import _errors_of_gdal
 
 from .conftest import OUTPUTS, make_grid
 
@@ -123,3 +126,11 @@ def test_a_profile_has_all_rows_or_ends_in_a_sentence(run, tmp_path, temporary_d
         else:
             expected = expected or rows_of(place)
             assert rows_of(place) == expected > 1000, kilobytes
+
+
+@pytest.mark.parametrize(("kind", "heard"), [(gdal.CE_Failure, ["No space left"]), (gdal.CE_Warning, [])])
+def test_what_gdal_says_as_it_closes_a_file_is_heard(qgis_app, kind, heard):
+    """QGIS does not pass it on, and the last rows may be lost then."""
+    with _errors_of_gdal() as errors:
+        gdal.Error(kind, 1, "No space left.")
+    assert errors == heard

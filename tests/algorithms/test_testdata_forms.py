@@ -103,7 +103,7 @@ def test_choices_that_do_not_fit_are_told_in_a_sentence(run, from_microdata):
     for change, words in (
         ({**rows, "DISTRIBUTIONS": table.layer("DISTRIBUTIONS")}, "DISTRIBUTIONS and MICRODATA are both given"),
         ({"DRAW": "whole rows"}, "MICRODATA is not given"),
-        ({**rows, "DRAW": "whole rows", "VARIATION": 0.5}, "only where attributes are drawn independently"),
+        ({**rows, "DRAW": "whole rows", "VARIATION": 0.5}, "needs attributes that are drawn independently"),
         ({"VARIATION": 0.5, "REACH": 0}, "give a strength from 0 to 10 and a reach of at least 0.001"),
     ):
         with pytest.raises(QgsProcessingException, match=words):

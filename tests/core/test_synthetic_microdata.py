@@ -112,7 +112,7 @@ def test_rows_that_state_not_everything_are_not_drawn():
 
 def test_whole_rows_cannot_be_tilted():
     source = microdata_rows(PROVINCES, {"sex": SEX})
-    with pytest.raises(InputError, match="only where attributes are drawn independently"):
+    with pytest.raises(InputError, match="VARIATION needs attributes that are drawn independently"):
         generate_records([1], [10], source, tilt=SpatialTilt(np.zeros((1, 2)), 1.0, 1.0))
 
 

@@ -1,4 +1,4 @@
-"""What a case gives a form: plain data from which layers, files and places are made, so that a case can be written down."""
+"""What a case gives a form: plain data from which layers, files and places are made, so that it can be written down."""
 
 from __future__ import annotations
 

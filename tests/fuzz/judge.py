@@ -30,7 +30,7 @@ def complaints(case, outcome):
     if outcome.foreign or fault:
         found.append(f"An exception that nobody foresaw: {_last_line(outcome.foreign or outcome.error)}")
     found += [f"A warning of a library: {one}" for one in dict.fromkeys(outcome.warnings)]
-    found += [f"The log holds {line[:300]!r}" for line in outcome.log if "Traceback" in line or "Warning:" in line]
+    found += [f"The log holds {line[:300]!r}" for line in outcome.log if re.search(r"Traceback|\w+Warning: ", line)]
     if outcome.seconds > SECONDS:
         found.append(f"It took {outcome.seconds:.0f} seconds of the processor.")
     if outcome.results is None:

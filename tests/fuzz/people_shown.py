@@ -144,7 +144,7 @@ def _sensitive_hold(case, records, members):
 
 
 def recount_one_level(case, outcome, regions, areas, shown):
-    """Exactly the records of classes that reach k are shown, each where its area is; shown : None to see the sums alone."""
+    """Exactly the records of classes that reach k are shown, each where its area is; shown : None: sums alone."""
     records = Records(case, outcome)
     if regions and len(next(iter(regions.values()))) != 1:
         return
@@ -179,8 +179,13 @@ def recount_one_level(case, outcome, regions, areas, shown):
     for place_shown, values, kept, n in shown:
         found[place_shown[0], tuple(map(loose, [*values, *kept]))] += n
     if found != wanted:
-        more, fewer = list((found - wanted).items())[:2], list((wanted - found).items())[:2]
-        yield f"The release is not the records of classes that reach k: too many {more!r}, too few {fewer!r}."
+        yield f"The release is not the records of classes that reach k: {_difference(found, wanted)}"
+
+
+def _difference(found, wanted):
+    """The first that there are too many of, and too few."""
+    more, fewer = list((found - wanted).items())[:2], list((wanted - found).items())[:2]
+    return f"too many {more!r}, too few {fewer!r}."
 
 
 def _no_more_than_live(records, place, shown):
@@ -248,7 +253,7 @@ def recount_profile(case, outcome):
     for row in records.rows:
         wanted[tuple(map(loose, records.of(row, [records.area, *records.quasi])))] += records.people(row)
     if found != +wanted:
-        yield f"PROFILE is not what was counted by hand: {list((found - wanted).items())[:2]!r}, {list((wanted - found).items())[:2]!r}"
+        yield f"PROFILE is not what was counted by hand: {_difference(found, wanted)}"
 
 
 def recount_flattened(case, outcome):
@@ -291,6 +296,6 @@ def recount_flattened(case, outcome):
         found[int(float(row[at_region])), tuple(loose(row[i]) for i in at_own)] += n
         classes[(int(float(row[at_region])), *(typed(row[i]) for i in quasi))] += n
     if found != wanted:
-        yield f"FLATTENED is not the release at that level: {list((found - wanted).items())[:2]!r}, {list((wanted - found).items())[:2]!r}"
+        yield f"FLATTENED is not the release at that level: {_difference(found, wanted)}"
     if classes and min(classes.values()) < k:
         yield f"FLATTENED holds a class of {min(classes.values())}."

@@ -97,7 +97,8 @@ def anonymized(case, outcome):
         released = sum(int(float(row[at] or 0)) for row in rows)
         numbers = outcome.results
         if released != numbers["N_RECORDS"] - numbers["N_SUPPRESSED"]:
-            yield f"RELEASED_REGIONS counts {released} released records, the run {numbers['N_RECORDS']} - {numbers['N_SUPPRESSED']}."
+            said = f"{numbers['N_RECORDS']} - {numbers['N_SUPPRESSED']}"
+            yield f"RELEASED_REGIONS counts {released} released records, the run {said}."
 
 
 def given_regions(case, outcome):
@@ -205,7 +206,7 @@ def masked(case, outcome):
         yield "The points do not add up."
     # A CSV file of points without fields, or of one, gets an empty column: GDAL tells rows apart by it.
     fields = [name for name in names if name]
-    if fields != list(case.parameters.get("KEEP_FIELDS", [])):
+    if fields != list(case.parameters.get("KEEP_FIELDS") or []):
         yield f"MASKED has the fields {names}."
     layer = outcome.context.getMapLayer(str(numbers["MASKED"]))
     if layer is not None:
