@@ -176,6 +176,23 @@ def test_what_fails_in_a_database_is_removed_again(write, tmp_path, monkeypatch)
     assert tables_left(tmp_path) == []
 
 
+@pytest.mark.parametrize("column", ["vbas_region", "sex"])
+def test_copies_that_the_file_makes_of_equal_rows_are_counted_too(write, tmp_path, monkeypatch, column):
+    """One copy of many is another row: what was asked for is not looked at, but what stands in the file."""
+    insert, used = geopackage_rows._insert_runs, []
+
+    def tampered(connection, name, *given):
+        insert(connection, name, *given)
+        used.append(name)
+        connection.execute(f'UPDATE "{name}" SET "{column}" = 99 WHERE rowid = 3')
+
+    monkeypatch.setattr(geopackage_rows, "_insert_runs", tampered)
+    # No row is its own neighbour's only copy: there are few runs, so that SQLite makes the copies.
+    with pytest.raises(PrivacyError, match="second count"):
+        write("file.gpkg", *release_of([1] * 50 + [2] * 50, ["F"] * 100, [1] * 100))
+    assert used and not (tmp_path / "file.gpkg").exists()
+
+
 def test_a_layer_in_memory_that_fails_its_second_count_holds_nothing(provider):
     """Whoever runs this from Python still has it in the context."""
     algorithm = QgsApplication.processingRegistry().algorithmById("vbas:releaserecords").create()
