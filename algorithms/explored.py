@@ -143,9 +143,13 @@ class Reading:
         self._algorithm = QgsApplication.processingRegistry().createAlgorithmById(MAIN)
         if self._algorithm is None:
             raise VbasError(tr("VBAS is not in the toolbox: switch the plugin off and on again under Plugins."))
+        # Without the project, whose variables QGIS makes anew for whoever asks, in another thread too, while the map
+        # asks for them in its own: the layers are given themselves, and all else that is needed of it.
+        project = QgsProject.instance()
         self._context = QgsProcessingContext()
-        self._context.setProject(QgsProject.instance())
-        self._parameters = dict(parameters)
+        self._context.setTransformContext(project.transformContext())
+        self._context.setEllipsoid(project.ellipsoid())
+        self._parameters = {name: project.mapLayer(str(value)) or value for name, value in parameters.items()}
 
     def read(self, feedback: QgsProcessingFeedback) -> Explored:
         """Read areas and records, and count these. Raises VbasError for all that cannot be used as it is."""
