@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import gc
 import threading
 import time
 
 import pytest
-from qgis.core import QgsApplication, QgsPointXY, QgsProject
+from qgis.core import QgsPointXY, QgsProject
 from qgis.PyQt import sip
 from qgis.PyQt.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
 from qgis.PyQt.QtGui import QColor, QWheelEvent
@@ -15,7 +14,6 @@ from qgis.PyQt.QtTest import QTest
 
 from vbas.core import language
 from vbas.vbas_plugin.explorer import entry as entry_module
-from vbas.vbas_plugin.explorer import work
 from vbas.vbas_plugin.explorer.curve_view import LINE, MARK
 from vbas.vbas_plugin.explorer.map_layer import GROUP
 from vbas.vbas_plugin.provider import VbasPlugin
@@ -443,14 +441,3 @@ def test_the_wheel_passes_over_numbers(dock):
     QCoreApplication.sendEvent(spin, turned)
     assert spin.value() == 5 and not turned.isAccepted()
     assert spin.focusPolicy() == Qt.FocusPolicy.StrongFocus  # a wheel that passes over does not take it either
-
-
-def test_nothing_of_the_window_is_collected_in_another_thread(qgis_app):
-    """Python's collector deletes in whatever thread it runs in, widgets included."""
-    seen, ended = [], []
-    first, second = (work.Job("job", lambda job: seen.append(gc.isenabled()), None) for _ in range(2))
-    for job in (first, second):
-        job.finished_by = ended.append
-        QgsApplication.taskManager().addTask(job)
-    wait_for(lambda: len(ended) == 2)
-    assert seen == [False, False] and gc.isenabled()

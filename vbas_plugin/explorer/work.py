@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Callable
 
 from qgis.core import (
@@ -24,30 +21,6 @@ from ...core.language import tr
 
 Work = Callable[["Job"], object]
 LONGEST_WAIT = 20.0  # seconds for a job to see that it is cancelled
-
-
-_working = threading.Lock()
-_n_working = 0
-
-
-@contextmanager
-def without_collector() -> Iterator[None]:
-    """Keep Python from looking for objects that nobody needs any more, meanwhile.
-
-    It does so in whatever thread happens to make one, and would delete there what belongs to the thread of the window:
-    widgets of a closed dialog, which Qt is about to tell of an event. What jobs make goes away without it.
-    """
-    global _n_working
-    with _working:
-        _n_working += 1
-        gc.disable()
-    try:
-        yield
-    finally:
-        with _working:
-            _n_working -= 1
-            if not _n_working:
-                gc.enable()
 
 
 class Said(QgsProcessingFeedback):
@@ -93,10 +66,6 @@ class Job(QgsTask):
 
     def run(self) -> bool:
         """Called by QGIS in another thread."""
-        with without_collector():
-            return self._run()
-
-    def _run(self) -> bool:
         self._started = True
         try:
             if self._after is not None:
