@@ -30,8 +30,10 @@ FILES = {
 FEW, MANY = 4, 9  # regions of the two releases
 SECONDS = 120  # a run that takes longer hangs
 ABSENT = None
-# What differs between two reports of the same: the date, and seconds, which are numbers in the table that ends it.
-DIFFERS = r'class="date">[^<]*<|class="number">[\d.]+<'
+# What the report says of the file of the records, which a run may find changed once it has read it.
+CHECKSUM = r"records\.\w+: [0-9a-f]{64}|none: another program changed the file after it was read"
+# What differs between two reports of the same: the date, this, and seconds, numbers in the table that ends it.
+DIFFERS = rf'class="date">[^<]*<|class="number">[\d.]+<|{CHECKSUM}'
 
 Contents = dict[str, object]
 
@@ -165,7 +167,11 @@ class Run:
 
     def writes(self) -> bool:
         """Whether it has begun to write outputs."""
-        return any(any(one.glob("[A-Z]*/*")) for one in set(self.bench.staging.glob("vbas-*")) - self.left_by_others)
+        with suppress(FileNotFoundError):  # a folder that is removed while it is looked at
+            return any(
+                any(one.glob("[A-Z]*/*")) for one in set(self.bench.staging.glob("vbas-*")) - self.left_by_others
+            )
+        return False
 
     def wait_until_it_writes(self) -> None:
         """Until it has begun to write outputs, or has ended."""

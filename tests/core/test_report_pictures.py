@@ -30,12 +30,16 @@ def rings_of(path):
 
 
 def edges_of(path):
-    """Every straight piece of its outline, whichever way it is walked."""
-    return Counter(
+    """Every straight piece of its outline, whichever way it is walked.
+
+    Points are whole, so that what is narrower than their distance is walked to its end and back: it surrounds nothing.
+    """
+    walked = Counter(
         frozenset((tuple(a), tuple(b)))
         for ring in rings_of(path)
         for a, b in zip(ring.tolist(), np.roll(ring, -1, axis=0).tolist())
     )
+    return Counter(edge for edge, times in walked.items() if times % 2 and len(edge) == 2)
 
 
 def wiggly(n, seed):

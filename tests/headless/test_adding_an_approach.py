@@ -49,6 +49,7 @@ def copy(tmp_path_factory):
     (root / "build" / "package" / "vbas").symlink_to(root)
 
     tutorial = (root / "CONTRIBUTING.md").read_text(encoding="utf-8").split("## How to add an approach")[1]
+    tutorial = tutorial.split("\n## ")[0]
     code, imported, line = re.findall(r"```python\n(.*?)```", tutorial, re.DOTALL)
     file = re.match(r"# (\S+\.py)\n", code)
     (root / file[1]).write_text(code[file.end() :], encoding="utf-8")
