@@ -83,7 +83,8 @@ def homes_of(
     if household is not None:
         _check_households(points[rows], centre[home_of[rows]], household, rows, field)
     fewest = np.full(len(member), np.inf)
-    np.minimum.at(fewest, home_of, people)
+    with np.errstate(invalid="ignore"):  # whoever lives in no area has no number of people; numpy 2 warns of it
+        np.minimum.at(fewest, home_of, people)
     return Homes(home_of, centre, area_of[member], fewest)
 
 

@@ -24,7 +24,8 @@ def shapes_of(wkbs: Sequence[bytes | None], texts: np.ndarray, layer: str) -> np
     wkbs : as the layer has them; texts : (n,) what names each for messages; layer : the parameter. Raises InputError
     for shapes that are none, such as a ring that does not end where it begins, and for coordinates that are none.
     """
-    shapes = shapely.from_wkb(np.array(wkbs, dtype=object), on_invalid="ignore")
+    with np.errstate(invalid="ignore"):  # coordinates that are no numbers are looked for next
+        shapes = shapely.from_wkb(np.array(wkbs, dtype=object), on_invalid="ignore")
     broken = shapely.is_missing(shapes) & np.array([wkb is not None for wkb in wkbs], bool)
     if broken.any():
         raise InputError(

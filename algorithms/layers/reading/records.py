@@ -253,6 +253,8 @@ def read_arrow(
     text = {name: definition.GetFieldDefn(definition.GetFieldIndex(name)).GetType() == ogr.OFTString for name in names}
     builders = {name: ColumnBuilder() for name in names}
     rows_at_once = max(1, min(MOST_ROWS, BYTES_AT_ONCE // max(widest, 1)))
+    # GDAL 3.10, which reads a GeoPackage in several threads, has been seen to give rows twice.
+    gdal.SetThreadLocalConfigOption("OGR_GPKG_NUM_THREADS", "1")
     batches = iter(table.GetArrowStreamAsNumPy(options=["INCLUDE_FID=NO", f"MAX_FEATURES_IN_BATCH={rows_at_once}"]))
     done = 0
     while True:
