@@ -53,7 +53,12 @@ class _Classes:
     def add(self, rows: Sequence[Sequence[object]]) -> None:
         # A short row would leave a column out of the classes, and make one of several.
         if any(len(row) != self.n_fields for row in rows):
-            raise VbasError(tr("What was written cannot be read back: rows have lost fields. Nothing was kept."))
+            raise VbasError(
+                tr(
+                    "What was written cannot be read back: rows have lost fields. Nothing was kept; choose another "
+                    "format, such as GeoPackage."
+                )
+            )
         self.n_rows += len(rows)
         columns = [self._typed_column(position, column) for position, column in enumerate(zip(*rows))]
         for seen, column in zip(self.values, columns):
