@@ -21,7 +21,9 @@ from ..profile import Profile
 from ..progress import Progress, part, silent
 from ..ties import Ties, ranks
 from .losses import LOSSES
-from .optimum import LARGEST_K_IN_PARTS, ProfileCells, best_levels
+from .optimum import LARGEST_K_IN_PARTS, ProfileCells, best_levels, patterns_for
+from .patterns import Patterns
+from .tree import tree_of
 
 CELLS_AT_ONCE = 100_000  # some 150 MB at k = 5; classes are taken whole
 LARGEST_K = 1_000
@@ -83,19 +85,24 @@ def nest_by_losses(
         )
     counts = profile.counts
     records = counts.data if requirement is None else requirement.members_of_cells(counts.data)
-    inside = levels.crosswalks[0].region_of >= 0
-    # The cells class by class, in linear time: the position of each, and its area.
-    by_class = sparse.csr_matrix((_positions(counts.nnz), counts.indices, counts.indptr), shape=counts.shape).tocsc()
+    tree, patterns = tree_of(levels.region_of, losses), patterns_for(k)
+    # The cells class by class, and within each in the order of the tree, in linear time: the position of each.
+    in_order = np.argsort(tree.place, kind="stable")
+    by_class = sparse.csr_matrix((_positions(counts.nnz), counts.indices, counts.indptr), shape=counts.shape)
+    by_class = by_class[in_order].tocsc()
     level_of = np.full(counts.nnz, SUPPRESSED, np.int8)
     for first, last in _chunks(by_class.indptr, at_once):
         start, stop = by_class.indptr[first], by_class.indptr[last]
-        area = by_class.indices[start:stop]
+        area = in_order[by_class.indices[start:stop]]
         class_of = np.repeat(np.arange(last - first), np.diff(by_class.indptr[first : last + 1]))
-        there = inside[area]
+        there = tree.place[area] >= 0
         cells = by_class.data[start:stop][there]
         if len(cells):
-            of_cells = ProfileCells(area[there].astype(np.int64), class_of[there], records[cells].astype(np.int64))
-            level_of[cells] = levels_by_chance(of_cells, levels.region_of, losses, k, ties)
+            of_cells = ProfileCells(area[there], class_of[there], records[cells].astype(np.int64))
+            if ties is None:
+                level_of[cells] = best_levels(of_cells, tree, k, of_cells.area, patterns)
+            else:
+                level_of[cells] = levels_by_chance(of_cells, levels.region_of, losses, k, ties, patterns)
         part(progress, 0.0, 0.9)(stop / max(counts.nnz, 1))
     del by_class
     if requirement is not None and requirement.asks_for_more:
@@ -108,21 +115,26 @@ def nest_by_losses(
 
 
 def levels_by_chance(
-    cells: ProfileCells, region_of: Sequence[np.ndarray], losses: Sequence[np.ndarray], k: int, ties: Ties
+    cells: ProfileCells,
+    region_of: Sequence[np.ndarray],
+    losses: Sequence[np.ndarray],
+    k: int,
+    ties: Ties = None,
+    patterns: Patterns | None = None,
 ) -> np.ndarray:
-    """`best_levels`, which takes the first of equal choices, of cells and regions in the order of `ties`."""
+    """`best_levels`, which takes the first of equal choices, of cells and regions in the order of `ties`.
+
+    region_of, losses : of each level, as `tree_of` takes them
+    """
     if ties is None:
-        return best_levels(cells, region_of, losses, k)
-    order = ranks(len(cells.area), ties)
+        return best_levels(cells, tree_of(region_of, losses), k, patterns=patterns)
+    turn = np.argsort(ranks(len(cells.area), ties))
     regions, renumbered = [], []
     for of_area, loss in zip(region_of, losses):
         rank = ranks(len(loss), ties)
         regions.append(np.where(of_area >= 0, rank[of_area], -1))
         renumbered.append(loss[np.argsort(rank)])
-    mixed = ProfileCells(cells.area[order], cells.class_of[order], cells.records[order])
-    level_of = np.empty(len(order), np.int64)
-    level_of[order] = best_levels(mixed, regions, renumbered, k)
-    return level_of
+    return best_levels(cells, tree_of(regions, renumbered), k, turn, patterns)
 
 
 def lift(profile: Profile, levels: Levels, level_of: np.ndarray, holds: Holds) -> np.ndarray:
