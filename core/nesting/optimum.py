@@ -165,7 +165,7 @@ def _gathered(cells: _Items, nodes: _Items, n_places: int, turn: np.ndarray, k: 
     length[row_of_run] = (stops - starts)[chosen]
     placed = np.repeat(chosen, stops - starts)
     number, row = cells.number[placed], np.repeat(np.arange(len(keys)), length)
-    number = number[np.lexsort((turn[number], row))]
+    number = number[np.argsort(row * (int(turn.max(initial=0)) + 1) + turn[number])]
     n_nodes = np.bincount(row_of_node, minlength=len(keys))
     class_of, place = np.divmod(keys, n_places)
     counts = np.cumsum(length) - length, length, np.cumsum(n_nodes) - n_nodes, n_nodes

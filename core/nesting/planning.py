@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Callable
 
 import numpy as np
-from scipy import sparse
 
 from ..anonymity import check_k
 from ..areas import Areas
@@ -15,7 +14,7 @@ from ..configuration import chosen
 from ..errors import InputError
 from ..language import tr
 from ..levels import Levels
-from ..plan import SUPPRESSED, Plan, area_of_cells, label_keys, plan_by_levels
+from ..plan import SUPPRESSED, Plan, area_of_cells, cells_by_class, class_stretches, label_keys, plan_by_levels
 from ..privacy.requirement import Requirement
 from ..profile import Profile
 from ..progress import Progress, part, silent
@@ -86,12 +85,9 @@ def nest_by_losses(
     counts = profile.counts
     records = counts.data if requirement is None else requirement.members_of_cells(counts.data)
     tree, patterns = tree_of(levels.region_of, losses), patterns_for(k)
-    # The cells class by class, and within each in the order of the tree, in linear time: the position of each.
-    in_order = np.argsort(tree.place, kind="stable")
-    by_class = sparse.csr_matrix((_positions(counts.nnz), counts.indices, counts.indptr), shape=counts.shape)
-    by_class = by_class[in_order].tocsc()
+    by_class, in_order = cells_by_class(profile, levels)
     level_of = np.full(counts.nnz, SUPPRESSED, np.int8)
-    for first, last in _chunks(by_class.indptr, at_once):
+    for first, last in class_stretches(by_class.indptr, at_once):
         start, stop = by_class.indptr[first], by_class.indptr[last]
         area = in_order[by_class.indices[start:stop]]
         class_of = np.repeat(np.arange(last - first), np.diff(by_class.indptr[first : last + 1]))
@@ -204,16 +200,3 @@ def _failing(
     keys = levels.crosswalks[level].region_of[area[cells]] * (int(class_of.max()) + 1) + class_of[cells]
     labels, label = np.unique(keys, return_inverse=True)
     return cells[~holds(cells, label.reshape(-1), len(labels))[label.reshape(-1)]]
-
-
-def _positions(n_cells: int) -> np.ndarray:
-    return np.arange(n_cells, dtype=np.int32 if n_cells < 2**31 else np.int64)
-
-
-def _chunks(starts: np.ndarray, at_once: int) -> Iterator[tuple[int, int]]:
-    """Stretches of whole classes that hold about `at_once` cells; starts : (C + 1,), the first cell of each class."""
-    first = 0
-    while first < len(starts) - 1:
-        last = max(int(np.searchsorted(starts, starts[first] + at_once, side="right")) - 1, first + 1)
-        yield first, last
-        first = last
