@@ -18,6 +18,7 @@ class Patterns:
 
     A state is (r, p): r records are released in the region and p are handed up, where k stands for k and more; r is at
     most `parts`, k or 0. Its number is r · (k + 1) + p.
+    Arrays by pattern, with room for more than there are:
     reach : (P, parts + 1, k + 1) bool, the states that there are; ends : (P, k + 1) bool, the numbers of records that
     can be handed up if what stays is released, nothing or k and more; origin : (P, k + 1), the state behind each
     before : (P, states), the state without the last cell; here : (P, states) bool, whether that cell is released
@@ -27,12 +28,9 @@ class Patterns:
         self.k, self.parts = k, parts
         self._forget()
 
-    def __len__(self) -> int:
-        return len(self.last)
-
     def make_room(self) -> None:
         """Forget all patterns if they have become very many; numbers that were given are void then."""
-        if self.reach.size > MOST_STATES:
+        if self._size * self.before.shape[1] > MOST_STATES:
             self._forget()
 
     def numbers(self, digits: np.ndarray, first: np.ndarray, length: np.ndarray) -> np.ndarray:
@@ -63,14 +61,13 @@ class Patterns:
         return found
 
     def _forget(self) -> None:
-        k, shape = self.k, (1, self.parts + 1, self.k + 1)
-        self.reach = np.zeros(shape, bool)
-        self.reach[0, 0, 0] = True
+        states = np.arange((self.parts + 1) * (self.k + 1), dtype=np.int16)[None]
+        self.reach = (states == 0).reshape(1, self.parts + 1, self.k + 1)
         self.ends, self.origin = self._ends(self.reach)
-        self.before = np.arange(self.reach.size, dtype=np.int16)[None]
-        self.here = np.zeros(self.before.shape, bool)
-        self.last, self.length = np.zeros(1, np.int64), np.zeros(1, np.int64)
-        self._next = np.full((1, k + 1), -1)
+        self.before, self.here = states, np.zeros(states.shape, bool)
+        self.last, self.length = np.zeros(1, np.int32), np.zeros(1, np.int32)
+        self._next = np.full((1, self.k + 1), -1, np.int32)
+        self._size = 1
 
     def _following(self, number: np.ndarray, digit: np.ndarray) -> np.ndarray:
         """The patterns with one more cell, which are made where they are new."""
@@ -84,7 +81,8 @@ class Patterns:
 
     def _add(self, last: np.ndarray, digit: np.ndarray) -> None:
         """Add patterns, each by the one that it follows and the records of its last cell."""
-        self._next[last, digit] = len(self) + np.arange(len(last))
+        start, self._size = self._size, self._size + len(last)
+        self._next[last, digit] = np.arange(start, self._size)
         handed, origin = self._handed_up(self.reach[last], digit)
         reach, rows, states = handed, len(last), np.arange(self.before.shape[1]).reshape(self.reach.shape[1:])
         before = states[:, :1] + origin
@@ -99,13 +97,18 @@ class Patterns:
             ("reach", reach),
             ("ends", ends),
             ("origin", closing),
-            ("before", before.reshape(rows, -1).astype(np.int16)),
+            ("before", before.reshape(rows, -1)),
             ("here", here.reshape(rows, -1)),
             ("last", last),
             ("length", self.length[last] + 1),
-            ("_next", np.full((rows, self.k + 1), -1)),
+            ("_next", -1),
         ):
-            setattr(self, name, np.concatenate([getattr(self, name), new]))
+            known = getattr(self, name)
+            if len(known) < self._size:  # more than is needed, so that what is known is seldom copied
+                larger = np.empty((self._size * 3 // 2, *known.shape[1:]), known.dtype)
+                larger[:start] = known[:start]
+                setattr(self, name, larger)
+            getattr(self, name)[start : self._size] = new
 
     def _handed_up(self, reach: np.ndarray, digit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The states once the last cell is handed up, and how many were handed up without it, both as `reach`.

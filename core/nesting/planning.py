@@ -24,9 +24,9 @@ from .optimum import LARGEST_K_IN_PARTS, ProfileCells, best_levels, patterns_for
 from .patterns import Patterns
 from .tree import tree_of
 
-CELLS_AT_ONCE = 100_000  # some 150 MB at k = 5; classes are taken whole
+CELLS_AT_ONCE = 200_000  # up to 200 MB at k = 5; classes are taken whole
 LARGEST_K = 1_000
-BYTES_A_STATE = 42  # of a cell and of what its region may release and hand up, as measured
+BYTES_A_CELL, BYTES_A_STATE = 500, 15  # of a cell, and of what its region may release and hand up: the most measured
 # Whether what more is asked of a label holds: called with the cells (positions in the profile) that show some labels,
 # the label of each and the number of labels; gives a boolean for each label. More records must never make it false.
 Holds = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
@@ -35,7 +35,7 @@ Holds = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
 def cells_within(megabytes: int, k: int) -> int:
     """How many cells may be worked out at a time in so much memory, no more than CELLS_AT_ONCE; at least 1."""
     states = (k + 1) * ((k if k <= LARGEST_K_IN_PARTS else 0) + 1)
-    return max(min(CELLS_AT_ONCE, megabytes * 1_000_000 // (BYTES_A_STATE * states)), 1)
+    return max(min(CELLS_AT_ONCE, megabytes * 1_000_000 // (BYTES_A_CELL + BYTES_A_STATE * states)), 1)
 
 
 def nest(
