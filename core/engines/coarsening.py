@@ -16,7 +16,7 @@ from ..records.coarsened import Coarsened
 from ..records.columns import Column
 from . import steps
 from .engine import Engine, Expression
-from .profiling import InPlace
+from .in_place import InPlace
 
 
 def coarser_in_place(found: InPlace, hierarchies: Mapping[str, Hierarchy], node: Sequence[int]) -> InPlace:
@@ -26,7 +26,7 @@ def coarser_in_place(found: InPlace, hierarchies: Mapping[str, Hierarchy], node:
     here; the engine learns which coarser value each value has. Raises InputError for a level that there is not.
     """
     names = found.fields.quasi_identifiers
-    table = generalise_table(found.table(), hierarchies, node)
+    table = generalise_table(found.by_class(), hierarchies, node)
     if not table.coarsened:
         return found
     cells = sparse.csr_matrix(

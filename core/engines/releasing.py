@@ -16,7 +16,7 @@ from ..records.columns import Column, column_from_values, smallest_integers
 from ..release import Release
 from . import steps
 from .engine import Engine, EngineError, Expression
-from .profiling import Matched
+from .in_place import Matched
 
 
 @dataclass(frozen=True)
