@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 
 from .given import Table
-from .reading import identity, loose, positions, rows_of, rows_of_output, typed
+from .reading import identity, loose, plain, positions, rows_of, rows_of_output, typed
 
 
 def _several(value):
@@ -23,7 +23,7 @@ class Records:
         table = given.get("CONNECTION") or given["RECORDS"]
         if isinstance(given.get("CONNECTION"), Table):
             self.names = table.names
-            self.rows = [list(row) for row in zip(*(values for _, _, values in table.columns))]
+            self.rows = [list(map(plain, row)) for row in zip(*(values for _, _, values in table.columns))]
             if table.stored == "csv":
                 self.rows = [["" if one is None else str(one) for one in row] for row in self.rows]
         else:

@@ -49,13 +49,14 @@ def rows_of(layer):
 
 def rows_of_output(result, context):
     """(names, rows) of an output, wherever it is."""
-    file = Path(str(result).partition("|")[0])
+    place, _, table = str(result).partition("|layername=")
+    file = Path(place.partition("|")[0])
     if file.suffix == ".csv" and file.is_file():
         with file.open(encoding="utf-8", newline="") as lines:
             names, *rows = list(csv.reader(lines))
         return names, [row for row in rows if row]
     if file.suffix == ".gpkg" and file.is_file():
-        return _rows_of_geopackage(file)
+        return _rows_of_geopackage(file, table)
     if file.suffix == ".parquet" and file.is_file():
         import pyarrow.parquet
 
@@ -68,12 +69,13 @@ def rows_of_output(result, context):
     return rows_of(layer)
 
 
-def _rows_of_geopackage(file):
-    with closing(sqlite3.connect(file)) as connection:
-        ((table,),) = connection.execute(
-            "SELECT table_name FROM gpkg_contents WHERE table_name <> 'layer_styles'"
-        ).fetchall()
-        shape = [name for (name,) in connection.execute("SELECT column_name FROM gpkg_geometry_columns")]
+def _rows_of_geopackage(file, table):
+    """Of its only table, or of one that is named; from the file itself, whatever is in a journal beside it."""
+    with closing(sqlite3.connect(f"{file.as_uri()}?immutable=1", uri=True)) as connection:
+        found = connection.execute("SELECT table_name FROM gpkg_contents WHERE table_name <> 'layer_styles'")
+        ((table,),) = [one for one in found.fetchall() if table in ("", one[0])]
+        shapes = connection.execute("SELECT column_name FROM gpkg_geometry_columns WHERE table_name = ?", (table,))
+        shape = [name for (name,) in shapes]
         columns = connection.execute("SELECT name, pk FROM pragma_table_info(?)", (table,)).fetchall()
         names = [name for name, key in columns if not key and name not in shape]
         quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
