@@ -159,3 +159,16 @@ def check_register(connection: sqlite3.Connection, path: Path) -> None:
                     name=name,
                 )
             )
+
+
+def damaged(number: object, title: object, path: Path, error: Exception) -> InputError:
+    """What is said of a release in a register that cannot be read."""
+    return InputError(
+        tr(
+            "REGISTER: release {number} (“{title}”) in {path} is damaged ({error}): restore the file from a copy.",
+            number=number,
+            title=title,
+            path=path,
+            error=error,
+        )
+    )

@@ -15,19 +15,25 @@ from qgis.core import (
     QgsVectorFileWriter,
     QgsVectorLayer,
 )
-from qgis.PyQt.QtCore import QByteArray, QDate, QVariant
+from qgis.PyQt.QtCore import QByteArray, QDate, QDateTime, QTime, QVariant
 
 from vbas.algorithms.compat import field as make_field
 
-DRIVERS = {"gpkg": "GPKG", "shp": "ESRI Shapefile", "geojson": "GeoJSON", "ods": "ODS"}
-OTHERS = {"list": QVariant.Type.StringList, "binary": QVariant.Type.ByteArray, "map": QVariant.Type.Map}
+DRIVERS = {"gpkg": "GPKG", "shp": "ESRI Shapefile", "geojson": "GeoJSON", "ods": "ODS", "fgb": "FlatGeobuf"}
+OTHERS = {
+    "list": QVariant.Type.StringList,
+    "binary": QVariant.Type.ByteArray,
+    "json": QVariant.Type.Map,
+    "time": QVariant.Type.Time,
+    "moment": QVariant.Type.DateTime,
+}
 
 
 @dataclass(frozen=True)
 class Table:
     """A layer: columns of (name, kind, values), and shapes as WKT or WKB, one a row.
 
-    stored : memory, csv, latin-1 (a CSV file in that encoding), gpkg, shp, geojson, parquet
+    stored : memory, csv, latin-1 (a CSV file in that encoding), gpkg, shp, geojson, fgb, parquet
     selected : how many rows are selected, and only these given; None for all
     """
 
@@ -69,11 +75,12 @@ class Place:
 
 @dataclass(frozen=True)
 class Case:
-    """One run of a form."""
+    """One run of a form; known : what its recount may know beside what is given, such as who lives where in truth."""
 
     algorithm: str
     parameters: dict = field(default_factory=dict)
     stop_at: float | None = None
+    known: dict = field(default_factory=dict)
 
 
 def layer_of(table, folder, name):
@@ -152,4 +159,8 @@ def _stored(value, kind):
         return QDate.fromString(value, "yyyy-MM-dd")
     if kind == "binary":
         return QByteArray(value)
+    if kind == "time":
+        return QTime.fromString(value, "HH:mm:ss")
+    if kind == "moment":
+        return QDateTime.fromString(value, "yyyy-MM-ddTHH:mm:ss")
     return value

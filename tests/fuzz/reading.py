@@ -30,6 +30,7 @@ def typed(value):
 
 def loose(value):
     """What two formats agree on: text that reads as a number is that number, no text is no value."""
+    value = _without_mark(value)
     if value is None or value == "":
         return None
     if isinstance(value, bool):
@@ -40,6 +41,11 @@ def loose(value):
     except ValueError:
         return text.replace("/", "-")
     return text if number != number or abs(number) >= 2**53 else number
+
+
+def _without_mark(value):
+    """Qt takes a byte order mark at the beginning of a text of a file away; the plugin's fast reader keeps it."""
+    return value[1:] if isinstance(value, str) and value.startswith("\ufeff") else value
 
 
 def rows_of(layer):
@@ -80,6 +86,8 @@ def _rows_of_geopackage(file, table):
         names = [name for name, key in columns if not key and name not in shape]
         quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
         table = table.replace('"', '""')
+        if not quoted:  # points alone
+            return names, [[] for _ in connection.execute(f'SELECT 1 FROM "{table}"')]
         return names, [list(row) for row in connection.execute(f'SELECT {quoted} FROM "{table}"')]
 
 
@@ -96,7 +104,7 @@ def positions(names, wanted):
 
 def identity(value):
     """An identifier as the text that it is compared by."""
-    value = plain(value)
+    value = _without_mark(plain(value))
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return None if value is None or value == "" else str(value)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 
+from .invented import estimated, generated, made_up
 from .people_shown import recount_flattened, recount_one_level, recount_profile, release_of
 from .reading import identity, positions, rows_of, rows_of_output
+from .registers import edited
+from .several import given_away
 
 
 def _read(outcome, name):
@@ -184,18 +187,6 @@ def compared(case, outcome):
             yield f"COMPARISON says {row[at]} % are suppressed."
 
 
-def estimated(case, outcome):
-    """vbas:estimatedistributions: the shares of an attribute in a province make one."""
-    names, rows = _read(outcome, "DISTRIBUTIONS")
-    totals = defaultdict(float)
-    for row in rows:
-        province, attribute, share = (row[i] for i in positions(names, ["province", "attribute", "share"]))
-        totals[province, attribute] += float(share)
-    for key, total in totals.items():
-        if abs(total - 1) > 1e-6:
-            yield f"The shares of {key} sum to {total}."
-
-
 def masked(case, outcome):
     """vbas:donutmask: as many points as it says, none where it was, no field that was not asked for."""
     names, rows = _read(outcome, "MASKED")
@@ -258,6 +249,10 @@ RECOUNTS = {
     "sitelocation": placed,
     "sitenumber": numbered,
     "checkrelease": checked,
+    "checkreleases": given_away,
+    "editregister": edited,
+    "generaterecords": generated,
+    "demonstrationcity": made_up,
     "compare": compared,
     "estimatedistributions": estimated,
     "donutmask": masked,
