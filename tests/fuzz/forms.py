@@ -15,7 +15,7 @@ from .town import Town
 
 # How often a form is drawn; what releases, more often.
 WEIGHTS = {"anonymize": 30, "releaserecords": 12, "flattenrelease": 5, "releasedatabase": 3, "donutmask": 6}
-WEIGHTS |= {"partitioncells": 5, "evaluate": 5, "compare": 2, "nestlevels": 5, "aggregate": 5, "demonstrationcity": 0.2}
+WEIGHTS |= {"partitioncells": 5, "evaluate": 5, "compare": 3, "nestlevels": 5, "aggregate": 5, "demonstrationcity": 0.2}
 WEIGHTS |= {"donutaudit": 2, "checkrelease": 4, "checkreleases": 4, "editregister": 2, "generaterecords": 2}
 
 
@@ -180,6 +180,15 @@ def _regions_and_people(town):
     return {**town.regions(), **town.people()}
 
 
+def _compare(town):
+    given = _regions_and_people(town)
+    if town.dice.chance(0.4):
+        given["K_VALUES"] = town.dice.pick("2,3", "4", "2, 10")
+    if town.dice.chance(0.3):
+        given["BUDGETS"] = town.dice.pick("5", "1,20", "0,50")
+    return given
+
+
 FORMS = {
     "anonymize": _anonymize,
     "profilerecords": Town.people,
@@ -193,7 +202,7 @@ FORMS = {
     "flattenrelease": _flatten,
     "profiledatabase": _database,
     "releasedatabase": _release_database,
-    "compare": _regions_and_people,
+    "compare": _compare,
     "checkrelease": _check,
     "checkreleases": check_several,
     "editregister": _register,

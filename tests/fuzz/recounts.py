@@ -10,6 +10,7 @@ from .people_shown import recount_flattened, recount_one_level, recount_profile,
 from .reading import identity, positions, rows_of, rows_of_output
 from .registers import edited
 from .several import given_away
+from .side_by_side import compared
 
 
 def _read(outcome, name):
@@ -176,15 +177,6 @@ def checked(case, outcome):
     sizes = records.sizes(lambda row: ())
     if sizes and outcome.results["K_FOUND"] != min(sizes.values()):
         yield f"K_FOUND is {outcome.results['K_FOUND']}, the smallest class has {min(sizes.values())}."
-
-
-def compared(case, outcome):
-    """vbas:compare."""
-    names, rows = _read(outcome, "COMPARISON")
-    at = positions(names, ["suppression_percent"])[0]
-    for row in rows:
-        if row[at] not in (None, "") and not 0 <= float(row[at]) <= 100:
-            yield f"COMPARISON says {row[at]} % are suppressed."
 
 
 def masked(case, outcome):
