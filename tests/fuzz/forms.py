@@ -6,6 +6,7 @@ from vbas.algorithms.catalogue import ALGORITHMS
 
 from . import people
 from .dice import Dice
+from .earlier import earlier_register
 from .given import Case, Table
 from .invented import generate, microdata
 from .registers import drawn_register
@@ -36,6 +37,8 @@ def case_of(seed, number):
 
 def _anonymize(town):
     given = {**town.regions(), **town.people()}
+    if town.dice.chance(0.06):
+        given["REGISTER"] = earlier_register(town)
     given["COMBINATION"] = town.dice.pick("custom", "custom", "all-rounder", "fastest", "least suppression")
     if town.dice.chance(0.35):
         given["RELEASE"] = "nested levels"
@@ -49,7 +52,8 @@ def _anonymize(town):
 
 
 def _release(town):
-    return {**town.people(), "CROSSWALK": town.crosswalk(), **town.regions(optional=True)}
+    given = {**town.people(), "CROSSWALK": town.crosswalk(), **town.regions(optional=True)}
+    return {**given, "REGISTER": earlier_register(town)} if town.dice.chance(0.06) else given
 
 
 def _evaluate(town):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import json
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from osgeo import gdal
 from qgis.core import (
     QgsCoordinateReferenceSystem,
     QgsCoordinateTransformContext,
@@ -19,11 +21,10 @@ from qgis.PyQt.QtCore import QByteArray, QDate, QDateTime, QTime, QVariant
 
 from vbas.algorithms.compat import field as make_field
 
-DRIVERS = {"gpkg": "GPKG", "shp": "ESRI Shapefile", "geojson": "GeoJSON", "ods": "ODS", "fgb": "FlatGeobuf"}
+DRIVERS = {"gpkg": "GPKG", "shp": "ESRI Shapefile", "geojson": "GeoJSON", "ods": "ODS"}
 OTHERS = {
     "list": QVariant.Type.StringList,
     "binary": QVariant.Type.ByteArray,
-    "json": QVariant.Type.Map,
     "time": QVariant.Type.Time,
     "moment": QVariant.Type.DateTime,
 }
@@ -33,7 +34,7 @@ OTHERS = {
 class Table:
     """A layer: columns of (name, kind, values), and shapes as WKT or WKB, one a row.
 
-    stored : memory, csv, latin-1 (a CSV file in that encoding), gpkg, shp, geojson, fgb, parquet
+    stored : memory, csv, latin-1 (a CSV file in that encoding), gpkg, shp, geojson, parquet
     selected : how many rows are selected, and only these given; None for all
     """
 
@@ -87,6 +88,9 @@ def layer_of(table, folder, name):
     """The layer that a table stands for; invalid where its file is no table. Files go into the folder."""
     if table.stored in ("csv", "latin-1"):
         return QgsVectorLayer(str(write_csv(table, folder / f"{name}.csv")), name, "ogr")
+    has_json = any(kind == "json" for _, kind, _ in table.columns)
+    if table.shapes is None and has_json and table.stored in ("gpkg", "geojson"):
+        return QgsVectorLayer(str(_write_with_json(table, folder / f"{name}.{table.stored}")), name, "ogr")
     layer = _in_memory(table, name)
     if table.stored in DRIVERS:
         options = QgsVectorFileWriter.SaveVectorOptions()
@@ -108,6 +112,22 @@ def write_csv(table, file):
         rows = zip(*(values for _, _, values in table.columns)) if table.columns else ()
         writer.writerows([["" if value is None else value for value in row] for row in rows])
     return file
+
+
+def _write_with_json(table, file):
+    """A table without shapes, whose fields of JSON stay what they are, as GDAL itself writes them."""
+    rows = zip(*(values for _, _, values in table.columns)) if table.columns else ()
+    rows = [dict(zip(table.names, map(_in_json, row))) for row in rows]
+    plain = file.with_suffix(".geojson")
+    features = [{"type": "Feature", "geometry": None, "properties": row} for row in rows]
+    plain.write_text(json.dumps({"type": "FeatureCollection", "features": features}), encoding="utf-8")
+    if file != plain:
+        gdal.VectorTranslate(str(file), str(plain), format=DRIVERS[table.stored], geometryType="NONE")
+    return file
+
+
+def _in_json(value):
+    return value.hex() if isinstance(value, bytes) else None if isinstance(value, float) and value != value else value
 
 
 def write_parquet(table, file):
@@ -149,12 +169,16 @@ def geometry_of(shape):
 
 
 def _field(name, kind):
+    if kind == "json":  # memory keeps it as text
+        kind = "text"
     return QgsField(name, OTHERS[kind]) if kind in OTHERS else make_field(name, kind)
 
 
 def _stored(value, kind):
     if value is None:
         return None
+    if kind == "json":
+        return json.dumps(value)
     if kind == "date":
         return QDate.fromString(value, "yyyy-MM-dd")
     if kind == "binary":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import sqlite3
 from collections import Counter
 from contextlib import closing
@@ -11,13 +12,19 @@ from pathlib import Path
 from qgis.core import QgsProcessingUtils, QgsVectorLayer
 from qgis.PyQt.QtCore import QDate, QDateTime, QTime, QVariant
 
+# How QGIS writes them as text.
+MOMENTS = {QDate: "yyyy-MM-dd", QTime: "HH:mm:ss", QDateTime: "yyyy-MM-ddTHH:mm:ss.zzz"}
+
+MOMENT = re.compile(r"^(\d{4}[-/]\d\d[-/]\d\d)[T ](\d\d:\d\d:\d\d)(?:\.0*)?$")
+
 
 def plain(value):
     """A value of a layer as Python has it; None for a missing one."""
     if isinstance(value, QVariant):
         return None if value.isNull() else plain(value.value())
-    if isinstance(value, (QDate, QDateTime, QTime)):
-        return None if value.isNull() else value.toString("yyyy-MM-dd" if isinstance(value, QDate) else "")
+    for kind, written in MOMENTS.items():
+        if isinstance(value, kind):
+            return None if value.isNull() else value.toString(written)
     if isinstance(value, float) and value != value:
         return None
     return value if value is None or isinstance(value, (bool, int, float, str)) else repr(value)
@@ -35,7 +42,8 @@ def loose(value):
         return None
     if isinstance(value, bool):
         return 1.0 if value else 0.0
-    text = {"true": "1", "false": "0"}.get(str(value), str(value))
+    text = {"true": "1", "True": "1", "false": "0", "False": "0"}.get(str(value), str(value))
+    text = MOMENT.sub(r"\1 \2", text)
     try:
         number = float(text)
     except ValueError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 
+from .earlier import registered
 from .invented import estimated, generated, made_up
 from .people_shown import recount_flattened, recount_one_level, recount_profile, release_of
 from .reading import identity, positions, rows_of, rows_of_output
@@ -94,6 +95,7 @@ def anonymized(case, outcome):
         found, regions = crosswalk_of(case, outcome, areas)
         yield from found
     yield from release_of(case, outcome, regions, set(areas))
+    yield from registered(case, outcome, regions)
     yield from _finite(outcome)
     if "RELEASED_REGIONS" in outcome.results:
         names, rows = _read(outcome, "RELEASED_REGIONS")
@@ -112,6 +114,8 @@ def given_regions(case, outcome):
     numbered = sorted(
         (name for name in names if name.lower().startswith("vbas_region")), key=lambda name: (len(name), name)
     )
+    if len(numbered) == len(names):  # the areas themselves are called vbas_region
+        numbered = [name for name in numbered if name != "vbas_region"]
     at = positions(names, numbered)
     given = case.parameters.get("CROSSWALK_ID")
     rest = [i for i, name in enumerate(names) if i not in at and name.lower() not in ("fid", "ogc_fid")]
@@ -123,6 +127,7 @@ def released(case, outcome):
     """vbas:releaserecords, vbas:releasedatabase."""
     regions = given_regions(case, outcome)
     yield from release_of(case, outcome, regions, set(regions))
+    yield from registered(case, outcome, regions)
     yield from _finite(outcome)
 
 

@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from .given import Case, Place, Table
-from .test_found import anonymize, areas, ends_in_a_result, ends_in_a_sentence, records
+from .people import OTHERS
+from .test_found import anonymize, areas, ends_in_a_result, ends_in_a_sentence, ends_well, records
 
 DATABASE = "ogr:dbname='{{folder}}/a.gpkg' table=\"{}\""
 
@@ -45,3 +46,16 @@ def test_numbers_that_are_none_are_missing_in_a_database_too(provider):
     rows = records("size", (0.5, math.nan, None), "real", stored="parquet")
     given = {"CONNECTION": rows, "RECORD_REGION": "home", "QUASI_IDENTIFIERS": "size", "PROFILE": Place("memory:")}
     ends_in_a_result(Case("profiledatabase", given))
+
+
+@pytest.mark.parametrize("stored", ["memory", "gpkg", "geojson", "csv"])
+@pytest.mark.parametrize("kind", list(OTHERS))
+def test_fields_of_rare_kinds_end_in_a_result_or_a_sentence(provider, kind, stored):
+    """As a quasi-identifier, as a kept field, as the area, and beside them."""
+    rows = records("what", OTHERS[kind][:2], kind, stored=stored)
+    ends_well(anonymize(RECORDS=rows, QUASI_IDENTIFIERS=["what"], RELEASED_RECORDS=Place("{folder}/a.gpkg")))
+    ends_well(anonymize(RECORDS=rows, QUASI_IDENTIFIERS=["what"], RELEASED_RECORDS=Place("{folder}/a.csv")))
+    ends_well(anonymize(RECORDS=rows, RECORD_REGION="what", QUASI_IDENTIFIERS=["home"]))
+    beside = records(stored=stored)
+    beside = replace(beside, columns=(*beside.columns, ("what", kind, OTHERS[kind][:2] * 90)))
+    ends_in_a_result(anonymize(RECORDS=beside, QUASI_IDENTIFIERS=["sex"]))
