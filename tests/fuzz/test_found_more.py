@@ -59,3 +59,7 @@ def test_fields_of_rare_kinds_end_in_a_result_or_a_sentence(provider, kind, stor
     beside = records(stored=stored)
     beside = replace(beside, columns=(*beside.columns, ("what", kind, OTHERS[kind][:2] * 90)))
     ends_in_a_result(anonymize(RECORDS=beside, QUASI_IDENTIFIERS=["sex"]))
+
+
+def test_a_name_that_begins_with_a_dot(provider):
+    ends_in_a_sentence(anonymize(RELEASED_RECORDS=Place("{folder}/.gpkg")), "blanks or dots at its ends")
