@@ -80,7 +80,9 @@ def rows_of_output(result, context):
     if layer is None:
         layer = QgsVectorLayer(str(result), "output", "ogr")
     assert layer.isValid(), result
-    return rows_of(layer)
+    names, rows = rows_of(layer)
+    # A spreadsheet of nothing but text: GDAL does not see that its first row holds the names.
+    return (rows[0], rows[1:]) if names and names[0] == "Field1" and file.suffix in (".xlsx", ".ods") else (names, rows)
 
 
 def _rows_of_geopackage(file, table):

@@ -7,11 +7,12 @@ from collections import Counter
 
 from .earlier import registered
 from .invented import estimated, generated, made_up
-from .people_shown import recount_flattened, recount_one_level, recount_profile, release_of
+from .people_shown import recount_one_level, release_of
 from .reading import identity, positions, rows_of, rows_of_output
 from .registers import edited
 from .several import given_away
 from .side_by_side import compared
+from .tables_shown import recount_flattened, recount_profile
 
 
 def _read(outcome, name):

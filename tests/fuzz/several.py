@@ -80,7 +80,10 @@ def _crosswalk(town, regions):
     kind = town.dice.pick("long", "integer", "text", "real")
     convert = {"text": str, "real": float}.get(kind, int)
     columns = ((town.names["id"], town.id_kind, list(town.ids)), ("vbas_region", kind, list(map(convert, regions))))
-    return Table(columns, stored=town.dice.pick("memory", "memory", "csv", "gpkg"))
+    # Numbers with a fraction are other texts in a CSV file.
+    return Table(
+        columns, stored=town.dice.pick("memory", "gpkg", *(["csv"] if "real" not in (kind, town.id_kind) else []))
+    )
 
 
 def _released(dice, people, names, region_of, shown, sensitive):
