@@ -135,7 +135,11 @@ def write_parquet(table, file):
     import pyarrow
     import pyarrow.parquet
 
-    pyarrow.parquet.write_table(pyarrow.table({name: list(values) for name, _, values in table.columns}), file)
+    columns = {
+        name: [_stored(value, kind) for value in values] if kind == "json" else list(values)
+        for name, kind, values in table.columns
+    }
+    pyarrow.parquet.write_table(pyarrow.table(columns), file)
     return file
 
 

@@ -8,6 +8,8 @@ from .given import Table
 from .people import OTHERS
 from .reading import identity, loose, plain, positions, rows_of, rows_of_output, typed
 
+EMPTY = (".geojson", ".xlsx", ".ods")  # formats in which no rows are no fields either
+
 
 def _several(value):
     """Names of fields, however they were given."""
@@ -78,8 +80,8 @@ def release_of(case, outcome, regions, areas):
     """A release by regions: one level or nested, as its fields say."""
     names, rows = rows_of_output(outcome.results["RELEASED_RECORDS"], outcome.context)
     records = Records(case, outcome)
-    if records.in_own_words or (not rows and str(outcome.results["RELEASED_RECORDS"]).endswith(".geojson")):
-        return  # a format that knows no fields without rows
+    if records.in_own_words or (not rows and str(outcome.results["RELEASED_RECORDS"]).endswith(EMPTY)):
+        return
     nested = "vbas_level" in names and "vbas_level" not in records.quasi
     counted = [] if records.count is None else ["records"]
     asked = [*(["vbas_level"] if nested else []), "vbas_region", *records.quasi, *records.kept, *counted]
@@ -136,6 +138,7 @@ def _sensitive_hold(case, records, members):
     """Whether a class holds what L_DIVERSITY and MAX_SHARE ask; None where that is left open."""
     least = whole(case.parameters.get("L_DIVERSITY"), 1)
     share = case.parameters.get("MAX_SHARE")
+    share = share[0] if isinstance(share, list) else share
     share = 100.0 if share in (None, "") else float(share)
     if not records.sensitive or (least <= 1 and share >= 100):
         return True

@@ -7,7 +7,7 @@ from collections import Counter
 
 from .earlier import registered
 from .invented import estimated, generated, made_up
-from .people_shown import recount_one_level, release_of
+from .people_shown import recount_one_level, release_of, whole
 from .reading import identity, positions, rows_of, rows_of_output
 from .registers import edited
 from .several import given_away
@@ -225,8 +225,8 @@ def partitioned(case, outcome):
     if given["CELLS"].selected is not None:
         rows = rows[: given["CELLS"].selected]
     empty_years = str(given.get("EMPTY_YEARS", "")).lower() in ("true", "1", "yes")
-    k = int(given["K"])
-    for name, at in zip(given["POPULATIONS"], positions(names, given["POPULATIONS"])):
+    k = whole(given.get("K"), 100)
+    for name, at in () if not regions else zip(given["POPULATIONS"], positions(names, given["POPULATIONS"])):
         people = Counter()
         for cell, row in zip(cells, rows):
             people[regions[cell][0]] += float(row[at] or 0)
