@@ -67,12 +67,14 @@ def judged(case):
         QgsProject.instance().removeAllMapLayers()
 
 
-def run_cases(seed, numbers, tell=lambda number, case, outcome, found: None):
-    """The tally of these cases; tell is called after each."""
+def run_cases(seed, numbers, tell=lambda number, case, outcome, found: None, only=None):
+    """The tally of these cases; tell is called after each; only : the form whose cases alone are run."""
     tally = Tally()
     began = time.process_time()
     for number in numbers:
         case = case_of(seed, number)
+        if only not in (None, case.algorithm):
+            continue
         # What never ends is seen, with where it is; the number of the case stands in the name of its folder.
         faulthandler.dump_traceback_later(LONGEST, exit=True)
         outcome, found = judged(case)

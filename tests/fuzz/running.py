@@ -23,6 +23,7 @@ from vbas.algorithms.form.base import VbasAlgorithm
 from vbas.core.errors import VbasError
 
 from .given import Place, Table, layer_of, write_csv, write_parquet
+from .registers import Register, write_register
 
 FEW_AREAS = 12  # of the demonstration city, which has hundreds
 
@@ -111,6 +112,9 @@ def _resolved(name, value, inputs, outputs, outcome):
             with suppress(OSError, ValueError):  # names that no file can have
                 Path(text).write_bytes(value.before)
         return text
+    if isinstance(value, Register):
+        outcome.layers[name] = write_register(value, outputs)
+        return str(outputs / value.name)
     if isinstance(value, Table):
         if name == "CONNECTION":
             write = write_parquet if value.stored == "parquet" else write_csv
