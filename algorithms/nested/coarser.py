@@ -22,7 +22,7 @@ from ...core.nesting.coarser import (
 )
 from ...core.nesting.places import Places, places_of
 from ...core.nesting.views import as_shown, as_they_were
-from ...core.plan import suppress
+from ...core.plan import SUPPRESSED, area_of_cells, suppress
 from ...core.records.matching import Records
 from ...core.records.table import RecordTable
 from ...core.report.coarser import coarser_section, coarser_sentences
@@ -96,7 +96,8 @@ def release_with_coarser(
     requirement = required_of(form, records)
     before = {name: _level_before(records.table, name) for name in names}
     places = places_of(records.profile, levels, hierarchies, [(name, level - before[name]) for name, level in asked])
-    check_no_area_shown(places, records, areas)
+    area = np.append(area_of_cells(records.profile), SUPPRESSED)[records.cell_of]
+    check_no_area_shown(places, records.table, areas, area)
     in_words = _values(places, before, tr)
     plan = nest_coarser(areas, places, k, loss, requirement, form.progress(45, 65), ties_of(form.text("TIES")))
     kept = examine_coarser(plan, places, records)

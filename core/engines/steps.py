@@ -112,20 +112,27 @@ def numbered(rows: Expression, sizes: Mapping[str, int], quasi: Sequence[str]) -
 
 
 def coarsened(
-    rows: Expression, maps: Mapping[str, Expression], sizes: Mapping[str, int], quasi: Sequence[str]
+    rows: Expression,
+    maps: Mapping[str, Expression],
+    sizes: Mapping[str, int],
+    quasi: Sequence[str],
+    by_level: bool = False,
 ) -> Expression:
-    """Coded rows that show coarser values of some quasi-identifiers; o_ of the name is the code of the original.
+    """Coded rows that show coarser values of some quasi-identifiers; o_ of the name is the code that was read.
 
     maps : of each that is shown coarser, a row for every code, the missing one included: o_, c_ and v_ of the name, its
     code, that of the coarser value, and that value; sizes : of all, as `coded`, the coarser ones at their level
+    by_level : placed rows show what their level does: maps have a row for every code at every level, its number in s_
     """
     joined = rows.drop("key")
     shown = {name: joined[name] for name in joined.columns}
     for column, table in maps.items():
-        joined = joined.inner_join(table, joined[f"c_{column}"] == table[f"o_{column}"])
+        same = [joined[f"c_{column}"] == table[f"o_{column}"]]
+        same += [joined.l_level == table[f"s_{column}"]] if by_level else []
+        joined = joined.inner_join(table, same)
     for column, table in maps.items():
         shown[column], shown[f"c_{column}"] = table[f"v_{column}"], table[f"c_{column}"]
-        shown[f"o_{column}"] = table[f"o_{column}"]
+        shown.setdefault(f"o_{column}", table[f"o_{column}"])
     return numbered(joined.select(**shown), sizes, quasi)
 
 
