@@ -19,11 +19,12 @@ def release(form: Form, engine: Engine) -> dict[str, object]:
     """The numbers of a release that is staged; it is published, and named among them, once all else is in its place."""
     refuse_report_without_areas(form)
     asks_for_coarser(form)  # which raises for what cannot go with it
+    destination = form.text("DESTINATION").strip()
+    engine.check_free(destination)  # rather than after hours of counting
     records = counted(form, engine, form.progress(0, 40))
     seconds = {"counting": form.seconds()}
     done = planned(form, records)
     seconds["what is shown"] = form.seconds() - sum(seconds.values())
-    destination = form.text("DESTINATION").strip()
     levels, step = None if done.coarser is None else done.coarser.levels, form.progress(60, 85)
     staged = stage_in_place(done.matched, done.plan, destination, done.nested, progress=step, coarser=levels)
     _say_what_was_counted(form, done, staged)

@@ -74,6 +74,10 @@ class DuckDb:
             with suppress(OSError):
                 self._staged.unlink()
 
+    def check_free(self, destination: str) -> None:
+        """See `Engine`."""
+        _free(destination)
+
     def source(self, names: Mapping[str, str]) -> Expression:
         """See `Engine`."""
         columns = [self._comparable(field).as_(name, quoted=True) for name, field in names.items()]

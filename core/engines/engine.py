@@ -34,6 +34,9 @@ class Engine(Protocol):
 
     def __exit__(self, *error: object) -> None: ...
 
+    def check_free(self, destination: str) -> None:
+        """Raise InputError where a destination is taken, or nothing can be written there; no work is done for it."""
+
     def source(self, names: Mapping[str, str]) -> Expression:
         """The fields of the table under new names (field by new name).
 

@@ -79,6 +79,10 @@ class Postgres:
             if self._connection is not None:
                 self._connection.close()
 
+    def check_free(self, destination: str) -> None:
+        """See `Engine`."""
+        self._place(destination)
+
     def source(self, names: Mapping[str, str]) -> Expression:
         """See `Engine`."""
         columns = [self._comparable(field).as_(name, quoted=True) for name, field in names.items()]

@@ -96,6 +96,10 @@ class Spark:
             with suppress(*FAILURES):
                 self._at.close()
 
+    def check_free(self, destination: str) -> None:
+        """See `Engine`."""
+        self._free(destination)
+
     def source(self, names: Mapping[str, str]) -> Expression:
         """See `Engine`."""
         columns = [self._comparable(field).as_(name, quoted=True) for name, field in names.items()]
@@ -121,8 +125,7 @@ class Spark:
 
     def stage(self, expression: Expression, destination: str, dictionaries: Mapping[str, Expression]) -> Expression:
         """See `Engine`. A folder of Parquet files for a destination with a slash in it, else a table."""
-        place = place_of(self._at, destination, self._given[0])
-        self._guarded(place.check_free)
+        place = self._free(destination)
         staged = place.beside(f"vbas_{secrets.token_hex(8)}")
         self._staged, self._final = staged, place
         query = sg.parse_one(ibis.to_sql(expression, dialect="pyspark"), read=PySpark)
@@ -148,6 +151,12 @@ class Spark:
         self._guarded(lambda: staged.rename(final))
         self._staged = None
         return str(final)
+
+    def _free(self, destination: str) -> Place:
+        """The place of a release that is not there yet. Raises InputError."""
+        place = place_of(self._at, destination, self._given[0])
+        self._guarded(place.check_free)
+        return place
 
     def _table(self) -> Any:
         """The records, as a frame of Spark, planned on the files that are there now."""

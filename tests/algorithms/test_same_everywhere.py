@@ -164,6 +164,25 @@ def _released(server, place):
         return [tuple(row) for row in cursor.fetchall()]
 
 
+@pytest.mark.parametrize("kind", ["Parquet", "PostgreSQL", "Spark"])
+def test_a_destination_that_is_taken_is_said_before_anything_is_counted(run, place, tmp_path, monkeypatch, kind):
+    given = place(kind)
+    import vbas.algorithms.databases.releasing as job
+
+    monkeypatch.setattr(job, "counted", lambda *_: pytest.fail("it was counted"))
+    (tmp_path / "taken.parquet").mkdir()
+    taken = "people" if kind == "PostgreSQL" else str(tmp_path / "taken.parquet")
+    with pytest.raises(QgsProcessingException, match=r"DESTINATION: .*“[^”]*(people|taken.parquet)” is there already"):
+        run(
+            "releasedatabase",
+            **given,
+            RECORD_REGION="area",
+            QUASI_IDENTIFIERS="sex",
+            CROSSWALK=make_layer({"area": cases.AREAS, "vbas_region": [7] * 6}),
+            DESTINATION=taken,
+        )
+
+
 def test_a_connection_of_qgis_is_found_by_its_name(run, place, server):
     """Its password goes to the server and nowhere else."""
     metadata = QgsProviderRegistry.instance().providerMetadata("postgres")
