@@ -7,7 +7,7 @@ import numpy as np
 from ..nesting.coarser import examine_coarser_rows
 from ..plan import Plan
 from ..privacy.kept_fields import KeptField, examine_rows
-from ..records.columns import Column, column_from_values
+from ..records.columns import Column, column_from_values, smallest_integers
 from .engine import Expression
 from .profiling import InPlace, Matched
 from .showing import CoarserLevels
@@ -28,9 +28,7 @@ def examined_in_place(
     looked_at = placed.filter(placed.l_look == 1).select("c_a", "l_label", *kept, *fine.values(), *shown.values())
     batches = list(found.engine.fetch(looked_at))
     numbers = {name: _column(batches, name) for name in ("c_a", "l_label", *fine.values(), *shown.values())}
-    columns: dict[str, Column] = {}
-    for one, name in zip(kept, found.fields.kept):
-        columns[name] = column_from_values([value for batch in batches for value in batch.column(one).to_pylist()])
+    columns = {name: _encoded(batches, one) for one, name in zip(kept, found.fields.kept)}
     area, label = matched.area_of[numbers["c_a"]], numbers["l_label"]
     originals = {name: numbers[one] for name, one in fine.items()}
     if coarser is None:
@@ -44,6 +42,24 @@ def _categories(found: InPlace, position: int, code: np.ndarray) -> np.ndarray:
     category = np.zeros(found.sizes[found.quasi[position]] + 1, np.int64)
     category[found.codes[position]] = np.arange(len(found.codes[position]))
     return category[code]
+
+
+def _encoded(batches: list, name: str) -> Column:
+    """A field of all batches as a column; of its rows only the different values become Python's own."""
+    import pyarrow as pa
+
+    if not batches:
+        return column_from_values([])
+    every = pa.chunked_array([batch.column(name) for batch in batches]).dictionary_encode().unify_dictionaries()
+    values = every.chunk(0).dictionary.to_pylist()
+    of_values = column_from_values([*values, None])  # the last one is that of rows without a value
+    codes = np.concatenate(
+        [part.indices.fill_null(len(values)).to_numpy(zero_copy_only=False) for part in every.chunks]
+    )
+    there = np.zeros(len(of_values.categories), bool)
+    there[of_values.codes[codes]] = True
+    place = np.cumsum(there) - 1
+    return Column(smallest_integers(place[of_values.codes][codes], int(there.sum())), of_values.categories[there])
 
 
 def _column(batches: list, name: str) -> np.ndarray:

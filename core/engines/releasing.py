@@ -104,10 +104,11 @@ def stage_in_place(
     decoded = dict(zip(fields.quasi_identifiers, shows.dictionaries.values())) if engine.decodes else {}
     written = engine.stage(steps.shown(shows.of(placed), fields, nested, engine.decodes), destination, decoded)
     progress(0.7)
-    levels, rows = _second_count(matched, written, nested)
+    classes = steps.classes_written(written, fields.quasi_identifiers, nested, bool(fields.count))
+    classes = engine.keep("vbas_classes", classes)
+    levels, rows = _second_count(engine, classes)
     _check_agreement(levels, foretold(plan), plan.k)
-    names, counts = fields.quasi_identifiers, bool(fields.count)
-    by_label = steps.recoded(written, shows.dictionaries, shows.sizes, names, nested, counts)
+    by_label = steps.recoded(classes, shows.dictionaries, shows.sizes)
     expected = engine.upload("vbas_expected", _expected(plan, shows))
     _check_labels(engine, steps.differing(by_label, expected))
     engine.unchanged()
@@ -127,12 +128,10 @@ def shown_by(plan: Plan) -> Release:
     return Release(plan.level[label], plan.region[label], columns, plan.records[label])
 
 
-def _second_count(matched: Matched, written: Expression, nested: bool) -> tuple[dict[int, LevelCount], int]:
+def _second_count(engine: Engine, classes: Expression) -> tuple[dict[int, LevelCount], int]:
     """What each level of the written rows holds, by their values alone, and how many rows there are."""
-    fields = matched.found.fields
-    count = steps.second_count(written, fields.quasi_identifiers, nested, bool(fields.count))
     levels, rows = {}, 0
-    for row in (row for batch in matched.found.engine.fetch(count) for row in batch.to_pylist()):
+    for row in (row for batch in engine.fetch(steps.second_count(classes)) for row in batch.to_pylist()):
         levels[int(row["level"])] = LevelCount(int(row["records"]), int(row["classes"]), int(row["least"]))
         rows += int(row["rows"])
     return levels, rows
