@@ -99,9 +99,10 @@ class Matched:
     n_unmatched: int
 
 
-def count_in_place(engine: Engine, fields: RecordFields, progress: Progress = silent) -> InPlace:
+def count_in_place(engine: Engine, fields: RecordFields, progress: Progress = silent, released: bool = True) -> InPlace:
     """Count the records of an open engine by area and class.
 
+    released : whether they are to be released, so that their rows are read again.
     Raises InputError for fields that are not there or cannot be released, an empty table, counts that are none, members
     without an identifier, and for more possible classes than 64 bits hold.
     """
@@ -112,12 +113,12 @@ def count_in_place(engine: Engine, fields: RecordFields, progress: Progress = si
     quasi = [f"q{i}" for i in range(len(fields.quasi_identifiers))]
     members = [f"m{i}" for i in range(len(fields.members))]
     sensitive = [f"k{fields.kept.index(name)}" for name in fields.sensitive]
-    tables = {
-        one: engine.keep(f"vbas_{one}", steps.dictionary(source, one)) for one in ("a", *quasi, *members, *sensitive)
-    }
+    found = engine.dictionaries(source, ["a", *quasi])
+    values = {one: known for one, (_, known) in found.items()}
+    tables = {one: table for one, (table, _) in found.items()}
+    tables |= {one: engine.keep(f"vbas_{one}", steps.dictionary(source, one)) for one in (*members, *sensitive)}
     progress(0.3)
-    values = {one: values_of(engine, tables[one], one) for one in ("a", *quasi)}
-    sizes = {one: len(found) for one, found in values.items()}
+    sizes = {one: len(known) for one, known in values.items()}
     if steps.reach(sizes, quasi) > steps.MOST_CLASSES:
         raise InputError(
             tr(
@@ -126,6 +127,8 @@ def count_in_place(engine: Engine, fields: RecordFields, progress: Progress = si
             )
         )
     rows = steps.coded(source, {one: tables[one] for one in values}, sizes, quasi)
+    if released:
+        rows = engine.again("vbas_rows", rows.drop("a"))
     others = {one: _size(engine, tables[one]) for one in (*members, *sensitive)}
     with_others = steps.coded(source, tables, {**sizes, **others}, quasi) if others else rows
     counted = steps.counted(rows, ["c_a", "key"], bool(fields.count))
@@ -241,15 +244,6 @@ def _checked_bounds(engine: Engine, source: Expression, fields: RecordFields) ->
             tr("RECORD_COUNT field “{count}” adds up to more than can be counted exactly.", count=fields.count)
         )
     return int(records)
-
-
-def values_of(engine: Engine, dictionary: Expression, name: str) -> np.ndarray:
-    """The values of a dictionary by code, (n,) object."""
-    found = [(batch[f"c_{name}"].to_pylist(), batch[f"v_{name}"].to_pylist()) for batch in engine.fetch(dictionary)]
-    codes = [code for part, _ in found for code in part]
-    values = np.empty(len(codes), dtype=object)
-    values[codes] = np.fromiter((value for _, part in found for value in part), object, len(codes))
-    return values
 
 
 def _size(engine: Engine, dictionary: Expression) -> int:
