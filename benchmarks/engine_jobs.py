@@ -95,7 +95,7 @@ def ours(folder: Path, address: str, table: str, destination: str) -> Found:
     clock = Clock()
     with open_engine(address, table, memory=MEMORY) as engine:
         with clock.of("count"):
-            found = count_in_place(engine, RecordFields("area", QUASI, ("diagnosis",)))
+            found = count_in_place(engine, RecordFields("area", QUASI, ("diagnosis",)), released=bool(destination))
         if not destination:
             return len(found.records), clock.parts
         with clock.of("plan"):
@@ -121,10 +121,10 @@ def nested(folder: Path, destination: str) -> Found:
     from vbas.core.nesting.measures import evaluate_levels
     from vbas.core.nesting.planning import nest
 
-    clock = Clock()
+    clock, kept = Clock(), ("diagnosis",) if destination else ()
     with open_engine(str(folder / "people.parquet"), memory=MEMORY) as engine:
         with clock.of("count"):
-            found = count_in_place(engine, RecordFields("area", QUASI, ("diagnosis",) if destination else ()))
+            found = count_in_place(engine, RecordFields("area", QUASI, kept), released=bool(destination))
             areas = squares(found.areas)
             matched = match_in_place(found, areas)
         profile = matched.profile

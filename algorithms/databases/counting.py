@@ -40,7 +40,7 @@ def counted(form: Form, engine: Engine, progress: Progress) -> Counted:
 
     Raises PrivacyError where PROFILE is given and holds other counts.
     """
-    found = count_in_place(engine, fields_of(form), progress)
+    found = count_in_place(engine, fields_of(form), progress, form.has("DESTINATION"))
     node = node_of(form, found.fields.quasi_identifiers)
     if any(node.values()):
         hierarchies = hierarchies_of(form, found.by_class(), [name for name, level in node.items() if level])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -24,9 +24,10 @@ from .in_place import InPlace, Matched
 LOOKED_UP = 2**26  # classes there could be, up to which their numbers are found by a table
 
 
-def count_in_place(engine: Engine, fields: RecordFields, progress: Progress = silent) -> InPlace:
+def count_in_place(engine: Engine, fields: RecordFields, progress: Progress = silent, released: bool = True) -> InPlace:
     """Count the records of an open engine by area and class.
 
+    released : whether they are to be released, so that their rows are read again.
     Raises InputError for fields that are not there or cannot be released, an empty table, counts that are none, members
     without an identifier, and for more possible classes than 64 bits hold.
     """
@@ -37,12 +38,12 @@ def count_in_place(engine: Engine, fields: RecordFields, progress: Progress = si
     quasi = [f"q{i}" for i in range(len(fields.quasi_identifiers))]
     members = [f"m{i}" for i in range(len(fields.members))]
     sensitive = [f"k{fields.kept.index(name)}" for name in fields.sensitive]
-    tables = {
-        one: engine.keep(f"vbas_{one}", steps.dictionary(source, one)) for one in ("a", *quasi, *members, *sensitive)
-    }
+    found = engine.dictionaries(source, ["a", *quasi])
+    values = {one: known for one, (_, known) in found.items()}
+    tables = {one: table for one, (table, _) in found.items()}
+    tables |= {one: engine.keep(f"vbas_{one}", steps.dictionary(source, one)) for one in (*members, *sensitive)}
     progress(0.3)
-    values = {one: values_of(engine, tables[one], one) for one in ("a", *quasi)}
-    sizes = {one: len(found) for one, found in values.items()}
+    sizes = {one: len(known) for one, known in values.items()}
     if steps.reach(sizes, quasi) > steps.MOST_CLASSES:
         raise InputError(
             tr(
@@ -51,6 +52,8 @@ def count_in_place(engine: Engine, fields: RecordFields, progress: Progress = si
             )
         )
     rows = steps.coded(source, {one: tables[one] for one in values}, sizes, quasi)
+    if released:
+        rows = engine.again("vbas_rows", rows.drop("a"))
     others = {one: _size(engine, tables[one]) for one in (*members, *sensitive)}
     with_others = steps.coded(source, tables, {**sizes, **others}, quasi) if others else rows
     counted = steps.counted(rows, ["c_a", "key"], bool(fields.count))
@@ -97,22 +100,26 @@ def match_in_place(found: InPlace, areas: Areas, unmatched: str = STOP, k: int =
     check_table(table, k)
     area_of = np.full(len(found.areas), -1, np.int64)
     area_of[used] = match_areas(table, areas, unmatched, found.fields.area)
-    _refuse_area_copies(found, areas, area_of)
+    named = zip(found.fields.quasi_identifiers, found.classes.T, found.categories)
+    refuse_area_copies(found, areas, area_of, {name: Column(codes, values) for name, codes, values in named})
     n_unmatched = int(records[area_of < 0].sum())
     return Matched(found, area_of, found.profile(area_of, len(areas)), n_unmatched)
 
 
-def _refuse_area_copies(found: InPlace, areas: Areas, area_of: np.ndarray) -> None:
-    """`check_no_area_copy` of the cells, some millions at a time; area_of : (A,) as in `Matched`."""
-    for name, codes, categories in zip(found.fields.quasi_identifiers, found.classes.T, found.categories):
-        position = areas.codes_of(np.array(list(map(identifier_text, categories)), object))
+def refuse_area_copies(found: InPlace, areas: Areas, area_of: np.ndarray, shown: Mapping[str, Column]) -> None:
+    """`check_no_area_copy` of the cells, some millions at a time.
+
+    area_of : (A,) as in `Matched`; shown : what each class shows of its quasi-identifiers, columns of C rows
+    """
+    for name, column in shown.items():
+        position = areas.codes_of(np.array(list(map(identifier_text, column.categories)), object))
         if not (position >= 0).any():
             continue
         same = known = 0
         for cells in stretches(len(found.area)):
             area = area_of[found.area[cells]]
             known += int((area >= 0).sum())
-            same += int(((position[codes[found.class_of[cells]]] == area) & (area >= 0)).sum())
+            same += int(((position[column.codes[found.class_of[cells]]] == area) & (area >= 0)).sum())
         if same > 0.5 * known:
             raise area_copy(name)
 
@@ -180,15 +187,6 @@ def _checked_bounds(engine: Engine, source: Expression, fields: RecordFields) ->
             tr("RECORD_COUNT field “{count}” adds up to more than can be counted exactly.", count=fields.count)
         )
     return int(records)
-
-
-def values_of(engine: Engine, dictionary: Expression, name: str) -> np.ndarray:
-    """The values of a dictionary by code, (n,) object."""
-    found = [(batch[f"c_{name}"].to_pylist(), batch[f"v_{name}"].to_pylist()) for batch in engine.fetch(dictionary)]
-    codes = [code for part, _ in found for code in part]
-    values = np.empty(len(codes), dtype=object)
-    values[codes] = np.fromiter((value for _, part in found for value in part), object, len(codes))
-    return values
 
 
 def _size(engine: Engine, dictionary: Expression) -> int:
