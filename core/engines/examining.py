@@ -12,24 +12,28 @@ from .engine import Expression
 from .in_place import InPlace, Matched
 from .showing import CoarserLevels
 
+NOT_LOOKED_AT = -1
+
 
 def examined_in_place(
     matched: Matched, plan: Plan, coarser: CoarserLevels | None, placed: Expression
 ) -> list[KeptField]:
     """Look at every kept field, as `examine_kept_fields` or `examine_coarser` does.
 
-    plan, coarser : as for `stage_in_place`; placed : the rows with their labels, of which those with l_look are read
+    plan, coarser : as for `stage_in_place`; placed : the rows, of which those are read whose l_look is their label
     """
     found = matched.found
     kept = [f"k{i}" for i in range(len(found.fields.kept))]
     named = dict(zip(found.fields.quasi_identifiers, found.quasi))
     fine = {name: f"o_{named[name]}" for name in found.coarsened}
     shown = {name: f"c_{one}" for name, one in named.items()} if coarser is not None else {}
-    looked_at = placed.filter(placed.l_look == 1).select("c_a", "l_label", *kept, *fine.values(), *shown.values())
+    looked_at = placed.filter(placed.l_look != NOT_LOOKED_AT).select(
+        "c_a", "l_look", *kept, *fine.values(), *shown.values()
+    )
     batches = list(found.engine.fetch(looked_at))
-    numbers = {name: _column(batches, name) for name in ("c_a", "l_label", *fine.values(), *shown.values())}
+    numbers = {name: _column(batches, name) for name in ("c_a", "l_look", *fine.values(), *shown.values())}
     columns = {name: _encoded(batches, one) for one, name in zip(kept, found.fields.kept)}
-    area, label = matched.area_of[numbers["c_a"]], numbers["l_label"]
+    area, label = matched.area_of[numbers["c_a"]], numbers["l_look"]
     originals = {name: numbers[one] for name, one in fine.items()}
     if coarser is None:
         return examine_rows(plan, label, area, columns, originals)

@@ -9,14 +9,14 @@ import numpy as np
 from ..arrays import to_list
 from ..errors import PrivacyError
 from ..language import tr
-from ..plan import SUPPRESSED, Plan, area_of_cells
+from ..plan import SUPPRESSED, Plan, area_of_cells, stretches
 from ..privacy.kept_fields import ROWS_LOOKED_AT, KeptField, refuse_kept_fields
 from ..progress import Progress, silent
 from ..records.columns import Column, smallest_integers
 from ..release import Release
 from . import steps
 from .engine import Engine, EngineError, Expression
-from .examining import examined_in_place
+from .examining import NOT_LOOKED_AT, examined_in_place
 from .in_place import Matched
 from .showing import CoarserLevels, Showing, labels_of_cells, showing
 
@@ -92,7 +92,7 @@ def stage_in_place(
     """
     found, fields = matched.found, matched.found.fields
     engine = found.engine
-    look = _looked_at(plan, seed) if fields.kept else np.zeros(len(plan.records), bool)
+    look = _looked_at(plan, seed) if fields.kept else None
     shows = showing(found, plan, coarser)
     places, labels = _places(matched, plan), _labels(matched, plan, coarser, look)
     tables = engine.upload("vbas_places", places), engine.upload("vbas_plan", labels)
@@ -183,25 +183,36 @@ def _places(matched: Matched, plan: Plan) -> dict[str, np.ndarray]:
     return {"p_a": there.astype(np.int32), "p_place": place[there].astype(np.int32)}
 
 
-def _labels(matched: Matched, plan: Plan, coarser: CoarserLevels | None, look: np.ndarray) -> dict[str, np.ndarray]:
-    """The label of each place and class that is shown: of cells in a nested plan, else of regions."""
+def _labels(
+    matched: Matched, plan: Plan, coarser: CoarserLevels | None, look: np.ndarray | None
+) -> dict[str, np.ndarray]:
+    """The label of each place and class that is shown: of cells in a nested plan, else of regions.
+
+    look : (L,) the labels whose rows are looked at; None where nothing is kept. A nested plan has a row for nearly
+    every cell: they travel as narrow as they can be, 14 bytes each, and are made some millions at a time.
+    """
+    keys = _narrow(matched.found.class_keys)
+    of_labels = {"l_level": (plan.level + 1).astype(np.int16), "l_region": _narrow(_numbers(plan))}
+    if look is not None:
+        of_labels["l_look"] = _narrow(np.where(look, np.arange(len(look)), NOT_LOOKED_AT))
     if plan.level_of is None:
         label = np.flatnonzero(plan.shown)
-        place, class_of = plan.region[label], plan.class_of[label]
-    else:
-        profile, label_of = labels_of_cells(plan, coarser)
-        cells = np.flatnonzero(label_of != SUPPRESSED)
-        label = label_of[cells]
-        place, class_of = area_of_cells(profile)[cells], profile.counts.indices[cells]
-    # A nested plan has a row for nearly every cell: they travel as narrow as they can be.
-    return {
-        "l_place": place.astype(np.int32),
-        "l_key": _narrow(matched.found.class_keys)[class_of],
-        "l_level": (plan.level + 1).astype(np.int16)[label],
-        "l_region": _narrow(_numbers(plan))[label],
-        "l_label": label.astype(np.int32 if len(plan.records) < 2**31 else np.int64),
-        "l_look": look.astype(np.int16)[label],
-    }
+        shown = {name: values[label] for name, values in of_labels.items()}
+        return {"l_place": plan.region[label].astype(np.int32), "l_key": keys[plan.class_of[label]], **shown}
+    profile, label_of = labels_of_cells(plan, coarser)
+    kinds = {"l_place": np.dtype(np.int32), "l_key": keys.dtype}
+    kinds.update({name: values.dtype for name, values in of_labels.items()})
+    n_shown, stop = int(np.count_nonzero(label_of != SUPPRESSED)), 0
+    found = {name: np.empty(n_shown, kind) for name, kind in kinds.items()}
+    for cells in stretches(len(label_of)):
+        there = np.flatnonzero(label_of[cells] != SUPPRESSED)
+        label = label_of[cells][there]
+        here, stop = slice(stop, stop + len(there)), stop + len(there)
+        found["l_place"][here] = area_of_cells(profile, cells)[there]
+        found["l_key"][here] = keys[profile.counts.indices[cells][there]]
+        for name, values in of_labels.items():
+            found[name][here] = values[label]
+    return found
 
 
 def _narrow(values: np.ndarray) -> np.ndarray:
