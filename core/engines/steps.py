@@ -170,8 +170,8 @@ def counted(rows: Expression, by: Sequence[str], weighted: bool) -> Expression:
 def placed(rows: Expression, places: Expression, plan: Expression, weighted: bool) -> Expression:
     """The rows that a plan shows, with their level and region.
 
-    places : p_a, p_place, the place of each area's code; plan : l_place, l_key, l_level, l_region, and l_look where rows
-    are looked at: their label, or none
+    places : p_a, p_place, the place of each area's code; plan : l_place, l_key, l_level, l_region, and where rows are
+    looked at l_look, their label or none
     """
     if weighted:
         rows = rows.filter(rows["n"].cast("int64") > 0)
