@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 import traceback
 import warnings
@@ -26,6 +27,7 @@ from .given import Place, Table, layer_of, write_csv, write_parquet
 from .registers import Register, write_register
 
 FEW_AREAS = 12  # of the demonstration city, which has hundreds
+PATIENCE = 15.0  # seconds after which a run is cancelled: a thousand million rounds were asked for, say
 
 
 @dataclass
@@ -87,6 +89,8 @@ def run_case(case, folder):
     with _watched(outcome), _log_of_qgis(feedback.said), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         warnings.simplefilter("ignore", DeprecationWarning)
+        impatient = threading.Timer(PATIENCE, feedback.cancel)
+        impatient.start()
         try:
             ok, problem = form.checkParameterValues(parameters, context)
             if ok:
@@ -97,6 +101,8 @@ def run_case(case, folder):
             outcome.error = str(error)
         except Exception as error:
             outcome.error, outcome.foreign = str(error), traceback.format_exc()
+        finally:
+            impatient.cancel()
     outcome.seconds = time.process_time() - began
     outcome.warnings = [f"{one.category.__name__}: {one.message} ({one.filename}:{one.lineno})" for one in caught]
     outcome.log = feedback.said
