@@ -23,7 +23,7 @@ from ...core.levels import Levels
 from ...core.records.sqlite_file import reading
 from ...core.releases.published import Published
 from ...core.releases.values import Values
-from .register_file import COUNTS, CROSSWALKS, RELEASES, VALUES, Entry, check_register, now, written_entry
+from .register_file import COUNTS, CROSSWALKS, RELEASES, VALUES, Entry, check_register, damaged, now, written_entry
 
 NAMED = as_data("release {n}")  # how a release is called until somebody names it
 READ = {
@@ -120,15 +120,7 @@ def _release(connection: sqlite3.Connection, row: tuple[object, ...], path: Path
         release = _published(named, int(k), json.loads(names), int(n_levels), regions, counts, (bounded, whole))
         return replace(release, sensitive=_sensitive(counts, values), coarsened=levels)
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-        raise InputError(
-            tr(
-                "REGISTER: release {number} (“{title}”) in {path} is damaged ({error}): restore the file from a copy.",
-                number=number,
-                title=title,
-                path=path,
-                error=error,
-            )
-        ) from error
+        raise damaged(number, title, path, error) from error
 
 
 def _sensitive(counts: list[tuple[int, int, str, int]], rows: list[tuple[object, ...]]) -> tuple[Values, ...]:

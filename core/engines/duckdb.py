@@ -285,9 +285,9 @@ def _sentence(error: duckdb.Error) -> str:
     ):
         return tr("DuckDB: {first}: nothing was written.", first=first.rstrip(". "))
     return tr(
-        "DuckDB cannot work with the table ({kind}): nothing was written. Look for values that are not of their "
-        "field's kind.",
-        kind=kind,
+        "CONNECTION: DuckDB cannot work with the table ({kind}): nothing was written. Look for values that are not of "
+        "their field's kind, and in a CSV file for line breaks in the names of fields.",
+        kind=kind.removesuffix(" Error"),
     )
 
 

@@ -15,6 +15,7 @@ from ....core.records.sqlite_file import declared_types, has_idle_log, is_sqlite
 from ....core.records.table import MEMBER_FIELDS, NO_MEMBERS, RecordTable, check_fields, checked_counts
 from ...compat import kind_of, python_value
 from ..feedback import READ, check_cancelled
+from ..gdal_errors import told_to_handlers
 from .checked_source import (
     CheckedSource,
     LayerFile,
@@ -207,6 +208,7 @@ MOST_ROWS = 65_536
 BYTES_AT_ONCE = 1 << 26
 
 
+@told_to_handlers()
 def open_table(file: LayerFile) -> tuple[gdal.Dataset | None, ogr.Layer | None]:
     """The dataset, which must outlive its table, and the table; None for a GDAL that has no such stream."""
     # Text as it is in the file: QGIS decodes it by the encoding that the layer was given.
@@ -239,6 +241,7 @@ def shows_the_same(layer: QgsVectorLayer, table: ogr.Layer, names: Sequence[str]
     return True
 
 
+@told_to_handlers()
 def read_arrow(
     table: ogr.Layer, names: Sequence[str], n_rows: int, widest: int, parameter: str, progress: Callable[[float], None]
 ) -> dict[str, Column]:
