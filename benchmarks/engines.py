@@ -155,10 +155,7 @@ def measured(title: str, folder: Path, *arguments: str) -> tuple[float, float]:
 
 
 def job(folder: Path, what: str, *arguments: str) -> None:
-    from vbas.benchmarks import spark
-
-    jobs = {"plain": plain, "copy": copy, "ours": ours, "nested": nested}
-    jobs |= {"postgres": in_postgres, "spark": spark.by_hand}
+    jobs = {"plain": plain, "copy": copy, "ours": ours, "nested": nested, "postgres": in_postgres}
     print(jobs[what](folder, *arguments))
 
 
