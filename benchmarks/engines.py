@@ -76,10 +76,10 @@ def line(title: str, run: Run) -> Run:
 
 
 def job(folder: Path, what: str, *arguments: str) -> None:
-    from vbas.benchmarks import engine_jobs, spark
+    from vbas.benchmarks import engine_jobs
 
     jobs = {"plain": engine_jobs.plain, "copy": engine_jobs.copy, "ours": engine_jobs.ours}
-    jobs |= {"nested": engine_jobs.nested, "postgres": engine_jobs.in_postgres, "spark": spark.by_hand}
+    jobs |= {"nested": engine_jobs.nested, "postgres": engine_jobs.in_postgres}
     jobs |= {"write": engine_jobs.write_profile, "read": engine_jobs.read_profile}
     found = jobs[what](folder, *arguments)
     print(json.dumps(found if isinstance(found, tuple) else (found, {})))

@@ -53,7 +53,7 @@ def count_in_place(engine: Engine, fields: RecordFields, progress: Progress = si
         )
     rows = steps.coded(source, {one: tables[one] for one in values}, sizes, quasi)
     if released:
-        rows = engine.again("vbas_rows", rows.drop("a"))
+        rows = engine.again("vbas_rows", rows.drop("a", *(quasi if engine.decodes else ())))
     others = {one: _size(engine, tables[one]) for one in (*members, *sensitive)}
     with_others = steps.coded(source, tables, {**sizes, **others}, quasi) if others else rows
     counted = steps.counted(rows, ["c_a", "key"], bool(fields.count))

@@ -104,13 +104,12 @@ def stage_in_place(
     decoded = dict(zip(fields.quasi_identifiers, shows.dictionaries.values())) if engine.decodes else {}
     written = engine.stage(steps.shown(shows.of(placed), fields, nested, engine.decodes), destination, decoded)
     progress(0.7)
-    classes = steps.classes_written(written, fields.quasi_identifiers, nested, bool(fields.count))
-    classes = engine.keep("vbas_classes", classes)
-    levels, rows = _second_count(engine, classes)
-    _check_agreement(levels, foretold(plan), plan.k)
-    by_label = steps.recoded(classes, shows.dictionaries, shows.sizes)
     expected = engine.upload("vbas_expected", _expected(plan, shows))
-    _check_labels(engine, steps.differing(by_label, expected))
+    classes = steps.classes_written(written, fields.quasi_identifiers, nested, bool(fields.count))
+    count = steps.second_count(classes, shows.dictionaries, shows.sizes, expected)
+    levels, rows, n_differing = _second_count(engine, count)
+    _check_agreement(levels, foretold(plan), plan.k)
+    _check_labels(n_differing)
     engine.unchanged()
     progress(1.0)
     return StagedInPlace(engine, levels, rows, tuple(kept))
@@ -128,24 +127,25 @@ def shown_by(plan: Plan) -> Release:
     return Release(plan.level[label], plan.region[label], columns, plan.records[label])
 
 
-def _second_count(engine: Engine, classes: Expression) -> tuple[dict[int, LevelCount], int]:
-    """What each level of the written rows holds, by their values alone, and how many rows there are."""
-    levels, rows = {}, 0
-    for row in (row for batch in engine.fetch(steps.second_count(classes)) for row in batch.to_pylist()):
-        levels[int(row["level"])] = LevelCount(int(row["records"]), int(row["classes"]), int(row["least"]))
+def _second_count(engine: Engine, count: Expression) -> tuple[dict[int, LevelCount], int, int]:
+    """What each level of the written rows holds, how many rows there are, and the labels that differ."""
+    levels, rows, differing = {}, 0, 0
+    for row in (row for batch in engine.fetch(count) for row in batch.to_pylist()):
+        if row["level"]:
+            levels[int(row["level"])] = LevelCount(int(row["records"]), int(row["classes"]), int(row["least"]))
         rows += int(row["rows"])
-    return levels, rows
+        differing += int(row["differing"])
+    return levels, rows, differing
 
 
-def _check_labels(engine: Engine, differing: Expression) -> None:
+def _check_labels(differing: int) -> None:
     """Refuse a release in which any label shows other records than the plan foretold."""
-    (found,) = (row["differing"] for batch in engine.fetch(differing) for row in batch.to_pylist())
-    if found:
+    if differing:
         raise PrivacyError(
             tr(
                 "The release shows {found} classes with other records than the plan foretold: nothing was "
                 "written. Start again when nobody writes to the table.",
-                found=found,
+                found=differing,
             )
         )
 

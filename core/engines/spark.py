@@ -6,7 +6,9 @@ more at the end, and what was written is counted against what the plan foretold.
 
 from __future__ import annotations
 
+import json
 import secrets
+from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Callable
@@ -43,6 +45,7 @@ PLAIN = {
     "timestamp_ntz": "timestamp",
 }
 FLOATS = {"float": "float32", "double": "float64"}
+WRITTEN_AS = {ibis_name: kind for kind, ibis_name in {**PLAIN, **FLOATS}.items()}
 GOES_WITH_TASKS = 2**25  # bytes of a table from here that Spark takes into its plans
 BINARY = "UTF8_BINARY"  # the collation that compares byte by byte
 
@@ -56,7 +59,7 @@ class Spark:
     """See `Engine`. Its tables of its own are kept by the executors until it is left."""
 
     title = "Spark"
-    decodes = False
+    decodes = True
 
     def __init__(self, address: Address, table: str, schema: str, memory: int, progress: Progress) -> None:
         if not table:
@@ -71,6 +74,7 @@ class Spark:
         self._address, self._progress, self._given = address, progress, (schema, table)
         self._session: Any = None
         self._kept: list[Any] = []
+        self._values: dict[str, Arrow] = {}  # dictionaries that came from here, whose codes ascend
         self._staged: Place | None = None
         self._final: Place | None = None
         self._tag = f"vbas-{secrets.token_hex(8)}"
@@ -148,8 +152,11 @@ class Spark:
         self._staged, self._final = staged, place
         query = sg.parse_one(ibis.to_sql(expression, dialect="pyspark"), read=PySpark)
         rows = self._sql(_sorted_apart(query, expression.columns).sql(PySpark))
+        rows = rows.selectExpr(*(self._decoded(name, dictionaries.get(name)) for name in rows.columns))
         self._guarded(lambda: staged.write(rows))
-        return self._named("vbas_written", self._guarded(staged.read), expression.schema())
+        kinds = dict(expression.schema().items())
+        kinds |= {name: values[values.columns[0]].type() for name, values in dictionaries.items()}
+        return self._named("vbas_written", self._guarded(staged.read), ibis.schema(kinds))
 
     def unchanged(self) -> None:
         """See `Engine`."""
@@ -169,6 +176,17 @@ class Spark:
         self._guarded(lambda: staged.rename(final))
         self._staged = None
         return str(final)
+
+    def _decoded(self, name: str, dictionary: Expression | None) -> str:
+        """A field of what is written; of codes, the value in a list, which keeps the order as no join would."""
+        if dictionary is None:
+            return quoted((name,))
+        value = dictionary.columns[0]
+        kind = str(dictionary[value].type())
+        texts = [str(one) for one in self._values[dictionary.get_name()][value].to_pylist()]
+        packed = b64encode(json.dumps(texts).encode()).decode()  # in which nothing needs to be quoted
+        listed = f"from_json(string(unbase64('{packed}')), 'array<string>')"
+        return f"get(CAST({listed} AS array<{WRITTEN_AS.get(kind, kind)}>), {quoted((name,))}) AS {quoted((name,))}"
 
     def _free(self, destination: str) -> Place:
         """The place of a release that is not there yet. Raises InputError."""
@@ -226,6 +244,8 @@ class Spark:
     def _uploaded(self, name: str, table: Arrow, schema: Expression) -> Expression:
         """A table from here. Of one that goes with every task Spark knows the size, and joins by that."""
         rows = self._guarded(lambda: self._session.createDataFrame(table))
+        if table.column_names[0].startswith("v_"):
+            self._values[name] = table
         if table.nbytes < GOES_WITH_TASKS:
             return self._named(name, rows, schema)
         kept = self._kept_as(name, rows, schema)

@@ -216,14 +216,24 @@ def classes_written(written: Expression, quasi: Sequence[str], nested: bool, wei
     )
 
 
-def second_count(classes: Expression) -> Expression:
-    """Of each level: rows, records, classes and the smallest class; classes : of what was written."""
-    return classes.group_by("level").agg(
+def second_count(
+    classes: Expression, dictionaries: Mapping[str, Expression], sizes: Mapping[str, int], expected: Expression
+) -> Expression:
+    """What was written, counted once more: of each level its rows, records, classes and smallest class, by the values
+    alone; and at level 0, as `differing`, the labels that do not show as many records as expected, on either side.
+
+    classes : of what was written; dictionaries, sizes : of the quasi-identifiers, by their names in the steps
+    """
+    levels = classes.group_by("level").agg(
         rows=_total(classes.rows),
         records=_total(classes.records),
-        classes=classes.count(),
-        least=classes.records.min(),
+        classes=classes.count().cast("int64"),
+        least=classes.records.min().cast("int64"),
     )
+    wrong = differing(recoded(classes, dictionaries, sizes), expected)
+    nothing = {name: ibis.literal(0, type="int64") for name in ("level", "rows", "records", "classes", "least")}
+    numbers = wrong.select(**nothing, differing=wrong.differing.cast("int64"))
+    return ibis.union(levels.mutate(differing=ibis.literal(0, type="int64")), numbers)
 
 
 def recoded(classes: Expression, dictionaries: Mapping[str, Expression], sizes: Mapping[str, int]) -> Expression:
