@@ -9,13 +9,15 @@ import numpy as np
 from ...core.areas import Areas, identifier_text
 from ...core.arrays import to_list
 from ...core.engines.coarsening import as_text_in_place
-from ...core.engines.profiling import InPlace, Matched
+from ...core.engines.in_place import InPlace, Matched
+from ...core.engines.profiling import refuse_area_copies
 from ...core.engines.releasing import shown_by
 from ...core.engines.showing import CoarserLevels
+from ...core.generalising.collapsing import generalise_table
 from ...core.generalising.hierarchies import Hierarchy
 from ...core.language import tr
 from ...core.levels import Levels
-from ...core.nesting.coarser import check_coarser, check_no_area_shown, nest_coarser
+from ...core.nesting.coarser import check_coarser, nest_coarser
 from ...core.nesting.places import Places, places_of
 from ...core.nesting.views import as_shown
 from ...core.plan import Plan
@@ -82,5 +84,7 @@ def _refuse_areas(places: Places, matched: Matched, areas: Areas) -> None:
         for value in to_list(categories)
     ]
     if (areas.codes_of(np.array([*values, None], dtype=object)) >= 0).any():
-        found = matched.found
-        check_no_area_shown(places, found.table(), areas, matched.area_of[found.area])
+        found, by_class = matched.found, matched.found.by_class()
+        for node in dict.fromkeys(places.nodes):
+            shown = generalise_table(by_class, places.hierarchies, node).quasi_identifiers
+            refuse_area_copies(found, areas, matched.area_of, shown)

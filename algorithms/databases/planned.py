@@ -8,7 +8,8 @@ import numpy as np
 
 from ...core.areas import Areas
 from ...core.engines.dictionaries import values_of
-from ...core.engines.profiling import Matched, match_in_place, requirement_in_place
+from ...core.engines.in_place import Matched
+from ...core.engines.profiling import match_in_place, requirement_in_place
 from ...core.engines.releasing import shown_by
 from ...core.errors import PrivacyError
 from ...core.evaluation import Measures, RegionAudit, evaluate

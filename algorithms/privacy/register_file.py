@@ -164,13 +164,14 @@ def check_register(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def damaged(number: object, title: object, path: Path, error: Exception) -> InputError:
-    """What is said of a release in a register that cannot be read."""
+    """What is said of a release in a register that cannot be read; only sentences of our own say why."""
+    said = str(error) if isinstance(error, InputError) else tr("it holds what a register never holds")
     return InputError(
         tr(
             "REGISTER: release {number} (“{title}”) in {path} is damaged ({error}): restore the file from a copy.",
             number=number,
             title=title,
             path=path,
-            error=error,
+            error=said,
         )
     )

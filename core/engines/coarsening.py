@@ -17,7 +17,7 @@ from ..profile import Profile
 from ..records.coarsened import Coarsened
 from ..records.columns import Column
 from . import steps
-from .profiling import InPlace
+from .in_place import InPlace
 
 
 def coarser_in_place(
@@ -30,7 +30,7 @@ def coarser_in_place(
     has. Raises InputError for a level that there is not.
     """
     names = found.fields.quasi_identifiers
-    table = generalise_table(found.table(), hierarchies, node)
+    table = generalise_table(found.by_class(), hierarchies, node)
     if not table.coarsened:
         return found
     cells = sparse.csr_matrix(

@@ -9,6 +9,8 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import reduce
+from operator import or_
 from pathlib import Path
 from typing import Any, Callable
 
@@ -19,6 +21,7 @@ import sqlglot as sg
 import sqlglot.expressions as sge
 
 from ..errors import InputError
+from ..formulas import RUNS, refuse_formulas
 from ..language import one_of, tr
 from ..progress import Progress
 from .addresses import DATABASES, Address
@@ -126,9 +129,22 @@ class DuckDb:
             self._guarded(lambda: rows.write_parquet(str(self._staged)))
         else:
             self._guarded(lambda: rows.write_csv(str(self._staged), header=True))
+            self._refuse_formulas(self._staged, self._final.name)
         with self._staged.open("rb") as written:
             os.fsync(written.fileno())
         return self._named("vbas_written", "VIEW", self._read(self._staged).sql_query())
+
+    def _refuse_formulas(self, staged: Path, final: str) -> None:
+        """Raise InputError where the staged CSV file holds what a spreadsheet program runs; final : its name later."""
+        rows = self._read(staged)
+        found = list(rows.columns)
+        texts = [name for name, kind in zip(rows.columns, rows.types) if str(kind) == "VARCHAR"]
+        pattern = duckdb.ConstantExpression(RUNS), duckdb.ConstantExpression("s")
+        runs = [duckdb.FunctionExpression("regexp_matches", duckdb.ColumnExpression(name), *pattern) for name in texts]
+        if runs:
+            some = rows.filter(reduce(or_, runs)).limit(1)
+            found += [one for row in self._guarded(some.fetchall) for one in row if isinstance(one, str)]
+        refuse_formulas(f"DESTINATION: {final}", found)
 
     def unchanged(self) -> None:
         """See `Engine`."""

@@ -9,7 +9,7 @@ from ..plan import Plan
 from ..privacy.kept_fields import KeptField, examine_rows
 from ..records.columns import Column, column_from_values, smallest_integers
 from .engine import Expression
-from .profiling import InPlace, Matched
+from .in_place import InPlace, Matched
 from .showing import CoarserLevels
 
 

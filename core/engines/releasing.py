@@ -17,7 +17,7 @@ from ..release import Release
 from . import steps
 from .engine import Engine, EngineError, Expression
 from .examining import examined_in_place
-from .profiling import Matched
+from .in_place import Matched
 from .showing import CoarserLevels, Showing, labels_of_cells, showing
 
 

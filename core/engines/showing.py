@@ -15,7 +15,7 @@ from ..records.columns import category_order
 from . import steps
 from .coarsening import class_numbers, values_by_code
 from .engine import Expression
-from .profiling import InPlace
+from .in_place import InPlace
 
 
 @dataclass(frozen=True, eq=False)

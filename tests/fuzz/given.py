@@ -135,10 +135,15 @@ def write_parquet(table, file):
     import pyarrow
     import pyarrow.parquet
 
-    columns = {
-        name: [_stored(value, kind) for value in values] if kind == "json" else list(values)
-        for name, kind, values in table.columns
-    }
+    columns = {}
+    for name, kind, values in table.columns:
+        try:
+            columns[name] = pyarrow.array(
+                [_stored(value, kind) for value in values] if kind == "json" else list(values)
+            )
+        except pyarrow.ArrowException:
+            # A column of Parquet has one type: what is mixed is kept as texts.
+            columns[name] = pyarrow.array([None if value is None else str(value) for value in values])
     pyarrow.parquet.write_table(pyarrow.table(columns), file)
     return file
 

@@ -165,9 +165,10 @@ def _as_drawn(case, outcome, names, rows, province_of):
     """Nobody has what nobody in the province has, and shares are those asked for, as far as chance allows."""
     given = case.parameters
     whole = given.get("DRAW") in ("whole rows", 1)
-    if given.get("MISSING") or not {"MICRODATA", "DISTRIBUTIONS"} & set(given):
+    source = next((name for name in ("MICRODATA", "DISTRIBUTIONS") if isinstance(given.get(name), Table)), None)
+    if given.get("MISSING") or source is None:
         return
-    if "MICRODATA" in given:
+    if source == "MICRODATA":
         attributes, drawn_from = _drawn_from(case, outcome, "MICRODATA_PROVINCE")
         shares = {
             (place, name): shares_of(there, position)

@@ -25,7 +25,7 @@ class Records:
         given, self.in_own_words = case.parameters, False
         table = given.get("CONNECTION") or given["RECORDS"]
         if isinstance(given.get("CONNECTION"), Table):
-            self.names = table.names
+            self.names = [name.strip() for name in table.names]  # names that are typed have no blanks at their ends
             self.rows = [list(map(plain, row)) for row in zip(*(values for _, _, values in table.columns))]
             kinds = {name: kind for name, kind, _ in table.columns}
             named = [*_several(given.get("QUASI_IDENTIFIERS")), *_several(given.get("KEEP_FIELDS"))]
@@ -43,7 +43,9 @@ class Records:
         self.kept = list(dict.fromkeys([*kept, *sensitive]))
         self.members = [given[name] for name in ("PERSON_ID", "HOUSEHOLD_ID") if given.get(name)]
         self.count = given.get("RECORD_COUNT") or None
-        self.area = given["RECORD_REGION"] if area else None
+        self.area = (
+            (given["RECORD_REGION"].strip() if given.get("CONNECTION") else given["RECORD_REGION"]) if area else None
+        )
 
     def of(self, row, names):
         return [row[i] for i in positions(self.names, names)]

@@ -117,4 +117,4 @@ def identity(value):
     value = _without_mark(plain(value))
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    return None if value is None or value == "" else str(value)
+    return None if value is None or value == "" else MOMENT.sub(r"\1 \2", str(value))

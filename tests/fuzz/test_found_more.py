@@ -63,3 +63,22 @@ def test_fields_of_rare_kinds_end_in_a_result_or_a_sentence(provider, kind, stor
 
 def test_a_name_that_begins_with_a_dot(provider):
     ends_in_a_sentence(anonymize(RELEASED_RECORDS=Place("{folder}/.gpkg")), "blanks or dots at its ends")
+
+
+def test_more_people_in_a_cell_than_there_are(provider):
+    given = {"CELLS": areas(people=1e308), "CELL_ID": "da", "POPULATIONS": ["people"], "GROUPS": Place("memory:")}
+    ends_in_a_sentence(Case("partitioncells", {**given, "CROSSWALK": Place("memory:")}), "more people than there are")
+
+
+@pytest.mark.parametrize("place", ["memory:", "{folder}/a.gpkg", "{folder}/a.geojson"])
+def test_counts_in_areas_that_are_not_drawn(provider, place):
+    """Areas of the crosswalks that REGIONS lacks have no shape, and ended the run with a traceback."""
+    regions = ([1, 1, 2], [1, 2, 2])
+    released = ([(1, "F", 20), (2, "F", 9)], [(1, "F", 9), (2, "F", 20)])
+    kinds = (("vbas_region", "long"), ("sex", "text"), ("records", "long"))
+    tables = [Table(tuple((*kind, list(column)) for kind, column in zip(kinds, zip(*rows)))) for rows in released]
+    ids = ["46-0", "elsewhere", "46-2"]
+    crosswalks = [Table((("da", "text", ids), ("vbas_region", "long", one))) for one in regions]
+    given = {"RELEASES": tables, "CROSSWALKS": crosswalks, "QUASI_IDENTIFIERS": "sex", "K": 12, "EACH_K": "5;5"}
+    given |= {"REGIONS": areas(), "REGION_ID": "da", "PINNED": Place(place)}
+    assert ends_in_a_result(Case("checkreleases", given)).results["N_PINNED"]

@@ -174,10 +174,11 @@ def fill(sink: QgsFeatureSink, table: Table, progress: Progress = silent) -> Non
                 )
 
 
-def _multi(table: Table) -> list[shapely.Geometry]:
-    if table.geometry != "polygons":
-        return list(table.shapes)
-    return [
-        shape if shape.geom_type == "MultiPolygon" else shapely.MultiPolygon([] if shape.is_empty else [shape])
-        for shape in table.shapes
-    ]
+def _multi(table: Table) -> list[shapely.Geometry | None]:
+    return [_multi_polygon(one) for one in table.shapes] if table.geometry == "polygons" else list(table.shapes)
+
+
+def _multi_polygon(shape: shapely.Geometry | None) -> shapely.Geometry | None:
+    if shape is None or shape.geom_type == "MultiPolygon":
+        return shape
+    return shapely.MultiPolygon([] if shape.is_empty else [shape])
