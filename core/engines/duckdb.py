@@ -7,7 +7,7 @@ import re
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import reduce
 from operator import or_
@@ -25,6 +25,7 @@ from ..formulas import RUNS, refuse_formulas
 from ..language import one_of, tr
 from ..progress import Progress
 from .addresses import DATABASES, Address
+from .dictionaries import kept_dictionary
 from .engine import Arrow, EngineError, Expression, arrow_table, in_background
 
 ROWS = 250_000  # of a batch
@@ -77,11 +78,23 @@ class DuckDb:
             with suppress(OSError):
                 self._staged.unlink()
 
+    def check_free(self, destination: str) -> None:
+        """See `Engine`."""
+        _free(destination)
+
     def source(self, names: Mapping[str, str]) -> Expression:
         """See `Engine`."""
         columns = [self._comparable(field).as_(name, quoted=True) for name, field in names.items()]
         given = self._table.project(*(duckdb.SQLExpression(column.sql("duckdb")) for column in columns))
         return self._named("vbas_source", "VIEW", given.sql_query())
+
+    def dictionaries(self, source: Expression, columns: Sequence[str]) -> dict[str, tuple[Expression, np.ndarray]]:
+        """See `Engine`."""
+        return {one: kept_dictionary(self, source, one) for one in columns}
+
+    def again(self, name: str, expression: Expression) -> Expression:
+        """See `Engine`. Rows are as cheap to read anew."""
+        return expression
 
     def keep(self, name: str, expression: Expression) -> Expression:
         """See `Engine`."""

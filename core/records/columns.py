@@ -37,6 +37,7 @@ class ColumnBuilder:
     def __init__(self) -> None:
         self._position: dict[tuple[type, object], int] = {}
         self._seen: dict[type, dict[object, int]] = {}
+        self._texts: dict[object, int] = {}
         self._known: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         self._chunks: list[np.ndarray] = []
 
@@ -52,6 +53,15 @@ class ColumnBuilder:
                 seen[value] = self._code(value)
             codes = map(seen.__getitem__, values)
         self._chunks.append(np.fromiter(codes, np.int32, len(values)))
+
+    def add_texts(self, values: Sequence[object]) -> None:
+        """Append texts, None where one is missing, twice as fast; nor may other values equal one of another type."""
+        try:
+            codes = np.fromiter(map(self._texts.__getitem__, values), np.int32, len(values))
+        except KeyError:
+            self._texts.update((value, self._code(value)) for value in set(values).difference(self._texts))
+            codes = np.fromiter(map(self._texts.__getitem__, values), np.int32, len(values))
+        self._chunks.append(codes)
 
     def add_array(self, values: np.ndarray, missing: np.ndarray | None = None) -> None:
         """Append a numpy array of numbers or text (str, or UTF-8 bytes); `missing` (m,) bool marks missing values."""
@@ -70,8 +80,7 @@ class ColumnBuilder:
         categories = np.empty(len(found), dtype=object)
         categories[:] = [found[i] for i in order]
         rank = smallest_integers(np.argsort(np.array(order, dtype=np.int64)), len(found))
-        chunks = [rank[chunk] for chunk in self._chunks]
-        return Column(np.concatenate(chunks) if chunks else np.empty(0, np.int8), categories)
+        return Column(rank[np.concatenate(self._chunks)] if self._chunks else np.empty(0, np.int8), categories)
 
     def _codes(self, values: np.ndarray) -> np.ndarray:
         """A code for each value; those met before are looked up, several times as fast as sorting them once more."""

@@ -15,7 +15,7 @@ from .columns import Column, ColumnBuilder
 SHORT, INTEGER, LONG, REAL, TEXT = "short", "integer", "long", "real", "text"
 BOOLEAN, DATE, TIME = "boolean", "date", "datetime"
 SECONDS_TO_WAIT = 2.0  # besides the five that GDAL waits when QGIS opens a locked file
-_ROWS = 2000
+_ROWS, _ROWS_A_STEP = 250, 50_000  # few at once stay in the memory next to the processor
 _LARGEST = {INTEGER: 2**31 - 1, LONG: 2**63 - 1}
 _TYPES = {INTEGER: int, LONG: int, REAL: float, TEXT: str}
 _DAY = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]"
@@ -52,13 +52,14 @@ def is_sqlite(path: Path) -> bool:
 
 
 @contextmanager
-def reading(path: Path, layer: str) -> Iterator[sqlite3.Connection]:
+def reading(path: Path, layer: str, idle: bool | None = None) -> Iterator[sqlite3.Connection]:
     """A transaction that sees one state of the file, and keeps other programs from changing it where SQLite can.
 
-    layer : the parameter, for messages. Raises InputError where the file is damaged, locked, or was changed meanwhile
-    by a program that did not respect the lock.
+    layer : the parameter, for messages; idle : what `has_idle_log` says of the file, where it was asked before: it
+    opens and closes the file, and thereby gives up what another transaction of this process holds. Raises InputError
+    where the file is damaged, locked, or was changed meanwhile by a program that did not respect the lock.
     """
-    with _in_a_sentence(path, layer), closing(_connection(path)) as connection:
+    with _in_a_sentence(path, layer), closing(_connection(path, idle)) as connection:
         connection.execute("PRAGMA temp_store = MEMORY")  # what is sorted are raw values: none goes to a disk
         before = (_version(connection), _state(path))
         connection.execute("BEGIN")
@@ -127,37 +128,27 @@ def check_values(connection: sqlite3.Connection, path: Path, table: str, kinds: 
 
 
 def read_table(
-    path: Path,
-    table: str,
-    kinds: Mapping[str, str],
-    layer: str,
-    progress: Callable[[float], None],
-    stream: Callable[[int, int], dict[str, Column] | None] | None = None,
+    path: Path, table: str, kinds: Mapping[str, str], layer: str, progress: Callable[[float], None]
 ) -> dict[str, Column]:
     """Columns of a table, in its order, just as SQLite holds them; kinds : INTEGER, LONG, REAL or TEXT by field.
 
-    stream : a faster reader of the same columns, given the number of rows and the bytes of the longest text; None from
-    it where it cannot. It is asked only for a table without indexes that holds nothing it would alter, and what it
-    gives is checked. progress raises to cancel. Raises InputError where not every row can be read, or a value is not of
-    its field's kind.
+    progress raises to cancel. Raises InputError where not every row can be read, or a value is not of its field's kind.
     """
-    with reading(path, layer) as connection, ThreadPoolExecutor(1) as beside:
+    idle = has_idle_log(path)
+    with reading(path, layer, idle) as connection, ThreadPoolExecutor(1) as beside:
         # SQLite lets go of Python while it reads: the pages are checked while the values are looked at.
-        checked = beside.submit(_check_beside, path, table, layer)
-        distinct = None if stream is None else _distinct_values(connection, table, kinds)
+        checked = beside.submit(_check_beside, path, table, layer, idle)
+        (expected,) = connection.execute(_statement(("SELECT COUNT(*) FROM",), table, connection)).fetchone()
+        columns, n_read = _read_rows(connection, path, table, kinds, layer, lambda n: progress(n / max(expected, 1)))
         n_rows = checked.result()
-        columns = None
-        if stream is not None and distinct is not None:
-            texts = (value for values in distinct.values() for value in values if isinstance(value, str))
-            columns = stream(n_rows, max((len(text.encode()) for text in texts), default=0))
-            if columns is not None and any(set(columns[name].categories) != distinct[name] for name in kinds):
-                raise InputError(_damaged(path, layer, tr("its values differ from one reading to the next")))
-        return columns or _read_rows(connection, path, table, kinds, layer, n_rows, progress)
+    if n_read != n_rows:
+        raise InputError(_damaged(path, layer, tr("{done} of {n_rows} rows can be read", done=n_read, n_rows=n_rows)))
+    return columns
 
 
-def _check_beside(path: Path, table: str, layer: str) -> int:
+def _check_beside(path: Path, table: str, layer: str, idle: bool) -> int:
     """`check_table` by a connection of its own. Both see one state: who reads second would find a change."""
-    with reading(path, layer) as connection:
+    with reading(path, layer, idle) as connection:
         return check_table(connection, path, table, layer)
 
 
@@ -167,59 +158,27 @@ def _read_rows(
     table: str,
     kinds: Mapping[str, str],
     layer: str,
-    n_rows: int,
-    progress: Callable[[float], None],
-) -> dict[str, Column]:
-    builders = [ColumnBuilder() for _ in kinds]
+    progress: Callable[[int], None],
+) -> tuple[dict[str, Column], int]:
+    """The columns and how many rows were read; progress : is given how many so far."""
+    builders = {name: ColumnBuilder() for name in kinds}
+    # Texts are never equal to values of another type.
+    add = [builders[name].add_texts if kind == TEXT else builders[name].add_values for name, kind in kinds.items()]
     done = 0
     names = ", ".join(quoted(name) for name in kinds)
     rows = connection.execute(_statement(("SELECT", names, "FROM"), table, connection))
     while chunk := rows.fetchmany(_ROWS):
-        for builder, values in zip(builders, zip(*chunk)):
-            builder.add_values(values)
+        for append, values in zip(add, zip(*chunk)):
+            append(values)
         done += len(chunk)
-        progress(done / n_rows if n_rows else 1.0)
-    if done != n_rows:
-        raise InputError(_damaged(path, layer, tr("{done} of {n_rows} rows can be read", done=done, n_rows=n_rows)))
-    columns = {name: builder.column() for name, builder in zip(kinds, builders)}
+        if done % _ROWS_A_STEP == 0 or len(chunk) < _ROWS:
+            progress(done)
+    columns = {name: builder.column() for name, builder in builders.items()}
     for (name, kind), column in zip(kinds.items(), columns.values()):
         wrong = [value for value in column.categories.tolist() if value is not None and not _fits(value, kind)]
         if wrong:
             raise InputError(_other_values(layer, name, kind, wrong))
-    return columns
-
-
-class _Collector:
-    """An aggregate of SQLite's that keeps the values it is given."""
-
-    def __init__(self, found: list[set[object]]) -> None:
-        self._found = found
-        self._values: set[object] = set()
-
-    def step(self, value: object) -> None:
-        self._values.add(value)
-
-    def finalize(self) -> None:
-        self._found.append(self._values)
-
-
-def _distinct_values(
-    connection: sqlite3.Connection, table: str, kinds: Mapping[str, str]
-) -> dict[str, set[object]] | None:
-    """The distinct values of each field, by SQLite in one scan; None where a reader might alter or reorder them."""
-    if not _is_table(connection, table) or connection.execute(f"PRAGMA index_list({quoted(table)})").fetchone():
-        return None
-    found: list[set[object]] = []
-    connection.create_aggregate("vbas_collect", 1, lambda: _Collector(found))  # type: ignore[arg-type, return-value]
-    wanted = ", ".join(f"vbas_collect(DISTINCT {quoted(name)} COLLATE BINARY)" for name in kinds)
-    try:
-        connection.execute(_statement(("SELECT", wanted, "FROM"), table, connection)).fetchone()
-    except sqlite3.OperationalError:  # text that is not UTF-8: reading row by row says where
-        return None
-    # Aggregates end in the order of the statement.
-    distinct = dict(zip(kinds, found))
-    fit = all(value is None or _fits(value, kinds[name]) for name, values in distinct.items() for value in values)
-    return distinct if fit and len(distinct) == len(kinds) else None
+    return columns, done
 
 
 def _fits(value: object, kind: str) -> bool:
@@ -246,9 +205,9 @@ def _shown(value: object) -> str:
     return text if len(text) <= 40 else text[:40] + "…"
 
 
-def _connection(path: Path) -> sqlite3.Connection:
+def _connection(path: Path, idle: bool | None) -> sqlite3.Connection:
     # Nothing is ever written, not even the files that SQLite would make next to one with an empty write-ahead log.
-    mode = "immutable=1" if has_idle_log(path) else "mode=ro"
+    mode = "immutable=1" if (has_idle_log(path) if idle is None else idle) else "mode=ro"
     return sqlite3.connect(
         f"{path.resolve().as_uri()}?{mode}",
         uri=True,

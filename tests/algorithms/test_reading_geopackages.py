@@ -1,31 +1,30 @@
-"""GDAL's stream of a GeoPackage gives the very columns that SQLite gives row by row, or is not asked."""
+"""A GeoPackage is read by SQLite alone: just the values that it holds, while no other program can change them."""
 
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 
 import numpy as np
 import pytest
 from osgeo import ogr
-from qgis.core import QgsVectorLayer
 
-from vbas.algorithms.layers.reading.checked_source import layer_file
-from vbas.algorithms.layers.reading.records import _stream, open_table, read_arrow
 from vbas.core.errors import InputError
 from vbas.core.records.columns import ColumnBuilder, column_from_values
 from vbas.core.records.sqlite_file import read_table
 
 KINDS = {"home": "text", "Ort “x”": "text", "age": "integer", "id": "long", "income": "real"}
-N = 150_000  # several batches of the stream
+N = 60_000  # more than a step of the bar
 
 
 def value_of(i):
-    late = i > 100_000
+    late = i > 40_000
     return (
         f"46{i % 900:04d}",
         [None, "", "a", "A", "é" * 9 if late else "b", "x ", f"only {i}" if i % 5000 == 0 else "c"][i % 7],
         [None, -(2**31), 2**31 - 1, i % 90][i % 4],
         2**63 - 1 - i % 11 if late else i % 3,
-        [None, -0.0, 0.0, 1.0, float("inf"), 1 / 3, 5e-324][i % 7],
+        [None, 0.0, -2.0, 1.0, float("inf"), 1 / 3, 5e-324][i % 7],
     )
 
 
@@ -47,18 +46,6 @@ def geopackage(tmp_path):
     return path
 
 
-def read(path, kinds=KINDS, change=lambda columns: columns):
-    """The columns and how often the stream gave them."""
-    layer = QgsVectorLayer(f"{path}|layername=the table", "records", "ogr")
-    given = []
-
-    def stream(n_rows, widest):
-        given.append(_stream(layer_file(layer), layer, list(kinds), n_rows, widest, "RECORDS", lambda _: None))
-        return change(given[-1])
-
-    return read_table(path, "the table", kinds, "RECORDS", lambda _: None, stream), given
-
-
 def same(columns, others):
     for name, column in columns.items():
         other = others[name]
@@ -68,58 +55,81 @@ def same(columns, others):
     return True
 
 
-def test_the_stream_gives_the_very_same_columns(qgis_app, geopackage):
-    columns, given = read(geopackage)
-    assert len(given) == 1 and given[0] is not None
-    assert same(columns, read_table(geopackage, "the table", KINDS, "RECORDS", lambda _: None))
-    assert columns["home"].categories[columns["home"].codes[-1]] == value_of(N - 1)[0]
+def test_columns_are_the_values_of_the_rows(geopackage):
+    seen = []
+    columns = read_table(geopackage, "the table", KINDS, "RECORDS", seen.append)
+    rows = [value_of(i) for i in range(N) if not 1000 <= i * 3 - 50 <= 9000]
+    assert same(columns, {name: column_from_values(values) for name, values in zip(KINDS, zip(*rows))})
+    assert len(seen) > 1 and seen == sorted(seen) and seen[-1] == 1.0
+
+
+def test_texts_are_encoded_as_values_are():
+    chunks = [["a", None, "b"], ["b", "", "a"], [], [None, "1", "é", "a "], ["c"] * 3]
+    texts, plain = ColumnBuilder(), ColumnBuilder()
+    for chunk in chunks:
+        texts.add_texts(chunk)
+        plain.add_values(chunk)
+    assert same({"": texts.column()}, {"": plain.column()})
 
 
 @pytest.mark.parametrize(
-    "statement",
+    ("statement", "field"),
     [
-        'create index by_home on "the table" (home)',
-        "update \"the table\" set home = cast(x'00' as text) where fid = -50",
-        "update \"the table\" set home = cast(x'ff' as text) where fid = -50",
-        "update \"the table\" set home = x'41' where fid = -50",
-        'update "the table" set age = 1.5 where fid = -50',
+        ("update \"the table\" set home = cast(x'00' as text) where fid = -50", "home"),
+        ("update \"the table\" set home = x'41' where fid = -50", "home"),
+        ('update "the table" set age = 1.5 where fid = -50', "age"),
+        ('update "the table" set age = 2147483648 where fid = -50', "age"),
+        ('update "the table" set id = 1.5 where fid = -50', "id"),
+        ("update \"the table\" set income = 'x' where fid = -50", "income"),
+        ("update \"the table\" set home = cast(x'ff' as text) where fid = -50", "UTF-8"),
     ],
 )
-def test_the_stream_is_not_asked_where_it_could_alter_or_reorder(qgis_app, geopackage, statement):
+def test_values_of_another_kind_are_refused(geopackage, statement, field):
     with closing(sqlite3.connect(geopackage)) as connection:
         connection.execute(statement)
         connection.commit()
-    given = []
-    arguments = (geopackage, "the table", KINDS, "RECORDS", lambda _: None)
-    try:
-        read_table(*arguments, lambda *_: given.append(1))
-    except InputError as error:
-        with pytest.raises(InputError) as plain:
-            read_table(*arguments)
-        assert str(plain.value) == str(error)
-    assert not given
+    with pytest.raises(InputError, match=field):
+        read_table(geopackage, "the table", KINDS, "RECORDS", lambda _: None)
 
 
-def test_values_that_differ_between_the_two_are_refused(qgis_app, geopackage):
-    def change(columns):
-        return {**columns, "home": column_from_values(["elsewhere"] * len(columns["home"]))}
-
-    with pytest.raises(InputError, match=r"records\.gpkg is damaged"):
-        read(geopackage, change=change)
-
-
-def test_the_stream_makes_nothing_beside_an_idle_write_ahead_log(qgis_app, geopackage):
-    layer = QgsVectorLayer(f"{geopackage}|layername=the table", "records", "ogr")
-    file, names = layer_file(layer), layer.fields().names()
-    del layer
+def test_an_index_changes_no_order_and_no_value(geopackage):
+    before = read_table(geopackage, "the table", KINDS, "RECORDS", lambda _: None)
     with closing(sqlite3.connect(geopackage)) as connection:
-        (n_rows,) = connection.execute('select count(*) from "the table"').fetchone()  # QGIS may estimate it
+        connection.execute('create index by_all on "the table" (home, "Ort “x”", age, id, income)')
+        connection.commit()
+    assert same(read_table(geopackage, "the table", KINDS, "RECORDS", lambda _: None), before)
+
+
+WRITE = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], timeout=0)
+try:
+    with connection:
+        connection.execute('update "the table" set home = 1 where fid = -50')
+except sqlite3.OperationalError as error:
+    sys.exit(str(error))
+"""
+
+
+def test_no_other_program_can_write_while_a_table_is_read(geopackage):
+    said = []
+
+    def try_to_write(_):
+        told = subprocess.run([sys.executable, "-c", WRITE, str(geopackage)], capture_output=True, text=True)
+        said.append((told.returncode, told.stderr.strip()))
+
+    read_table(geopackage, "the table", KINDS, "RECORDS", try_to_write)
+    assert said and set(said) == {(1, "database is locked")}
+    try_to_write(None)
+    assert said[-1] == (0, "")
+
+
+def test_nothing_is_made_beside_an_idle_write_ahead_log(geopackage):
+    with closing(sqlite3.connect(geopackage)) as connection:
         connection.execute("pragma journal_mode = wal")
-    before = sorted(geopackage.parent.iterdir())
-    seen = []
-    _dataset, table = open_table(file)
-    read_arrow(table, names[1:], n_rows, 20, "RECORDS", lambda _: seen.extend(sorted(geopackage.parent.iterdir())))
-    assert seen[: len(before)] == before and set(seen) == set(before)
+    before, seen = set(geopackage.parent.iterdir()), set()
+    read_table(geopackage, "the table", KINDS, "RECORDS", lambda _: seen.update(geopackage.parent.iterdir()))
+    assert seen == before == set(geopackage.parent.iterdir())
 
 
 def test_arrays_of_ever_new_and_ever_wider_values_are_encoded_as_values_are(monkeypatch):

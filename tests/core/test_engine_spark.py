@@ -159,6 +159,26 @@ def test_records_that_change_or_vanish_in_between_are_refused(spark, folder, tmp
     assert left(tmp_path) == []
 
 
+@pytest.mark.parametrize("way", ["driver", "connect"])
+def test_a_table_that_is_dropped_in_between_is_said(spark, folder, way):
+    """Between the profile and the release: one sentence, and no table of ours is left."""
+    spark.session.read.parquet(str(folder)).write.saveAsTable("leaving")
+    try:
+        with pytest.raises(EngineError, match=r"(gone|changed|42P01|no such table)[^\n]*\.$") as error:
+            run(
+                getattr(spark, way),
+                "leaving",
+                "never",
+                FEW,
+                between=lambda: spark.session.sql("DROP TABLE leaving PURGE"),
+            )
+        assert "\n" not in str(error.value)
+        assert not spark.session.catalog.listTables()
+    finally:
+        for name in ("leaving", "never"):
+            spark.session.sql(f"DROP TABLE IF EXISTS {name}")
+
+
 def test_a_destination_is_never_replaced(spark, folder, tmp_path, monkeypatch):
     (tmp_path / "mine").mkdir()
     with pytest.raises(InputError, match="is there already"):

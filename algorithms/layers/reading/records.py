@@ -11,7 +11,7 @@ from qgis.core import QgsFeatureRequest, QgsFields, QgsProcessingFeedback, QgsVe
 from ....core.errors import InputError
 from ....core.language import tr
 from ....core.records.columns import Column, ColumnBuilder
-from ....core.records.sqlite_file import declared_types, has_idle_log, is_sqlite, read_table
+from ....core.records.sqlite_file import declared_types, is_sqlite, read_table
 from ....core.records.table import MEMBER_FIELDS, NO_MEMBERS, RecordTable, check_fields, checked_counts
 from ...compat import kind_of, python_value
 from ..feedback import READ, check_cancelled
@@ -119,13 +119,8 @@ def _read_file(
         return None
     if is_sqlite(file.path):
         kinds = _kinds_in_sqlite(layer, file, names, source.name)
-        if kinds is None:
-            return None
-
-        def stream(n_rows: int, widest: int) -> dict[str, Column] | None:
-            return _stream(file, layer, names, n_rows, widest, source.name, progress)
-
-        return read_table(file.path, first_table(layer, file), kinds, source.name, progress, stream)
+        # SQLite alone: GDAL's stream of a GeoPackage, in several threads, has been seen to give rows twice.
+        return None if kinds is None else read_table(file.path, first_table(layer, file), kinds, source.name, progress)
     if not file.is_csv and file.path.suffix.lower() != ".dbf":
         return None
     with held(layer, names, source.name) as found:
@@ -213,9 +208,6 @@ def open_table(file: LayerFile) -> tuple[gdal.Dataset | None, ogr.Layer | None]:
     """The dataset, which must outlive its table, and the table; None for a GDAL that has no such stream."""
     # Text as it is in the file: QGIS decodes it by the encoding that the layer was given.
     options = ["ENCODING=UTF-8"] if file.path.suffix.lower() == ".dbf" else []
-    # GDAL would make files beside a database with a write-ahead log that nobody has open.
-    if is_sqlite(file.path) and has_idle_log(file.path):
-        options = ["IMMUTABLE=YES"]
     dataset = gdal.OpenEx(str(file.path), gdal.OF_VECTOR, open_options=options)
     table = None
     if dataset is not None:
@@ -256,8 +248,6 @@ def read_arrow(
     text = {name: definition.GetFieldDefn(definition.GetFieldIndex(name)).GetType() == ogr.OFTString for name in names}
     builders = {name: ColumnBuilder() for name in names}
     rows_at_once = max(1, min(MOST_ROWS, BYTES_AT_ONCE // max(widest, 1)))
-    # GDAL 3.10, which reads a GeoPackage in several threads, has been seen to give rows twice.
-    gdal.SetThreadLocalConfigOption("OGR_GPKG_NUM_THREADS", "1")
     batches = iter(table.GetArrowStreamAsNumPy(options=["INCLUDE_FID=NO", f"MAX_FEATURES_IN_BATCH={rows_at_once}"]))
     done = 0
     while True:
