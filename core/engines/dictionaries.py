@@ -43,3 +43,11 @@ def coded_values(batches: Sequence[Arrow], field: int, name: str) -> tuple[Arrow
     values[:] = [known[i] for i in order]
     codes = pa.array(np.arange(len(known), dtype=np.int32))
     return pa.table({f"v_{name}": every.take(pa.array(order, pa.int64())), f"c_{name}": codes}), values
+
+
+def listed(values: Arrow) -> Arrow:
+    """A table of one row, whose field `listed` is the list of these values."""
+    import pyarrow as pa
+
+    ends = pa.array([0, len(values)], pa.int32())
+    return pa.table({"listed": pa.ListArray.from_arrays(ends, values)})

@@ -6,9 +6,7 @@ more at the end, and what was written is counted against what the plan foretold.
 
 from __future__ import annotations
 
-import json
 import secrets
-from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Callable
@@ -25,7 +23,7 @@ from ..language import tr
 from ..progress import Progress
 from . import steps
 from .addresses import Address
-from .dictionaries import coded_values
+from .dictionaries import coded_values, listed
 from .engine import Arrow, EngineError, Expression, arrow_table, in_background
 from .spark_failures import FAILURES, UNKNOWN_FIELD, condition, sentence
 from .spark_places import Place, is_path, place_of, quoted
@@ -178,15 +176,20 @@ class Spark:
         return str(final)
 
     def _decoded(self, name: str, dictionary: Expression | None) -> str:
-        """A field of what is written; of codes, the value in a list, which keeps the order as no join would."""
+        """A field of what is written; of codes, the value in a list, which keeps the order as no join would.
+
+        The list is that of a row from here: as a literal it would stand in the cluster's logs of plans.
+        """
         if dictionary is None:
             return quoted((name,))
-        value = dictionary.columns[0]
+        value, view = dictionary.columns[0], f"{dictionary.get_name()}_list"
         kind = str(dictionary[value].type())
-        texts = [str(one) for one in self._values[dictionary.get_name()][value].to_pylist()]
-        packed = b64encode(json.dumps(texts).encode()).decode()  # in which nothing needs to be quoted
-        listed = f"from_json(string(unbase64('{packed}')), 'array<string>')"
-        return f"get(CAST({listed} AS array<{WRITTEN_AS.get(kind, kind)}>), {quoted((name,))}) AS {quoted((name,))}"
+        values = self._values[dictionary.get_name()][value].combine_chunks()
+        cast = f"CAST(listed AS array<{WRITTEN_AS.get(kind, kind)}>) AS listed"
+        rows = self._guarded(lambda: self._session.createDataFrame(listed(values)).selectExpr(cast))
+        self._guarded(lambda: rows.createOrReplaceTempView(view))
+        every = sg.select("listed").from_(sg.table(view, quoted=True)).subquery().sql(PySpark)
+        return f"get({every}, {quoted((name,))}) AS {quoted((name,))}"
 
     def _free(self, destination: str) -> Place:
         """The place of a release that is not there yet. Raises InputError."""

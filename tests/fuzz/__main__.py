@@ -33,6 +33,8 @@ def main():
             print(outcome.foreign)
         for one in found:
             print(f"case {number} ({case.algorithm}): {one}", flush=True)
+        if number % 1_000 == 0 and not alone:
+            print(f"up to {number}", flush=True)
 
     tally = run_cases(asked.seed, numbers, tell, asked.only)
     print(f"seed {asked.seed}, cases {numbers[0]} to {numbers[-1]}")

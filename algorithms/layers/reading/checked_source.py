@@ -206,7 +206,7 @@ def held(layer: QgsVectorLayer, names: Sequence[str], parameter: str) -> Iterato
     """
     file = layer_file(layer)
     if file is None:
-        yield Held(_count_again(layer))
+        yield Held(count_again(layer))
         return
     before = state_of(file.path)
     if sqlite_file.is_sqlite(file.path):
@@ -218,10 +218,10 @@ def held(layer: QgsVectorLayer, names: Sequence[str], parameter: str) -> Iterato
                 kinds = {name: kind for name in names if (kind := _stored_kind(layer, name, there))}
                 count = sqlite_file.check_table(connection, file.path, table, parameter)
                 sqlite_file.check_values(connection, file.path, table, kinds, parameter)
-            yield Held(count if file.plain else _count_again(layer))
+            yield Held(count if file.plain else count_again(layer))
     else:
         found = _look_at_file(file, layer, names, parameter)
-        yield found if file.plain and found.n_rows is not None else Held(_count_again(layer))
+        yield found if file.plain and found.n_rows is not None else Held(count_again(layer))
     refuse_changed(file.path, before, parameter)
 
 
@@ -356,7 +356,7 @@ def csv_rows(scan: CsvRows, path: Path, names: Sequence[str]) -> int:
     return scan.n_rows if headless else max(scan.n_rows - 1, 0)
 
 
-def _count_again(layer: QgsVectorLayer) -> int | None:
+def count_again(layer: QgsVectorLayer) -> int | None:
     """Rows as a layer of its own counts them now: the given one may remember an older number."""
     provider = layer.providerType()
     if provider == "memory":
