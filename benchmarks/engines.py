@@ -57,10 +57,11 @@ def process(folder: Path, *arguments: str) -> Run:
     started = time.perf_counter()
     done = subprocess.Popen(command, stdout=subprocess.PIPE)
     with done.stdout:
-        rows, parts = json.loads(done.stdout.read().decode().strip().split("\n")[-1])
+        told = done.stdout.read().decode().strip()
     _, status, usage = os.wait4(done.pid, 0)
     if status:
         sys.exit(f"{' '.join(arguments)} failed.")
+    rows, parts = json.loads(told.split("\n")[-1])
     return Run(rows, time.perf_counter() - started, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, parts)
 
 
