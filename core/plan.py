@@ -117,33 +117,33 @@ def plan_by_levels(profile: Profile, levels: Levels, k: int, level_of: np.ndarra
     """The plan that shows each cell at a level of its own; level_of : (m,), SUPPRESSED where it is not shown."""
     counts, n_labels = profile.counts, 0
     by_class, in_order = cells_by_class(profile, levels)
-    region_of = [crosswalk.region_of[in_order] for crosswalk in levels.crosswalks]
+    region_of = [crosswalk.region_of[in_order].astype(np.int32) for crosswalk in levels.crosswalks]
     label_of = np.full(counts.nnz, SUPPRESSED, by_class.data.dtype)
-    labels: list[list[tuple[np.ndarray, ...]]] = [[(np.empty(0, np.int64),) * 4] for _ in region_of]
+    labels: list[list[tuple[np.ndarray, ...]]] = [[(np.empty(0, label_of.dtype),) * 4] for _ in region_of]
     for first, last in class_stretches(by_class.indptr, CELLS_AT_ONCE):
         start, stop = by_class.indptr[[first, last]]
         cells, area = by_class.data[start:stop], by_class.indices[start:stop]
-        classes = np.repeat(np.arange(first, last), np.diff(by_class.indptr[first : last + 1]))
+        classes = np.repeat(np.arange(first, last, dtype=np.int32), np.diff(by_class.indptr[first : last + 1]))
         level_here = level_of[cells]
         for level, of_areas in enumerate(region_of):
             here = np.flatnonzero(level_here == level)
             here = here[of_areas[area[here]] >= 0]
             region, class_of, shown = of_areas[area[here]], classes[here], cells[here]
             starts = np.flatnonzero((np.diff(region, prepend=-1) != 0) | (np.diff(class_of, prepend=-1) != 0))
-            number = np.arange(n_labels, n_labels + len(starts))
+            number = np.arange(n_labels, n_labels + len(starts), dtype=label_of.dtype)
             label_of[shown] = np.repeat(number, np.diff(starts, append=len(here)))
             records = np.add.reduceat(counts.data[shown], starts, dtype=np.int64) if len(starts) else starts
             labels[level].append((number, region[starts], class_of[starts], records))
             n_labels += len(starts)
     del by_class
     columns: list[list[np.ndarray]] = []
-    for parts, crosswalk in zip(labels, levels.crosswalks):
-        of_level = [np.concatenate(one) for one in zip(*parts)]
+    for crosswalk in levels.crosswalks:
+        of_level = [np.concatenate(one) for one in zip(*labels.pop(0))]
         # As the rows of a matrix, labels are in the order of their regions in linear time.
         there, at = np.arange(len(of_level[0])), (of_level[1], of_level[2])
         order = sparse.csr_matrix((there, at), shape=(crosswalk.n_regions, counts.shape[1])).data
         columns.append([one[order] for one in of_level])
-    number, region, class_of, records = (np.concatenate(one) for one in zip(*columns))
+    number, region, class_of, records = (np.concatenate(one).astype(np.int64) for one in zip(*columns))
     of_levels = np.repeat(np.arange(len(levels)), [len(one[0]) for one in columns])
     plan = Plan(profile, levels, k, of_levels, region, class_of, records, records >= k, level_of)
     position = np.empty(n_labels + 1, label_of.dtype)
@@ -163,7 +163,9 @@ def cells_by_class(profile: Profile, levels: Levels) -> tuple[sparse.csc_matrix,
     counts, in_order = profile.counts, np.lexsort(levels.region_of)
     positions = np.arange(counts.nnz, dtype=np.int32 if counts.nnz < 2**31 else np.int64)
     by_area = sparse.csr_matrix((positions, counts.indices, counts.indptr), shape=counts.shape)
-    return by_area[in_order].tocsc(), in_order
+    del positions  # each of these takes four bytes a cell
+    by_area = by_area[in_order]
+    return by_area.tocsc(), in_order
 
 
 def class_stretches(starts: np.ndarray, at_once: int) -> Iterator[tuple[int, int]]:
