@@ -16,7 +16,6 @@ from vbas.benchmarks.attack_places import K, Place, sensitive_column, some_colum
 from vbas.benchmarks.earlier_releases import fewer
 from vbas.benchmarks.minimality import Guesses, NestedRelease, insider, outsider
 from vbas.core.nesting.making import build_levels
-from vbas.core.nesting.optimum import best_levels
 from vbas.core.nesting.planning import levels_by_chance, nest
 from vbas.core.plan import SUPPRESSED, Plan, area_of_cells, suppress
 from vbas.core.privacy.kept_fields import KeptField, examine_kept_fields
@@ -190,7 +189,7 @@ def nested_attacks(place: Place, records: Records, n_labels: int = 150, n_target
     for name in ("fixed", DRAWN):
         ties = ties_of(name)
         release = NestedRelease(place.areas, nest(place.areas, records.profile, levels, K, ties=ties))
-        method = best_levels if ties is None else partial(levels_by_chance, ties=ties)
+        method = partial(levels_by_chance, ties=ties)
         found[f"outsider, {name} ties"] = outsider(release, method, n_labels)
         found[f"insider, {name} ties"] = insider(release, method, n_targets, reruns=1 if ties is None else RERUNS)
     return found

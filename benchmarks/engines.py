@@ -1,200 +1,245 @@
-"""Records in place: the profile and the release in DuckDB and PostgreSQL, against what the engine does by itself.
+"""Records in place: every step against what the engine does by itself, and the table of what is to be reached.
 
-    PYTHONPATH=build/package .venv/bin/python benchmarks/engines.py [records, 10 million by default] [areas, 18 077]
+    PYTHONPATH=build/package QT_QPA_PLATFORM=offscreen .venv/bin/python benchmarks/engines.py [--rows 10000000]
+        [--areas 18077] [--folder DIR] [--only profile release nested linear postgres]
 
 The people are made up: five quasi-identifiers with missing values, as skewed as people are. Every line is a process of
 its own, so that its CPU seconds and its peak memory are its own; of PostgreSQL, whose server works in processes of its
-own, the seconds are those of the clock. The rivals: DuckDB's own GROUP BY of the same fields to Arrow, and its COPY of
-the same join sorted by the same fields; PostgreSQL's own GROUP BY without transfer. What the rivals do not do: check
-fields, look at kept fields, count what was written once more.
+own, the seconds are those of the clock. In a DIR people and figures stay: what is measured there already is not
+measured again, so that a large run can be made part by part, and the table is that of all parts.
+
+The rivals: DuckDB's own GROUP BY of the same fields to Arrow, and its COPY of the same join sorted by the same fields;
+PostgreSQL's own GROUP BY without transfer. What the rivals do not do: check fields, look at kept fields, count what was
+written once more. A nested plan (levels, optimum, plan, measures) is held against reading the profile: what a run does
+with the GeoPackage that vbas:profiledatabase writes before it begins, every row read, checked, matched and counted
+(of 10 million records at most; beyond, the same CPU seconds a cell are taken); and against counting it in DuckDB, which
+is how vbas:releasedatabase has it. “Linear” holds the CPU seconds a row of profile
+and release, without those of starting, against each other.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
 import resource
 import subprocess
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-import numpy as np
+from vbas.benchmarks.engine_jobs import AREAS, MEMORY, QUASI, REGIONS, K, make
 
-AREAS, REGIONS, K, MEMORY = 18_077, 60, 5, 2_000
-QUASI = ("sex", "age_group", "marital_status", "education", "language")
-MAKE = """
-COPY (SELECT lpad(cast(cast(floor({areas} * pow(random(), 1.3)) AS int) AS varchar), 8, '0') AS area,
-CASE WHEN random() < 0.5 THEN 'F' ELSE 'M' END AS sex,
-'age ' || cast(floor(18 * random()) AS int) AS age_group,
-CASE WHEN random() < 0.02 THEN NULL ELSE 'status ' || cast(floor(5 * pow(random(), 2)) AS int) END AS marital_status,
-CASE WHEN random() < 0.03 THEN NULL ELSE 'degree ' || cast(floor(6 * pow(random(), 1.5)) AS int) END AS education,
-'language ' || cast(floor(12 * pow(random(), 4)) AS int) AS language,
-'diagnosis ' || cast(floor(200 * pow(random(), 3)) AS int) AS diagnosis
-FROM range({records})) TO '{path}' (FORMAT parquet)
-"""
-PLAIN = f"SELECT area, {', '.join(QUASI)}, count(*) AS n FROM {{table}} GROUP BY ALL"
-COUNTED = (
-    f"SELECT count(*) FROM (SELECT area, {', '.join(QUASI)}, count(*) FROM people GROUP BY 1, 2, 3, 4, 5, 6) cells"
-)
-# The join that releases: regions by a table of areas, classes of k by a window, rows sorted by what they show.
-COPY = f"""
-COPY (SELECT region, {", ".join(QUASI)}, diagnosis FROM (
-SELECT region, {", ".join(QUASI)}, diagnosis, count(*) OVER (PARTITION BY region, {", ".join(QUASI)}) AS n
-FROM '{{path}}' JOIN (
-SELECT area, cast(row_number() OVER (ORDER BY area) * {REGIONS} // (1 + {{areas}}) AS int) AS region
-FROM (SELECT DISTINCT area FROM '{{path}}')) USING (area)) WHERE n >= {K}
-ORDER BY ALL) TO '{{out}}' (FORMAT parquet)
-"""
+PARTS = ("profile", "release", "nested", "linear", "postgres")
+OF_POSTGRES = 5_000_000  # rows, at most
+READ_ROWS = 10_000_000  # whose profile is read: reading takes some 130 bytes a cell in memory
+SIZES = (1_000_000, 10_000_000)
+__all__ = ["MEMORY", "QUASI", "REGIONS", "K", "make", "measured"]
 
 
-def connection(folder: Path):
-    import duckdb
+@dataclass(frozen=True)
+class Run:
+    """What a job found and took: rows; seconds of the clock and of the CPU; MB; CPU seconds by part."""
 
-    config = {"memory_limit": f"{MEMORY}MB", "temp_directory": str(folder / "own"), "preserve_insertion_order": "false"}
-    return duckdb.connect(config=config)
-
-
-def make(folder: Path, records: int, areas: int) -> None:
-    with connection(folder) as duck:
-        duck.execute("SELECT setseed(0.5)")
-        duck.execute(MAKE.format(areas=areas, records=records, path=folder / "people.parquet"))
+    rows: int
+    wall: float
+    cpu: float
+    peak: float
+    parts: dict[str, float] = field(default_factory=dict)
 
 
-def plain(folder: Path) -> int:
-    with connection(folder) as duck:
-        relation = duck.sql(PLAIN.format(table=f"'{folder / 'people.parquet'}'"))
-        reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch
-        return sum(batch.num_rows for batch in reader(1_000_000))
-
-
-def copy(folder: Path) -> int:
-    with connection(folder) as duck:
-        ((areas,),) = duck.sql(f"SELECT count(DISTINCT area) FROM '{folder / 'people.parquet'}'").fetchall()
-        duck.execute(COPY.format(path=folder / "people.parquet", out=folder / "copied.parquet", areas=areas))
-        ((rows,),) = duck.sql(f"SELECT count(*) FROM '{folder / 'copied.parquet'}'").fetchall()
-        return rows
-
-
-def ours(folder: Path, address: str, table: str, destination: str) -> int:
-    """Profile, and release where there is a destination."""
-    from vbas.core.areas import make_areas
-    from vbas.core.crosswalk import Crosswalk
-    from vbas.core.engines import open_engine
-    from vbas.core.engines.fields import RecordFields
-    from vbas.core.engines.profiling import count_in_place, match_in_place
-    from vbas.core.engines.releasing import release_in_place
-    from vbas.core.plan import suppress
-
-    with open_engine(address, table, memory=MEMORY) as engine:
-        found = count_in_place(engine, RecordFields("area", QUASI, ("diagnosis",)))
-        if not destination:
-            return len(found.records)
-        identifiers = sorted(value for value in found.areas if value is not None)
-        n = len(identifiers)
-        areas = make_areas(identifiers, np.zeros((n, 2)))
-        matched = match_in_place(found, areas)
-        plan = suppress(matched.profile, Crosswalk((np.arange(n) + 1) * REGIONS // (1 + n), REGIONS), K)
-        return sum(one.records for one in release_in_place(matched, plan, destination).levels.values())
-
-
-def nested(folder: Path, address: str) -> int:
-    """Profile, then the plan of nested levels on a plane of squares, and its measures."""
-    from vbas.core.areas import make_areas
-    from vbas.core.engines import open_engine
-    from vbas.core.engines.fields import RecordFields
-    from vbas.core.engines.profiling import count_in_place, match_in_place
-    from vbas.core.nesting.making import LevelOptions, build_levels
-    from vbas.core.nesting.measures import evaluate_levels
-    from vbas.core.nesting.planning import nest
-
-    with open_engine(address, memory=MEMORY) as engine:
-        found = count_in_place(engine, RecordFields("area", QUASI))
-        identifiers = sorted(value for value in found.areas if value is not None)
-        position = np.arange(len(identifiers))
-        side = int(np.ceil(np.sqrt(len(position))))
-        areas = make_areas(identifiers, 1000.0 * np.column_stack([position % side, position // side]))
-        profile = match_in_place(found, areas).profile
-    del found
-    areas = areas.with_population(profile.area_sizes)
-    plan = nest(areas, profile, build_levels(areas, profile, None, LevelOptions()), K)
-    evaluate_levels(areas, plan)
-    return profile.counts.nnz
-
-
-def in_postgres(folder: Path, server: str, what: str) -> int:
-    from adbc_driver_postgresql import dbapi
-    from pyarrow import parquet
-
-    with dbapi.connect(server, autocommit=True) as there, there.cursor() as cursor:
-        if what == "load":
-            file = parquet.ParquetFile(folder / "people.parquet")
-            batches = file.iter_batches(200_000)
-            cursor.adbc_ingest("people", next(batches), mode="create")
-            for batch in batches:
-                cursor.adbc_ingest("people", batch, mode="append")
-            cursor.execute("ANALYZE people")
-            return file.metadata.num_rows
-        cursor.execute(COUNTED)
-        return cursor.fetchone()[0]
+def process(folder: Path, *arguments: str) -> Run:
+    """Run one of the jobs in a process of its own."""
+    command = [sys.executable, __file__, "job", str(folder), *arguments]
+    started = time.perf_counter()
+    done = subprocess.Popen(command, stdout=subprocess.PIPE)
+    with done.stdout:
+        rows, parts = json.loads(done.stdout.read().decode().strip().split("\n")[-1])
+    _, status, usage = os.wait4(done.pid, 0)
+    if status:
+        sys.exit(f"{' '.join(arguments)} failed.")
+    return Run(rows, time.perf_counter() - started, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, parts)
 
 
 def measured(title: str, folder: Path, *arguments: str) -> tuple[float, float]:
-    """Run one of the jobs in a process of its own and print its line; its CPU seconds and those of the clock."""
-    command = [sys.executable, __file__, "job", str(folder), *arguments]
-    started = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE)
-    with process.stdout:
-        found = process.stdout.read().decode().strip()
-    _, status, usage = os.wait4(process.pid, 0)
-    wall, cpu = time.perf_counter() - started, usage.ru_utime + usage.ru_stime
-    if status:
-        sys.exit(f"{title} failed.")
-    print(f"| {title} | {found} | {wall:.1f} | {cpu:.1f} | {usage.ru_maxrss / 1024:.0f} |", flush=True)
-    return cpu, wall
+    """Run one of the jobs and print its line; its CPU seconds and those of the clock."""
+    found = line(title, process(folder, *arguments))
+    return found.cpu, found.wall
+
+
+def line(title: str, run: Run) -> Run:
+    print(f"| {title} | {run.rows} | {run.wall:.1f} | {run.cpu:.1f} | {run.peak:.0f} |", flush=True)
+    return run
 
 
 def job(folder: Path, what: str, *arguments: str) -> None:
-    from vbas.benchmarks import spark
+    from vbas.benchmarks import engine_jobs
 
-    jobs = {"plain": plain, "copy": copy, "ours": ours, "nested": nested}
-    jobs |= {"postgres": in_postgres, "spark": spark.by_hand}
-    print(jobs[what](folder, *arguments))
+    jobs = {"plain": engine_jobs.plain, "copy": engine_jobs.copy, "ours": engine_jobs.ours}
+    jobs |= {"nested": engine_jobs.nested, "postgres": engine_jobs.in_postgres}
+    jobs |= {"write": engine_jobs.write_profile, "read": engine_jobs.read_profile}
+    found = jobs[what](folder, *arguments)
+    print(json.dumps(found if isinstance(found, tuple) else (found, {})))
 
 
-def main(records: int, areas: int) -> None:
-    from contextlib import ExitStack
+class Bench:
+    """Jobs over people in a folder, whose figures stay there."""
 
+    def __init__(self, folder: Path, rows: int, areas: int) -> None:
+        self.folder, self.rows, self.areas = folder, rows, areas
+        self._file = folder / f"figures of {rows} in {areas}.json"
+        self._told: set[str] = set()
+        self._known = json.loads(self._file.read_text()) if self._file.exists() else {}
+
+    def people(self, rows: int) -> Path:
+        """The folder with so many people, who are made where they are not there."""
+        folder = self.folder / f"{rows} in {self.areas}"
+        if not (folder / "people.parquet").exists():
+            folder.mkdir(exist_ok=True)
+            make(folder, rows, self.areas)
+        return folder
+
+    def run(self, title: str, rows: int, what: str, *arguments: str) -> Run:
+        """The figures of a job, measured unless they are known, and its line, once.
+
+        Words in braces are files in the folder of the people.
+        """
+        key = " ".join([str(rows), what, *arguments])
+        if key not in self._known:
+            folder = self.people(rows)
+            given = [str(folder / one[1:-1]) if one[:1] == "{" else one for one in arguments]
+            for one, path in zip(arguments, given):
+                if one[:1] == "{" and one != "{people.parquet}":
+                    Path(path).unlink(missing_ok=True)
+            self._known[key] = asdict(process(folder, what, *given))
+            self._file.write_text(json.dumps(self._known, indent=1))
+        found = Run(**self._known[key])
+        if key not in self._told:
+            self._told.add(key)
+            line(title, found)
+        return found
+
+
+def reached(step: str, against: str, reach: str, found: str, good: bool | None) -> str:
+    answer = {True: "yes", False: "NO", None: "not measured here"}[good]
+    return f"| {step} | {against} | {reach} | {found} | {answer} |"
+
+
+def profile(bench: Bench) -> list[str]:
+    own = bench.run("DuckDB's own GROUP BY to Arrow", bench.rows, "plain")
+    ours = bench.run("profile in DuckDB", bench.rows, "ours", "{people.parquet}", "", "")
+    ratio, peak = ours.cpu / own.cpu, ours.peak / 1000
+    found = f"{ratio:.2f} x, {peak:.2f} GB"
+    good = ratio <= 0.6 and peak <= 2.2
+    return [
+        reached(
+            f"profile of {bench.rows:,} rows, DuckDB", "its own GROUP BY to Arrow", "0.6 x CPU, 2.2 GB", found, good
+        )
+    ]
+
+
+def release(bench: Bench) -> list[str]:
+    ours = bench.run("profile in DuckDB", bench.rows, "ours", "{people.parquet}", "", "")
+    own = bench.run("DuckDB's own COPY of the join, sorted", bench.rows, "copy")
+    both = bench.run("profile and release in DuckDB", bench.rows, "ours", "{people.parquet}", "", "{out.parquet}")
+    ratio = (both.cpu - ours.cpu) / own.cpu
+    found = f"{ratio:.2f} x, {both.peak / 1000:.2f} GB"
+    return [
+        reached(
+            f"release of {bench.rows:,} rows, second count included",
+            "its own COPY of the same join",
+            "1.3 x CPU",
+            found,
+            ratio <= 1.3,
+        )
+    ]
+
+
+def nested(bench: Bench) -> list[str]:
+    plan = bench.run("profile, nested plan and its measures", bench.rows, "nested", "")
+    few = min(bench.rows, READ_ROWS)
+    bench.run(f"the profile of {few:,} rows written by vbas:profiledatabase, bytes", few, "write")
+    read = bench.run("that profile read, matched and counted", few, "read")
+    ours = sum(plan.parts[part] for part in ("levels", "nest", "measures"))
+    reading, peak = sum(read.parts.values()) * plan.rows / read.rows, plan.peak / 1000
+    found = f"{ours / reading:.2f} x, {peak:.2f} GB"
+    good = ours <= 3 * reading and peak <= 4
+    lines = [reached(f"nested plan of {plan.rows:,} cells", "reading the profile", "3 x CPU, 4 GB", found, good)]
+    counting = plan.parts["count"]
+    return [
+        *lines,
+        reached("the same", "counting it in DuckDB", "3 x CPU", f"{ours / counting:.2f} x", ours <= 3 * counting),
+    ]
+
+
+def linear(bench: Bench) -> list[str]:
+    start = bench.run("start: profile of 1 000 rows", 1_000, "ours", "{people.parquet}", "", "")
+    sizes = [*(rows for rows in SIZES if rows < bench.rows), bench.rows]
+    runs = [
+        bench.run(f"profile and release of {rows:,} rows", rows, "ours", "{people.parquet}", "", "{out.parquet}")
+        for rows in sizes
+    ]
+    each = [1e6 * (run.cpu - start.cpu) / rows for run, rows in zip(runs, sizes)]
+    found = ", ".join(f"{one:.2f} µs" for one in each)
+    step = f"{sizes[0]:,} to {sizes[-1]:,} rows, CPU a row"
+    return [reached(step, "each other", "linear within 20 %", found, max(each) <= 1.2 * min(each))]
+
+
+def postgres(bench: Bench) -> list[str]:
     from vbas.tests import postgres_server
 
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    with tempfile.TemporaryDirectory() as name, ExitStack() as servers:
-        folder = Path(name)
-        make(folder, records, areas)
-        people = str(folder / "people.parquet")
-        print(f"{records} records, {areas} areas\n")
-        print("| run | rows | seconds | CPU seconds | peak MB |\n|---|---|---|---|---|", flush=True)
-        own, _ = measured("DuckDB's own GROUP BY to Arrow", folder, "plain")
-        profile, _ = measured("profile in DuckDB", folder, "ours", people, "", "")
-        written, _ = measured("DuckDB's own COPY of the join, sorted", folder, "copy")
-        release, _ = measured("profile and release in DuckDB", folder, "ours", people, "", str(folder / "out.parquet"))
-        print(f"\nDuckDB, CPU: profile {profile / own:.2f}, release {(release - profile) / written:.2f} times its own.")
-        plan, _ = measured("profile, nested plan and its measures", folder, "nested", people)
-        print(f"\nThe nested plan takes {(plan - profile) / profile:.2f} times the CPU of the profile.\n")
-        if records > 5_000_000:
-            print("PostgreSQL is measured with up to 5 million records.")
-            return
+    rows = min(bench.rows, OF_POSTGRES)
+    with ExitStack() as servers:
         server = f"postgresql://vbas@127.0.0.1:{servers.enter_context(postgres_server.running())}/postgres"
-        print("| run | rows | seconds | CPU seconds here | peak MB here |\n|---|---|---|---|---|")
-        measured("load into PostgreSQL", folder, "postgres", server, "load")
-        _, own = measured("PostgreSQL's own GROUP BY, counted there", folder, "postgres", server, "count")
-        _, profile = measured("profile in PostgreSQL", folder, "ours", server, "people", "")
-        measured("profile and release in PostgreSQL", folder, "ours", server, "people", "released")
-        print(f"\nPostgreSQL, seconds: profile {profile / own:.2f} times its own.")
+        folder = bench.people(rows)
+        line("load into PostgreSQL", process(folder, "postgres", server, "load"))
+        own = line("PostgreSQL's own GROUP BY, counted there", process(folder, "postgres", server, "count"))
+        ours = line("profile in PostgreSQL", process(folder, "ours", server, "people", ""))
+        line("profile and release in PostgreSQL", process(folder, "ours", server, "people", "released"))
+    ratio = ours.wall / own.wall
+    return [
+        reached(
+            f"profile of {rows:,} rows in PostgreSQL",
+            "its own GROUP BY",
+            "1.6 x seconds",
+            f"{ratio:.2f} x",
+            ratio <= 1.6,
+        )
+    ]
+
+
+def main(rows: int, areas: int, folder: Path, only: list[str]) -> None:
+    bench = Bench(folder, rows, areas)
+    print(f"{rows:,} records, {areas:,} areas\n")
+    print("| run | rows | seconds | CPU seconds | peak MB |\n|---|---|---|---|---|", flush=True)
+    lines = []
+    for part in only:
+        lines += {"profile": profile, "release": release, "nested": nested, "linear": linear, "postgres": postgres}[
+            part
+        ](bench)
+    lines.append(reached("Spark, profile and release", "Spark SQL by hand", "1.1 x CPU", "benchmarks/spark.py", None))
+    lines.append(
+        reached("headless, GeoPackage in and out", "GDAL's copy", "1.0 x", "benchmarks/headless_scale.py", None)
+    )
+    print("\n| step | against | reach, at most | measured | reached |\n|---|---|---|---|---|")
+    print("\n".join(lines))
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["job"]:
         job(Path(sys.argv[2]), *sys.argv[3:])
     else:
-        main(*(int(one) for one in (sys.argv[1:] + ["10000000", str(AREAS)][len(sys.argv) - 1 :])))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--rows", type=int, default=10_000_000)
+        parser.add_argument("--areas", type=int, default=AREAS)
+        parser.add_argument("--folder", type=Path)
+        parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
+        given = parser.parse_args()
+        with tempfile.TemporaryDirectory() as name:
+            where = given.folder or Path(name)
+            where.mkdir(exist_ok=True)
+            main(given.rows, given.areas, where, given.only)

@@ -22,12 +22,13 @@ import numpy as np
 
 from vbas.core.areas import Areas
 from vbas.core.nesting.losses import LOSSES
-from vbas.core.nesting.optimum import ProfileCells, best_levels
+from vbas.core.nesting.optimum import ProfileCells
+from vbas.core.nesting.planning import levels_by_chance
 from vbas.core.plan import Plan, area_of_cells
 
 CELLS_AT_ONCE = 200_000
 SURE = 0.95
-# How cells get their levels: `best_levels`, or a variant of it that draws at random.
+# How cells get their levels: `levels_by_chance`, without ties or with some that are drawn at random.
 Method = Callable[[ProfileCells, Sequence[np.ndarray], Sequence[np.ndarray], int], np.ndarray]
 
 
@@ -111,7 +112,7 @@ class NestedRelease:
 
 def insider(
     release: NestedRelease,
-    method: Method = best_levels,
+    method: Method = levels_by_chance,
     n_targets: int = 1000,
     most_areas: int = 32,
     reruns: int = 1,
@@ -180,7 +181,7 @@ def _moved(release: NestedRelease, target: np.ndarray, to: np.ndarray) -> Profil
 
 def outsider(
     release: NestedRelease,
-    method: Method = best_levels,
+    method: Method = levels_by_chance,
     n_labels: int = 300,
     draws: int = 300,
     most_areas: int = 12,

@@ -39,12 +39,13 @@ SCALE_SECONDS, SCALE_GB = 120.0, 4.0
 PARTS = (
     ("core/nesting/losses.py", "mean_distance", "losses"),
     ("core/nesting/optimum.py", "best_levels", "optimum"),
+    ("core/nesting/optimum.py", "_gathered", "· finding what has to be placed"),
     ("core/nesting/optimum.py", "_work_out", "· up the levels"),
-    ("core/nesting/optimum.py", "_charges", "· · what items cost"),
-    ("core/nesting/optimum.py", "_with_items", "· · adding items"),
-    ("core/nesting/optimum.py", "_handed_up", "· · · state by state"),
-    ("core/nesting/optimum.py", "_closed", "· · closing"),
-    ("core/nesting/optimum.py", "_traced", "· finding choices again (on the way up and back down)"),
+    ("core/nesting/patterns.py", "numbers", "· · patterns of cells"),
+    ("core/nesting/states.py", "solved", "· · adding regions"),
+    ("core/nesting/states.py", "_handed_up", "· · · state by state"),
+    ("core/nesting/states.py", "traced", "· finding choices again (on the way up and back down)"),
+    ("core/nesting/patterns.py", "released", "· finding those of cells again"),
     ("core/nesting/optimum.py", "_walk_back", "· back down"),
     ("core/plan.py", "plan_by_levels", "the plan's labels"),
 )

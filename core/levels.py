@@ -72,6 +72,17 @@ def make_levels(
     return Levels(tuple(crosswalks[i] for i in kept), tuple(names[i] for i in kept) if names else ())
 
 
+def without_last_repeats(levels: Levels) -> Levels:
+    """The levels but for last ones of the same regions as the one before, as levels of coarser values have them.
+
+    Regions that nest, and leave out the same areas, are the same where they are as many.
+    """
+    n = len(levels)
+    while n > 1 and levels.crosswalks[n - 2].n_regions == levels.crosswalks[n - 1].n_regions:
+        n -= 1
+    return Levels(levels.crosswalks[:n], levels.names[:n])
+
+
 def levels_from_fields(areas: Areas, fields: Sequence[str], values: Sequence[Sequence[object]]) -> Levels:
     """Levels from fields of the areas, the finest first, such as tract, municipality, province.
 

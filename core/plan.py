@@ -115,24 +115,64 @@ def suppress(profile: Profile, crosswalk: Crosswalk, k: int, requirement: Requir
 
 def plan_by_levels(profile: Profile, levels: Levels, k: int, level_of: np.ndarray) -> Plan:
     """The plan that shows each cell at a level of its own; level_of : (m,), SUPPRESSED where it is not shown."""
-    by_level = [_shown_at(profile, crosswalk, level_of == level) for level, crosswalk in enumerate(levels.crosswalks)]
-    level = np.repeat(np.arange(len(levels)), [one.nnz for one in by_level])
-    region = np.concatenate([np.repeat(np.arange(one.shape[0]), np.diff(one.indptr)) for one in by_level])
-    class_of = np.concatenate([one.indices for one in by_level]).astype(np.int64)
-    records = np.concatenate([one.data for one in by_level])
-    return Plan(profile, levels, k, level, region, class_of, records, records >= k, level_of)
+    counts, n_labels = profile.counts, 0
+    by_class, in_order = cells_by_class(profile, levels)
+    region_of = [crosswalk.region_of[in_order] for crosswalk in levels.crosswalks]
+    label_of = np.full(counts.nnz, SUPPRESSED, by_class.data.dtype)
+    labels: list[list[tuple[np.ndarray, ...]]] = [[(np.empty(0, np.int64),) * 4] for _ in region_of]
+    for first, last in class_stretches(by_class.indptr, CELLS_AT_ONCE):
+        start, stop = by_class.indptr[[first, last]]
+        cells, area = by_class.data[start:stop], by_class.indices[start:stop]
+        classes = np.repeat(np.arange(first, last), np.diff(by_class.indptr[first : last + 1]))
+        level_here = level_of[cells]
+        for level, of_areas in enumerate(region_of):
+            here = np.flatnonzero(level_here == level)
+            here = here[of_areas[area[here]] >= 0]
+            region, class_of, shown = of_areas[area[here]], classes[here], cells[here]
+            starts = np.flatnonzero((np.diff(region, prepend=-1) != 0) | (np.diff(class_of, prepend=-1) != 0))
+            number = np.arange(n_labels, n_labels + len(starts))
+            label_of[shown] = np.repeat(number, np.diff(starts, append=len(here)))
+            records = np.add.reduceat(counts.data[shown], starts, dtype=np.int64) if len(starts) else starts
+            labels[level].append((number, region[starts], class_of[starts], records))
+            n_labels += len(starts)
+    del by_class
+    columns: list[list[np.ndarray]] = []
+    for parts, crosswalk in zip(labels, levels.crosswalks):
+        of_level = [np.concatenate(one) for one in zip(*parts)]
+        # As the rows of a matrix, labels are in the order of their regions in linear time.
+        there, at = np.arange(len(of_level[0])), (of_level[1], of_level[2])
+        order = sparse.csr_matrix((there, at), shape=(crosswalk.n_regions, counts.shape[1])).data
+        columns.append([one[order] for one in of_level])
+    number, region, class_of, records = (np.concatenate(one) for one in zip(*columns))
+    of_levels = np.repeat(np.arange(len(levels)), [len(one[0]) for one in columns])
+    plan = Plan(profile, levels, k, of_levels, region, class_of, records, records >= k, level_of)
+    position = np.empty(n_labels + 1, label_of.dtype)
+    position[number] = np.where(plan.shown, np.arange(n_labels), SUPPRESSED)
+    position[SUPPRESSED] = SUPPRESSED
+    for cells in stretches(counts.nnz):
+        label_of[cells] = position[label_of[cells]]
+    vars(plan)["label_of"] = label_of  # which is known by now, so that none has to be looked up
+    return plan
 
 
-def _shown_at(profile: Profile, crosswalk: Crosswalk, here: np.ndarray) -> sparse.csr_matrix:
-    """The records of some cells by region and class, (n_regions, C), classes ascending; here : (m,) bool."""
-    found = sparse.csr_matrix((crosswalk.n_regions, len(profile.classes)), dtype=np.int64)
-    for stretch in stretches(profile.counts.nnz):
-        region = crosswalk.region_of[area_of_cells(profile, stretch)]
-        cells = np.flatnonzero(here[stretch] & (region >= 0))
-        records, class_of = (one[stretch][cells] for one in (profile.counts.data, profile.counts.indices))
-        found += sparse.csr_matrix((records.astype(np.int64), (region[cells], class_of)), shape=found.shape)
-    found.sort_indices()
-    return found
+def cells_by_class(profile: Profile, levels: Levels) -> tuple[sparse.csc_matrix, np.ndarray]:
+    """The positions of the cells class by class, and within each region by region at every level, in linear time.
+
+    Returns a matrix of the profile's shape, whose rows are areas in another order, and that order, (n,).
+    """
+    counts, in_order = profile.counts, np.lexsort(levels.region_of)
+    positions = np.arange(counts.nnz, dtype=np.int32 if counts.nnz < 2**31 else np.int64)
+    by_area = sparse.csr_matrix((positions, counts.indices, counts.indptr), shape=counts.shape)
+    return by_area[in_order].tocsc(), in_order
+
+
+def class_stretches(starts: np.ndarray, at_once: int) -> Iterator[tuple[int, int]]:
+    """Stretches of whole classes that hold about `at_once` cells; starts : (C + 1,), the first cell of each class."""
+    first = 0
+    while first < len(starts) - 1:
+        last = max(int(np.searchsorted(starts, starts[first] + at_once, side="right")) - 1, first + 1)
+        yield first, last
+        first = last
 
 
 def stretches(n_cells: int) -> Iterator[slice]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from ...core.engines.coarsening import coarser_in_place
 from ...core.engines.engine import Engine
-from ...core.engines.profiling import InPlace, count_in_place
+from ...core.engines.in_place import InPlace
+from ...core.engines.profiling import count_in_place
 from ...core.engines.same_profile import cells_that_differ
 from ...core.errors import PrivacyError
 from ...core.generalising.hierarchies import Hierarchy
@@ -30,7 +31,7 @@ class Counted:
     def still_coarser(self, form: Form) -> Mapping[str, Hierarchy]:
         """The hierarchies of what is shown, as `coarser_of` gives them: what could still be shown coarser."""
         levels = {name: one.level for name, one in self.shown.coarsened.items()}
-        every = hierarchies_of(form, self.as_read.table(), self.as_read.fields.quasi_identifiers)
+        every = hierarchies_of(form, self.as_read.by_class(), self.as_read.fields.quasi_identifiers)
         return {name: hierarchy.above(levels.get(name, 0)) for name, hierarchy in every.items()}
 
 
@@ -39,10 +40,10 @@ def counted(form: Form, engine: Engine, progress: Progress) -> Counted:
 
     Raises PrivacyError where PROFILE is given and holds other counts.
     """
-    found = count_in_place(engine, fields_of(form), progress)
+    found = count_in_place(engine, fields_of(form), progress, form.has("DESTINATION"))
     node = node_of(form, found.fields.quasi_identifiers)
     if any(node.values()):
-        hierarchies = hierarchies_of(form, found.table(), [name for name, level in node.items() if level])
+        hierarchies = hierarchies_of(form, found.by_class(), [name for name, level in node.items() if level])
         shown = coarser_in_place(found, hierarchies, list(node.values()))
     else:
         shown = found

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...core.areas import Areas
-from ...core.engines.profiling import Matched, match_in_place, requirement_in_place, values_of
+from ...core.engines.dictionaries import values_of
+from ...core.engines.in_place import Matched
+from ...core.engines.profiling import match_in_place, requirement_in_place
 from ...core.engines.releasing import shown_by
 from ...core.errors import PrivacyError
 from ...core.evaluation import Measures, RegionAudit, evaluate
@@ -25,9 +27,11 @@ from ..form.areas import areas_of
 from ..form.form import Form
 from ..form.records import populated
 from ..layers.shapes.areas import AreaLayer
+from ..nested.coarser import asks_for_coarser, levels_to_show
 from ..nested.release import loss_without_areas
 from ..privacy.earlier import protected_in_all
 from ..privacy.rule import rule_of, rule_sentences
+from .coarser import PlannedCoarser, asked_in_place, planned_coarser
 from .counting import Counted
 
 
@@ -35,7 +39,8 @@ from .counting import Counted
 class Planned:
     """What is shown of records that were matched with the areas of CROSSWALK, and what that costs.
 
-    layer : REGIONS, None where they are not given; areas : with their people; audit : of regions, or of levels
+    layer : REGIONS, None where they are not given; areas : with their people; audit : of regions, or of levels;
+    coarser : where the last levels show coarser values
     """
 
     counted: Counted
@@ -48,6 +53,7 @@ class Planned:
     audit: RegionAudit | LevelAudit
     nested: bool
     notes: tuple[str, ...]
+    coarser: PlannedCoarser | None = None
 
 
 def planned(form: Form, counted: Counted) -> Planned:
@@ -56,33 +62,43 @@ def planned(form: Form, counted: Counted) -> Planned:
     Raises VbasError where areas are not known, RULE asks for more people than a region has, and where it gives counts
     away together with what is published already.
     """
-    k, nested = form.whole("K"), regions.has_levels_in_crosswalk(form)
+    k, given = form.whole("K"), asked_in_place(form, counted) if asks_for_coarser(form) else None
+    nested = given is not None or regions.has_levels_in_crosswalk(form)
     layer = areas_of(form) if form.given("REGIONS") else None
-    areas, levels = regions.levels_of_crosswalk(form, None if layer is None else layer.areas)
-    matched = match_in_place(counted.shown, areas, form.text("UNMATCHED"), k)
+    areas, levels = levels_to_show(form, None if layer is None else layer.areas)
+    matched = match_in_place(counted.shown if given is None else given.found, areas, form.text("UNMATCHED"), k)
     notes = _notes(form, matched)
     people = areas.with_population(matched.profile.area_sizes) if layer is None else populated(layer, matched)
     _refuse_small_regions(form, people, levels)
     requirement = requirement_in_place(matched, k, form.whole("L_DIVERSITY"), form.number("MAX_SHARE"))
-    if nested:
-        plan = _nested(form, matched, levels, areas if layer is None else people, requirement)
+    ground, coarser = areas if layer is None else people, None
+    if given is not None:
+        coarser = planned_coarser(form, given, matched, levels, ground, _loss(form), requirement)
+        plan = coarser.plan
+    elif nested:
+        plan = _nested(form, matched, levels, ground, requirement)
     else:
         plan = suppress(matched.profile, levels.crosswalks[0], k, requirement)
     plan = protected_in_all(form, plan, areas, matched.found.values(), _sensitive(matched, requirement), requirement)
     if nested:
-        check_where_shown(shown_by(plan), matched, levels, whole=not requirement.asks_for_values)
+        if coarser is None:
+            check_where_shown(shown_by(plan), matched, levels, whole=not requirement.asks_for_values)
         costs = evaluate_levels(people, plan, matched.n_unmatched)
     else:
         costs = evaluate(people, plan, plan.crosswalk.mean_centres(areas.points), matched.n_unmatched)
-    return Planned(counted, matched, layer, people, plan, requirement, *costs, nested, notes)
+    return Planned(counted, matched, layer, people, plan, requirement, *costs, nested, notes, coarser)
 
 
 def _nested(form: Form, matched: Matched, levels: Levels, areas: Areas, requirement: Requirement) -> Plan:
-    loss = form.text("LOSS") if form.given("REGIONS") else loss_without_areas(form)
     step, ties = form.progress(40, 60), ties_of(form.text("TIES"))
     k = form.whole("K")
     at_once = cells_within(form.whole("MEMORY"), k)
-    return nest(areas, matched.profile, levels, k, loss, requirement, step, ties, at_once)
+    return nest(areas, matched.profile, levels, k, _loss(form), requirement, step, ties, at_once)
+
+
+def _loss(form: Form) -> str:
+    """LOSS, or what is counted in its place where there are no distances."""
+    return form.text("LOSS") if form.given("REGIONS") else loss_without_areas(form)
 
 
 def _notes(form: Form, matched: Matched) -> tuple[str, ...]:

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
-from qgis.core import QgsField
-
-from ...core.arrays import to_list
 from ...core.language import as_data, tr
-from ...core.records.columns import Column
-from ..compat import field
 from ..form import parameters as shared
 from ..form.effective import Counts
 from ..form.form import Form
 from ..form.generalising import COUNTS as GENERALISING
 from ..form.generalising import generalising_parameters
-from ..layers.tables import INTERNAL, Table, number_fields
+from ..layers.tables import INTERNAL
 from .connection import COUNTS, InPlaceAlgorithm, connection_parameters, field_parameters, opened
-
-KINDS = {int: "long", float: "real", bool: "boolean", str: "text"}
 
 
 class ProfileDatabase(InPlaceAlgorithm):
@@ -48,34 +40,18 @@ class ProfileDatabase(InPlaceAlgorithm):
 
     def work(self, form: Form) -> dict[str, object]:
         with opened(form) as engine:
-            from .counting import counted  # what it needs is there once an engine is open
+            from .counting import counted  # what these need is there once an engine is open
+            from .profile_rows import profile_rows
 
             found = counted(form, engine, form.progress(0, 80)).shown
-        table = found.table()
-        order = np.lexsort((found.class_of, found.area))
-        columns = {found.fields.area: table.area, **table.quasi_identifiers}
-        shown = [Column(column.codes[order], _as_shown(column.categories)) for column in columns.values()]
-        fields = [_field(name, column.categories) for name, column in zip(columns, shown)]
-        form.outputs.add("PROFILE", Table([*fields, *number_fields(records="long")], [*shown, found.records[order]]))
+        form.outputs.add("PROFILE", profile_rows(found))
+        n_records, n_classes = found.n_records, len(found.classes)
         form.info(
             tr(
                 "{title} counted {n_records} records, {n_classes} classes.",
                 title=engine.title,
-                n_records=table.n_records,
-                n_classes=len(found.classes),
+                n_records=n_records,
+                n_classes=n_classes,
             )
         )
-        return {"N_RECORDS": table.n_records, "N_CLASSES": len(found.classes)}
-
-
-def _as_shown(categories: np.ndarray) -> np.ndarray:
-    """Values of one kind that a layer holds; all others as their text."""
-    kinds = {type(value) for value in categories if value is not None}
-    if len(kinds) <= 1 and kinds <= set(KINDS):
-        return categories
-    return np.array([None if value is None else str(value) for value in to_list(categories)], dtype=object)
-
-
-def _field(name: str, categories: np.ndarray) -> QgsField:
-    kind = next((type(value) for value in categories if value is not None), str)
-    return field(name, KINDS[kind])
+        return {"N_RECORDS": n_records, "N_CLASSES": n_classes}

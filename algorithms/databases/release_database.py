@@ -16,6 +16,7 @@ from ..form.generalising import generalising_parameters
 from ..form.records import PROTECTION, k_parameter, protection_settings, published_margins, unmatched
 from ..form.release import ties
 from ..layers.given import Given
+from ..nested.coarser import levels_coarser, with_levels_coarser
 from ..nested.levels import loss
 from ..privacy.earlier import COUNTS as REGISTERED
 from ..privacy.earlier import register_parameters
@@ -55,6 +56,7 @@ class ReleaseDatabase(InPlaceAlgorithm):
             rule_parameter(),
             *(shared.advanced(shared.optional(one)) for one in area_parameters()),
             loss(),
+            levels_coarser(),
             *register_parameters(),
             ties(),
             destination(),
@@ -65,7 +67,7 @@ class ReleaseDatabase(InPlaceAlgorithm):
         self.addNumbers(**{name: regions.NUMBERS[name] for name in NUMBERS})
 
     def counts(self) -> Counts:
-        return {**COUNTS, **PROTECTION, **GENERALISING, **REGISTERED, **OF_AREAS}
+        return with_levels_coarser({**COUNTS, **PROTECTION, **GENERALISING, **REGISTERED, **OF_AREAS})
 
     def raised(self, given: Given) -> Given:
         return with_rule(given)

@@ -8,6 +8,7 @@ from ...core.language import tr
 from ..form import regions
 from ..form.conclusion import conclude
 from ..form.form import Form
+from ..nested.coarser import asks_for_coarser
 from .connection import NUMBERS
 from .counting import counted
 from .planned import Planned, planned
@@ -17,16 +18,19 @@ from .reported import add_reports, refuse_report_without_areas
 def release(form: Form, engine: Engine) -> dict[str, object]:
     """The numbers of a release that is staged; it is published, and named among them, once all else is in its place."""
     refuse_report_without_areas(form)
+    asks_for_coarser(form)  # which raises for what cannot go with it
+    destination = form.text("DESTINATION").strip()
+    engine.check_free(destination)  # rather than after hours of counting
     records = counted(form, engine, form.progress(0, 40))
     seconds = {"counting": form.seconds()}
     done = planned(form, records)
     seconds["what is shown"] = form.seconds() - sum(seconds.values())
-    destination = form.text("DESTINATION").strip()
-    staged = stage_in_place(done.matched, done.plan, destination, done.nested, progress=form.progress(60, 85))
+    levels, step = None if done.coarser is None else done.coarser.levels, form.progress(60, 85)
+    staged = stage_in_place(done.matched, done.plan, destination, done.nested, progress=step, coarser=levels)
     _say_what_was_counted(form, done, staged)
     seconds["writing and counting again"] = form.seconds() - sum(seconds.values())
-    step = add_reports(form, done, staged, seconds)
-    conclude(form, done.measures, shown_by(done.plan), step, len(done.plan.levels))
+    advice = add_reports(form, done, staged, seconds)
+    conclude(form, done.measures, shown_by(done.plan), advice, len(done.plan.levels))
     every = regions.numbers(done.measures)
     found = {name: every[name] for name in NUMBERS}
 

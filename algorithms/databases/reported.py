@@ -10,8 +10,11 @@ from ...core.engines.releasing import StagedInPlace, shown_by
 from ...core.errors import InputError
 from ...core.language import tr
 from ...core.nesting.measures import LevelAudit
+from ...core.nesting.views import as_they_were
+from ...core.plan import Plan
 from ...core.report.anonymisation import Account, anonymisation_report
 from ...core.report.nested import NestedAccount, nested_report
+from ...core.report.page import Section
 from ...core.suppression import Terms
 from ..form.editions import add_release_edition, ground_of
 from ..form.form import Form
@@ -42,7 +45,7 @@ def add_reports(form: Form, done: Planned, staged: StagedInPlace, seconds: Mappi
         smallest = min((held.least for held in staged.levels.values()), default=None)
         ground = ground_of(layer, shapes)
         if isinstance(done.audit, LevelAudit):
-            account = NestedAccount(done.areas, plan, done.measures, done.audit, None, ground)
+            account = NestedAccount(done.areas, plan, done.measures, done.audit, None, ground, *_of_coarser(done))
             page = nested_report(account, smallest, running_of(form), done.notes, seconds, protection)
         else:
             terms = Terms(plan.k, done.requirement, done.matched.n_unmatched)
@@ -52,8 +55,17 @@ def add_reports(form: Form, done: Planned, staged: StagedInPlace, seconds: Mappi
         form.outputs.add_text("REPORT", lambda: page)
     fields = done.matched.found.fields
     who = len(fields.quasi_identifiers), bool(fields.members)
-    add_release_edition(form, shown_by(plan), *who, plan.levels, layer, shapes)
+    in_words = () if done.coarser is None else done.coarser.in_words
+    add_release_edition(form, shown_by(plan), *who, plan.levels, layer, shapes, in_words)
     return step
+
+
+def _of_coarser(done: Planned) -> tuple[Plan | None, tuple[str, ...], Section | None]:
+    """What the page of a nested release is given of last levels that show coarser values."""
+    if done.coarser is None:
+        return None, (), None
+    levels = done.coarser.levels
+    return as_they_were(levels.plan, levels.places), done.coarser.in_words, done.coarser.section
 
 
 def _shapes(form: Form, layer: AreaLayer, done: Planned) -> list[np.ndarray]:

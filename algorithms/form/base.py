@@ -18,6 +18,7 @@ from ...core.errors import VbasError
 from ...core.language import as_data, tr
 from ..layers.delivery.outputs import Outputs
 from ..layers.feedback import cancelled_by_signals
+from ..layers.gdal_errors import raised_by_gdal, sentence_of_gdal
 from ..layers.given import Given
 from ..named import NamedAlgorithm, history, name_pages
 from .effective import Counts, Effective
@@ -123,7 +124,8 @@ class VbasAlgorithm(NamedAlgorithm):
         except (VbasError, QgsProcessingException, MemoryError) as error:
             problem = problem_of(self, error)
         except Exception as error:
-            problem = fault_of_the_program(error, self._in_place, feedback)
+            expected = raised_by_gdal(error) and not self._in_place
+            problem = sentence_of_gdal(error) if expected else fault_of_the_program(error, self._in_place, feedback)
         # QGIS never lets go of an exception that an algorithm raises. Raised here, it holds on to none of the records.
         raise QgsProcessingException(problem)
 

@@ -112,10 +112,14 @@ class SecondCount:
 
 @dataclass(frozen=True, eq=False)
 class StreamedTable(Table):
-    """Rows that are made while they are written: `parts` gives the columns a part at a time, n_rows in all."""
+    """Rows that are made while they are written: `parts` gives the columns a part at a time, n_rows in all.
+
+    known : the different values of each column, where all are values of the input or whole numbers; empty for unknown
+    """
 
     n_rows: int = 0
-    parts: Callable[[], Iterator[Sequence[Column]]] = lambda: iter(())
+    parts: Callable[[], Iterator[Sequence[Column | np.ndarray]]] = lambda: iter(())
+    known: Sequence[Sequence[object]] = ()
 
     def __len__(self) -> int:
         return self.n_rows
@@ -124,9 +128,13 @@ class StreamedTable(Table):
         """Nothing is known about rows before they are made."""
         return None
 
+    def has_codes(self, position: int) -> bool:
+        """Whether a column holds values of the input, not computed ones, as far as that is known."""
+        return bool(self.known)
+
     def distinct(self, position: int) -> list[object]:
-        """Nothing is known about values before they are made."""
-        return []
+        """The different values of a column, as `Table.distinct` gives them; none where they are not known."""
+        return list(self.known[position]) if self.known else []
 
     def chunks(self) -> Iterator[tuple[int, list[tuple[object, ...]]]]:
         """Rows in chunks, as `Table.chunks` gives them."""

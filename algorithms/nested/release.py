@@ -37,7 +37,7 @@ from ..privacy.dependence import crosswalk_sentence
 from ..privacy.earlier import protected
 from ..privacy.rule import rule_sentences
 from . import outputs
-from .coarser import asks_for_coarser, release_with_coarser
+from .coarser import asks_for_coarser, levels_to_show, release_with_coarser
 from .levels import CONFIGURATION, layer_for_levels, level_options_of, levels_of, sentence
 from .made import Made
 
@@ -79,24 +79,26 @@ def anonymize_nested(form: Form) -> dict[str, object]:
 
 
 def release_nested(form: Form) -> dict[str, object]:
-    """`vbas:releaserecords` with a crosswalk of several levels."""
+    """`vbas:releaserecords` with a crosswalk of several levels, or with levels that show coarser values."""
     k, loss, population = form.whole("K"), form.text("LOSS"), None
+    make = release_with_coarser if asks_for_coarser(form) else plan_and_release
     if form.given("REGIONS"):
         layer = areas_of(form)
-        areas, levels = regions.levels_of_crosswalk(form, layer.areas)
+        areas, levels = levels_to_show(form, layer.areas)
         records = records_of(form, areas, k)
         areas = populated(layer, records)
         population = areas.population
     else:
         layer = None
-        areas, levels = regions.levels_of_crosswalk(form)
+        areas, levels = levels_to_show(form)
         records = records_of(form, areas, k)
         loss = loss_without_areas(form)
-    made = plan_and_release(form, areas, records, levels, k, loss, population)
+    made = make(form, areas, records, levels, k, loss, population)
+    levels = made.plan.levels
     measures, _ = evaluate_levels(areas, made.plan, records.n_unmatched)
-    table = release_table(form, made.release, levels, records, k, True)
+    table = release_table(form, made.release, levels, made.records, k, True, made.as_text)
     form.outputs.add("RELEASED_RECORDS", *table, progress=form.progress(65, 95))
-    add_release_edition(form, made.release, *people_in(records), levels, layer)
+    add_release_edition(form, made.release, *people_in(made.records), levels, layer, values=made.in_words)
     conclude(form, measures, made.release, n_levels=len(levels))
     return regions.numbers(measures)
 

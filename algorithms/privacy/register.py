@@ -23,7 +23,7 @@ from ...core.levels import Levels
 from ...core.records.sqlite_file import reading
 from ...core.releases.published import Published
 from ...core.releases.values import Values
-from .register_file import COUNTS, CROSSWALKS, RELEASES, VALUES, Entry, check_register, now, written_entry
+from .register_file import COUNTS, CROSSWALKS, RELEASES, VALUES, Entry, check_register, damaged, now, written_entry
 
 NAMED = as_data("release {n}")  # how a release is called until somebody names it
 READ = {
@@ -119,16 +119,8 @@ def _release(connection: sqlite3.Connection, row: tuple[object, ...], path: Path
         named = tr(NAMED, n=number) if title == as_data(NAMED, n=number) else str(title)
         release = _published(named, int(k), json.loads(names), int(n_levels), regions, counts, (bounded, whole))
         return replace(release, sensitive=_sensitive(counts, values), coarsened=levels)
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-        raise InputError(
-            tr(
-                "REGISTER: release {number} (“{title}”) in {path} is damaged ({error}): restore the file from a copy.",
-                number=number,
-                title=title,
-                path=path,
-                error=error,
-            )
-        ) from error
+    except (InputError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+        raise damaged(number, title, path, error) from error
 
 
 def _sensitive(counts: list[tuple[int, int, str, int]], rows: list[tuple[object, ...]]) -> tuple[Values, ...]:
@@ -142,7 +134,7 @@ def _sensitive(counts: list[tuple[int, int, str, int]], rows: list[tuple[object,
         values, value = np.unique(np.array([row[4] for row in own], dtype=str), return_inverse=True)
         shown = np.array([row[5] for row in own], np.int64)
         if (np.bincount(label, shown, len(records)) != records).any():
-            raise ValueError(tr("the values of “{name}” do not add up to its counts", name=name))
+            raise InputError(tr("the values of “{name}” do not add up to its counts", name=name))
         found.append(Values(name, values.astype(object), label, value.reshape(-1), shown))
     return tuple(found)
 
@@ -181,7 +173,7 @@ def _published(
     class_of = np.array([class_at[one] for _, _, one, _ in counts], np.int64)
     records = np.array([one for *_, one in counts], np.int64)
     if (records < k).any():
-        raise ValueError(tr("{n_value} counts are below its k of {k}", n_value=int((records < k).sum()), k=k))
+        raise InputError(tr("{n_value} counts are below its k of {k}", n_value=int((records < k).sum()), k=k))
     bounded, whole = (bool(one) for one in flags)
     return Published(
         title,

@@ -10,7 +10,17 @@ from pathlib import Path
 from ...core.errors import InputError, VbasError
 from ...core.language import tr
 from ...core.records.sqlite_file import reading
-from .register_file import COUNTS, CROSSWALKS, RELEASES, SECONDS_TO_WAIT, VALUES, Entry, check_register, mark_changed
+from .register_file import (
+    COUNTS,
+    CROSSWALKS,
+    RELEASES,
+    SECONDS_TO_WAIT,
+    VALUES,
+    Entry,
+    check_register,
+    damaged,
+    mark_changed,
+)
 
 LISTED = (
     "SELECT release, title, time, k, quasi_identifiers, levels, "
@@ -49,7 +59,17 @@ def releases_in(path: Path) -> list[Listed]:
     with reading(path, "REGISTER") as connection:
         check_register(connection, path)
         rows = connection.execute(LISTED).fetchall()
-    return [Listed(*row[:4], ", ".join(json.loads(row[4])), *row[5:8], row[8] or "") for row in rows]
+    return [_listed(row, path) for row in rows]
+
+
+def _listed(row: tuple, path: Path) -> Listed:
+    try:
+        numbers = [int(row[at]) for at in (0, 3, 5)]
+        names = ", ".join(map(str, json.loads(row[4])))
+    except (ValueError, TypeError) as error:
+        raise damaged(row[0], row[1], path, error) from error
+    release, k, levels = numbers
+    return Listed(release, row[1], row[2], k, names, levels, *row[6:8], row[8] or "")
 
 
 def taking_out(path: Path, release: int) -> Entry:

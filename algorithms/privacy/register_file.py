@@ -14,6 +14,7 @@ from osgeo import gdal, ogr
 
 from ...core.errors import InputError, VbasError
 from ...core.language import tr
+from ..layers.gdal_errors import told_to_handlers
 
 RELEASES, CROSSWALKS, COUNTS, VALUES = "vbas_releases", "vbas_crosswalks", "vbas_counts", "vbas_values"
 MASKINGS, POINTS = "vbas_maskings", "vbas_points"
@@ -134,6 +135,7 @@ def mark_changed(connection: sqlite3.Connection) -> None:
     connection.execute("UPDATE gpkg_contents SET last_change = ?", (last,))
 
 
+@told_to_handlers()
 def _make(path: Path) -> None:
     """An empty register."""
     dataset = gdal.GetDriverByName("GPKG").Create(str(path), 0, 0, 0, gdal.GDT_Unknown)
@@ -159,3 +161,17 @@ def check_register(connection: sqlite3.Connection, path: Path) -> None:
                     name=name,
                 )
             )
+
+
+def damaged(number: object, title: object, path: Path, error: Exception) -> InputError:
+    """What is said of a release in a register that cannot be read; only sentences of our own say why."""
+    said = str(error) if isinstance(error, InputError) else tr("it holds what a register never holds")
+    return InputError(
+        tr(
+            "REGISTER: release {number} (“{title}”) in {path} is damaged ({error}): restore the file from a copy.",
+            number=number,
+            title=title,
+            path=path,
+            error=said,
+        )
+    )

@@ -16,6 +16,7 @@ from ..form.form import Form
 from ..form.generalising import COUNTS as GENERALISING
 from ..form.records import PROTECTION, k_parameter, record_parameters, records_of, released_fields, required_of
 from ..form.release import release_table, released, released_records, ties
+from ..nested.coarser import asks_for_coarser, levels_coarser, with_levels_coarser
 from ..nested.levels import loss
 from ..nested.release import release_nested
 from ..privacy.earlier import COUNTS as REGISTERED
@@ -46,6 +47,7 @@ class ReleaseRecords(VbasAlgorithm):
             *released_fields(),
             *(shared.advanced(shared.optional(one)) for one in area_parameters()),
             loss(),
+            levels_coarser(),
             *register_parameters(),
             ties(),
             released_records(),
@@ -54,10 +56,10 @@ class ReleaseRecords(VbasAlgorithm):
         self.addNumbers(**{name: regions.NUMBERS[name] for name in NUMBERS})
 
     def counts(self) -> Counts:
-        return {**PROTECTION, **GENERALISING, **REGISTERED}
+        return with_levels_coarser({**PROTECTION, **GENERALISING, **REGISTERED})
 
     def work(self, form: Form) -> dict[str, object]:
-        if regions.has_levels_in_crosswalk(form):
+        if regions.has_levels_in_crosswalk(form) or asks_for_coarser(form):
             found = release_nested(form)
             return {name: found[name] for name in NUMBERS}
         if form.given("REGIONS"):

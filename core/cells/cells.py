@@ -85,9 +85,10 @@ def exact_population(population: np.ndarray, identifiers: np.ndarray, fields: Se
             lambda wrong: first_values(identifiers[wrong]),
             tr("correct it; write 0 where nobody lives."),
         )
-    if (population != np.floor(population)).any():
+    possible = population.max(initial=0.0) <= LARGEST_TOTAL / PARTS  # else the sums, too, may be beyond all numbers
+    if possible and (population != np.floor(population)).any():
         population = np.floor(population * PARTS) / PARTS
-    if population.sum(axis=0).max() * PARTS > LARGEST_TOTAL:
+    if not possible or population.sum(axis=0).max() * PARTS > LARGEST_TOTAL:
         raise InputError(
             tr("The population fields add up to more people than there are on earth: check what they hold.")
         )

@@ -8,25 +8,29 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
+from ..arrays import to_list
 from ..generalising.collapsing import generalise_profile, generalise_table
-from ..generalising.hierarchies import Hierarchy
+from ..generalising.hierarchies import Hierarchy, text_of
+from ..generalising.texts import of_the_texts, with_text_first
 from ..plan import area_of_cells
 from ..profile import Profile
 from ..records.coarsened import Coarsened
 from ..records.columns import Column
 from . import steps
-from .engine import Engine, Expression
-from .profiling import InPlace
+from .in_place import InPlace
 
 
-def coarser_in_place(found: InPlace, hierarchies: Mapping[str, Hierarchy], node: Sequence[int]) -> InPlace:
+def coarser_in_place(
+    found: InPlace, hierarchies: Mapping[str, Hierarchy], node: Sequence[int], word: str = "coarser"
+) -> InPlace:
     """The records with their quasi-identifiers at a node, as `generalise_table` shows a table.
 
-    hierarchies : by quasi-identifier, of its categories; node : a level for each, 0 as it is. The cells are added up
-    here; the engine learns which coarser value each value has. Raises InputError for a level that there is not.
+    hierarchies : by quasi-identifier, of its categories; node : a level for each, 0 as it is; word : names what the
+    engine keeps, another one each time. The cells are added up here; the engine learns which coarser value each value
+    has. Raises InputError for a level that there is not.
     """
     names = found.fields.quasi_identifiers
-    table = generalise_table(found.table(), hierarchies, node)
+    table = generalise_table(found.by_class(), hierarchies, node)
     if not table.coarsened:
         return found
     cells = sparse.csr_matrix(
@@ -41,8 +45,10 @@ def coarser_in_place(found: InPlace, hierarchies: Mapping[str, Hierarchy], node:
             coarser = profile.categories[position]
             codes[position] = np.arange(len(coarser))  # the missing one, which has no value in the engine, is last
             sizes[one] = len(coarser) - sum(value is None for value in coarser)
-            maps[one] = _map(found, position, level, coarser, codes[position])
-            dictionaries[one] = _dictionary(found.engine, one, coarser)
+            maps[one] = found.engine.upload(
+                f"vbas_{word}_{one}", _map(found, position, level, coarser, codes[position])
+            )
+            dictionaries[one] = found.engine.upload(f"vbas_{word}_values_{one}", values_by_code(one, coarser))
     return replace(
         found,
         dictionaries=dictionaries,
@@ -53,37 +59,55 @@ def coarser_in_place(found: InPlace, hierarchies: Mapping[str, Hierarchy], node:
         class_of=profile.counts.indices.astype(np.int32),
         records=profile.counts.data.astype(np.int64),
         classes=profile.classes,
-        class_keys=_keys(profile.classes, codes, list(sizes.values())),
+        class_keys=class_numbers(profile.classes, codes, list(sizes.values())),
         categories=profile.categories,
         codes=tuple(codes),
         coarsened={name: _without_rows(one) for name, one in table.coarsened.items()},
     )
 
 
-def _map(found: InPlace, position: int, level: np.ndarray, coarser: np.ndarray, codes: np.ndarray) -> Expression:
-    """Which coarser value each code has; level : (n,) the coarser category of each category."""
-    one, original = found.quasi[position], found.codes[position]
-    columns = {
-        f"o_{one}": original.astype(np.int32),
-        f"c_{one}": codes[level].astype(np.int32),
-        f"v_{one}": coarser[level],
-    }
-    return found.engine.upload(f"vbas_coarser_{one}", columns)
+def as_text_in_place(
+    found: InPlace, hierarchies: Mapping[str, Hierarchy], names: Sequence[str]
+) -> tuple[InPlace, dict[str, Hierarchy]]:
+    """The records with these quasi-identifiers as text, and all hierarchies, as `with_values_as_text` gives them."""
+    here = dict(zip(found.fields.quasi_identifiers, found.categories))
+    others = [name for name in names if any(text_of(value) != value for value in to_list(here[name]))]
+    if not others:
+        return found, dict(hierarchies)
+    texts = with_text_first(hierarchies, others)
+    shown = coarser_in_place(found, texts, [int(name in others) for name in here], "text")
+    # Text is no coarser value: what was coarsened before is all that was.
+    return replace(shown, coarsened=found.coarsened), of_the_texts(texts, others)
 
 
-def _dictionary(engine: Engine, one: str, coarser: np.ndarray) -> Expression:
-    """The coarser values that are there, with their codes, as `steps.dictionary` gives those of a field."""
-    there = coarser[[value is not None for value in coarser]]
-    columns = {f"v_{one}": there, f"c_{one}": np.arange(len(there), dtype=np.int32)}
-    return engine.upload(f"vbas_values_{one}", columns)
+def values_by_code(one: str, categories: np.ndarray) -> dict[str, np.ndarray]:
+    """The values that are there, with their codes, as `steps.dictionary` gives those of a field; a missing one, which
+    has the code that follows them, is last among the categories."""
+    there = categories[[value is not None for value in categories]]
+    return {f"v_{one}": there, f"c_{one}": np.arange(len(there), dtype=np.int32)}
 
 
-def _keys(classes: np.ndarray, codes: Sequence[np.ndarray], sizes: Sequence[int]) -> np.ndarray:
-    """The number of each class in the engine, as `steps.numbered` makes it, (C,) int64."""
+def class_numbers(classes: np.ndarray, codes: Sequence[np.ndarray], sizes: Sequence[int]) -> np.ndarray:
+    """The number of each class in the engine, as `steps.numbered` makes it, (C,) int64.
+
+    classes : (C, Q); codes : of each quasi-identifier, the code of each category in the engine; sizes : its values
+    """
     key = np.zeros(len(classes), np.int64)
     for column, code, size in zip(classes.T, codes, sizes):
         key = key * (size + 1) + code[column]
     return key
+
+
+def _map(
+    found: InPlace, position: int, level: np.ndarray, coarser: np.ndarray, codes: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Which coarser value each code has; level : (n,) the coarser category of each category."""
+    one, original = found.quasi[position], found.codes[position]
+    return {
+        f"o_{one}": original.astype(np.int32),
+        f"c_{one}": codes[level].astype(np.int32),
+        f"v_{one}": coarser[level],
+    }
 
 
 def _without_rows(one: Coarsened) -> Coarsened:

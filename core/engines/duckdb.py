@@ -7,8 +7,10 @@ import re
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import reduce
+from operator import or_
 from pathlib import Path
 from typing import Any, Callable
 
@@ -19,9 +21,11 @@ import sqlglot as sg
 import sqlglot.expressions as sge
 
 from ..errors import InputError
+from ..formulas import RUNS, refuse_formulas
 from ..language import one_of, tr
 from ..progress import Progress
 from .addresses import DATABASES, Address
+from .dictionaries import kept_dictionary
 from .engine import Arrow, EngineError, Expression, arrow_table, in_background
 
 ROWS = 250_000  # of a batch
@@ -74,11 +78,23 @@ class DuckDb:
             with suppress(OSError):
                 self._staged.unlink()
 
+    def check_free(self, destination: str) -> None:
+        """See `Engine`."""
+        _free(destination)
+
     def source(self, names: Mapping[str, str]) -> Expression:
         """See `Engine`."""
         columns = [self._comparable(field).as_(name, quoted=True) for name, field in names.items()]
         given = self._table.project(*(duckdb.SQLExpression(column.sql("duckdb")) for column in columns))
         return self._named("vbas_source", "VIEW", given.sql_query())
+
+    def dictionaries(self, source: Expression, columns: Sequence[str]) -> dict[str, tuple[Expression, np.ndarray]]:
+        """See `Engine`."""
+        return {one: kept_dictionary(self, source, one) for one in columns}
+
+    def again(self, name: str, expression: Expression) -> Expression:
+        """See `Engine`. Rows are as cheap to read anew."""
+        return expression
 
     def keep(self, name: str, expression: Expression) -> Expression:
         """See `Engine`."""
@@ -113,9 +129,22 @@ class DuckDb:
             self._guarded(lambda: rows.write_parquet(str(self._staged)))
         else:
             self._guarded(lambda: rows.write_csv(str(self._staged), header=True))
+            self._refuse_formulas(self._staged, self._final.name)
         with self._staged.open("rb") as written:
             os.fsync(written.fileno())
         return self._named("vbas_written", "VIEW", self._read(self._staged).sql_query())
+
+    def _refuse_formulas(self, staged: Path, final: str) -> None:
+        """Raise InputError where the staged CSV file holds what a spreadsheet program runs; final : its name later."""
+        rows = self._read(staged)
+        found = list(rows.columns)
+        texts = [name for name, kind in zip(rows.columns, rows.types) if str(kind) == "VARCHAR"]
+        pattern = duckdb.ConstantExpression(RUNS), duckdb.ConstantExpression("s")
+        runs = [duckdb.FunctionExpression("regexp_matches", duckdb.ColumnExpression(name), *pattern) for name in texts]
+        if runs:
+            some = rows.filter(reduce(or_, runs)).limit(1)
+            found += [one for row in self._guarded(some.fetchall) for one in row if isinstance(one, str)]
+        refuse_formulas(f"DESTINATION: {final}", found)
 
     def unchanged(self) -> None:
         """See `Engine`."""
@@ -272,9 +301,9 @@ def _sentence(error: duckdb.Error) -> str:
     ):
         return tr("DuckDB: {first}: nothing was written.", first=first.rstrip(". "))
     return tr(
-        "DuckDB cannot work with the table ({kind}): nothing was written. Look for values that are not of their "
-        "field's kind.",
-        kind=kind,
+        "CONNECTION: DuckDB cannot work with the table ({kind}): nothing was written. Look for values that are not of "
+        "their field's kind, and in a CSV file for line breaks in the names of fields.",
+        kind=kind.removesuffix(" Error"),
     )
 
 

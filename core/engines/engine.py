@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from threading import Thread
 from typing import Any, Callable, Protocol, TypeVar
+
+import numpy as np
 
 from ..errors import VbasError
 from ..progress import Progress
@@ -34,6 +36,9 @@ class Engine(Protocol):
 
     def __exit__(self, *error: object) -> None: ...
 
+    def check_free(self, destination: str) -> None:
+        """Raise InputError where a destination is taken, or nothing can be written there; no work is done for it."""
+
     def source(self, names: Mapping[str, str]) -> Expression:
         """The fields of the table under new names (field by new name).
 
@@ -41,8 +46,14 @@ class Engine(Protocol):
         written differently become text first.
         """
 
+    def dictionaries(self, source: Expression, columns: Sequence[str]) -> dict[str, tuple[Expression, np.ndarray]]:
+        """The values of fields that are there with their codes, as `steps.dictionary`, and the values by code."""
+
     def keep(self, name: str, expression: Expression) -> Expression:
         """Work an expression out once, under a name that is gone with the engine."""
+
+    def again(self, name: str, expression: Expression) -> Expression:
+        """Rows that are read several times: kept where that costs less than working them out anew, else as they are."""
 
     def upload(self, name: str, columns: Mapping[str, Any]) -> Expression:
         """A table of numbers, or of text as objects, from arrays by name, under a name that is gone with the engine."""

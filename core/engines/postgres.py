@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Callable
 
@@ -23,6 +23,7 @@ from ..errors import InputError
 from ..language import tr
 from ..progress import Progress
 from .addresses import Address, without_secrets
+from .dictionaries import kept_dictionary
 from .engine import Arrow, EngineError, Expression, arrow_table, in_background
 
 # Types whose equal values are written alike, as Ibis knows them; all else is compared as text.
@@ -79,6 +80,10 @@ class Postgres:
             if self._connection is not None:
                 self._connection.close()
 
+    def check_free(self, destination: str) -> None:
+        """See `Engine`."""
+        self._place(destination)
+
     def source(self, names: Mapping[str, str]) -> Expression:
         """See `Engine`."""
         columns = [self._comparable(field).as_(name, quoted=True) for name, field in names.items()]
@@ -86,6 +91,14 @@ class Postgres:
         self._create("vbas_source", "VIEW", sg.select(*columns).from_(table))
         kinds = {name: {**PLAIN, **FLOATS}.get(self._types[field], "string") for name, field in names.items()}
         return ibis.table(kinds, name="vbas_source")
+
+    def dictionaries(self, source: Expression, columns: Sequence[str]) -> dict[str, tuple[Expression, np.ndarray]]:
+        """See `Engine`."""
+        return {one: kept_dictionary(self, source, one) for one in columns}
+
+    def again(self, name: str, expression: Expression) -> Expression:
+        """See `Engine`. Rows are as cheap to read anew."""
+        return expression
 
     def keep(self, name: str, expression: Expression) -> Expression:
         """See `Engine`."""

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
-from scipy import sparse
 
 from ..areas import Areas, identifier_text
 from ..arrays import to_list
@@ -14,94 +12,22 @@ from ..errors import InputError
 from ..language import tr
 from ..plan import stretches
 from ..privacy.requirement import Members, Requirement, Shares
-from ..profile import Profile
 from ..progress import Progress, silent
-from ..records.coarsened import Coarsened
 from ..records.columns import Column, category_order
-from ..records.matching import STOP, check_no_area_copy, match_areas
+from ..records.matching import STOP, area_copy, match_areas
 from ..records.table import MOST_RECORDS, RecordTable, check_table, refuse_rows_of_nobody
 from . import steps
 from .engine import Arrow, Engine, EngineError, Expression
 from .fields import RecordFields, checked
+from .in_place import InPlace, Matched
 
 LOOKED_UP = 2**26  # classes there could be, up to which their numbers are found by a table
 
 
-@dataclass(frozen=True, eq=False)
-class InPlace:
-    """Records in an engine, counted by area and class.
-
-    dictionaries : the values of each field by code, in the engine; sizes : how many values of each quasi-identifier
-    rows : the rows with their codes, in the engine; with_others : with those of members and sensitive fields too
-    areas : the values of the area's field by code, the missing one last (A,) object
-    area, class_of, records : of each cell, (m,) int32; records int64 where there are more than 32 bits count
-    classes : (C, Q) codes of the categories; class_keys : (C,) the number of each class in the engine
-    categories : of each quasi-identifier, as `Profile` has them; codes : the code of each category in the engine
-    coarsened : by name, the quasi-identifiers that are shown coarser; `original` has each of its values once
-    """
-
-    engine: Engine
-    fields: RecordFields
-    dictionaries: Mapping[str, Expression]
-    sizes: Mapping[str, int]
-    rows: Expression
-    with_others: Expression
-    areas: np.ndarray
-    area: np.ndarray
-    class_of: np.ndarray
-    records: np.ndarray
-    classes: np.ndarray
-    class_keys: np.ndarray
-    categories: tuple[np.ndarray, ...]
-    codes: tuple[np.ndarray, ...]
-    coarsened: Mapping[str, Coarsened] = field(default_factory=dict)
-
-    @property
-    def quasi(self) -> list[str]:
-        """The names that the quasi-identifiers have in the steps."""
-        return list(self.sizes)
-
-    def table(self) -> RecordTable:
-        """The cells as rows that stand for several records each."""
-        quasi = {
-            name: Column(self.classes[:, i].astype(np.min_scalar_type(len(categories)))[self.class_of], categories)
-            for i, (name, categories) in enumerate(zip(self.fields.quasi_identifiers, self.categories))
-        }
-        return RecordTable(Column(self.area, self.areas), quasi, {}, self.records, coarsened=self.coarsened)
-
-    def values(self) -> RecordTable:
-        """A table that has each value once, for what looks at values and not at rows: its columns differ in length."""
-        areas = Column(np.arange(len(self.areas)), self.areas)
-        named = zip(self.fields.quasi_identifiers, self.categories)
-        quasi = {name: Column(np.arange(len(categories)), categories) for name, categories in named}
-        return RecordTable(areas, quasi, {}, None, coarsened=self.coarsened)
-
-    def profile(self, area_of: np.ndarray, n_areas: int) -> Profile:
-        """The profile of n areas; area_of : (A,) the position of each of `areas`, -1 for none."""
-        row = area_of.astype(np.int32)[self.area]
-        inside = row >= 0
-        cells = (row, self.class_of) if inside.all() else (row[inside], self.class_of[inside])
-        records = self.records if inside.all() else self.records[inside]
-        counts = sparse.csr_matrix((records, cells), shape=(n_areas, len(self.classes)))
-        return Profile(counts, self.classes, self.categories, self.fields.quasi_identifiers)
-
-
-@dataclass(frozen=True, eq=False)
-class Matched:
-    """Records in an engine whose areas are known: as `Records`, without rows.
-
-    area_of : (A,) position of each value of the area's field among the areas, -1 for none
-    """
-
-    found: InPlace
-    area_of: np.ndarray
-    profile: Profile
-    n_unmatched: int
-
-
-def count_in_place(engine: Engine, fields: RecordFields, progress: Progress = silent) -> InPlace:
+def count_in_place(engine: Engine, fields: RecordFields, progress: Progress = silent, released: bool = True) -> InPlace:
     """Count the records of an open engine by area and class.
 
+    released : whether they are to be released, so that their rows are read again.
     Raises InputError for fields that are not there or cannot be released, an empty table, counts that are none, members
     without an identifier, and for more possible classes than 64 bits hold.
     """
@@ -112,12 +38,12 @@ def count_in_place(engine: Engine, fields: RecordFields, progress: Progress = si
     quasi = [f"q{i}" for i in range(len(fields.quasi_identifiers))]
     members = [f"m{i}" for i in range(len(fields.members))]
     sensitive = [f"k{fields.kept.index(name)}" for name in fields.sensitive]
-    tables = {
-        one: engine.keep(f"vbas_{one}", steps.dictionary(source, one)) for one in ("a", *quasi, *members, *sensitive)
-    }
+    found = engine.dictionaries(source, ["a", *quasi])
+    values = {one: known for one, (_, known) in found.items()}
+    tables = {one: table for one, (table, _) in found.items()}
+    tables |= {one: engine.keep(f"vbas_{one}", steps.dictionary(source, one)) for one in (*members, *sensitive)}
     progress(0.3)
-    values = {one: values_of(engine, tables[one], one) for one in ("a", *quasi)}
-    sizes = {one: len(found) for one, found in values.items()}
+    sizes = {one: len(known) for one, known in values.items()}
     if steps.reach(sizes, quasi) > steps.MOST_CLASSES:
         raise InputError(
             tr(
@@ -126,6 +52,8 @@ def count_in_place(engine: Engine, fields: RecordFields, progress: Progress = si
             )
         )
     rows = steps.coded(source, {one: tables[one] for one in values}, sizes, quasi)
+    if released:
+        rows = engine.again("vbas_rows", rows.drop("a", *(quasi if engine.decodes else ())))
     others = {one: _size(engine, tables[one]) for one in (*members, *sensitive)}
     with_others = steps.coded(source, tables, {**sizes, **others}, quasi) if others else rows
     counted = steps.counted(rows, ["c_a", "key"], bool(fields.count))
@@ -172,10 +100,28 @@ def match_in_place(found: InPlace, areas: Areas, unmatched: str = STOP, k: int =
     check_table(table, k)
     area_of = np.full(len(found.areas), -1, np.int64)
     area_of[used] = match_areas(table, areas, unmatched, found.fields.area)
-    if any((areas.codes_of(np.array(list(map(identifier_text, one)), object)) >= 0).any() for one in found.categories):
-        check_no_area_copy(found.table(), areas, area_of[found.area])
+    named = zip(found.fields.quasi_identifiers, found.classes.T, found.categories)
+    refuse_area_copies(found, areas, area_of, {name: Column(codes, values) for name, codes, values in named})
     n_unmatched = int(records[area_of < 0].sum())
     return Matched(found, area_of, found.profile(area_of, len(areas)), n_unmatched)
+
+
+def refuse_area_copies(found: InPlace, areas: Areas, area_of: np.ndarray, shown: Mapping[str, Column]) -> None:
+    """`check_no_area_copy` of the cells, some millions at a time.
+
+    area_of : (A,) as in `Matched`; shown : what each class shows of its quasi-identifiers, columns of C rows
+    """
+    for name, column in shown.items():
+        position = areas.codes_of(np.array(list(map(identifier_text, column.categories)), object))
+        if not (position >= 0).any():
+            continue
+        same = known = 0
+        for cells in stretches(len(found.area)):
+            area = area_of[found.area[cells]]
+            known += int((area >= 0).sum())
+            same += int(((position[column.codes[found.class_of[cells]]] == area) & (area >= 0)).sum())
+        if same > 0.5 * known:
+            raise area_copy(name)
 
 
 def _records_of_areas(found: InPlace) -> np.ndarray:
@@ -241,15 +187,6 @@ def _checked_bounds(engine: Engine, source: Expression, fields: RecordFields) ->
             tr("RECORD_COUNT field “{count}” adds up to more than can be counted exactly.", count=fields.count)
         )
     return int(records)
-
-
-def values_of(engine: Engine, dictionary: Expression, name: str) -> np.ndarray:
-    """The values of a dictionary by code, (n,) object."""
-    found = [(batch[f"c_{name}"].to_pylist(), batch[f"v_{name}"].to_pylist()) for batch in engine.fetch(dictionary)]
-    codes = [code for part, _ in found for code in part]
-    values = np.empty(len(codes), dtype=object)
-    values[codes] = np.fromiter((value for _, part in found for value in part), object, len(codes))
-    return values
 
 
 def _size(engine: Engine, dictionary: Expression) -> int:

@@ -9,14 +9,16 @@ import numpy as np
 from ..arrays import to_list
 from ..errors import PrivacyError
 from ..language import tr
-from ..plan import SUPPRESSED, Plan, area_of_cells
-from ..privacy.kept_fields import ROWS_LOOKED_AT, KeptField, examine_rows, refuse_kept_fields
+from ..plan import SUPPRESSED, Plan, area_of_cells, stretches
+from ..privacy.kept_fields import ROWS_LOOKED_AT, KeptField, refuse_kept_fields
 from ..progress import Progress, silent
-from ..records.columns import Column, column_from_values, smallest_integers
+from ..records.columns import Column, smallest_integers
 from ..release import Release
 from . import steps
 from .engine import Engine, EngineError, Expression
-from .profiling import Matched
+from .examining import NOT_LOOKED_AT, examined_in_place
+from .in_place import Matched
+from .showing import CoarserLevels, Showing, labels_of_cells, showing
 
 
 @dataclass(frozen=True)
@@ -57,43 +59,57 @@ class ReleasedInPlace:
 
 
 def release_in_place(
-    matched: Matched, plan: Plan, destination: str, nested: bool = False, seed: int = 0, progress: Progress = silent
+    matched: Matched,
+    plan: Plan,
+    destination: str,
+    nested: bool = False,
+    seed: int = 0,
+    progress: Progress = silent,
+    coarser: CoarserLevels | None = None,
 ) -> ReleasedInPlace:
     """`stage_in_place`, published at once; any failure leaves nothing."""
-    staged = stage_in_place(matched, plan, destination, nested, seed, progress)
+    staged = stage_in_place(matched, plan, destination, nested, seed, progress, coarser)
     return ReleasedInPlace(staged.publish(), staged.levels, staged.rows, staged.kept)
 
 
 def stage_in_place(
-    matched: Matched, plan: Plan, destination: str, nested: bool = False, seed: int = 0, progress: Progress = silent
+    matched: Matched,
+    plan: Plan,
+    destination: str,
+    nested: bool = False,
+    seed: int = 0,
+    progress: Progress = silent,
+    coarser: CoarserLevels | None = None,
 ) -> StagedInPlace:
     """Write the records that a plan shows, to be published at a destination of the engine, which must be free.
 
-    plan : of the profile of `matched`; nested : whether rows say their level; seed : of the classes in which kept
-    fields are looked at where there are many rows. What was written is counted once more, in the engine and from its
+    plan : of the profile of `matched`, or where its last levels show coarser values `as_shown`, and `coarser` what it
+    was made from; nested : whether rows say their level; seed : of the classes in which kept fields are looked at where
+    there are many rows. What was written is counted once more, in the engine and from its
     rows alone, and must hold what the plan foretold; what is not published is gone with the engine.
     Raises InputError for a kept field that gives away the area or the person, PrivacyError where the second count
     differs, EngineError where the engine fails or the table has changed.
     """
     found, fields = matched.found, matched.found.fields
     engine = found.engine
-    label_look = _looked_at(plan, seed) if fields.kept else np.zeros(len(plan.records), bool)
-    places, labels = _places(matched, plan), _labels(matched, plan, label_look)
+    look = _looked_at(plan, seed) if fields.kept else None
+    shows = showing(found, plan, coarser)
+    places, labels = _places(matched, plan), _labels(matched, plan, coarser, look)
     tables = engine.upload("vbas_places", places), engine.upload("vbas_plan", labels)
     placed = steps.placed(found.rows, *tables, bool(fields.count))
-    kept = _examined(matched, plan, placed) if fields.kept else []
+    kept = examined_in_place(matched, plan, coarser, placed) if fields.kept else []
     refuse_kept_fields(kept)
-    _check_members(matched, plan, steps.placed(found.with_others, *tables, bool(fields.count)))
+    _check_members(matched, plan, shows.of(steps.placed(found.with_others, *tables, bool(fields.count))))
     progress(0.2)
-    quasi = {one: found.dictionaries[one] for one in found.sizes}
-    decoded = dict(zip(fields.quasi_identifiers, quasi.values())) if engine.decodes else {}
-    written = engine.stage(steps.shown(placed, fields, nested, engine.decodes), destination, decoded)
+    decoded = dict(zip(fields.quasi_identifiers, shows.dictionaries.values())) if engine.decodes else {}
+    written = engine.stage(steps.shown(shows.of(placed), fields, nested, engine.decodes), destination, decoded)
     progress(0.7)
-    levels, rows = _second_count(matched, written, nested)
+    expected = engine.upload("vbas_expected", _expected(plan, shows))
+    classes = steps.classes_written(written, fields.quasi_identifiers, nested, bool(fields.count))
+    count = steps.second_count(classes, shows.dictionaries, shows.sizes, expected)
+    levels, rows, n_differing = _second_count(engine, count)
     _check_agreement(levels, foretold(plan), plan.k)
-    by_label = steps.recoded(written, quasi, found.sizes, fields.quasi_identifiers, nested, bool(fields.count))
-    expected = engine.upload("vbas_expected", _expected(matched, plan))
-    _check_labels(engine, steps.differing(by_label, expected))
+    _check_labels(n_differing)
     engine.unchanged()
     progress(1.0)
     return StagedInPlace(engine, levels, rows, tuple(kept))
@@ -111,26 +127,25 @@ def shown_by(plan: Plan) -> Release:
     return Release(plan.level[label], plan.region[label], columns, plan.records[label])
 
 
-def _second_count(matched: Matched, written: Expression, nested: bool) -> tuple[dict[int, LevelCount], int]:
-    """What each level of the written rows holds, by their values alone, and how many rows there are."""
-    fields = matched.found.fields
-    count = steps.second_count(written, fields.quasi_identifiers, nested, bool(fields.count))
-    levels, rows = {}, 0
-    for row in (row for batch in matched.found.engine.fetch(count) for row in batch.to_pylist()):
-        levels[int(row["level"])] = LevelCount(int(row["records"]), int(row["classes"]), int(row["least"]))
+def _second_count(engine: Engine, count: Expression) -> tuple[dict[int, LevelCount], int, int]:
+    """What each level of the written rows holds, how many rows there are, and the labels that differ."""
+    levels, rows, differing = {}, 0, 0
+    for row in (row for batch in engine.fetch(count) for row in batch.to_pylist()):
+        if row["level"]:
+            levels[int(row["level"])] = LevelCount(int(row["records"]), int(row["classes"]), int(row["least"]))
         rows += int(row["rows"])
-    return levels, rows
+        differing += int(row["differing"])
+    return levels, rows, differing
 
 
-def _check_labels(engine: Engine, differing: Expression) -> None:
+def _check_labels(differing: int) -> None:
     """Refuse a release in which any label shows other records than the plan foretold."""
-    (found,) = (row["differing"] for batch in engine.fetch(differing) for row in batch.to_pylist())
-    if found:
+    if differing:
         raise PrivacyError(
             tr(
                 "The release shows {found} classes with other records than the plan foretold: nothing was "
                 "written. Start again when nobody writes to the table.",
-                found=found,
+                found=differing,
             )
         )
 
@@ -168,24 +183,36 @@ def _places(matched: Matched, plan: Plan) -> dict[str, np.ndarray]:
     return {"p_a": there.astype(np.int32), "p_place": place[there].astype(np.int32)}
 
 
-def _labels(matched: Matched, plan: Plan, look: np.ndarray) -> dict[str, np.ndarray]:
-    """The label of each place and class that is shown: of cells in a nested plan, else of regions."""
+def _labels(
+    matched: Matched, plan: Plan, coarser: CoarserLevels | None, look: np.ndarray | None
+) -> dict[str, np.ndarray]:
+    """The label of each place and class that is shown: of cells in a nested plan, else of regions.
+
+    look : (L,) the labels whose rows are looked at; None where nothing is kept. A nested plan has a row for nearly
+    every cell: they travel as narrow as they can be, 14 bytes each, and are made some millions at a time.
+    """
+    keys = _narrow(matched.found.class_keys)
+    of_labels = {"l_level": (plan.level + 1).astype(np.int16), "l_region": _narrow(_numbers(plan))}
+    if look is not None:
+        of_labels["l_look"] = _narrow(np.where(look, np.arange(len(look)), NOT_LOOKED_AT))
     if plan.level_of is None:
         label = np.flatnonzero(plan.shown)
-        place, class_of = plan.region[label], plan.class_of[label]
-    else:
-        cells = np.flatnonzero(plan.label_of != SUPPRESSED)
-        label = plan.label_of[cells]
-        place, class_of = area_of_cells(plan.profile)[cells], plan.profile.counts.indices[cells]
-    # A nested plan has a row for nearly every cell: they travel as narrow as they can be.
-    return {
-        "l_place": place.astype(np.int32),
-        "l_key": _narrow(matched.found.class_keys)[class_of],
-        "l_level": (plan.level + 1).astype(np.int16)[label],
-        "l_region": _narrow(_numbers(plan))[label],
-        "l_label": label.astype(np.int32 if len(plan.records) < 2**31 else np.int64),
-        "l_look": look.astype(np.int16)[label],
-    }
+        shown = {name: values[label] for name, values in of_labels.items()}
+        return {"l_place": plan.region[label].astype(np.int32), "l_key": keys[plan.class_of[label]], **shown}
+    profile, label_of = labels_of_cells(plan, coarser)
+    kinds = {"l_place": np.dtype(np.int32), "l_key": keys.dtype}
+    kinds.update({name: values.dtype for name, values in of_labels.items()})
+    n_shown, stop = int(np.count_nonzero(label_of != SUPPRESSED)), 0
+    found = {name: np.empty(n_shown, kind) for name, kind in kinds.items()}
+    for cells in stretches(len(label_of)):
+        there = np.flatnonzero(label_of[cells] != SUPPRESSED)
+        label = label_of[cells][there]
+        here, stop = slice(stop, stop + len(there)), stop + len(there)
+        found["l_place"][here] = area_of_cells(profile, cells)[there]
+        found["l_key"][here] = keys[profile.counts.indices[cells][there]]
+        for name, values in of_labels.items():
+            found[name][here] = values[label]
+    return found
 
 
 def _narrow(values: np.ndarray) -> np.ndarray:
@@ -194,13 +221,13 @@ def _narrow(values: np.ndarray) -> np.ndarray:
     return values.astype(np.int32) if fits else values
 
 
-def _expected(matched: Matched, plan: Plan) -> dict[str, np.ndarray]:
+def _expected(plan: Plan, shows: Showing) -> dict[str, np.ndarray]:
     """The records that each label in use must show."""
     label = np.flatnonzero(plan.shown)
     return {
         "e_level": plan.level[label] + 1,
         "e_region": _numbers(plan)[label],
-        "e_key": matched.found.class_keys[plan.class_of[label]],
+        "e_key": shows.class_keys[plan.class_of[label]],
         "e_records": plan.records[label],
     }
 
@@ -218,29 +245,6 @@ def _looked_at(plan: Plan, seed: int) -> np.ndarray:
     """The labels whose rows are looked at for their kept fields: all, or so many that there are enough rows."""
     share = ROWS_LOOKED_AT / max(plan.n_released, 1)
     return plan.shown & (np.random.default_rng(seed).random(len(plan.records)) < share)
-
-
-def _examined(matched: Matched, plan: Plan, placed: Expression) -> list[KeptField]:
-    """What the kept fields tell, by rows of some classes; nothing of them is kept."""
-    fields = matched.found.fields
-    names = [f"k{i}" for i in range(len(fields.kept))]
-    coarsened = dict(zip(fields.quasi_identifiers, matched.found.quasi))
-    fine = {name: f"o_{coarsened[name]}" for name in matched.found.coarsened}
-    looked_at = placed.filter(placed.l_look == 1).select("c_a", "l_label", *names, *fine.values())
-    batches = list(matched.found.engine.fetch(looked_at))
-    area, label = (_column(batches, i) for i in range(2))
-    columns: dict[str, Column] = {}
-    for position, name in enumerate(fields.kept):
-        columns[name] = column_from_values(
-            [value for batch in batches for value in batch.column(2 + position).to_pylist()]
-        )
-    originals = {name: _column(batches, 2 + len(names) + i) for i, name in enumerate(fine)}
-    return examine_rows(plan, label, matched.area_of[area], columns, originals)
-
-
-def _column(batches: list, position: int) -> np.ndarray:
-    parts = [batch.column(position).to_numpy(zero_copy_only=False).astype(np.int64) for batch in batches]
-    return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
 
 def _check_members(matched: Matched, plan: Plan, placed: Expression) -> None:

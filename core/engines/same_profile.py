@@ -9,7 +9,7 @@ from ..areas import identifier_text
 from ..arrays import to_list
 from ..records.columns import Column
 from ..records.table import RecordTable
-from .profiling import InPlace
+from .in_place import InPlace
 
 
 def cells_that_differ(found: InPlace, profile: RecordTable) -> int:

@@ -21,7 +21,9 @@ from ibis.backends.sql.dialects import PySpark
 from ..errors import InputError
 from ..language import tr
 from ..progress import Progress
+from . import steps
 from .addresses import Address
+from .dictionaries import coded_values, listed
 from .engine import Arrow, EngineError, Expression, arrow_table, in_background
 from .spark_failures import FAILURES, UNKNOWN_FIELD, condition, sentence
 from .spark_places import Place, is_path, place_of, quoted
@@ -41,6 +43,8 @@ PLAIN = {
     "timestamp_ntz": "timestamp",
 }
 FLOATS = {"float": "float32", "double": "float64"}
+WRITTEN_AS = {ibis_name: kind for kind, ibis_name in {**PLAIN, **FLOATS}.items()}
+GOES_WITH_TASKS = 2**25  # bytes of a table from here that Spark takes into its plans
 BINARY = "UTF8_BINARY"  # the collation that compares byte by byte
 
 
@@ -53,7 +57,7 @@ class Spark:
     """See `Engine`. Its tables of its own are kept by the executors until it is left."""
 
     title = "Spark"
-    decodes = False
+    decodes = True
 
     def __init__(self, address: Address, table: str, schema: str, memory: int, progress: Progress) -> None:
         if not table:
@@ -68,6 +72,7 @@ class Spark:
         self._address, self._progress, self._given = address, progress, (schema, table)
         self._session: Any = None
         self._kept: list[Any] = []
+        self._values: dict[str, Arrow] = {}  # dictionaries that came from here, whose codes ascend
         self._staged: Place | None = None
         self._final: Place | None = None
         self._tag = f"vbas-{secrets.token_hex(8)}"
@@ -96,6 +101,10 @@ class Spark:
             with suppress(*FAILURES):
                 self._at.close()
 
+    def check_free(self, destination: str) -> None:
+        """See `Engine`."""
+        self._free(destination)
+
     def source(self, names: Mapping[str, str]) -> Expression:
         """See `Engine`."""
         columns = [self._comparable(field).as_(name, quoted=True) for name, field in names.items()]
@@ -104,15 +113,30 @@ class Spark:
         kinds = {name: self._kind(field) for name, field in names.items()}
         return self._named("vbas_source", rows, ibis.schema(kinds))
 
+    def dictionaries(self, source: Expression, columns: Sequence[str]) -> dict[str, tuple[Expression, np.ndarray]]:
+        """See `Engine`. All fields of one type by one job; coded here, from where Spark sends them with its tasks."""
+        found = {}
+        for kind in {source[column].type() for column in columns}:
+            names = [column for column in columns if source[column].type() == kind]
+            batches = list(self.fetch(steps.distinct_values(source, names)))
+            for position, name in enumerate(names):
+                table, values = coded_values(batches, position, name)
+                schema = ibis.schema({f"v_{name}": kind, f"c_{name}": "int32"})
+                found[name] = self._uploaded(f"vbas_{name}", table, schema), values
+        return found
+
     def keep(self, name: str, expression: Expression) -> Expression:
         """See `Engine`."""
         return self._kept_as(name, self._frame(expression), expression.schema())
 
+    def again(self, name: str, expression: Expression) -> Expression:
+        """See `Engine`. The executors keep them, in memory or on their disks."""
+        return self.keep(name, expression)
+
     def upload(self, name: str, columns: Mapping[str, np.ndarray]) -> Expression:
         """See `Engine`."""
         table = arrow_table(columns)
-        rows = self._guarded(lambda: self._session.createDataFrame(table))
-        return self._kept_as(name, rows, ibis.Schema.from_pyarrow(table.schema))
+        return self._uploaded(name, table, ibis.Schema.from_pyarrow(table.schema))
 
     def fetch(self, expression: Expression) -> Iterator[Arrow]:
         """See `Engine`."""
@@ -121,14 +145,16 @@ class Spark:
 
     def stage(self, expression: Expression, destination: str, dictionaries: Mapping[str, Expression]) -> Expression:
         """See `Engine`. A folder of Parquet files for a destination with a slash in it, else a table."""
-        place = place_of(self._at, destination, self._given[0])
-        self._guarded(place.check_free)
+        place = self._free(destination)
         staged = place.beside(f"vbas_{secrets.token_hex(8)}")
         self._staged, self._final = staged, place
         query = sg.parse_one(ibis.to_sql(expression, dialect="pyspark"), read=PySpark)
         rows = self._sql(_sorted_apart(query, expression.columns).sql(PySpark))
+        rows = rows.selectExpr(*(self._decoded(name, dictionaries.get(name)) for name in rows.columns))
         self._guarded(lambda: staged.write(rows))
-        return self._named("vbas_written", self._guarded(staged.read), expression.schema())
+        kinds = dict(expression.schema().items())
+        kinds |= {name: values[values.columns[0]].type() for name, values in dictionaries.items()}
+        return self._named("vbas_written", self._guarded(staged.read), ibis.schema(kinds))
 
     def unchanged(self) -> None:
         """See `Engine`."""
@@ -148,6 +174,28 @@ class Spark:
         self._guarded(lambda: staged.rename(final))
         self._staged = None
         return str(final)
+
+    def _decoded(self, name: str, dictionary: Expression | None) -> str:
+        """A field of what is written; of codes, the value in a list, which keeps the order as no join would.
+
+        The list is that of a row from here: as a literal it would stand in the cluster's logs of plans.
+        """
+        if dictionary is None:
+            return quoted((name,))
+        value, view = dictionary.columns[0], f"{dictionary.get_name()}_list"
+        kind = str(dictionary[value].type())
+        values = self._values[dictionary.get_name()][value].combine_chunks()
+        cast = f"CAST(listed AS array<{WRITTEN_AS.get(kind, kind)}>) AS listed"
+        rows = self._guarded(lambda: self._session.createDataFrame(listed(values)).selectExpr(cast))
+        self._guarded(lambda: rows.createOrReplaceTempView(view))
+        every = sg.select("listed").from_(sg.table(view, quoted=True)).subquery().sql(PySpark)
+        return f"get({every}, {quoted((name,))}) AS {quoted((name,))}"
+
+    def _free(self, destination: str) -> Place:
+        """The place of a release that is not there yet. Raises InputError."""
+        place = place_of(self._at, destination, self._given[0])
+        self._guarded(place.check_free)
+        return place
 
     def _table(self) -> Any:
         """The records, as a frame of Spark, planned on the files that are there now."""
@@ -192,10 +240,20 @@ class Spark:
         return {**PLAIN, **FLOATS}.get(kind) or (kind if kind.startswith("decimal") else "string")
 
     def _kept_as(self, name: str, rows: Any, schema: Expression) -> Expression:
-        """Rows that are worked out once and kept; Spark then knows how many they are, and joins by that."""
+        """Rows that are worked out once, when they are needed first, and kept."""
         self._kept.append(self._guarded(rows.persist))
-        self._guarded(rows.count)
         return self._named(name, rows, schema)
+
+    def _uploaded(self, name: str, table: Arrow, schema: Expression) -> Expression:
+        """A table from here. Of one that goes with every task Spark knows the size, and joins by that."""
+        rows = self._guarded(lambda: self._session.createDataFrame(table))
+        if table.column_names[0].startswith("v_"):
+            self._values[name] = table
+        if table.nbytes < GOES_WITH_TASKS:
+            return self._named(name, rows, schema)
+        kept = self._kept_as(name, rows, schema)
+        self._guarded(rows.count)
+        return kept
 
     def _named(self, name: str, rows: Any, schema: Expression) -> Expression:
         self._guarded(lambda: rows.createOrReplaceTempView(name))

@@ -74,6 +74,15 @@ def dictionary(source: Expression, column: str) -> Expression:
     return there.mutate(**{f"c_{column}": code.cast("int32")})
 
 
+def distinct_values(source: Expression, columns: Sequence[str]) -> Expression:
+    """The values of several fields of one type that are there: `field`, its position among the columns, and `value`."""
+    every = [
+        source.filter(source[column].notnull()).select(field=ibis.literal(position, type="int32"), value=source[column])
+        for position, column in enumerate(columns)
+    ]
+    return (ibis.union(*every) if len(every) > 1 else every[0]).distinct()
+
+
 def bounds(source: Expression, fields: RecordFields) -> Expression:
     """One row: how many rows there are, of counts what is wrong with them and their sum, of members the missing."""
     found = {"rows": source.count()}
@@ -112,20 +121,27 @@ def numbered(rows: Expression, sizes: Mapping[str, int], quasi: Sequence[str]) -
 
 
 def coarsened(
-    rows: Expression, maps: Mapping[str, Expression], sizes: Mapping[str, int], quasi: Sequence[str]
+    rows: Expression,
+    maps: Mapping[str, Expression],
+    sizes: Mapping[str, int],
+    quasi: Sequence[str],
+    by_level: bool = False,
 ) -> Expression:
-    """Coded rows that show coarser values of some quasi-identifiers; o_ of the name is the code of the original.
+    """Coded rows that show coarser values of some quasi-identifiers; o_ of the name is the code that was read.
 
     maps : of each that is shown coarser, a row for every code, the missing one included: o_, c_ and v_ of the name, its
     code, that of the coarser value, and that value; sizes : of all, as `coded`, the coarser ones at their level
+    by_level : placed rows show what their level does: maps have a row for every code at every level, its number in s_
     """
     joined = rows.drop("key")
     shown = {name: joined[name] for name in joined.columns}
     for column, table in maps.items():
-        joined = joined.inner_join(table, joined[f"c_{column}"] == table[f"o_{column}"])
+        same = [joined[f"c_{column}"] == table[f"o_{column}"]]
+        same += [joined.l_level == table[f"s_{column}"]] if by_level else []
+        joined = joined.inner_join(table, same)
     for column, table in maps.items():
         shown[column], shown[f"c_{column}"] = table[f"v_{column}"], table[f"c_{column}"]
-        shown[f"o_{column}"] = table[f"o_{column}"]
+        shown.setdefault(f"o_{column}", table[f"o_{column}"])
     return numbered(joined.select(**shown), sizes, quasi)
 
 
@@ -154,7 +170,8 @@ def counted(rows: Expression, by: Sequence[str], weighted: bool) -> Expression:
 def placed(rows: Expression, places: Expression, plan: Expression, weighted: bool) -> Expression:
     """The rows that a plan shows, with their level and region.
 
-    places : p_a, p_place, the place of each area's code; plan : l_place, l_key, l_level, l_region, and l_look
+    places : p_a, p_place, the place of each area's code; plan : l_place, l_key, l_level, l_region, and where rows are
+    looked at l_look, their label or none
     """
     if weighted:
         rows = rows.filter(rows["n"].cast("int64") > 0)
@@ -184,48 +201,60 @@ def shown(rows: Expression, fields: RecordFields, nested: bool, as_codes: bool) 
     return found.order_by([*places, "vbas_class", *kept]).select(names)
 
 
-def second_count(written: Expression, quasi: Sequence[str], nested: bool, weighted: bool) -> Expression:
-    """Of each level: rows, records, classes and the smallest class, counted from what was written alone."""
+def classes_written(written: Expression, quasi: Sequence[str], nested: bool, weighted: bool) -> Expression:
+    """The classes of what was written, from its values alone: level, region, quasi-identifiers, rows, records."""
     by = [*(["vbas_level"] if nested else []), "vbas_region", *quasi]
     records = _total(written.records.cast("int64")) if weighted else written.count()
     classes = written.group_by(by).agg(vbas_rows=written.count(), vbas_records=records)
-    of_level = classes.vbas_level.cast("int64") if nested else ibis.literal(1, type="int64")
-    classes = classes.select(level=of_level, rows=classes.vbas_rows, records=classes.vbas_records)
-    return classes.group_by("level").agg(
-        rows=_total(classes.rows),
-        records=_total(classes.records),
-        classes=classes.count(),
-        least=classes.records.min(),
+    level = classes.vbas_level.cast("int64") if nested else ibis.literal(1, type="int64")
+    places = {"level": level, "region": classes.vbas_region.cast("int64")}
+    return classes.select(
+        **places,
+        **{f"q{i}": classes[name] for i, name in enumerate(quasi)},
+        rows=classes.vbas_rows,
+        records=classes.vbas_records,
     )
 
 
-def recoded(
-    written: Expression,
-    dictionaries: Mapping[str, Expression],
-    sizes: Mapping[str, int],
-    names: Sequence[str],
-    nested: bool,
-    weighted: bool,
+def second_count(
+    classes: Expression, dictionaries: Mapping[str, Expression], sizes: Mapping[str, int], expected: Expression
 ) -> Expression:
+    """What was written, counted once more: of each level its rows, records, classes and smallest class, by the values
+    alone; and at level 0, as `differing`, the labels that do not show as many records as expected, on either side.
+
+    classes : of what was written; dictionaries, sizes : of the quasi-identifiers, by their names in the steps
+    """
+    levels = classes.group_by("level").agg(
+        rows=_total(classes.rows),
+        records=_total(classes.records),
+        classes=classes.count().cast("int64"),
+        least=classes.records.min().cast("int64"),
+    )
+    wrong = differing(recoded(classes, dictionaries, sizes), expected)
+    nothing = {name: ibis.literal(0, type="int64") for name in ("level", "rows", "records", "classes", "least")}
+    numbers = wrong.select(**nothing, differing=wrong.differing.cast("int64"))
+    return ibis.union(levels.mutate(differing=ibis.literal(0, type="int64")), numbers)
+
+
+def recoded(classes: Expression, dictionaries: Mapping[str, Expression], sizes: Mapping[str, int]) -> Expression:
     """How many records of what was written show each label: level, region, key, records.
 
-    dictionaries, sizes : of the quasi-identifiers, in the order of their names
+    classes : of what was written; dictionaries, sizes : of the quasi-identifiers, by their names in the steps
     """
-    columns = {one: written[name].cast(dictionaries[one][f"v_{one}"].type()) for one, name in zip(dictionaries, names)}
-    level = written.vbas_level.cast("int64") if nested else ibis.literal(1, type="int64")
-    weight = {"n": written.records} if weighted else {}
-    rows = written.select(level=level, region=written.vbas_region.cast("int64"), **columns, **weight)
-    return counted(coded(rows, dictionaries, sizes, list(dictionaries)), ["level", "region", "key"], weighted)
+    columns = {one: classes[one].cast(values[f"v_{one}"].type()) for one, values in dictionaries.items()}
+    rows = classes.select("level", "region", "records", **columns)
+    return coded(rows, dictionaries, sizes, list(dictionaries)).select("level", "region", "key", "records")
 
 
 def differing(labels: Expression, expected: Expression) -> Expression:
     """One row, `differing`: labels that do not show as many records as expected, on either side."""
-    joined = labels.outer_join(
-        expected,
-        [labels.level == expected.e_level, labels.region == expected.e_region, labels.key == expected.e_key],
+    wanted = expected.select(
+        level=expected.e_level, region=expected.e_region, key=expected.e_key, records=-expected.e_records
     )
-    same = (joined.records == joined.e_records).fill_null(False)
-    wrong = joined.filter(~same)
+    shown = labels.select(*(labels[name].cast("int64").name(name) for name in wanted.columns))
+    both = ibis.union(shown, wanted.select(*(wanted[name].cast("int64").name(name) for name in wanted.columns)))
+    left = both.group_by(["level", "region", "key"]).agg(left=_total(both.records))
+    wrong = left.filter(left.left != 0)
     return wrong.aggregate(differing=wrong.count())
 
 

@@ -10,7 +10,7 @@ import shapely
 from scipy.spatial import cKDTree
 from scipy.stats import spearmanr
 
-from ..areas import identifier_text
+from ..areas import MOST_PEOPLE, identifier_text
 from ..arrays import to_list
 from ..errors import InputError, first_values, refuse_where
 from ..language import tr
@@ -48,9 +48,20 @@ def make_populations(counts: np.ndarray, identifiers: np.ndarray, categories: tu
     """Populations from the areas' fields, which are checked.
 
     counts : (m, c), NaN where missing; identifiers : (m,) of the areas, for messages.
-    Raises InputError for a negative number.
+    Raises InputError for a negative number, and for one beyond MOST_PEOPLE.
     """
     counts = np.asarray(counts, dtype=float).reshape(len(identifiers), -1)
+    wrong = (counts > MOST_PEOPLE).any(axis=1)
+    if wrong.any():
+        raise InputError(
+            tr(
+                "POPULATION is above {most_people:g} in {n_wrong} areas (first: {first}): correct the field or choose "
+                "another.",
+                most_people=MOST_PEOPLE,
+                n_wrong=int(wrong.sum()),
+                first=first_values(identifiers[wrong]),
+            )
+        )
     negative = (counts < 0).any(axis=1)
     if negative.any():
         raise InputError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -72,36 +72,54 @@ def release_coarser(plan: Plan, places: Places, records: Records, kept: Sequence
 
 
 def examine_coarser(plan: Plan, places: Places, records: Records, seed: int = 0) -> list[KeptField]:
-    """Look at every kept field of such a release; seed : as for `examine_kept_fields`.
+    """Look at every kept field of such a release; seed : as for `examine_kept_fields`."""
+    table = records.table
+    if not table.kept:
+        return []
+    label = np.append(plan.label_of, SUPPRESSED)[records.cell_of]
+    rows = rows_looked_at(label, len(plan.records), seed)
+    area = area_of_cells(places.profile)[records.cell_of[rows]]
+    quasi = {name: column.codes[rows] for name, column in table.quasi_identifiers.items()}
+    originals = {name: one.original.codes[rows] for name, one in table.coarsened.items()}
+    columns = {name: Column(column.codes[rows], column.categories) for name, column in table.kept.items()}
+    return examine_coarser_rows(plan, places, label[rows], area, columns, quasi, originals)
 
+
+def examine_coarser_rows(
+    plan: Plan,
+    places: Places,
+    label: np.ndarray,
+    area: np.ndarray,
+    columns: Mapping[str, Column],
+    quasi: Mapping[str, np.ndarray],
+    originals: Mapping[str, np.ndarray],
+) -> list[KeptField]:
+    """Look at fields of released rows; label, area : (r,) int64, of each row its label in the plan and its area.
+
+    quasi : the codes of each row's values among the categories of the places' profile; originals : of the
+    quasi-identifiers that all records show coarser, the code of the value as it was read.
     Few rows may show coarser values, of which hardly a pair differs. So what a field gives back of a quasi-identifier
     is measured over all rows, as if each showed the last level, against the values as they were read; and whether it is
     a finer value, against the finest values shown.
     """
-    if not records.table.kept:
-        return []
-    label = np.append(plan.label_of, SUPPRESSED)[records.cell_of]
-    rows = rows_looked_at(label, len(plan.records), seed)
-    label = label[rows]
     first = np.cumsum([0, *(crosswalk.n_regions for crosswalk in places.levels.crosswalks)])
     n_places = np.cumsum([0, *(len(one) for one in places.region)])
     region = first[plan.level[label]] + np.concatenate(places.region)[n_places[plan.level[label]] + plan.region[label]]
-    area = area_of_cells(places.profile)[records.cell_of[rows]]
-    table, coarsened = records.table, {}
-    quasi = {name: column.codes[rows] for name, column in table.quasi_identifiers.items()}
-    for position, (name, codes) in enumerate(quasi.items()):
-        original = table.coarsened[name].original.codes[rows] if name in table.coarsened else codes
-        if places.nodes[-1][position] or name in table.coarsened:
-            coarsened[name] = (places.codes(len(places.levels) - 1, position)[codes], original)
-    columns = {name: Column(column.codes[rows], column.categories) for name, column in table.kept.items()}
+    coarsened = {
+        name: (places.codes(len(places.levels) - 1, position)[codes], originals.get(name, codes))
+        for position, (name, codes) in enumerate(quasi.items())
+        if places.nodes[-1][position] or name in originals
+    }
     return examine_values(label, region, area, columns, quasi, plan.k, coarsened)
 
 
-def check_no_area_shown(places: Places, records: Records, areas: Areas) -> None:
-    """Raises InputError where a coarser value of some level repeats the record's area."""
-    area = np.append(area_of_cells(records.profile), -1)[records.cell_of]
+def check_no_area_shown(places: Places, table: RecordTable, areas: Areas, area: np.ndarray) -> None:
+    """Raises InputError where a coarser value of some level repeats the record's area.
+
+    table : the rows, with the values of the places' profile; area : (N,) position of each row's area, -1 for none
+    """
     for node in dict.fromkeys(places.nodes):
-        check_no_area_copy(generalise_table(records.table, places.hierarchies, node), areas, area)
+        check_no_area_copy(generalise_table(table, places.hierarchies, node), areas, area)
 
 
 def check_coarser(release: Release, places: Places, whole: bool = True) -> None:

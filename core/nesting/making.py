@@ -119,9 +119,13 @@ def _next_level(
     # An exchange is free in the number of regions, which levels are not.
     aggregation = AGGREGATIONS.get(aggregation.starts_from, aggregation)
     sites: object = wanted
-    merged = replace(profile, counts=(crosswalk.membership() @ profile.counts).tocsr())
+    locate = None
     if options.aggregation not in choosing_sites(AGGREGATIONS):
         locate = chosen(SITE_LOCATIONS, options.site_location, "SITE_LOCATION")
+    merged = None  # of a large profile, adding up classes takes longer than all the rest
+    if aggregation.looks_at_classes or (locate is not None and locate.looks_at_classes):
+        merged = replace(profile, counts=(crosswalk.membership() @ profile.counts).tocsr())
+    if locate is not None:
         sites = locate(regions, merged, wanted, options.location_options, silent).sites
     # A floor of its own would be the same at every level: regions share the population evenly.
     settings = replace(options.aggregation_options, floor=0.0)

@@ -79,9 +79,10 @@ def records_by_level(plan: Plan) -> np.ndarray:
     """The records of each area that are shown at each level, (levels + 1, n) int64; the last row: suppressed."""
     counts, n_rows = plan.profile.counts, len(plan.levels) + 1
     found = np.zeros((n_rows, counts.shape[0]))
-    level_of = np.append(plan.level, SUPPRESSED)
     for cells in stretches(counts.nnz):
-        row = level_of[plan.label_of[cells]] % n_rows
+        shown = plan.label_of[cells] != SUPPRESSED
+        level = np.zeros(len(shown)) if plan.level_of is None else plan.level_of[cells]
+        row = np.where(shown, level, n_rows - 1).astype(np.int64)
         key = row * counts.shape[0] + area_of_cells(plan.profile, cells)
         found += np.bincount(key, counts.data[cells], found.size).reshape(found.shape)
     return found.astype(np.int64)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Callable
 
 import numpy as np
-from scipy import sparse
 
 from ..anonymity import check_k
 from ..areas import Areas
@@ -15,17 +14,19 @@ from ..configuration import chosen
 from ..errors import InputError
 from ..language import tr
 from ..levels import Levels
-from ..plan import SUPPRESSED, Plan, area_of_cells, label_keys, plan_by_levels
+from ..plan import SUPPRESSED, Plan, area_of_cells, cells_by_class, class_stretches, label_keys, plan_by_levels
 from ..privacy.requirement import Requirement
 from ..profile import Profile
 from ..progress import Progress, part, silent
 from ..ties import Ties, ranks
 from .losses import LOSSES
-from .optimum import LARGEST_K_IN_PARTS, ProfileCells, best_levels
+from .optimum import LARGEST_K_IN_PARTS, ProfileCells, best_levels, patterns_for
+from .patterns import Patterns
+from .tree import tree_of
 
-CELLS_AT_ONCE = 100_000  # some 150 MB at k = 5; classes are taken whole
+CELLS_AT_ONCE = 200_000  # up to 200 MB at k = 5; classes are taken whole
 LARGEST_K = 1_000
-BYTES_A_STATE = 42  # of a cell and of what its region may release and hand up, as measured
+BYTES_A_CELL, BYTES_A_STATE = 500, 15  # of a cell, and of what its region may release and hand up: the most measured
 # Whether what more is asked of a label holds: called with the cells (positions in the profile) that show some labels,
 # the label of each and the number of labels; gives a boolean for each label. More records must never make it false.
 Holds = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
@@ -34,7 +35,7 @@ Holds = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
 def cells_within(megabytes: int, k: int) -> int:
     """How many cells may be worked out at a time in so much memory, no more than CELLS_AT_ONCE; at least 1."""
     states = (k + 1) * ((k if k <= LARGEST_K_IN_PARTS else 0) + 1)
-    return max(min(CELLS_AT_ONCE, megabytes * 1_000_000 // (BYTES_A_STATE * states)), 1)
+    return max(min(CELLS_AT_ONCE, megabytes * 1_000_000 // (BYTES_A_CELL + BYTES_A_STATE * states)), 1)
 
 
 def nest(
@@ -83,19 +84,21 @@ def nest_by_losses(
         )
     counts = profile.counts
     records = counts.data if requirement is None else requirement.members_of_cells(counts.data)
-    inside = levels.crosswalks[0].region_of >= 0
-    # The cells class by class, in linear time: the position of each, and its area.
-    by_class = sparse.csr_matrix((_positions(counts.nnz), counts.indices, counts.indptr), shape=counts.shape).tocsc()
+    tree, patterns = tree_of(levels.region_of, losses), patterns_for(k)
+    by_class, in_order = cells_by_class(profile, levels)
     level_of = np.full(counts.nnz, SUPPRESSED, np.int8)
-    for first, last in _chunks(by_class.indptr, at_once):
+    for first, last in class_stretches(by_class.indptr, at_once):
         start, stop = by_class.indptr[first], by_class.indptr[last]
-        area = by_class.indices[start:stop]
+        area = in_order[by_class.indices[start:stop]]
         class_of = np.repeat(np.arange(last - first), np.diff(by_class.indptr[first : last + 1]))
-        there = inside[area]
+        there = tree.place[area] >= 0
         cells = by_class.data[start:stop][there]
         if len(cells):
-            of_cells = ProfileCells(area[there].astype(np.int64), class_of[there], records[cells].astype(np.int64))
-            level_of[cells] = levels_by_chance(of_cells, levels.region_of, losses, k, ties)
+            of_cells = ProfileCells(area[there], class_of[there], records[cells].astype(np.int64))
+            if ties is None:
+                level_of[cells] = best_levels(of_cells, tree, k, of_cells.area, patterns)
+            else:
+                level_of[cells] = levels_by_chance(of_cells, levels.region_of, losses, k, ties, patterns)
         part(progress, 0.0, 0.9)(stop / max(counts.nnz, 1))
     del by_class
     if requirement is not None and requirement.asks_for_more:
@@ -108,21 +111,26 @@ def nest_by_losses(
 
 
 def levels_by_chance(
-    cells: ProfileCells, region_of: Sequence[np.ndarray], losses: Sequence[np.ndarray], k: int, ties: Ties
+    cells: ProfileCells,
+    region_of: Sequence[np.ndarray],
+    losses: Sequence[np.ndarray],
+    k: int,
+    ties: Ties = None,
+    patterns: Patterns | None = None,
 ) -> np.ndarray:
-    """`best_levels`, which takes the first of equal choices, of cells and regions in the order of `ties`."""
+    """`best_levels`, which takes the first of equal choices, of cells and regions in the order of `ties`.
+
+    region_of, losses : of each level, as `tree_of` takes them
+    """
     if ties is None:
-        return best_levels(cells, region_of, losses, k)
-    order = ranks(len(cells.area), ties)
+        return best_levels(cells, tree_of(region_of, losses), k, patterns=patterns)
+    turn = np.argsort(ranks(len(cells.area), ties))
     regions, renumbered = [], []
     for of_area, loss in zip(region_of, losses):
         rank = ranks(len(loss), ties)
         regions.append(np.where(of_area >= 0, rank[of_area], -1))
         renumbered.append(loss[np.argsort(rank)])
-    mixed = ProfileCells(cells.area[order], cells.class_of[order], cells.records[order])
-    level_of = np.empty(len(order), np.int64)
-    level_of[order] = best_levels(mixed, regions, renumbered, k)
-    return level_of
+    return best_levels(cells, tree_of(regions, renumbered), k, turn, patterns)
 
 
 def lift(profile: Profile, levels: Levels, level_of: np.ndarray, holds: Holds) -> np.ndarray:
@@ -192,16 +200,3 @@ def _failing(
     keys = levels.crosswalks[level].region_of[area[cells]] * (int(class_of.max()) + 1) + class_of[cells]
     labels, label = np.unique(keys, return_inverse=True)
     return cells[~holds(cells, label.reshape(-1), len(labels))[label.reshape(-1)]]
-
-
-def _positions(n_cells: int) -> np.ndarray:
-    return np.arange(n_cells, dtype=np.int32 if n_cells < 2**31 else np.int64)
-
-
-def _chunks(starts: np.ndarray, at_once: int) -> Iterator[tuple[int, int]]:
-    """Stretches of whole classes that hold about `at_once` cells; starts : (C + 1,), the first cell of each class."""
-    first = 0
-    while first < len(starts) - 1:
-        last = max(int(np.searchsorted(starts, starts[first] + at_once, side="right")) - 1, first + 1)
-        yield first, last
-        first = last

@@ -26,7 +26,10 @@ MOST_ROUNDS = 50
 
 
 def parse_margins(text: str, quasi_identifiers: Sequence[str]) -> list[tuple[str, ...]]:
-    """Margins written `age;sex, ethnicity` as sets of quasi-identifiers. Raises InputError for names there are not."""
+    """Margins written `age;sex, ethnicity` as sets of quasi-identifiers, none for an empty text.
+
+    Raises InputError for names there are not, and for a text without names.
+    """
     margins = []
     for part in text.split(","):
         names = tuple(name.strip() for name in part.split(";") if name.strip())
@@ -41,6 +44,14 @@ def parse_margins(text: str, quasi_identifiers: Sequence[str]) -> list[tuple[str
             )
         if names:
             margins.append(names)
+    if text.strip() and not margins:
+        raise InputError(
+            tr(
+                "PUBLISHED_MARGINS is “{text}”, which names no quasi-identifier: write sets of them, such as age;sex, "
+                "ethnicity, or leave it empty.",
+                text=text,
+            )
+        )
     return margins
 
 
@@ -58,6 +69,8 @@ def hold_against_margins(
     smallest class that is shown, again and again. A margin with fewer than k records in all cannot be mended: it is
     published.
     """
+    if not margins:
+        return plan, 0
     crosswalk, profile, k = plan.levels.crosswalks[-1], plan.profile, plan.k
     area = area_of_cells(profile)
     inside = np.flatnonzero(crosswalk.region_of[area] >= 0)

@@ -118,10 +118,15 @@ def check_no_area_copy(table: RecordTable, areas: Areas, area_codes: np.ndarray)
         texts = np.array([identifier_text(value) for value in column.categories], dtype=object)
         position = areas.codes_of(texts)
         if (position >= 0).any() and np.mean(position[column.codes[inside]] == area_codes[inside]) > 0.5:
-            raise InputError(
-                tr(
-                    "Field “{name}” holds the identifier of the record's area: the release would show the "
-                    "very areas it is meant to hide. Take it out.",
-                    name=name,
-                )
-            )
+            raise area_copy(name)
+
+
+def area_copy(name: str) -> InputError:
+    """What is said of a released field that repeats the record's area."""
+    return InputError(
+        tr(
+            "Field “{name}” holds the identifier of the record's area: the release would show the "
+            "very areas it is meant to hide. Take it out.",
+            name=name,
+        )
+    )

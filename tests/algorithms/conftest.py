@@ -10,7 +10,7 @@ from types import TracebackType
 
 import numpy as np
 import pytest
-from osgeo import gdal
+from osgeo import gdal, ogr
 from qgis.core import (
     QgsApplication,
     QgsCoordinateReferenceSystem,
@@ -50,13 +50,14 @@ def provider(qgis_app, qgis_processing):
 
 
 @pytest.fixture
-def told_by_gdal(qgis_app):
-    """Errors of GDAL go to its handlers, as those do that QGIS causes; later versions raise them in Python instead."""
-    raised = gdal.GetUseExceptions()
-    gdal.DontUseExceptions()
+def gdal_raises(qgis_app):
+    """Errors of GDAL are raised in Python, as another plugin may have asked for, and as later versions do."""
+    before = [module for module in (gdal, ogr) if not module.GetUseExceptions()]
+    for module in before:
+        module.UseExceptions()
     yield
-    if raised:
-        gdal.UseExceptions()
+    for module in reversed(before):  # the last one first
+        module.DontUseExceptions()
 
 
 @dataclass

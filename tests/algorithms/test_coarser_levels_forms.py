@@ -269,6 +269,71 @@ def test_with_a_register_it_is_refused_before_anything_is_read(nested, tmp_path)
     assert not register.exists()
 
 
+@pytest.fixture
+def stepped(run, town):
+    """stepped(crosswalk, **parameters): vbas:releaserecords over the town, with what the test changes."""
+
+    def one(crosswalk, **changes):
+        parameters = {
+            "RECORDS": town.record_layer(),
+            "RECORD_REGION": "home",
+            "QUASI_IDENTIFIERS": ["sex", "age"],
+            "KEEP_FIELDS": ["diagnosis"],
+            "REGIONS": town.area_layer(),
+            "REGION_ID": "da",
+            "POPULATION": "people",
+            "HIERARCHIES": make_layer(TABLE),
+            "LEVELS_COARSER": LEVELS,
+            "CROSSWALK": crosswalk,
+            "RELEASED_RECORDS": "memory:",
+            **changes,
+        }
+        return run("releaserecords", **{name: value for name, value in parameters.items() if value is not None})
+
+    return one
+
+
+@pytest.mark.parametrize("more", [{}, {"GENERALISE": ["age", 1], "LEVELS_COARSER": ["age", 2, "sex", 1], "K": 12}])
+def test_by_its_crosswalk_it_is_the_same_release(nested, stepped, tmp_path, more):
+    """The crosswalk repeats the largest regions for each such level; so does one without these levels not."""
+    whole = nested(KEEP_FIELDS=["diagnosis"], **more)
+    page = tmp_path / "page.html"
+    alone = nested(**{**more, "LEVELS_COARSER": None})
+    for crosswalk in (whole.layer("CROSSWALK"), alone.layer("CROSSWALK")):
+        again = stepped(crosswalk, RELEASE_REPORT=str(page), **more)
+        assert again.rows("RELEASED_RECORDS") == whole.rows("RELEASED_RECORDS")
+        assert again.results["DISCERNIBILITY"] == whole.results["DISCERNIBILITY"]
+        assert "at level 2" in page.read_text(encoding="utf-8")
+        page.unlink()
+    told = next(line for line in whole.log if "are shown with coarser values" in line)
+    assert told in again.log
+
+
+def test_over_one_level_of_regions_the_levels_show_coarser_values(stepped, town):
+    crosswalk = [{"da": one, "vbas_region_1": i // 12} for i, one in enumerate(town.identifiers)]
+    layer = make_layer({"da": [row["da"] for row in crosswalk], "vbas_region": [i // 12 for i in range(36)]})
+    done = stepped(layer, REGIONS=None, REGION_ID=None, POPULATION=None, KEEP_FIELDS=None, K=12)
+    repeated = [
+        {"da": row["da"], **{f"vbas_region_{i}": row["vbas_region_1"] for i in range(1, 5)}} for row in crosswalk
+    ]
+    shown_at, suppressed, n_regional = recount(done.rows("RELEASED_RECORDS"), repeated, town.records, 12)
+    assert n_regional == 1 and set(shown_at) > {1} and done.results["N_SUPPRESSED"] == suppressed
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"REGISTER": "earlier.gpkg"}, "LEVELS_COARSER and REGISTER do not go together"),
+        ({"PUBLISHED_MARGINS": "age"}, "LEVELS_COARSER and PUBLISHED_MARGINS do not go together"),
+        ({"HIERARCHIES": None}, "nothing says what its coarser values are"),
+    ],
+)
+def test_what_does_not_fit_by_a_crosswalk_ends_in_a_sentence(stepped, town, changes, words):
+    layer = make_layer({"da": town.identifiers, "vbas_region": [i // 12 for i in range(36)]})
+    with pytest.raises(QgsProcessingException, match=words):
+        stepped(layer, **changes)
+
+
 def test_under_one_level_it_has_no_effect_and_says_so(nested):
     done = nested(RELEASE="one level")
     assert any(line.startswith("LEVELS_COARSER = ") and "has no effect" in line for line in done.log)

@@ -52,6 +52,42 @@ def both(there, run, grid, tmp_path):  # noqa: F811
     return one
 
 
+@pytest.mark.parametrize(
+    ("more", "of_nested", "of_one"),
+    [
+        ({}, 148, 38),
+        ({"GENERALISE": ["age", "1"], "LEVELS_COARSER": ["age", "2", "sex", "1"]}, 440, 112),
+        ({"REPORT": "page.html"}, 148, 38),
+    ],
+)
+def test_last_levels_of_coarser_values_are_released_as_of_a_layer(
+    both, grid, crosswalk, levels, tmp_path, more, of_nested, of_one
+):
+    given = {"HIERARCHY_RULES": ["age", "bands 3 6", "sex", "*"], "LEVELS_COARSER": ["age", "1", "sex", "1"], **more}
+    if "REPORT" in given:
+        given |= {"REGIONS": grid[0], "REGION_ID": "da", "REPORT": str(tmp_path / "page.html")}
+    for name, regions, k in (("nested", levels, of_nested), ("one", crosswalk, of_one)):
+        ours, theirs, run, plain = both(name, CROSSWALK=regions, K=k, **given)
+        assert ours == theirs
+        assert max(dict(row)["vbas_level"] for row in ours) > (2 if name == "nested" else 1)
+        told = [next(line for line in one.log if "are shown with coarser values" in line) for one in (run, plain)]
+        assert told[0] == told[1]
+        assert run.results["N_SUPPRESSED"] == plain.results["N_SUPPRESSED"]
+        assert run.results["DISCERNIBILITY"] == plain.results["DISCERNIBILITY"]
+    if "REPORT" in given:
+        assert "Who is shown coarser" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_what_last_levels_of_coarser_values_do_not_go_with_is_said_before_anything_is_counted(there, levels, tmp_path):  # noqa: F811
+    given = {"CROSSWALK": levels, "LEVELS_COARSER": ["age", "1"], "DESTINATION": str(tmp_path / "released.parquet")}
+    for name, value in (("REGISTER", str(tmp_path / "r.gpkg")), ("PUBLISHED_MARGINS", "age")):
+        with pytest.raises(QgsProcessingException, match=f"LEVELS_COARSER and {name} do not go together"):
+            there("releasedatabase", RECORD_REGION="no such field", **given, **{name: value})
+    with pytest.raises(QgsProcessingException, match="nothing says what its coarser values are"):
+        there("releasedatabase", **given)
+    assert {one.name for one in tmp_path.iterdir()} == {"people.parquet"}
+
+
 @pytest.mark.parametrize("nested", [False, True])
 def test_coarser_values_are_released_as_of_a_layer(both, crosswalk, levels, nested):
     ours, theirs, run, plain = both(CROSSWALK=levels if nested else crosswalk, **COARSER)

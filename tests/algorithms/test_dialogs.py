@@ -259,6 +259,11 @@ COARSER = {
     "HIERARCHIES": "@coarser",
     "HIERARCHY_RULES": ["age_group", "other below 200"],
 }
+COARSER_LEVELS = {
+    "HIERARCHIES": "@coarser",
+    "LEVELS_COARSER": ["age_group", "1", "sex", "1"],
+    "HIERARCHY_RULES": ["age_group", "other below 200"],
+}
 OTHERS = {
     "anonymize, shown coarser": {**REGIONS, **PEOPLE, **COARSER},
     "anonymize, nested and shown coarser": {**REGIONS, **PEOPLE, **NESTED, **COARSER},
@@ -270,9 +275,7 @@ OTHERS = {
         **REGIONS,
         **PEOPLE,
         **NESTED,
-        "HIERARCHIES": "@coarser",
-        "LEVELS_COARSER": ["age_group", "1", "sex", "1"],
-        "HIERARCHY_RULES": ["age_group", "other below 200"],
+        **COARSER_LEVELS,
     },
     "anonymize, nested from fields": {**REGIONS, **PEOPLE, **NESTED, "LEVEL_FIELDS": ["area", "district"]},
     "anonymize, nested from a configuration": {
@@ -308,6 +311,14 @@ OTHERS = {
         "SENSITIVE": "sex",
         "QUASI_IDENTIFIERS": "age_group",
         "L_DIVERSITY": 2,
+    },
+    "releaserecords, with coarser levels": {**PEOPLE, **COARSER_LEVELS, "CROSSWALK": "@levels"},
+    "releasedatabase, with coarser levels": {
+        **IN_PLACE,
+        **REGIONS,
+        **COARSER_LEVELS,
+        "CROSSWALK": "@levels",
+        "DESTINATION": "#released.parquet",
     },
     "evaluate, nested": {**REGIONS, **PEOPLE, "CROSSWALK": "@levels"},
     "anonymize, by a rule": {

@@ -147,6 +147,9 @@ def test_every_condition_names_parameters_and_choices_that_there_are(provider):
         ("anonymize", {"TIES": "secret", "PUBLISHED_MARGINS": "a"}, []),
         ("anonymize", {"TIES": "secret", "REGISTER": "r.gpkg", "REGISTER_ACTION": "repair"}, []),
         ("releaserecords", {"TIES": "secret"}, []),
+        ("releaserecords", {"HIERARCHY_RULES": ["a", "*"]}, ["HIERARCHY_RULES"]),
+        ("releaserecords", {"LEVELS_COARSER": ["a", 1], "HIERARCHY_RULES": ["a", "*"]}, []),
+        ("releasedatabase", {"LEVELS_COARSER": ["a", 1], "HIERARCHY_RULES": ["a", "*"]}, []),
         (
             "releasedatabase",
             {

@@ -245,7 +245,7 @@ def test_text_that_a_format_would_cut_is_refused(released, tmp_path, suffix, val
 
 @pytest.mark.parametrize("suffix", [".gpkg", ".csv"])
 @pytest.mark.parametrize(
-    "value", ["ends in a blank ", "x" * 200_000, "a\nb", 'say "no"', "a,b;c", "=1+1", "01", "NULL"]
+    "value", ["ends in a blank ", "x" * 200_000, "a\nb", 'say "no"', "a,b;c", "+1+1", "01", "NULL"]
 )
 def test_any_other_text_is_kept(released, tmp_path, suffix, value):
     layer = layer_of(QgsField("x", QVariant.Type.String), ["good"] * 6 + [value] * 6)

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import csv
+import gzip
+import os
 import re
+import shutil
+import subprocess
 import zipfile
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from qgis.core import QgsProcessingException
 
 from .conftest import make_layer
 
-FORMULAS = ["=1+1", "=cmd|' /C calc'!A0", "+1+1", "-2-3", "@SUM(1)", "\t=1+1", '=HYPERLINK("http://127.0.0.1:9/")']
+RUN = ["=1+1", "=cmd|' /C calc'!A0", "+cmd|' /C calc'!A0", "@SUM(1)", "\t=1+1", '=HYPERLINK("http://127.0.0.1:9/")']
+COMPUTED = ["+1+1", "-2-3", "- other (say which)", "@home"]
+FORMULAS = [*RUN, *COMPUTED]
 HARMLESS = ["-5", "+3.5", "a=b", "under 5"]
 
 
@@ -39,7 +46,16 @@ def warnings_of(done):
     return [line for line in done.log if "may run as formulas" in line]
 
 
-@pytest.mark.parametrize("text", FORMULAS)
+@pytest.mark.parametrize("text", RUN)
+@pytest.mark.parametrize("where", ["value", "name"])
+def test_what_every_spreadsheet_program_runs_is_refused_in_a_csv(released, tmp_path, text, where):
+    words = r"released\.csv would hold texts that spreadsheet programs run|cannot be written: rename it first"
+    with pytest.raises(QgsProcessingException, match=words):
+        released(*((["x"], "released.csv", text) if where == "name" else ([text], "released.csv")))
+    assert list(Path(tmp_path).iterdir()) == []
+
+
+@pytest.mark.parametrize("text", COMPUTED)
 def test_a_csv_holds_the_very_text_and_the_log_warns(released, tmp_path, text):
     done = released([text], "released.csv")
     with (tmp_path / "released.csv").open(encoding="utf-8", newline="") as lines:
@@ -49,7 +65,7 @@ def test_a_csv_holds_the_very_text_and_the_log_warns(released, tmp_path, text):
 
 
 def test_the_name_of_a_field_is_looked_at_too(released):
-    assert warnings_of(released(["x"], "released.csv", "=1+1"))
+    assert warnings_of(released(["x"], "released.csv", "+1+1"))
 
 
 def test_numbers_and_harmless_texts_are_not_warned_of(released):
@@ -76,3 +92,71 @@ def test_what_an_ods_file_would_run_is_refused(released, tmp_path, text):
     released(FORMULAS[:1], "released.ods")
     with zipfile.ZipFile(tmp_path / "released.ods") as file:
         assert "table:formula" not in file.read("content.xml").decode()
+
+
+def opened_by_gnumeric(file, folder):
+    """The cells of a file as Gnumeric opens it: for each row the texts that it shows, and its formulas."""
+    program = shutil.which("ssconvert")
+    if program is None:
+        pytest.skip("ssconvert of Gnumeric is not installed: bash scripts/setup engines")
+    environment = {**os.environ, "HOME": str(folder), "LC_ALL": "C.UTF-8"}
+    made = folder / "opened.gnumeric"
+    done = subprocess.run(
+        [program, str(file), str(made)], capture_output=True, check=False, env=environment, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    with gzip.open(made) as lines:
+        cells = ElementTree.parse(lines).iter("{http://www.gnumeric.org/v10.dtd}Cell")
+        # A cell without a type of value is a formula.
+        found = [("ValueType" in cell.attrib, cell.text) for cell in cells]
+    return [text for is_value, text in found if is_value], [text for is_value, text in found if not is_value]
+
+
+def test_a_spreadsheet_program_runs_formulas_of_a_csv(tmp_path):
+    """Why they are refused: the program computes them as it opens the file."""
+    file = tmp_path / "rows.csv"
+    file.write_text("region,job\n" + "".join(f'1,"{text}"\n' for text in ("=1+1", "a", "=NOW()")), encoding="utf-8")
+    texts, formulas = opened_by_gnumeric(file, tmp_path)
+    assert sorted(formulas) == ["=1+1", "=now()"] and "a" in texts
+
+
+@pytest.mark.parametrize(
+    ("place", "texts"),
+    [
+        (
+            "released.csv",
+            [*COMPUTED, *HARMLESS, "'=1+1", " =1+1", "a,=1+1", 'a";=1+1', "a\n=1+1", "a\r=1+1", "a\t=1+1"],
+        ),
+        ("released.xlsx", [*FORMULAS, *HARMLESS]),
+        ("released.ods", [*FORMULAS, *HARMLESS]),
+    ],
+)
+def test_a_spreadsheet_program_runs_nothing_of_what_is_released(released, tmp_path, place, texts):
+    released(texts, place)
+    (tmp_path / "opened").mkdir()
+    found, formulas = opened_by_gnumeric(tmp_path / place, tmp_path / "opened")
+    assert formulas == []
+    if not place.endswith(".csv"):
+        assert set(texts) <= {*found, *(text.lstrip("+") for text in found)}
+
+
+def test_a_spreadsheet_program_runs_nothing_of_a_release_in_place(run, tmp_path):
+    import pyarrow
+    import pyarrow.parquet
+
+    place = tmp_path / "released.csv"
+
+    def release(texts):
+        rows = {"home": ["a"] * 12 * len(texts), "job": [text for text in texts for _ in range(12)]}
+        pyarrow.parquet.write_table(pyarrow.table(rows), tmp_path / "records.parquet")
+        crosswalk = make_layer({"home": ["a", "b"], "vbas_region": [1, 1]})
+        given = {"CONNECTION": str(tmp_path / "records.parquet"), "RECORD_REGION": "home", "QUASI_IDENTIFIERS": "job"}
+        run("releasedatabase", **given, CROSSWALK=crosswalk, DESTINATION=str(place))
+
+    for text in RUN:
+        with pytest.raises(QgsProcessingException, match="would hold texts that spreadsheet programs run"):
+            release(["x", text])
+        assert [one.name for one in tmp_path.iterdir()] == ["records.parquet"]
+    release([*COMPUTED, *HARMLESS])
+    (tmp_path / "opened").mkdir()
+    assert opened_by_gnumeric(place, tmp_path / "opened")[1] == []

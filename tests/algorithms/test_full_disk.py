@@ -129,7 +129,7 @@ def test_a_profile_has_all_rows_or_ends_in_a_sentence(run, tmp_path, temporary_d
 
 
 @pytest.mark.parametrize(("kind", "heard"), [(gdal.CE_Failure, ["No space left"]), (gdal.CE_Warning, [])])
-def test_what_gdal_says_as_it_closes_a_file_is_heard(told_by_gdal, kind, heard):
+def test_what_gdal_says_as_it_closes_a_file_is_heard(gdal_raises, kind, heard):
     """QGIS does not pass it on, and the last rows may be lost then."""
     with _errors_of_gdal() as errors:
         gdal.Error(kind, 1, "No space left.")

@@ -308,7 +308,7 @@ def test_columns_do_not_hang_on_the_chunks(chunks):
     ("kind", "text"),
     [(gdal.CE_Failure, "Read error"), (gdal.CE_Warning, "Invalid value for field age"), (gdal.CE_Warning, "A remark")],
 )
-def test_what_a_reader_reports_ends_the_run_where_rows_or_values_are_lost(told_by_gdal, kind, text):
+def test_what_a_reader_reports_ends_the_run_where_rows_or_values_are_lost(gdal_raises, kind, text):
     def read():
         with errors_of_readers("RECORDS"):
             gdal.Error(kind, 1, text)

@@ -290,7 +290,12 @@ def releasedatabase(town):
         "PROFILE": None,
         **{name: evaluate(town)[name] for name in ("CROSSWALK", "CROSSWALK_ID")},
         "DESTINATION": str(place / "released.parquet"),
+        "LEVELS_COARSER": None,
     }
+
+
+def coarser_in_place(town):
+    return {**releasedatabase(town), "LEVELS_COARSER": [town.field("group"), 2]}
 
 
 REPORTING = {
@@ -308,7 +313,12 @@ REPORTING = {
     )
 }
 # Other reports of the same algorithms.
-REPORTS = {**REPORTING, "anonymize, nested": nested, "evaluate, nested": evaluate_nested}
+REPORTS = {
+    **REPORTING,
+    "anonymize, nested": nested,
+    "evaluate, nested": evaluate_nested,
+    "releasedatabase, with coarser levels": coarser_in_place,
+}
 # The editions for release, which name fewer things.
 EDITIONS = {"anonymize, for release": anonymize, "anonymize, nested, for release": nested}
 

@@ -111,6 +111,48 @@ def test_profile_and_release_are_the_same_everywhere(run, place, columns, tmp_pa
     assert 400 < len(rows) < 800
 
 
+@pytest.mark.parametrize("kind", IN_PLACE)
+def test_last_levels_of_coarser_values_are_the_same_everywhere(run, place, columns, tmp_path, kind):
+    """Nested levels, and above them ages and then hard texts that say nothing, by all engines as by a layer."""
+    crosswalk = {
+        "area": cases.AREAS,
+        "vbas_region_1": list(range(6)),
+        "vbas_region_2": [7, 7, 7, 9, 9, 9],
+    }
+    shared = {
+        "RECORD_REGION": "area",
+        "CROSSWALK": make_layer(crosswalk),
+        "K": 12,
+        "HIERARCHY_RULES": ["age", "*", "odd", "leading characters 1 *"],
+        "LEVELS_COARSER": ["age", "1", "odd", "2"],
+    }
+    quasi = list(cases.QUASI)
+    plain = run(
+        "releaserecords",
+        **place("layer"),
+        **shared,
+        QUASI_IDENTIFIERS=quasi,
+        KEEP_FIELDS=["diagnosis"],
+        RELEASED_RECORDS="memory:",
+    )
+    expected = Counter(tuple(row.values()) for row in plain.rows("RELEASED_RECORDS"))
+    assert {row[0] for row in expected} > {1, 2}
+    given, texts = place(kind), kind == "CSV"
+    file = "released" if kind == "Spark" else "released.parquet"
+    place_of = "released" if kind == "PostgreSQL" else str(tmp_path / file)
+    done = run(
+        "releasedatabase",
+        **given,
+        **shared,
+        QUASI_IDENTIFIERS=";".join(quasi),
+        KEEP_FIELDS="diagnosis",
+        DESTINATION=place_of,
+    )
+    rows = _released(given["CONNECTION"] if kind == "PostgreSQL" else "", place_of)
+    assert shown(rows, texts) == shown(expected.elements(), texts)
+    assert done.results["N_SUPPRESSED"] == plain.results["N_SUPPRESSED"] == len(columns["area"]) - len(rows)
+
+
 def _released(server, place):
     if not server:
         return [tuple(row.values()) for row in needed("pyarrow.parquet").read_table(place).to_pylist()]
@@ -120,6 +162,25 @@ def _released(server, place):
     ):
         cursor.execute("SELECT * FROM released")
         return [tuple(row) for row in cursor.fetchall()]
+
+
+@pytest.mark.parametrize("kind", ["Parquet", "PostgreSQL", "Spark"])
+def test_a_destination_that_is_taken_is_said_before_anything_is_counted(run, place, tmp_path, monkeypatch, kind):
+    given = place(kind)
+    import vbas.algorithms.databases.releasing as job
+
+    monkeypatch.setattr(job, "counted", lambda *_: pytest.fail("it was counted"))
+    (tmp_path / "taken.parquet").mkdir()
+    taken = "people" if kind == "PostgreSQL" else str(tmp_path / "taken.parquet")
+    with pytest.raises(QgsProcessingException, match=r"DESTINATION: .*“[^”]*(people|taken.parquet)” is there already"):
+        run(
+            "releasedatabase",
+            **given,
+            RECORD_REGION="area",
+            QUASI_IDENTIFIERS="sex",
+            CROSSWALK=make_layer({"area": cases.AREAS, "vbas_region": [7] * 6}),
+            DESTINATION=taken,
+        )
 
 
 def test_a_connection_of_qgis_is_found_by_its_name(run, place, server):

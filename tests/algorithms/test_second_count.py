@@ -26,7 +26,7 @@ from qgis.core import (
 from vbas.algorithms.layers.delivery import counting, geopackage_rows, outputs, writing
 from vbas.algorithms.layers.delivery.geopackage_count import read_geopackage
 from vbas.algorithms.layers.delivery.outputs import Outputs
-from vbas.algorithms.layers.delivery.second_count import check_file
+from vbas.algorithms.layers.delivery.second_count import _Classes, check_file
 from vbas.algorithms.layers.delivery.writing import write_file
 from vbas.algorithms.layers.given import Given
 from vbas.algorithms.layers.tables import SecondCount, Table, number_fields
@@ -409,7 +409,7 @@ def test_a_row_that_lost_a_field_is_not_counted_by_the_others(qgis_app, tmp_path
     write_file(file, table, "title")
     lines = file.read_text().splitlines()
     file.write_text("\n".join([*lines[:-1], "1"]) + "\n")
-    with pytest.raises(VbasError, match="rows have lost fields"):
+    with pytest.raises(VbasError, match="a row has 1 of 4 fields"):
         check_file("RELEASED_RECORDS", file, table, check)
 
 
@@ -552,3 +552,14 @@ def test_missing_numbers_of_a_computed_field_never_join_runs(qgis_app, tmp_path,
     write_file(tmp_path / "rows.gpkg", table, "rows")
     with closing(sqlite3.connect(tmp_path / "rows.gpkg")) as connection:
         assert [number for (number,) in connection.execute("SELECT number FROM rows")] == [1.5, 1.5, None, None, 2.0]
+
+
+@pytest.mark.parametrize("given", [[1, 1.0], [1, True], ["1", 1], [1.0, True, None], ["a", "A", "a "]])
+@pytest.mark.parametrize("at_once", [True, False])
+def test_values_that_python_takes_for_one_are_several_classes(given, at_once):
+    """1 == 1.0 == True: a database may give back either, and each is a class of its own."""
+    rows = [(1, value) for value in given]
+    found = _Classes(SecondCount(2, 2), 2)
+    for some in [rows] if at_once else [[row] for row in rows]:
+        found.add(some)
+    assert sorted(found.sizes.values()) == [1] * len(given)

@@ -186,6 +186,17 @@ def test_a_table_that_vanishes_waits_or_is_said(server, sql):
     assert tables(sql) == {"people", "broken"}
 
 
+def test_a_table_cannot_be_dropped_in_between(server, sql):
+    """The transaction holds it: who drops it waits until the release is there."""
+    with open_engine(server, "people") as engine:
+        matched = match_in_place(count_in_place(engine, FIELDS), areas())
+        sql("SET lock_timeout = 200")
+        with pytest.raises(dbapi.Error, match="lock timeout"):
+            sql("DROP TABLE people")
+        release_in_place(matched, plan_of(matched.profile), "released")
+    assert tables(sql) == {"people", "released"}
+
+
 def test_a_connection_that_is_ended_leaves_nothing(server, sql, monkeypatch):
     """The administrator ends the backend while it writes."""
     engine = import_module("vbas.core.engines.postgres").Postgres

@@ -7,6 +7,8 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from datetime import date, datetime, timezone
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -126,6 +128,34 @@ def test_values_are_told_apart_as_they_are_shown(spark, tmp_path):
         spark.session.sql("DROP VIEW towns")
 
 
+def test_values_are_written_as_what_they_were(spark, tmp_path):
+    """They travel as codes: a type that comes back as another, or a text as another text, would be seen here."""
+    arrow = needed("pyarrow")
+    moment, utc = datetime(2020, 1, 2, 3, 4, 5, 678), datetime(1999, 7, 1, tzinfo=timezone.utc)
+    rows = arrow.table(
+        {
+            "area": ["00"] * 8,
+            "day": arrow.array([None, date(1066, 10, 14)] * 4, arrow.date32()),
+            "moment": arrow.array([None, moment] * 4, arrow.timestamp("us")),
+            "utc": arrow.array([utc, None] * 4, arrow.timestamp("us", tz="UTC")),
+            "size": arrow.array([Decimal("1.50"), Decimal("2.00")] * 4, arrow.decimal128(10, 2)),
+            "yes": [True, None] * 4,
+            "small": arrow.array([1, 2] * 4, arrow.int16()),
+            "real": arrow.array([0.5, -1.25] * 4, arrow.float32()),
+            "text": ["\n\"'\\x", ""] * 4,
+            "none": arrow.array([None] * 8, arrow.string()),
+        }
+    )
+    (tmp_path / "in").mkdir()
+    pq.write_table(rows, tmp_path / "in" / "1.parquet")
+    fields = RecordFields("area", tuple(rows.column_names[1:]))
+    _, done = run(spark.driver, tmp_path / "in", tmp_path / "out", fields)
+    written = pq.read_table(done.place)
+    for name in fields.quasi_identifiers:
+        assert written[name].type == rows[name].type
+        assert Counter(written[name].to_pylist()) == Counter(rows[name].to_pylist())
+
+
 def test_values_get_into_no_message_and_no_log(spark, tmp_path, capfd):
     columns = {"area": cases.AREAS, "sex": ["F"] * 6, "records": ["1", SECRET, "1", "1", "1", "1"]}
     (tmp_path / "in").mkdir()
@@ -157,6 +187,26 @@ def test_records_that_change_or_vanish_in_between_are_refused(spark, folder, tmp
     with pytest.raises(Exception, match="foretold"):
         run(spark.driver, folder, tmp_path / "out", FEW)
     assert left(tmp_path) == []
+
+
+@pytest.mark.parametrize("way", ["driver", "connect"])
+def test_a_table_that_is_dropped_in_between_is_said(spark, folder, way):
+    """Between the profile and the release: one sentence, and no table of ours is left."""
+    spark.session.read.parquet(str(folder)).write.saveAsTable("leaving")
+    try:
+        with pytest.raises(EngineError, match=r"(gone|changed|42P01|no such table)[^\n]*\.$") as error:
+            run(
+                getattr(spark, way),
+                "leaving",
+                "never",
+                FEW,
+                between=lambda: spark.session.sql("DROP TABLE leaving PURGE"),
+            )
+        assert "\n" not in str(error.value)
+        assert not spark.session.catalog.listTables()
+    finally:
+        for name in ("leaving", "never"):
+            spark.session.sql(f"DROP TABLE IF EXISTS {name}")
 
 
 def test_a_destination_is_never_replaced(spark, folder, tmp_path, monkeypatch):

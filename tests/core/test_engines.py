@@ -264,6 +264,21 @@ def test_a_table_that_changes_in_between_is_refused(parquet, tmp_path, monkeypat
     assert [path.name for path in tmp_path.iterdir()] == ["people.parquet"]
 
 
+def test_files_that_vanish_in_between_are_said(parquet, tmp_path):
+    with open_engine(str(parquet)) as engine:
+        matched = match_in_place(count_in_place(engine, FIELDS), areas())
+        parquet.unlink()
+        with pytest.raises(EngineError, match=r"^[^\n]*nothing was written[^\n]*\.$"):
+            release_in_place(matched, plan_of(matched.profile, False), str(tmp_path / "out.parquet"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_rights_that_are_missing_are_said(parquet):
+    """No user may make a file there, not even root."""
+    with pytest.raises(EngineError, match=r"^DuckDB: [^\n]*: nothing was written\.$"):
+        run(parquet, "/proc/self/out.parquet")
+
+
 def test_a_destination_is_never_replaced(parquet, tmp_path, monkeypatch):
     (tmp_path / "out.parquet").write_text("mine")
     with pytest.raises(InputError, match="is there already"):

@@ -8,14 +8,19 @@ import numpy as np
 import pytest
 
 from vbas.core.engines import open_engine
-from vbas.core.engines.coarsening import coarser_in_place
+from vbas.core.engines.coarsening import as_text_in_place, coarser_in_place
 from vbas.core.engines.fields import RecordFields
 from vbas.core.engines.profiling import count_in_place, match_in_place, requirement_in_place
 from vbas.core.engines.releasing import release_in_place
+from vbas.core.engines.showing import CoarserLevels
 from vbas.core.errors import InputError
 from vbas.core.generalising.collapsing import generalise_records
-from vbas.core.generalising.hierarchies import make_hierarchy
+from vbas.core.generalising.hierarchies import make_hierarchy, text_of
+from vbas.core.generalising.texts import with_values_as_text
+from vbas.core.nesting.coarser import nest_coarser, release_coarser
+from vbas.core.nesting.places import places_of
 from vbas.core.nesting.planning import nest
+from vbas.core.nesting.views import as_shown
 from vbas.core.plan import suppress
 from vbas.core.release import apply
 
@@ -30,13 +35,20 @@ FIELDS = RecordFields("area", cases.QUASI, ("diagnosis",))
 
 
 def hierarchies(categories):
-    """Of the hard texts: by their length, the missing one missing; of ages: one value, which hides the missing."""
+    """Of the hard texts: by their length, of missing ones none; of ages: one value, which hides the missing one."""
     odd, age = (list(categories[i]) for i in (1, 2))
-    by_length = [None if value is None else f"{min(len(str(value)), 3)} long" for value in odd]
+    texts = [text_of(value) for value in odd]
+    by_length = [None if text is None else f"{min(len(text), 3)} long" for text in texts]
     return {
         "odd": make_hierarchy("odd", categories[1], [by_length, ["*"] * len(odd)]),
         "age": make_hierarchy("age", categories[2], [["*"] * len(age)]),
     }
+
+
+def hierarchies_of(quasi, categories):
+    """The same, of some of the quasi-identifiers in any order."""
+    given = dict(zip(quasi, categories))
+    return hierarchies([given.get(name, ()) for name in cases.QUASI])
 
 
 @pytest.fixture(scope="module")
@@ -95,6 +107,57 @@ def test_shown_coarser_as_of_arrays(place, node, nested):
         release_in_place(matched, plan_of(matched.profile), destination, nested)
     expected = cases.rows_of(apply(plan_of(records.profile), records), levels, nested)
     assert Counter(tuple(row.values()) for row in read().to_pylist()) == expected
+
+
+@pytest.mark.parametrize("odd", [0, 1])
+@pytest.mark.parametrize("quasi", [cases.QUASI, ("age", "odd")])
+def test_last_levels_show_coarser_values_as_arrays_do(place, odd, quasi):
+    """Every row shows what its level does; a value that only some levels show is one more code."""
+    columns = cases.people()
+    address, table, destination, read = place(columns)
+    records = cases.in_memory(columns, quasi=quasi)
+    before, names = dict.fromkeys(quasi, 0) | {"odd": odd}, ["age", "odd"]
+    node = list(before.values())
+    levels, fields = cases.two_levels(), RecordFields("area", quasi, ("diagnosis",))
+
+    def levels_of(found):
+        """The hierarchies of what is shown: above what all records show coarser."""
+        return {name: one.above(before[name]) for name, one in hierarchies_of(quasi, found).items()}
+
+    def planned(profile, hierarchies):
+        places = places_of(profile, levels, hierarchies, [("age", 1), ("odd", 2 - odd)])
+        return nest_coarser(cases.areas(), places, 40, "non-uniform entropy"), places
+
+    ours = levels_of(records.profile.categories)
+    shown = generalise_records(records, hierarchies_of(quasi, records.profile.categories), node, cases.areas())
+    shown, ours = with_values_as_text(shown, ours, names, cases.areas())
+    plan, places = planned(shown.profile, ours)
+    with open_engine(address, table) as engine:
+        found = count_in_place(engine, fields)
+        coarser = coarser_in_place(found, hierarchies_of(quasi, found.categories), node)
+        text, theirs = as_text_in_place(coarser, levels_of(found.categories), names)
+        matched = match_in_place(text, cases.areas(), k=40)
+        assert cases.same_profile(matched.profile, shown.profile)
+        here, there = planned(matched.profile, theirs)
+        done = release_in_place(matched, as_shown(here, there), destination, True, coarser=CoarserLevels(here, there))
+    release = release_coarser(plan, places, shown)
+    assert {level: held.records for level, held in done.levels.items()} == Counter((release.level + 1).tolist())
+    assert max(done.levels) > 2, "nothing is shown coarser here"
+    assert Counter(tuple(row.values()) for row in read().to_pylist()) == cases.rows_of(release, places.levels, True)
+
+
+def test_a_kept_field_that_gives_back_what_last_levels_take_is_refused(place):
+    columns = cases.people()
+    columns["diagnosis"] = [None if one is None else f"type {one}" for one in columns["age"]]
+    address, table, destination, _ = place(columns)
+    with open_engine(address, table) as engine:
+        found = count_in_place(engine, FIELDS)
+        text, above = as_text_in_place(found, hierarchies(found.categories), ["age"])
+        matched = match_in_place(text, cases.areas(), k=40)
+        places = places_of(matched.profile, cases.two_levels(), above, [("age", 1)])
+        plan = nest_coarser(cases.areas(), places, 40, "non-uniform entropy")
+        with pytest.raises(InputError, match="gives back what coarser values take"):
+            release_in_place(matched, as_shown(plan, places), destination, True, coarser=CoarserLevels(plan, places))
 
 
 def test_sensitive_values_and_persons_are_counted_in_what_is_shown(place):

@@ -17,7 +17,7 @@ FILES = sorted(path for folder in ("core", "algorithms", "vbas_plugin") for path
 PROSE = re.compile(r"[A-Za-zé]{2,},? [a-z]{2,}")
 # SQL, and markup without words.
 CODE = re.compile(
-    r"\s*(SELECT|INSERT|UPDATE|DELETE|PRAGMA|CREATE|DROP|ATTACH|SET|CASE|BEGIN|typeof|<svg|<div|<tr|<ul)\b"
+    r"\s*(SELECT|INSERT|UPDATE|DELETE|PRAGMA|CREATE|DROP|ATTACH|SET|CASE|BEGIN|typeof|CAST|<svg|<div|<tr|<ul)\b"
 )
 # What marks a text: `as_data` is English in data, and shown through `tr`.
 MARKS = ("tr", "plural", "as_data")
@@ -50,6 +50,7 @@ WORDS = {
     "stopped sparkcontext",
     "{}<table cellspacing='0' cellpadding='0'>{}</table>",
     *("invalid value", "invalid content", "out of range", "AS size, COUNT(*) AS n FROM"),
+    *("repeatable read", "AS vbas_query"),
     *("combine_codes needs at least one array of codes", "population of the areas", '{}<ul class="legend">{}</ul>'),
 }
 

@@ -15,7 +15,7 @@ from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.neighbours import point_neighbours
-from vbas.core.nesting.optimum import ProfileCells, best_levels
+from vbas.core.nesting.optimum import ProfileCells
 from vbas.core.nesting.planning import levels_by_chance, nest
 from vbas.core.plan import suppress
 from vbas.core.privacy.margins import hold_against_margins
@@ -58,7 +58,7 @@ def test_the_outsider_counts_origins_as_trying_them_all_does():
     there = cells.records > 0
     cells = ProfileCells(cells.area[there], cells.class_of[there], cells.records[there])
     wanted = release.told(np.zeros(1, np.int64), np.array([release.first[1]]), np.array([20]), 1)[0]
-    again = np.flatnonzero(release.made_again(cells, 21, best_levels) == wanted)
+    again = np.flatnonzero(release.made_again(cells, 21, levels_by_chance) == wanted)
     assert again.tolist() == [1, 2, 3, 4, 16, 17, 18, 19]  # nearly all live in one of the two
     found = outsider(release, n_labels=1, draws=2000)
     assert found.attacked == 20 and found.sure == 0 and found.method in (2, 18)

@@ -167,8 +167,9 @@ def test_a_coarser_value_that_is_the_area_is_refused():
     hierarchy = make_hierarchy("age", AGES, [["a", "b", "b", None]])
     places = places_of(records.profile, levels, {"age": hierarchy}, [("age", 1)])
     with pytest.raises(InputError, match="“age” holds the identifier of the record's area"):
-        check_no_area_shown(places, records, areas)
-    check_no_area_shown(places_of(records.profile, levels, HIERARCHIES, [("age", 1)]), records, areas)
+        check_no_area_shown(places, records.table, areas, np.array([0, 1, 2, 0]))
+    others = places_of(records.profile, levels, HIERARCHIES, [("age", 1)])
+    check_no_area_shown(others, records.table, areas, np.array([0, 1, 2, 0]))
 
 
 def test_a_plan_without_coarser_levels_is_the_nested_plan():

@@ -16,6 +16,7 @@ def main():
     arguments.add_argument("--seed", default=SEED)
     arguments.add_argument("--first", type=int, default=0, help="the number of the first case")
     arguments.add_argument("--case", type=int, help="run this case alone, and tell all of it")
+    arguments.add_argument("--only", help="run the cases of this form alone, such as checkreleases")
     asked = arguments.parse_args()
     from .starting import toolbox
 
@@ -32,8 +33,10 @@ def main():
             print(outcome.foreign)
         for one in found:
             print(f"case {number} ({case.algorithm}): {one}", flush=True)
+        if number % 1_000 == 0 and not alone:
+            print(f"up to {number}", flush=True)
 
-    tally = run_cases(asked.seed, numbers, tell)
+    tally = run_cases(asked.seed, numbers, tell, asked.only)
     print(f"seed {asked.seed}, cases {numbers[0]} to {numbers[-1]}")
     print("\n".join(tally.lines()), flush=True)
     sys.stdout.flush()

@@ -6,14 +6,18 @@ from vbas.algorithms.catalogue import ALGORITHMS
 
 from . import people
 from .dice import Dice
+from .earlier import earlier_register
 from .given import Case, Table
+from .invented import generate, microdata
+from .registers import drawn_register
 from .settings import PLACES, fill
+from .several import check_several
 from .town import Town
 
 # How often a form is drawn; what releases, more often.
 WEIGHTS = {"anonymize": 30, "releaserecords": 12, "flattenrelease": 5, "releasedatabase": 3, "donutmask": 6}
-WEIGHTS |= {"partitioncells": 5, "evaluate": 5, "compare": 2, "nestlevels": 5, "aggregate": 5, "demonstrationcity": 0.2}
-WEIGHTS |= {"profiledatabase": 1, "donutaudit": 2, "checkrelease": 4}
+WEIGHTS |= {"partitioncells": 5, "evaluate": 5, "compare": 3, "nestlevels": 5, "aggregate": 5, "demonstrationcity": 0.2}
+WEIGHTS |= {"donutaudit": 2, "checkrelease": 4, "checkreleases": 4, "editregister": 2, "generaterecords": 2}
 
 
 def case_of(seed, number):
@@ -23,15 +27,18 @@ def case_of(seed, number):
     name = dice.choices(ids, [WEIGHTS.get(one, 1) for one in ids])[0]
     form = next(one for one in ALGORITHMS if name == one.ID)()
     form.initAlgorithm({})
-    drawn = FORMS.get(name, lambda town: {})(Town(dice))
+    town = Town(dice)
+    drawn = FORMS.get(name, lambda town: {})(town)
     parameters = {one: value for one, value in drawn.items() if form.parameterDefinition(one) is not None}
     for definition in form.parameterDefinitions():
         fill(dice, definition, parameters)
-    return Case(name, parameters, dice.random() * 100 if dice.chance(0.02) else None)
+    return Case(name, parameters, dice.random() * 100 if dice.chance(0.02) else None, town.known)
 
 
 def _anonymize(town):
     given = {**town.regions(), **town.people()}
+    if town.dice.chance(0.06):
+        given["REGISTER"] = earlier_register(town)
     given["COMBINATION"] = town.dice.pick("custom", "custom", "all-rounder", "fastest", "least suppression")
     if town.dice.chance(0.35):
         given["RELEASE"] = "nested levels"
@@ -45,7 +52,8 @@ def _anonymize(town):
 
 
 def _release(town):
-    return {**town.people(), "CROSSWALK": town.crosswalk(), **town.regions(optional=True)}
+    given = {**town.people(), "CROSSWALK": town.crosswalk(), **town.regions(optional=True)}
+    return {**given, "REGISTER": earlier_register(town)} if town.dice.chance(0.06) else given
 
 
 def _evaluate(town):
@@ -65,26 +73,14 @@ def _check(town):
     return {name: value for name, value in given.items() if name not in ("RECORD_REGION", "KEEP_FIELDS")}
 
 
-def _check_several(town):
-    dice, n = town.dice, town.dice.pick(1, 2, 2)
-    releases = [
-        Table(
-            (
-                ("vbas_region", "long", [1, 2]),
-                ("sex", "text", ["F", "F"]),
-                ("records", "long", [dice.randint(1, 40)] * 2),
-            )
-        )
-        for _ in range(n)
-    ]
-    given = {"RELEASES": releases, "CROSSWALKS": [town.crosswalk(1) for _ in range(n)], "QUASI_IDENTIFIERS": "sex"}
-    if dice.odd(3):
-        given[dice.choice(list(given))] = dice.pick("nothing", "", [])
-    return given
-
-
 def _register(town):
-    return {"REGISTER": town.dice.pick("{folder}/none.gpkg", "/", "", "{folder}", "a\x00b")}
+    dice = town.dice
+    if dice.odd(2):
+        return {"REGISTER": dice.pick("{folder}/none.gpkg", "/", "", "{folder}", "a\x00b")}
+    given = {"REGISTER": drawn_register(dice)}
+    if dice.chance(0.7):
+        given |= {"REMOVE": dice.randint(1, 8), "NEVER_PUBLISHED": dice.pick(True, True, True, False)}
+    return given
 
 
 def _sites(town):
@@ -111,33 +107,6 @@ def _merge(town):
     given = {**town.regions(), **town.people(optional=True), "NEIGHBOUR": town.dice.pick("longest border", "nearest")}
     if "RECORDS" in given and town.dice.chance(0.5):
         given["UNTIL"] = "the records are k-anonymous"
-    return given
-
-
-def _microdata(town):
-    dice, n = town.dice, town.dice.randint(1, 60)
-    kind, values = people.categories(dice, 3)
-    weights = [dice.pick(1.0, 2.5, 10.0) for _ in range(n)]
-    if dice.odd(3):
-        weights[0] = dice.choice((None, *people.ODD_REALS))
-    columns = (
-        ("prov", "text", [dice.pick("46", "46", "24") for _ in range(n)]),
-        ("sex", kind, [dice.choice(values) for _ in range(n)]),
-        ("weight", "real", weights),
-    )
-    given = {"MICRODATA": Table(columns, stored=people.storage(dice)), "ATTRIBUTES": ["sex"], "WEIGHT": "weight"}
-    return given if dice.chance(0.7) else {name: value for name, value in given.items() if name != "WEIGHT"}
-
-
-def _generate(town):
-    given = town.regions()
-    given |= {"LEAST": town.dice.pick(0, 1, 3), "MOST": town.dice.pick(3, 8)}
-    if town.dice.chance(0.4):
-        given |= {
-            **_microdata(town),
-            "MICRODATA_PROVINCE": "prov",
-            "DRAW": town.dice.pick("independent attributes", "whole rows"),
-        }
     return given
 
 
@@ -215,6 +184,15 @@ def _regions_and_people(town):
     return {**town.regions(), **town.people()}
 
 
+def _compare(town):
+    given = _regions_and_people(town)
+    if town.dice.chance(0.4):
+        given["K_VALUES"] = town.dice.pick("2,3", "4", "2, 10")
+    if town.dice.chance(0.3):
+        given["BUDGETS"] = town.dice.pick("5", "1,20", "0,50")
+    return given
+
+
 FORMS = {
     "anonymize": _anonymize,
     "profilerecords": Town.people,
@@ -228,15 +206,15 @@ FORMS = {
     "flattenrelease": _flatten,
     "profiledatabase": _database,
     "releasedatabase": _release_database,
-    "compare": _regions_and_people,
+    "compare": _compare,
     "checkrelease": _check,
-    "checkreleases": _check_several,
+    "checkreleases": check_several,
     "editregister": _register,
     "staticcutoff": _nest,
     "cropidentifiers": _crop,
     "mergeadjacent": _merge,
-    "estimatedistributions": lambda town: {**_microdata(town), "PROVINCE": "prov"},
-    "generaterecords": _generate,
+    "estimatedistributions": lambda town: {**microdata(town), "PROVINCE": "prov"},
+    "generaterecords": generate,
     "donutmask": _donut,
     "donutaudit": _donut_audit,
     "partitioncells": _cells,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import json
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from osgeo import gdal
 from qgis.core import (
     QgsCoordinateReferenceSystem,
     QgsCoordinateTransformContext,
@@ -15,12 +17,17 @@ from qgis.core import (
     QgsVectorFileWriter,
     QgsVectorLayer,
 )
-from qgis.PyQt.QtCore import QByteArray, QDate, QVariant
+from qgis.PyQt.QtCore import QByteArray, QDate, QDateTime, QTime, QVariant
 
 from vbas.algorithms.compat import field as make_field
 
 DRIVERS = {"gpkg": "GPKG", "shp": "ESRI Shapefile", "geojson": "GeoJSON", "ods": "ODS"}
-OTHERS = {"list": QVariant.Type.StringList, "binary": QVariant.Type.ByteArray, "map": QVariant.Type.Map}
+OTHERS = {
+    "list": QVariant.Type.StringList,
+    "binary": QVariant.Type.ByteArray,
+    "time": QVariant.Type.Time,
+    "moment": QVariant.Type.DateTime,
+}
 
 
 @dataclass(frozen=True)
@@ -69,17 +76,21 @@ class Place:
 
 @dataclass(frozen=True)
 class Case:
-    """One run of a form."""
+    """One run of a form; known : what its recount may know beside what is given, such as who lives where in truth."""
 
     algorithm: str
     parameters: dict = field(default_factory=dict)
     stop_at: float | None = None
+    known: dict = field(default_factory=dict)
 
 
 def layer_of(table, folder, name):
     """The layer that a table stands for; invalid where its file is no table. Files go into the folder."""
     if table.stored in ("csv", "latin-1"):
         return QgsVectorLayer(str(write_csv(table, folder / f"{name}.csv")), name, "ogr")
+    has_json = any(kind == "json" for _, kind, _ in table.columns)
+    if table.shapes is None and has_json and table.stored in ("gpkg", "geojson"):
+        return QgsVectorLayer(str(_write_with_json(table, folder / f"{name}.{table.stored}")), name, "ogr")
     layer = _in_memory(table, name)
     if table.stored in DRIVERS:
         options = QgsVectorFileWriter.SaveVectorOptions()
@@ -103,12 +114,37 @@ def write_csv(table, file):
     return file
 
 
+def _write_with_json(table, file):
+    """A table without shapes, whose fields of JSON stay what they are, as GDAL itself writes them."""
+    rows = zip(*(values for _, _, values in table.columns)) if table.columns else ()
+    rows = [dict(zip(table.names, map(_in_json, row))) for row in rows]
+    plain = file.with_suffix(".geojson")
+    features = [{"type": "Feature", "geometry": None, "properties": row} for row in rows]
+    plain.write_text(json.dumps({"type": "FeatureCollection", "features": features}), encoding="utf-8")
+    if file != plain:
+        gdal.VectorTranslate(str(file), str(plain), format=DRIVERS[table.stored], geometryType="NONE")
+    return file
+
+
+def _in_json(value):
+    return value.hex() if isinstance(value, bytes) else None if isinstance(value, float) and value != value else value
+
+
 def write_parquet(table, file):
     """The table as a Parquet file."""
     import pyarrow
     import pyarrow.parquet
 
-    pyarrow.parquet.write_table(pyarrow.table({name: list(values) for name, _, values in table.columns}), file)
+    columns = {}
+    for name, kind, values in table.columns:
+        try:
+            columns[name] = pyarrow.array(
+                [_stored(value, kind) for value in values] if kind == "json" else list(values)
+            )
+        except pyarrow.ArrowException:
+            # A column of Parquet has one type: what is mixed is kept as texts.
+            columns[name] = pyarrow.array([None if value is None else str(value) for value in values])
+    pyarrow.parquet.write_table(pyarrow.table(columns), file)
     return file
 
 
@@ -142,14 +178,22 @@ def geometry_of(shape):
 
 
 def _field(name, kind):
+    if kind == "json":  # memory keeps it as text
+        kind = "text"
     return QgsField(name, OTHERS[kind]) if kind in OTHERS else make_field(name, kind)
 
 
 def _stored(value, kind):
     if value is None:
         return None
+    if kind == "json":
+        return json.dumps(value)
     if kind == "date":
         return QDate.fromString(value, "yyyy-MM-dd")
     if kind == "binary":
         return QByteArray(value)
+    if kind == "time":
+        return QTime.fromString(value, "HH:mm:ss")
+    if kind == "moment":
+        return QDateTime.fromString(value, "yyyy-MM-ddTHH:mm:ss")
     return value

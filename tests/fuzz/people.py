@@ -22,6 +22,15 @@ ODD_TEXTS = (
 ODD_NUMBERS = (0, -1, 1, 2**31, 2**53 + 1, 2**63 - 1, -(2**63))
 ODD_REALS = (0.0, -0.0, -1.0, 0.5, 1e308, 1e15, 1e9, 1e-308, float("nan"), float("inf"), float("-inf"), 1e20)
 
+# Kinds of fields that few tables have: some formats keep them, others write them as text.
+OTHERS = {
+    "json": [{"a": 1}, {"a": [1, {"b": "“x”"}]}, {"": None}],
+    "list": [["a", "b"], ["a,b"], [""]],
+    "binary": [b"\x00\xff", b"abc", b"\x80"],
+    "time": ["12:30:00", "00:00:00", "23:59:59"],
+    "moment": ["2020-02-29T12:30:00", "1999-12-31T23:59:59", "2020-02-29T12:30:01"],
+}
+
 
 def unique_names(dice, wanted):
     """A name for each role, all different; now and then odd ones."""
@@ -78,6 +87,9 @@ def populations(dice, n):
 def categories(dice, n_categories=None):
     """(kind, a few values of a quasi-identifier)."""
     kind = dice.pick("text", "text", "text", "integer", "long", "real", "boolean", "date")
+    if dice.odd():
+        kind = dice.choice(list(OTHERS))
+        return kind, [*OTHERS[kind], None][: n_categories or dice.randint(1, 4)]
     n_categories = n_categories or dice.randint(1, 4)
     values = {
         "text": ["F", "M", "X", "young", "old"],
@@ -139,7 +151,8 @@ def records(dice, areas, id_kind, most=220):
     if dice.odd(0.3):
         columns += [(f"field_{i}", "integer", [i] * n) for i in range(300)]
     if dice.odd():
-        columns.append(("things", *dice.choice((("list", [["a", "b"]] * n), ("binary", [b"\x00\xff"] * n)))))
+        kind_here = dice.choice(list(OTHERS))
+        columns.append(("things", kind_here, [dice.choice(OTHERS[kind_here]) for _ in range(n)]))
     dice.shuffle(columns)
     return Table(tuple(columns), stored=storage(dice)), names
 

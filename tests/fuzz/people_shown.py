@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 
 from .given import Table
-from .reading import identity, loose, positions, rows_of, rows_of_output, typed
+from .people import OTHERS
+from .reading import identity, loose, plain, positions, rows_of, rows_of_output, typed
+
+EMPTY = (".geojson", ".xlsx", ".ods")  # formats in which no rows are no fields either
 
 
 def _several(value):
@@ -19,11 +22,15 @@ class Records:
     """The records of a case as QGIS shows them, or, of a database, as they were drawn."""
 
     def __init__(self, case, outcome, area=True):
-        given = case.parameters
+        given, self.in_own_words = case.parameters, False
         table = given.get("CONNECTION") or given["RECORDS"]
         if isinstance(given.get("CONNECTION"), Table):
-            self.names = table.names
-            self.rows = [list(row) for row in zip(*(values for _, _, values in table.columns))]
+            self.names = [name.strip() for name in table.names]  # names that are typed have no blanks at their ends
+            self.rows = [list(map(plain, row)) for row in zip(*(values for _, _, values in table.columns))]
+            kinds = {name: kind for name, kind, _ in table.columns}
+            named = [*_several(given.get("QUASI_IDENTIFIERS")), *_several(given.get("KEEP_FIELDS"))]
+            # An engine has words of its own for lists, structures and moments.
+            self.in_own_words = any(kinds.get(name) in OTHERS for name in named)
             if table.stored == "csv":
                 self.rows = [["" if one is None else str(one) for one in row] for row in self.rows]
         else:
@@ -36,7 +43,9 @@ class Records:
         self.kept = list(dict.fromkeys([*kept, *sensitive]))
         self.members = [given[name] for name in ("PERSON_ID", "HOUSEHOLD_ID") if given.get(name)]
         self.count = given.get("RECORD_COUNT") or None
-        self.area = given["RECORD_REGION"] if area else None
+        self.area = (
+            (given["RECORD_REGION"].strip() if given.get("CONNECTION") else given["RECORD_REGION"]) if area else None
+        )
 
     def of(self, row, names):
         return [row[i] for i in positions(self.names, names)]
@@ -73,8 +82,8 @@ def release_of(case, outcome, regions, areas):
     """A release by regions: one level or nested, as its fields say."""
     names, rows = rows_of_output(outcome.results["RELEASED_RECORDS"], outcome.context)
     records = Records(case, outcome)
-    if not rows and str(outcome.results["RELEASED_RECORDS"]).endswith(".geojson"):
-        return  # a format that knows no fields without rows
+    if records.in_own_words or (not rows and str(outcome.results["RELEASED_RECORDS"]).endswith(EMPTY)):
+        return
     nested = "vbas_level" in names and "vbas_level" not in records.quasi
     counted = [] if records.count is None else ["records"]
     asked = [*(["vbas_level"] if nested else []), "vbas_region", *records.quasi, *records.kept, *counted]
@@ -85,7 +94,7 @@ def release_of(case, outcome, regions, areas):
         return
     front = 2 if nested else 1
     n_class = front + len(records.quasi)
-    k = max(_whole(case.parameters.get("K"), 5), 2)
+    k = max(whole(case.parameters.get("K"), 5), 2)
     classes, shown = Counter(), []
     for row in rows:
         n = int(float(row[-1])) if counted else 1
@@ -115,7 +124,7 @@ def release_of(case, outcome, regions, areas):
         yield from recount_one_level(case, outcome, regions, areas, shown)
 
 
-def _whole(value, default):
+def whole(value, default):
     value = value[0] if isinstance(value, list) else value
     return default if value in (None, "") else int(float(value))
 
@@ -129,8 +138,9 @@ def _more_is_asked(case):
 
 def _sensitive_hold(case, records, members):
     """Whether a class holds what L_DIVERSITY and MAX_SHARE ask; None where that is left open."""
-    least = _whole(case.parameters.get("L_DIVERSITY"), 1)
+    least = whole(case.parameters.get("L_DIVERSITY"), 1)
     share = case.parameters.get("MAX_SHARE")
+    share = share[0] if isinstance(share, list) else share
     share = 100.0 if share in (None, "") else float(share)
     if not records.sensitive or (least <= 1 and share >= 100):
         return True
@@ -148,7 +158,7 @@ def recount_one_level(case, outcome, regions, areas, shown):
     records = Records(case, outcome)
     if regions and len(next(iter(regions.values()))) != 1:
         return
-    k = max(_whole(case.parameters.get("K"), 5), 2)
+    k = max(whole(case.parameters.get("K"), 5), 2)
 
     def place(row):
         return regions.get(records.home(row), [None])[0]
@@ -179,10 +189,10 @@ def recount_one_level(case, outcome, regions, areas, shown):
     for place_shown, values, kept, n in shown:
         found[place_shown[0], tuple(map(loose, [*values, *kept]))] += n
     if found != wanted:
-        yield f"The release is not the records of classes that reach k: {_difference(found, wanted)}"
+        yield f"The release is not the records of classes that reach k: {difference(found, wanted)}"
 
 
-def _difference(found, wanted):
+def difference(found, wanted):
     """The first that there are too many of, and too few."""
     more, fewer = list((found - wanted).items())[:2], list((wanted - found).items())[:2]
     return f"too many {more!r}, too few {fewer!r}."
@@ -236,66 +246,3 @@ def _nested(case, records, shown, regions, k):
         if level == n_levels - 1 and n >= k and at_last[region, values] != n:
             yield f"Of {n} records of {values!r} in the last region {region} only {at_last[region, values]} are shown."
             return
-
-
-def recount_profile(case, outcome):
-    """PROFILE counts every record by area and values."""
-    if case.parameters.get("GENERALISE"):
-        return
-    records = Records(case, outcome)
-    names, rows = rows_of_output(outcome.results["PROFILE"], outcome.context)
-    if [name.lower() for name in names] != [name.lower() for name in (records.area, *records.quasi, "records")]:
-        yield f"PROFILE has the fields {names}."
-        return
-    found, wanted = Counter(), Counter()
-    for row in rows:
-        found[tuple(map(loose, row[:-1]))] += int(float(row[-1]))
-    for row in records.rows:
-        wanted[tuple(map(loose, records.of(row, [records.area, *records.quasi])))] += records.people(row)
-    if found != +wanted:
-        yield f"PROFILE is not what was counted by hand: {_difference(found, wanted)}"
-
-
-def recount_flattened(case, outcome):
-    """FLATTENED holds only classes of k, and the rows of finer levels in the region that holds theirs."""
-    from .recounts import given_regions
-
-    names, rows = rows_of_output(outcome.results["FLATTENED"], outcome.context)
-    there, given = rows_of(outcome.layers["RECORDS"])
-    regions, parameters = given_regions(case, outcome), case.parameters
-    target = _whole(parameters.get("LEVEL"), 1) - 1
-    counted = parameters.get("RECORD_COUNT") or None
-    level_at, region_at = positions(there, ["vbas_level", "vbas_region"])
-    count_at = positions(there, [counted])[0] if counted else None
-    own = [
-        i
-        for i, name in enumerate(there)
-        if i not in (level_at, region_at, count_at) and name.lower() not in ("fid", "ogc_fid")
-    ]
-    wanted = Counter()
-    for row in given:
-        level, region = int(float(row[level_at])), int(float(row[region_at]))
-        if level - 1 > target:
-            continue
-        homes = {path[target] for path in regions.values() if path[level - 1] == region}
-        if len(homes) != 1:
-            yield f"Region {region} of level {level} lies in {homes}, and was taken."
-            return
-        wanted[homes.pop(), tuple(loose(row[i]) for i in own)] += int(float(row[count_at])) if counted else 1
-    k = max(_whole(parameters.get("K"), 5), 2)
-    wanted = +wanted
-    lower = [name.lower() for name in names]
-    if any(len(name) > 10 for name in there) and str(outcome.results["FLATTENED"]).endswith((".shp", ".dbf")):
-        return  # it has shortened names
-    found, classes = Counter(), Counter()
-    at_region, at_own = lower.index("vbas_region"), [lower.index(there[i].lower()) for i in own]
-    at_count = lower.index("records") if counted else None
-    quasi = [lower.index(name.lower()) for name in parameters["QUASI_IDENTIFIERS"]]
-    for row in rows:
-        n = int(float(row[at_count])) if counted else 1
-        found[int(float(row[at_region])), tuple(loose(row[i]) for i in at_own)] += n
-        classes[(int(float(row[at_region])), *(typed(row[i]) for i in quasi))] += n
-    if found != wanted:
-        yield f"FLATTENED is not the release at that level: {_difference(found, wanted)}"
-    if classes and min(classes.values()) < k:
-        yield f"FLATTENED holds a class of {min(classes.values())}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import sqlite3
 from collections import Counter
 from contextlib import closing
@@ -11,13 +12,19 @@ from pathlib import Path
 from qgis.core import QgsProcessingUtils, QgsVectorLayer
 from qgis.PyQt.QtCore import QDate, QDateTime, QTime, QVariant
 
+# How QGIS writes them as text.
+MOMENTS = {QDate: "yyyy-MM-dd", QTime: "HH:mm:ss", QDateTime: "yyyy-MM-ddTHH:mm:ss.zzz"}
+
+MOMENT = re.compile(r"^(\d{4}[-/]\d\d[-/]\d\d)[T ](\d\d:\d\d:\d\d)(?:\.0*)?$")
+
 
 def plain(value):
     """A value of a layer as Python has it; None for a missing one."""
     if isinstance(value, QVariant):
         return None if value.isNull() else plain(value.value())
-    if isinstance(value, (QDate, QDateTime, QTime)):
-        return None if value.isNull() else value.toString("yyyy-MM-dd" if isinstance(value, QDate) else "")
+    for kind, written in MOMENTS.items():
+        if isinstance(value, kind):
+            return None if value.isNull() else value.toString(written)
     if isinstance(value, float) and value != value:
         return None
     return value if value is None or isinstance(value, (bool, int, float, str)) else repr(value)
@@ -30,16 +37,23 @@ def typed(value):
 
 def loose(value):
     """What two formats agree on: text that reads as a number is that number, no text is no value."""
+    value = _without_mark(value)
     if value is None or value == "":
         return None
     if isinstance(value, bool):
         return 1.0 if value else 0.0
-    text = {"true": "1", "false": "0"}.get(str(value), str(value))
+    text = {"true": "1", "True": "1", "false": "0", "False": "0"}.get(str(value), str(value))
+    text = MOMENT.sub(r"\1 \2", text)
     try:
         number = float(text)
     except ValueError:
         return text.replace("/", "-")
     return text if number != number or abs(number) >= 2**53 else number
+
+
+def _without_mark(value):
+    """Qt takes a byte order mark at the beginning of a text of a file away; the plugin's fast reader keeps it."""
+    return value[1:] if isinstance(value, str) and value.startswith("\ufeff") else value
 
 
 def rows_of(layer):
@@ -49,13 +63,14 @@ def rows_of(layer):
 
 def rows_of_output(result, context):
     """(names, rows) of an output, wherever it is."""
-    file = Path(str(result).partition("|")[0])
+    place, _, table = str(result).partition("|layername=")
+    file = Path(place.partition("|")[0])
     if file.suffix == ".csv" and file.is_file():
         with file.open(encoding="utf-8", newline="") as lines:
             names, *rows = list(csv.reader(lines))
         return names, [row for row in rows if row]
     if file.suffix == ".gpkg" and file.is_file():
-        return _rows_of_geopackage(file)
+        return _rows_of_geopackage(file, table)
     if file.suffix == ".parquet" and file.is_file():
         import pyarrow.parquet
 
@@ -65,19 +80,24 @@ def rows_of_output(result, context):
     if layer is None:
         layer = QgsVectorLayer(str(result), "output", "ogr")
     assert layer.isValid(), result
-    return rows_of(layer)
+    names, rows = rows_of(layer)
+    # A spreadsheet of nothing but text: GDAL does not see that its first row holds the names.
+    return (rows[0], rows[1:]) if names and names[0] == "Field1" and file.suffix in (".xlsx", ".ods") else (names, rows)
 
 
-def _rows_of_geopackage(file):
-    with closing(sqlite3.connect(file)) as connection:
-        ((table,),) = connection.execute(
-            "SELECT table_name FROM gpkg_contents WHERE table_name <> 'layer_styles'"
-        ).fetchall()
-        shape = [name for (name,) in connection.execute("SELECT column_name FROM gpkg_geometry_columns")]
+def _rows_of_geopackage(file, table):
+    """Of its only table, or of one that is named; from the file itself, whatever is in a journal beside it."""
+    with closing(sqlite3.connect(f"{file.as_uri()}?immutable=1", uri=True)) as connection:
+        found = connection.execute("SELECT table_name FROM gpkg_contents WHERE table_name <> 'layer_styles'")
+        ((table,),) = [one for one in found.fetchall() if table in ("", one[0])]
+        shapes = connection.execute("SELECT column_name FROM gpkg_geometry_columns WHERE table_name = ?", (table,))
+        shape = [name for (name,) in shapes]
         columns = connection.execute("SELECT name, pk FROM pragma_table_info(?)", (table,)).fetchall()
         names = [name for name, key in columns if not key and name not in shape]
         quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
         table = table.replace('"', '""')
+        if not quoted:  # points alone
+            return names, [[] for _ in connection.execute(f'SELECT 1 FROM "{table}"')]
         return names, [list(row) for row in connection.execute(f'SELECT {quoted} FROM "{table}"')]
 
 
@@ -94,7 +114,7 @@ def positions(names, wanted):
 
 def identity(value):
     """An identifier as the text that it is compared by."""
-    value = plain(value)
+    value = _without_mark(plain(value))
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    return None if value is None or value == "" else str(value)
+    return None if value is None or value == "" else MOMENT.sub(r"\1 \2", str(value))

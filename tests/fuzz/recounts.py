@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 
-from .people_shown import recount_flattened, recount_one_level, recount_profile, release_of
+from .earlier import registered
+from .invented import estimated, generated, made_up
+from .people_shown import recount_one_level, release_of, whole
 from .reading import identity, positions, rows_of, rows_of_output
+from .registers import edited
+from .several import given_away
+from .side_by_side import compared
+from .tables_shown import recount_flattened, recount_profile
 
 
 def _read(outcome, name):
@@ -90,6 +96,7 @@ def anonymized(case, outcome):
         found, regions = crosswalk_of(case, outcome, areas)
         yield from found
     yield from release_of(case, outcome, regions, set(areas))
+    yield from registered(case, outcome, regions)
     yield from _finite(outcome)
     if "RELEASED_REGIONS" in outcome.results:
         names, rows = _read(outcome, "RELEASED_REGIONS")
@@ -108,6 +115,8 @@ def given_regions(case, outcome):
     numbered = sorted(
         (name for name in names if name.lower().startswith("vbas_region")), key=lambda name: (len(name), name)
     )
+    if len(numbered) == len(names):  # the areas themselves are called vbas_region
+        numbered = [name for name in numbered if name != "vbas_region"]
     at = positions(names, numbered)
     given = case.parameters.get("CROSSWALK_ID")
     rest = [i for i, name in enumerate(names) if i not in at and name.lower() not in ("fid", "ogc_fid")]
@@ -119,6 +128,7 @@ def released(case, outcome):
     """vbas:releaserecords, vbas:releasedatabase."""
     regions = given_regions(case, outcome)
     yield from release_of(case, outcome, regions, set(regions))
+    yield from registered(case, outcome, regions)
     yield from _finite(outcome)
 
 
@@ -175,27 +185,6 @@ def checked(case, outcome):
         yield f"K_FOUND is {outcome.results['K_FOUND']}, the smallest class has {min(sizes.values())}."
 
 
-def compared(case, outcome):
-    """vbas:compare."""
-    names, rows = _read(outcome, "COMPARISON")
-    at = positions(names, ["suppression_percent"])[0]
-    for row in rows:
-        if row[at] not in (None, "") and not 0 <= float(row[at]) <= 100:
-            yield f"COMPARISON says {row[at]} % are suppressed."
-
-
-def estimated(case, outcome):
-    """vbas:estimatedistributions: the shares of an attribute in a province make one."""
-    names, rows = _read(outcome, "DISTRIBUTIONS")
-    totals = defaultdict(float)
-    for row in rows:
-        province, attribute, share = (row[i] for i in positions(names, ["province", "attribute", "share"]))
-        totals[province, attribute] += float(share)
-    for key, total in totals.items():
-        if abs(total - 1) > 1e-6:
-            yield f"The shares of {key} sum to {total}."
-
-
 def masked(case, outcome):
     """vbas:donutmask: as many points as it says, none where it was, no field that was not asked for."""
     names, rows = _read(outcome, "MASKED")
@@ -204,8 +193,9 @@ def masked(case, outcome):
         yield f"MASKED has {len(rows)} points, N_MASKED is {numbers['N_MASKED']}."
     if numbers["N_MASKED"] + numbers["N_NOT_MASKED"] + numbers["N_HELD_BACK"] != numbers["N_POINTS"]:
         yield "The points do not add up."
-    # A CSV file of points without fields, or of one, gets an empty column: GDAL tells rows apart by it.
-    fields = [name for name in names if name]
+    # A CSV file of points without fields, or of one, gets an empty column: GDAL tells rows apart by it. A Shapefile
+    # gets one of their numbers.
+    fields = [name for name in names if name and not (names == ["FID"] and str(numbers["MASKED"]).endswith(".shp"))]
     if fields != list(case.parameters.get("KEEP_FIELDS") or []):
         yield f"MASKED has the fields {names}."
     layer = outcome.context.getMapLayer(str(numbers["MASKED"]))
@@ -236,8 +226,8 @@ def partitioned(case, outcome):
     if given["CELLS"].selected is not None:
         rows = rows[: given["CELLS"].selected]
     empty_years = str(given.get("EMPTY_YEARS", "")).lower() in ("true", "1", "yes")
-    k = int(given["K"])
-    for name, at in zip(given["POPULATIONS"], positions(names, given["POPULATIONS"])):
+    k = whole(given.get("K"), 100)
+    for name, at in () if not regions else zip(given["POPULATIONS"], positions(names, given["POPULATIONS"])):
         people = Counter()
         for cell, row in zip(cells, rows):
             people[regions[cell][0]] += float(row[at] or 0)
@@ -258,6 +248,10 @@ RECOUNTS = {
     "sitelocation": placed,
     "sitenumber": numbered,
     "checkrelease": checked,
+    "checkreleases": given_away,
+    "editregister": edited,
+    "generaterecords": generated,
+    "demonstrationcity": made_up,
     "compare": compared,
     "estimatedistributions": estimated,
     "donutmask": masked,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 import traceback
 import warnings
@@ -23,8 +24,10 @@ from vbas.algorithms.form.base import VbasAlgorithm
 from vbas.core.errors import VbasError
 
 from .given import Place, Table, layer_of, write_csv, write_parquet
+from .registers import Register, write_register
 
 FEW_AREAS = 12  # of the demonstration city, which has hundreds
+PATIENCE = 15.0  # seconds after which a run is cancelled: a thousand million rounds were asked for, say
 
 
 @dataclass
@@ -86,6 +89,8 @@ def run_case(case, folder):
     with _watched(outcome), _log_of_qgis(feedback.said), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         warnings.simplefilter("ignore", DeprecationWarning)
+        impatient = threading.Timer(PATIENCE, feedback.cancel)
+        impatient.start()
         try:
             ok, problem = form.checkParameterValues(parameters, context)
             if ok:
@@ -96,6 +101,8 @@ def run_case(case, folder):
             outcome.error = str(error)
         except Exception as error:
             outcome.error, outcome.foreign = str(error), traceback.format_exc()
+        finally:
+            impatient.cancel()
     outcome.seconds = time.process_time() - began
     outcome.warnings = [f"{one.category.__name__}: {one.message} ({one.filename}:{one.lineno})" for one in caught]
     outcome.log = feedback.said
@@ -111,6 +118,9 @@ def _resolved(name, value, inputs, outputs, outcome):
             with suppress(OSError, ValueError):  # names that no file can have
                 Path(text).write_bytes(value.before)
         return text
+    if isinstance(value, Register):
+        outcome.layers[name] = write_register(value, outputs)
+        return str(outputs / value.name)
     if isinstance(value, Table):
         if name == "CONNECTION":
             write = write_parquet if value.stored == "parquet" else write_csv

@@ -23,6 +23,7 @@ class Town:
         }
         self.names = people.unique_names(dice, wanted)
         self._records = None
+        self.known = {}
 
     def areas(self):
         district = [i // 3 for i in range(self.n)]

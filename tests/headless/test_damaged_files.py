@@ -18,7 +18,7 @@ import pytest
 from osgeo import ogr
 
 N = 100_000
-SECONDS = 20
+SECONDS = 60  # on a machine where others work too
 
 # Profiles the records of argv[1] and prints rows and records, or what was raised. A limit on the number of features
 # keeps the reader from taking the file itself, so that QGIS's features are read.

@@ -154,7 +154,8 @@ def test_its_form_opens_in_a_window(profile, city):
     found = json.loads(said.read_text(encoding="utf-8"))
     assert "error" not in found, found["error"]
     assert found["package"] == str(profile / "profiles" / "default" / "python" / "plugins" / "vbas")
-    assert found["visible"] and found["icon"] and found["title"] == "Anonymise records"
+    assert found["visible"] and found["icon"]
+    assert found["title"].endswith("Anonymise records")  # later versions put the group before it
     assert found["k"] == 5 and found["n_algorithms"] >= 27
 
 

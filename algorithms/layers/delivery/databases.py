@@ -256,6 +256,7 @@ class TablePlace:
     def forget(self) -> list[str]:
         """Drop what was kept."""
         self._delivered = True
+        self._into_the_file()
         if not self._existed:
             return []
         try:
@@ -283,6 +284,15 @@ class TablePlace:
             if self._makes_the_file and not other_tables(self._table.file, self._new):
                 for ending in ("", *JOURNALS):
                     self._table.file.with_name(self._table.file.name + ending).unlink(missing_ok=True)
+
+    def _into_the_file(self) -> None:
+        """Rows that SQLite keeps in a journal beside the file go into it: whoever copies the file has all of them.
+
+        QGIS holds the file open where it has written several tables into it, and the journal stays meanwhile.
+        """
+        if self._table.file is not None:
+            with suppress(sqlite3.Error), closing(sqlite3.connect(self._table.file)) as connection:
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _hand_on_styles(self) -> None:
         """Styles saved for the table that was replaced went with its name: they are for the new one."""

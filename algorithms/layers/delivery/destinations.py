@@ -29,6 +29,7 @@ from qgis.PyQt.QtCore import QUrl
 from ....core.errors import InputError, first_values
 from ....core.language import tr
 from ....core.plain_text import visible
+from ..gdal_errors import told_to_handlers
 from ..given import Given
 from . import databases
 from .formats import STYLES, read_with, stale_beside, written_endings
@@ -101,9 +102,10 @@ def with_destination(value: object, destination: str) -> object:
 def _named(name: str, text: str, definition: QgsProcessingParameterDefinition) -> Path:
     """The path, with the usual ending where it has none. Raises InputError for names that programs read differently."""
     path = Path(text).absolute()
-    # QGIS takes what follows a bar for the name of a layer; Windows drops blanks and dots at the end.
+    # QGIS takes what follows a bar for the name of a layer; Windows drops blanks and dots at the end, and what begins
+    # with a dot is hidden elsewhere, and no name for a layer.
     wrong = [mark for mark in path.name if mark == "|" or not mark.isprintable()]
-    if "|" in text or wrong or path.name != path.name.strip() or path.name.endswith("."):
+    if "|" in text or wrong or path.name.strip(" .") != path.name:
         raise InputError(
             tr(
                 "{name}: the name “{shown}” would not be read back as it is written: leave out bars and control "
@@ -320,6 +322,7 @@ def _tables_of_file(file: Path, table: object) -> list[tuple[object, ...]]:
     return [(*key, str(table).lower()) for key in _identities(file)]
 
 
+@told_to_handlers()
 def _table_of(file: Path, position: object) -> str:
     """Name of the table that QGIS reads where none is named: the first, or the one at that position."""
     dataset = ogr.Open(str(file))

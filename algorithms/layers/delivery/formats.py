@@ -14,6 +14,7 @@ from qgis.core import QgsCoordinateReferenceSystem, QgsProcessing
 
 from ....core.errors import VbasError
 from ....core.language import tr
+from ..gdal_errors import told_to_handlers
 from ..tables import Table, number_fields
 from .folders import own_folder
 from .journals import journals_of
@@ -136,6 +137,7 @@ def _written_in(folder: Path, suffix: str, source_type: QgsProcessing.SourceType
         gdal.PopErrorHandler()
 
 
+@told_to_handlers()
 def _has_the_row(file: Path) -> bool:
     dataset = ogr.Open(str(file))
     if dataset is None or dataset.GetLayerCount() != 1:

@@ -1,23 +1,23 @@
-"""Texts that a spreadsheet program may run: a CSV file does not say what is text and what is a formula."""
+"""Texts that a spreadsheet program may run, in files that do not say what is text and what is a formula."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from ....core.errors import first_values
+from ....core.formulas import may_be_run, refuse_formulas, shown
 from ....core.language import tr
 from ...compat import kind_of
 from ..tables import Table
 
 WITHOUT_TYPES = (".csv", ".tsv")
-BEGINNINGS = ("=", "+", "-", "@", "\t", "\r")  # as OWASP lists them under “CSV injection”
 
 
 def warning_of_formulas(output: str, file: Path, table: Table) -> str:
-    """A sentence where a file holds names or texts that a spreadsheet program may take for formulas; else empty.
+    """A sentence where a file holds names or texts that some spreadsheet program may take for formulas; else empty.
 
-    The texts are released as they are: whoever put a mark before them would change what is known of a person, and who
-    reads the file by a program that runs nothing would read other values than were counted.
+    Such texts are released as they are: whoever put a mark before them would change what is known of a person, and who
+    reads the file by a program that runs nothing would read other values than were counted. Raises InputError for those
+    that every spreadsheet program runs, or that could do more than count.
     """
     if file.suffix.lower() not in WITHOUT_TYPES:
         return ""
@@ -29,7 +29,8 @@ def warning_of_formulas(output: str, file: Path, table: Table) -> str:
         for value in table.distinct(position)
         if isinstance(value, str)
     ]
-    found = [text for text in (*names, *texts) if text.startswith(BEGINNINGS) and not _is_number(text)]
+    refuse_formulas(f"{output}: {file.name}", (*names, *texts))
+    found = [text for text in (*names, *texts) if may_be_run(text)]
     if not found:
         return ""
     return tr(
@@ -37,13 +38,5 @@ def warning_of_formulas(output: str, file: Path, table: Table) -> str:
         "{first}): import it there with all columns as text, or write a GeoPackage or .xlsx.",
         output=output,
         file=file.name,
-        first=first_values([text.encode("unicode_escape").decode("ascii")[:40] for text in dict.fromkeys(found)]),
+        first=shown(found),
     )
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -52,11 +52,14 @@ class _Classes:
 
     def add(self, rows: Sequence[Sequence[object]]) -> None:
         # A short row would leave a column out of the classes, and make one of several.
-        if any(len(row) != self.n_fields for row in rows):
+        other = next((len(row) for row in rows if len(row) != self.n_fields), self.n_fields)
+        if other != self.n_fields:
             raise VbasError(
                 tr(
-                    "What was written cannot be read back: rows have lost fields. Nothing was kept; choose another "
-                    "format, such as GeoPackage."
+                    "What was written cannot be read back: a row has {other} of {n} fields. Nothing was kept; choose "
+                    "another format, such as GeoPackage.",
+                    other=other,
+                    n=self.n_fields,
                 )
             )
         self.n_rows += len(rows)

@@ -23,6 +23,7 @@ from qgis.core import (
 from ....core.errors import InputError, VbasError
 from ....core.language import tr
 from ....core.progress import Progress, silent
+from ..gdal_errors import told_to_handlers
 from ..given import Given
 from ..tables import GEOMETRY_TYPES, Table
 from .geopackage_rows import fill_geopackage
@@ -120,11 +121,12 @@ def _errors_of_gdal() -> Iterator[list[str]]:
         if kind >= gdal.CE_Failure:
             errors.append(message.strip().rstrip("."))
 
-    gdal.PushErrorHandler(keep)
-    try:
-        yield errors
-    finally:
-        gdal.PopErrorHandler()
+    with told_to_handlers():
+        gdal.PushErrorHandler(keep)
+        try:
+            yield errors
+        finally:
+            gdal.PopErrorHandler()
 
 
 def fill_sink(given: Given, name: str, table: Table, progress: Progress) -> tuple[QgsFeatureSink | None, str]:
@@ -172,10 +174,11 @@ def fill(sink: QgsFeatureSink, table: Table, progress: Progress = silent) -> Non
                 )
 
 
-def _multi(table: Table) -> list[shapely.Geometry]:
-    if table.geometry != "polygons":
-        return list(table.shapes)
-    return [
-        shape if shape.geom_type == "MultiPolygon" else shapely.MultiPolygon([] if shape.is_empty else [shape])
-        for shape in table.shapes
-    ]
+def _multi(table: Table) -> list[shapely.Geometry | None]:
+    return [_multi_polygon(one) for one in table.shapes] if table.geometry == "polygons" else list(table.shapes)
+
+
+def _multi_polygon(shape: shapely.Geometry | None) -> shapely.Geometry | None:
+    if shape is None or shape.geom_type == "MultiPolygon":
+        return shape
+    return shapely.MultiPolygon([] if shape.is_empty else [shape])

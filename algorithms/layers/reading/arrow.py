@@ -10,6 +10,7 @@ from osgeo import ogr
 from ....core.errors import InputError
 from ....core.language import tr
 from ....core.records.columns import Column, ColumnBuilder
+from ..gdal_errors import told_to_handlers
 from .checked_source import errors_of_readers, undecoded
 
 MOST_ROWS = 65_536
@@ -17,6 +18,7 @@ MOST_ROWS = 65_536
 BYTES_AT_ONCE = 1 << 26
 
 
+@told_to_handlers()
 def read_arrow(
     table: ogr.Layer, names: Sequence[str], n_rows: int, widest: int, parameter: str, progress: Callable[[float], None]
 ) -> dict[str, Column]:

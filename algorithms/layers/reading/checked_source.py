@@ -31,6 +31,7 @@ from ....core.language import tr
 from ....core.records import sqlite_file
 from ....core.records.plain_files import CsvRows, check_shp, count_dbf, scan_csv
 from ...compat import kind_of
+from ..gdal_errors import told_to_handlers
 from ..given import Given
 
 SKIP_CHECK = QgsProcessingFeatureSource.Flag.FlagSkipGeometryValidityChecks
@@ -259,11 +260,12 @@ def errors_of_readers(parameter: str) -> Iterator[None]:
         if kind >= gdal.CE_Failure or (kind == gdal.CE_Warning and altered):
             found.append(text)
 
-    gdal.PushErrorHandler(note)
-    try:
-        yield
-    finally:
-        gdal.PopErrorHandler()
+    with told_to_handlers():
+        gdal.PushErrorHandler(note)
+        try:
+            yield
+        finally:
+            gdal.PopErrorHandler()
     if found:
         raise InputError(
             tr(

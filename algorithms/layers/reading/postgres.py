@@ -16,6 +16,7 @@ from qgis.core import QgsDataSourceUri, QgsVectorLayer
 
 from ....core.progress import Progress
 from ....core.records.columns import Column
+from ..gdal_errors import told_to_handlers
 from .arrow import read_arrow
 from .checked_source import count_again
 
@@ -30,6 +31,7 @@ ROWS_AT_ONCE = "50000"  # that the server sends
 ONE_STATE = "repeatable read"  # what the server calls a transaction that sees one state of all tables
 
 
+@told_to_handlers()
 def read_postgres(
     layer: QgsVectorLayer, names: Sequence[str], parameter: str, progress: Progress
 ) -> dict[str, Column] | None:

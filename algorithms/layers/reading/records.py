@@ -13,6 +13,7 @@ from ....core.records.sqlite_file import declared_types, is_sqlite, read_table
 from ....core.records.table import MEMBER_FIELDS, NO_MEMBERS, RecordTable, check_fields, checked_counts
 from ...compat import kind_of, python_value
 from ..feedback import READ, check_cancelled
+from ..gdal_errors import told_to_handlers
 from .arrow import read_arrow
 from .checked_source import (
     CheckedSource,
@@ -199,6 +200,7 @@ def _read_features(
 SIMPLE = (ogr.OFTInteger, ogr.OFTInteger64, ogr.OFTReal, ogr.OFTString)
 
 
+@told_to_handlers()
 def open_table(file: LayerFile) -> tuple[gdal.Dataset | None, ogr.Layer | None]:
     """The dataset, which must outlive its table, and the table; None for a GDAL that has no such stream."""
     # Text as it is in the file: QGIS decodes it by the encoding that the layer was given.

@@ -1,0 +1,50 @@
+"""A profile counted in place as the rows of an output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from qgis.core import QgsField
+
+from ...core.arrays import to_list
+from ...core.engines.in_place import InPlace
+from ...core.plan import area_of_cells, stretches
+from ...core.records.columns import Column
+from ..compat import field
+from ..layers.tables import StreamedTable, number_fields
+
+KINDS = {int: "long", float: "real", bool: "boolean", str: "text"}
+
+
+def profile_rows(found: InPlace) -> StreamedTable:
+    """A row for each cell, by area and class, made while it is written: they may be nearly as many as the records."""
+    profile = found.profile(np.arange(len(found.areas)), len(found.areas))
+    counts, categories = profile.counts, [*map(_as_shown, (found.areas, *found.categories))]
+    used = np.flatnonzero(np.diff(counts.indptr)), *map(np.unique, found.classes.T)
+    known = [to_list(values[codes]) for values, codes in zip(categories, used)]
+    names = found.fields.area, *found.fields.quasi_identifiers
+    fields = [_field(name, values) for name, values in zip(names, categories)]
+    bounds = [int(counts.data.min()), int(counts.data.max())] if counts.nnz else []
+
+    def parts() -> Iterator[list[Column | np.ndarray]]:
+        for cells in stretches(counts.nnz):
+            codes = area_of_cells(profile, cells), *found.classes[counts.indices[cells]].T
+            yield [*(Column(code, values) for code, values in zip(codes, categories)), counts.data[cells]]
+
+    return StreamedTable(
+        [*fields, *number_fields(records="long")], (), n_rows=counts.nnz, parts=parts, known=[*known, bounds]
+    )
+
+
+def _as_shown(categories: np.ndarray) -> np.ndarray:
+    """Values of one kind that a layer holds; all others as their text."""
+    kinds = {type(value) for value in categories if value is not None}
+    if len(kinds) <= 1 and kinds <= set(KINDS):
+        return categories
+    return np.array([None if value is None else str(value) for value in to_list(categories)], dtype=object)
+
+
+def _field(name: str, categories: np.ndarray) -> QgsField:
+    kind = next((type(value) for value in categories if value is not None), str)
+    return field(name, KINDS[kind])

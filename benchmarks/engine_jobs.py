@@ -1,0 +1,210 @@
+"""The jobs of engines.py and spark.py, each for a process of its own: what an engine does by itself, and what we do.
+
+Each gives the rows that it made, or also the CPU seconds of its parts by name.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Union
+
+import numpy as np
+
+Found = Union[int, "tuple[int, dict[str, float]]"]
+AREAS, REGIONS, K, MEMORY = 18_077, 60, 5, 2_000
+QUASI = ("sex", "age_group", "marital_status", "education", "language")
+MAKE = """
+COPY (SELECT lpad(cast(cast(floor({areas} * pow(random(), 1.3)) AS int) AS varchar), 8, '0') AS area,
+CASE WHEN random() < 0.5 THEN 'F' ELSE 'M' END AS sex,
+'age ' || cast(floor(18 * random()) AS int) AS age_group,
+CASE WHEN random() < 0.02 THEN NULL ELSE 'status ' || cast(floor(5 * pow(random(), 2)) AS int) END AS marital_status,
+CASE WHEN random() < 0.03 THEN NULL ELSE 'degree ' || cast(floor(6 * pow(random(), 1.5)) AS int) END AS education,
+'language ' || cast(floor(12 * pow(random(), 4)) AS int) AS language,
+'diagnosis ' || cast(floor(200 * pow(random(), 3)) AS int) AS diagnosis
+FROM range({records})) TO '{path}' (FORMAT parquet)
+"""
+PLAIN = f"SELECT area, {', '.join(QUASI)}, count(*) AS n FROM {{table}} GROUP BY ALL"
+COUNTED = (
+    f"SELECT count(*) FROM (SELECT area, {', '.join(QUASI)}, count(*) FROM people GROUP BY 1, 2, 3, 4, 5, 6) cells"
+)
+# The join that releases: regions by a table of areas, classes of k by a window, rows sorted by what they show.
+COPY = f"""
+COPY (SELECT region, {", ".join(QUASI)}, diagnosis FROM (
+SELECT region, {", ".join(QUASI)}, diagnosis, count(*) OVER (PARTITION BY region, {", ".join(QUASI)}) AS n
+FROM '{{path}}' JOIN (
+SELECT area, cast(row_number() OVER (ORDER BY area) * {REGIONS} // (1 + {{areas}}) AS int) AS region
+FROM (SELECT DISTINCT area FROM '{{path}}')) USING (area)) WHERE n >= {K}
+ORDER BY ALL) TO '{{out}}' (FORMAT parquet)
+"""
+
+
+class Clock:
+    """The CPU seconds of this process, by part."""
+
+    def __init__(self) -> None:
+        self.parts: dict[str, float] = {}
+
+    @contextmanager
+    def of(self, part: str) -> Iterator[None]:
+        """Add what is done meanwhile to a part."""
+        started = time.process_time()
+        yield
+        self.parts[part] = self.parts.get(part, 0.0) + time.process_time() - started
+
+
+def connection(folder: Path):
+    import duckdb
+
+    config = {"memory_limit": f"{MEMORY}MB", "temp_directory": str(folder / "own"), "preserve_insertion_order": "false"}
+    return duckdb.connect(config=config)
+
+
+def make(folder: Path, records: int, areas: int) -> None:
+    with connection(folder) as duck:
+        duck.execute("SELECT setseed(0.5)")
+        duck.execute(MAKE.format(areas=areas, records=records, path=folder / "people.parquet"))
+
+
+def plain(folder: Path) -> int:
+    with connection(folder) as duck:
+        relation = duck.sql(PLAIN.format(table=f"'{folder / 'people.parquet'}'"))
+        reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch
+        return sum(batch.num_rows for batch in reader(1_000_000))
+
+
+def copy(folder: Path) -> int:
+    with connection(folder) as duck:
+        ((areas,),) = duck.sql(f"SELECT count(DISTINCT area) FROM '{folder / 'people.parquet'}'").fetchall()
+        duck.execute(COPY.format(path=folder / "people.parquet", out=folder / "copied.parquet", areas=areas))
+        ((rows,),) = duck.sql(f"SELECT count(*) FROM '{folder / 'copied.parquet'}'").fetchall()
+        return rows
+
+
+def ours(folder: Path, address: str, table: str, destination: str) -> Found:
+    """Profile, and release by one level where there is a destination."""
+    from vbas.core.crosswalk import Crosswalk
+    from vbas.core.engines import open_engine
+    from vbas.core.engines.fields import RecordFields
+    from vbas.core.engines.profiling import count_in_place, match_in_place
+    from vbas.core.engines.releasing import release_in_place
+    from vbas.core.plan import suppress
+
+    clock = Clock()
+    with open_engine(address, table, memory=MEMORY) as engine:
+        with clock.of("count"):
+            found = count_in_place(engine, RecordFields("area", QUASI, ("diagnosis",)), released=bool(destination))
+        if not destination:
+            return len(found.records), clock.parts
+        with clock.of("plan"):
+            areas = squares(found.areas)
+            n = len(areas)
+            matched = match_in_place(found, areas)
+            plan = suppress(matched.profile, Crosswalk((np.arange(n) + 1) * REGIONS // (1 + n), REGIONS), K)
+        with clock.of("release"):
+            released = release_in_place(matched, plan, destination)
+        return sum(one.records for one in released.levels.values()), clock.parts
+
+
+def nested(folder: Path, destination: str) -> Found:
+    """Profile, nested levels on a plane of squares, their plan and its measures; released where there is a destination.
+
+    Of a release, what the upload of the plan takes stands by itself.
+    """
+    from vbas.core.engines import open_engine
+    from vbas.core.engines.fields import RecordFields
+    from vbas.core.engines.profiling import count_in_place, match_in_place
+    from vbas.core.engines.releasing import release_in_place
+    from vbas.core.nesting.making import LevelOptions, build_levels
+    from vbas.core.nesting.measures import evaluate_levels
+    from vbas.core.nesting.planning import nest
+
+    clock, kept = Clock(), ("diagnosis",) if destination else ()
+    with open_engine(str(folder / "people.parquet"), memory=MEMORY) as engine:
+        with clock.of("count"):
+            found = count_in_place(engine, RecordFields("area", QUASI, kept), released=bool(destination))
+            areas = squares(found.areas)
+            matched = match_in_place(found, areas)
+        profile = matched.profile
+        areas = areas.with_population(profile.area_sizes)
+        with clock.of("levels"):
+            levels = build_levels(areas, profile, None, LevelOptions())
+        with clock.of("nest"):
+            plan = nest(areas, profile, levels, K)
+        with clock.of("measures"):
+            evaluate_levels(areas, plan)
+        if destination:
+            upload = engine.upload
+
+            def timed(name: str, columns: dict[str, np.ndarray]) -> object:
+                with clock.of("upload"):
+                    return upload(name, columns)
+
+            engine.upload = timed
+            with clock.of("release"):
+                release_in_place(matched, plan, destination, nested=True)
+    return profile.counts.nnz, clock.parts
+
+
+def squares(identifiers: np.ndarray):
+    """Areas on a plane of squares."""
+    from vbas.core.areas import make_areas
+
+    known = sorted(value for value in identifiers if value is not None)
+    position, side = np.arange(len(known)), int(np.ceil(np.sqrt(len(known))))
+    return make_areas(known, 1000.0 * np.column_stack([position % side, position // side]))
+
+
+def write_profile(folder: Path) -> Found:
+    """The profile as a GeoPackage, by vbas:profiledatabase itself."""
+    from qgis.core import QgsProcessingContext, QgsProcessingFeedback
+
+    from vbas.benchmarks.nested_speed import qgis
+
+    algorithm = qgis()[1].algorithm("profiledatabase").create()
+    given = {"CONNECTION": str(folder / "people.parquet"), "RECORD_REGION": "area", "MEMORY": MEMORY}
+    given |= {"QUASI_IDENTIFIERS": ";".join(QUASI), "PROFILE": str(folder / "profile.gpkg")}
+    _, done = algorithm.run(given, QgsProcessingContext(), QgsProcessingFeedback(False), {}, False)
+    if not done:
+        raise RuntimeError("The profile was not written.")
+    return (folder / "profile.gpkg").stat().st_size
+
+
+def read_profile(folder: Path) -> Found:
+    """What a run over that file does before it begins: every row read and checked, matched with its area, counted."""
+    from qgis.core import QgsProcessingContext, QgsProcessingFeedback, QgsVectorLayer
+
+    from vbas.algorithms.layers.given import Given
+    from vbas.algorithms.layers.reading.checked_source import checked_source
+    from vbas.algorithms.layers.reading.records import read_records
+    from vbas.benchmarks.nested_speed import qgis
+    from vbas.core.records.matching import match_records
+
+    layer = QgsVectorLayer(f"{folder / 'profile.gpkg'}|layername=profile", "profile", "ogr")
+    algorithm = qgis()[1].algorithm("anonymize").create()
+    clock = Clock()
+    with clock.of("read"):
+        source = checked_source(Given(algorithm, {"RECORDS": layer}, QgsProcessingContext()), "RECORDS")
+        table = read_records(source, "area", QUASI, (), "records", None, QgsProcessingFeedback(False))
+    with clock.of("match"):
+        records = match_records(table, squares(table.area.categories), k=K)
+    return records.profile.counts.nnz, clock.parts
+
+
+def in_postgres(folder: Path, server: str, what: str) -> int:
+    from adbc_driver_postgresql import dbapi
+    from pyarrow import parquet
+
+    with dbapi.connect(server, autocommit=True) as there, there.cursor() as cursor:
+        if what == "load":
+            file = parquet.ParquetFile(folder / "people.parquet")
+            batches = file.iter_batches(200_000)
+            cursor.adbc_ingest("people", next(batches), mode="create")
+            for batch in batches:
+                cursor.adbc_ingest("people", batch, mode="append")
+            cursor.execute("ANALYZE people")
+            return file.metadata.num_rows
+        cursor.execute(COUNTED)
+        return cursor.fetchone()[0]

@@ -1,0 +1,71 @@
+"""What the fields that are kept of records in an engine tell, by rows of some classes; nothing of them is kept here."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..nesting.coarser import examine_coarser_rows
+from ..plan import Plan
+from ..privacy.kept_fields import KeptField, examine_rows
+from ..records.columns import Column, column_from_values, smallest_integers
+from .engine import Expression
+from .in_place import InPlace, Matched
+from .showing import CoarserLevels
+
+NOT_LOOKED_AT = -1
+
+
+def examined_in_place(
+    matched: Matched, plan: Plan, coarser: CoarserLevels | None, placed: Expression
+) -> list[KeptField]:
+    """Look at every kept field, as `examine_kept_fields` or `examine_coarser` does.
+
+    plan, coarser : as for `stage_in_place`; placed : the rows, of which those are read whose l_look is their label
+    """
+    found = matched.found
+    kept = [f"k{i}" for i in range(len(found.fields.kept))]
+    named = dict(zip(found.fields.quasi_identifiers, found.quasi))
+    fine = {name: f"o_{named[name]}" for name in found.coarsened}
+    shown = {name: f"c_{one}" for name, one in named.items()} if coarser is not None else {}
+    looked_at = placed.filter(placed.l_look != NOT_LOOKED_AT).select(
+        "c_a", "l_look", *kept, *fine.values(), *shown.values()
+    )
+    batches = list(found.engine.fetch(looked_at))
+    numbers = {name: _column(batches, name) for name in ("c_a", "l_look", *fine.values(), *shown.values())}
+    columns = {name: _encoded(batches, one) for one, name in zip(kept, found.fields.kept)}
+    area, label = matched.area_of[numbers["c_a"]], numbers["l_look"]
+    originals = {name: numbers[one] for name, one in fine.items()}
+    if coarser is None:
+        return examine_rows(plan, label, area, columns, originals)
+    quasi = {name: _categories(found, i, numbers[one]) for i, (name, one) in enumerate(shown.items())}
+    return examine_coarser_rows(coarser.plan, coarser.places, label, area, columns, quasi, originals)
+
+
+def _categories(found: InPlace, position: int, code: np.ndarray) -> np.ndarray:
+    """The category of each code of a quasi-identifier in the engine."""
+    category = np.zeros(found.sizes[found.quasi[position]] + 1, np.int64)
+    category[found.codes[position]] = np.arange(len(found.codes[position]))
+    return category[code]
+
+
+def _encoded(batches: list, name: str) -> Column:
+    """A field of all batches as a column; of its rows only the different values become Python's own."""
+    import pyarrow as pa
+
+    if not batches:
+        return column_from_values([])
+    every = pa.chunked_array([batch.column(name) for batch in batches]).dictionary_encode().unify_dictionaries()
+    values = every.chunk(0).dictionary.to_pylist()
+    of_values = column_from_values([*values, None])  # the last one is that of rows without a value
+    codes = np.concatenate(
+        [part.indices.fill_null(len(values)).to_numpy(zero_copy_only=False) for part in every.chunks]
+    )
+    there = np.zeros(len(of_values.categories), bool)
+    there[of_values.codes[codes]] = True
+    place = np.cumsum(there) - 1
+    return Column(smallest_integers(place[of_values.codes][codes], int(there.sum())), of_values.categories[there])
+
+
+def _column(batches: list, name: str) -> np.ndarray:
+    parts = [batch.column(name).to_numpy(zero_copy_only=False).astype(np.int64) for batch in batches]
+    return np.concatenate(parts) if parts else np.empty(0, np.int64)

@@ -1,0 +1,100 @@
+"""What rows in an engine show of their quasi-identifiers: the values they were counted by, or those of their level."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import to_list
+from ..nesting.places import Places
+from ..plan import Plan
+from ..profile import Profile
+from ..records.columns import category_order
+from . import steps
+from .coarsening import class_numbers, values_by_code
+from .engine import Expression
+from .in_place import InPlace
+
+
+@dataclass(frozen=True, eq=False)
+class CoarserLevels:
+    """A plan whose last levels show coarser values; what is released is its `as_shown`, of the same labels.
+
+    plan, places : of `nest_coarser`, over the profile of the records
+    """
+
+    plan: Plan
+    places: Places
+
+
+@dataclass(frozen=True, eq=False)
+class Showing:
+    """What placed rows show.
+
+    dictionaries, sizes : of the values of each quasi-identifier that are shown, as `InPlace` has them
+    class_keys : (C,) the number in the engine of each class of the plan; maps : as `steps.coarsened` by level; none
+    where all levels show the values that the rows were counted by
+    """
+
+    dictionaries: Mapping[str, Expression]
+    sizes: Mapping[str, int]
+    class_keys: np.ndarray
+    maps: Mapping[str, Expression]
+
+    def of(self, placed: Expression) -> Expression:
+        """Placed rows with what they show."""
+        return steps.coarsened(placed, self.maps, self.sizes, list(self.sizes), True) if self.maps else placed
+
+
+def showing(found: InPlace, plan: Plan, coarser: CoarserLevels | None) -> Showing:
+    """What rows show by a plan, the one that is released; coarser : where its last levels show coarser values."""
+    dictionaries, sizes = {one: found.dictionaries[one] for one in found.quasi}, dict(found.sizes)
+    if coarser is None:
+        return Showing(dictionaries, sizes, found.class_keys, {})
+    places, maps, codes = coarser.places, {}, []
+    for position, one in enumerate(found.quasi):
+        known = {_key(value): code for value, code in zip(found.categories[position], to_list(found.codes[position]))}
+        if places.nodes[-1][position]:
+            values = _values_of_all_levels(places, position)
+            known = {_key(value): code for code, value in enumerate(to_list(values))}
+            sizes[one] = sum(value is not None for value in to_list(values))
+            dictionaries[one] = found.engine.upload(f"vbas_shown_values_{one}", values_by_code(one, values))
+            maps[one] = found.engine.upload(f"vbas_shown_{one}", _map(found, places, position, known))
+        categories = plan.profile.categories[position]
+        codes.append(np.array([known[_key(value)] for value in to_list(categories)], np.int64))
+    return Showing(dictionaries, sizes, class_numbers(plan.profile.classes, codes, list(sizes.values())), maps)
+
+
+def labels_of_cells(plan: Plan, coarser: CoarserLevels | None) -> tuple[Profile, np.ndarray]:
+    """The profile that the records were counted in, and of each of its cells the label in the plan, (m,)."""
+    return (plan.profile, plan.label_of) if coarser is None else (coarser.places.profile, coarser.plan.label_of)
+
+
+def _values_of_all_levels(places: Places, position: int) -> np.ndarray:
+    """The values of a quasi-identifier that any level shows, in the order of every column, the missing one last."""
+    every = {_key(value): value for level in range(len(places.levels)) for value in places.categories(level, position)}
+    values = np.empty(len(every), dtype=object)
+    values[:] = sorted(every.values(), key=category_order)
+    return values
+
+
+def _map(
+    found: InPlace, places: Places, position: int, known: Mapping[tuple[type, object], int]
+) -> dict[str, np.ndarray]:
+    """What each code shows at each level; known : the code of each value that is shown."""
+    one, original = found.quasi[position], found.codes[position].astype(np.int32)
+    levels = range(len(places.levels))
+    values = np.concatenate([places.categories(i, position)[places.codes(i, position)] for i in levels])
+    return {
+        f"s_{one}": np.repeat(np.arange(1, len(levels) + 1, dtype=np.int16), len(original)),
+        f"o_{one}": np.tile(original, len(levels)),
+        f"c_{one}": np.array([known[_key(value)] for value in to_list(values)], np.int32),
+        f"v_{one}": values,
+    }
+
+
+def _key(value: object) -> tuple[type, object]:
+    """Values of different types are different, as everywhere in a column."""
+    return type(value), value

@@ -1,0 +1,139 @@
+"""Cells of one region, solved by their pattern: how many records each has, in turn.
+
+Wherever the cells of a region are placed in it, they lose the same; what they can do together depends on their numbers
+of records alone, counted up to k. There are few such patterns and very many regions that have them: each is solved
+once. They are kept as a tree of their own, in which a pattern follows the one that lacks its last cell.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+EMPTY = 0  # the pattern of no cells
+MOST_STATES = 1 << 24  # of all patterns together, beyond which they are forgotten between two calls
+
+
+class Patterns:
+    """The patterns met so far, by number.
+
+    A state is (r, p): r records are released in the region and p are handed up, where k stands for k and more; r is at
+    most `parts`, k or 0. Its number is r · (k + 1) + p.
+    Arrays by pattern, with room for more than there are:
+    reach : (P, parts + 1, k + 1) bool, the states that there are; ends : (P, k + 1) bool, the numbers of records that
+    can be handed up if what stays is released, nothing or k and more; origin : (P, k + 1), the state behind each
+    before : (P, states), the state without the last cell; here : (P, states) bool, whether that cell is released
+    """
+
+    def __init__(self, k: int, parts: int) -> None:
+        self.k, self.parts = k, parts
+        self._forget()
+
+    def make_room(self) -> None:
+        """Forget all patterns if they have become very many; numbers that were given are void then."""
+        if self._size * self.before.shape[1] > MOST_STATES:
+            self._forget()
+
+    def numbers(self, digits: np.ndarray, first: np.ndarray, length: np.ndarray) -> np.ndarray:
+        """The pattern of each row of cells, (rows,) int64.
+
+        digits : the records of all cells, at most k; first : (rows,), the first cell of each row, its others follow it;
+        length : (rows,), how many there are
+        """
+        number = np.zeros(len(first), np.int64)
+        rows, turn = np.flatnonzero(length), 0
+        while len(rows):
+            number[rows] = self._following(number[rows], digits[first[rows] + turn])
+            turn += 1
+            rows = rows[length[rows] > turn]
+        return number
+
+    def released(self, number: np.ndarray, state: np.ndarray, first: np.ndarray, n_cells: int) -> np.ndarray:
+        """Which cells of some rows are released to reach a state, (n_cells,) bool, False for the cells of other rows.
+
+        number, state, first : (rows,), the pattern, the state, and the first of the cells
+        """
+        found = np.zeros(n_cells, bool)
+        while len(number):
+            left = number != EMPTY
+            number, state, first = number[left], state[left], first[left]
+            found[first + self.length[number] - 1] = self.here[number, state]
+            number, state = self.last[number], self.before[number, state]
+        return found
+
+    def _forget(self) -> None:
+        states = np.arange((self.parts + 1) * (self.k + 1), dtype=np.int16)[None]
+        self.reach = (states == 0).reshape(1, self.parts + 1, self.k + 1)
+        self.ends, self.origin = self._ends(self.reach)
+        self.before, self.here = states, np.zeros(states.shape, bool)
+        self.last, self.length = np.zeros(1, np.int32), np.zeros(1, np.int32)
+        self._next = np.full((1, self.k + 1), -1, np.int32)
+        self._size = 1
+
+    def _following(self, number: np.ndarray, digit: np.ndarray) -> np.ndarray:
+        """The patterns with one more cell, which are made where they are new."""
+        found = self._next[number, digit]
+        new = np.flatnonzero(found < 0)
+        if len(new):
+            key = np.unique(number[new] * (self.k + 1) + digit[new])
+            self._add(*np.divmod(key, self.k + 1))
+            found[new] = self._next[number[new], digit[new]]
+        return found
+
+    def _add(self, last: np.ndarray, digit: np.ndarray) -> None:
+        """Add patterns, each by the one that it follows and the records of its last cell."""
+        start, self._size = self._size, self._size + len(last)
+        self._next[last, digit] = np.arange(start, self._size)
+        handed, origin = self._handed_up(self.reach[last], digit)
+        reach, rows, states = handed, len(last), np.arange(self.before.shape[1]).reshape(self.reach.shape[1:])
+        before = states[:, :1] + origin
+        here = np.zeros_like(handed)
+        if self.parts:  # to release is the same as to hand up, the other way round
+            here = ~handed & handed.swapaxes(1, 2)
+            reach = handed | here
+            before = np.where(here, origin.swapaxes(1, 2) * (self.k + 1) + states[:1], before)
+        before = np.where(reach, before, states)
+        ends, closing = self._ends(reach)
+        for name, new in (
+            ("reach", reach),
+            ("ends", ends),
+            ("origin", closing),
+            ("before", before.reshape(rows, -1)),
+            ("here", here.reshape(rows, -1)),
+            ("last", last),
+            ("length", self.length[last] + 1),
+            ("_next", -1),
+        ):
+            known = getattr(self, name)
+            if len(known) < self._size:  # more than is needed, so that what is known is seldom copied
+                larger = np.empty((self._size * 3 // 2, *known.shape[1:]), known.dtype)
+                larger[:start] = known[:start]
+                setattr(self, name, larger)
+            getattr(self, name)[start : self._size] = new
+
+    def _handed_up(self, reach: np.ndarray, digit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The states once the last cell is handed up, and how many were handed up without it, both as `reach`.
+
+        reach : without it. Of several ways to k and more it is the one of fewest records.
+        """
+        k = self.k
+        found, origin = np.zeros_like(reach), np.zeros(reach.shape, np.int64)
+        for one in np.unique(digit):
+            rows = np.flatnonzero(digit == one)
+            enough = reach[rows, :, k - one :]
+            found[rows, :, one:k] = reach[rows, :, : k - one]
+            found[rows, :, k] = enough.any(axis=2)
+            origin[rows] = np.arange(k + 1) - one
+            origin[rows, :, k] = k - one + enough.argmax(axis=2)
+        return found, origin
+
+    def _ends(self, reach: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """`ends` and `origin` of the states that there are."""
+        ends, state = reach[:, 0].copy(), np.arange(self.k + 1)
+        origin = np.broadcast_to(state, ends.shape).astype(np.int16)
+        if self.parts:
+            released = reach[:, self.parts] & ~ends
+            origin[released] += self.parts * (self.k + 1)
+            return ends | released, origin
+        released = ends[:, self.k] & ~ends[:, 0]  # all that arrived is released, where that is k or more
+        origin[released, 0], ends[released, 0] = self.k, True
+        return ends, origin

@@ -1,0 +1,217 @@
+"""The judge hears what is wrong in comparisons, several releases, registers and people who do not exist."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from vbas.algorithms.privacy import check_releases, earlier, register, register_entries
+from vbas.algorithms.testdata import estimate_distributions, generate_records
+from vbas.core import comparison, outcome
+from vbas.core.releases.examining import Examined
+
+from .given import Case, Place, Table
+from .invented import ATTRIBUTES
+from .many import judged
+from .published import shown_by
+from .registers import Register
+from .test_found import IDS, areas
+
+PLACE = Place("memory:")
+# Two in the last area are rarer there than k.
+RARE = [("F", "M")[i in (8, 17) if i % 9 == 8 else i % 13 > 8] for i in range(180)]
+PEOPLE = [(IDS[i % 9], {"sex": sex, "age": None, "ill": "flu"}) for i, sex in enumerate(RARE)]
+ROWS = Table((("home", "text", [area for area, _ in PEOPLE]), ("sex", "text", RARE)))
+K = 3
+
+
+def _comparison():
+    return Case("compare", {**_areas_and_records(), "K": K, "COMPARISON": PLACE, "AGGREGATIONS": ["basic Voronoi"]})
+
+
+def _areas_and_records():
+    given = {"REGIONS": areas(), "REGION_ID": "da", "RECORDS": ROWS, "RECORD_REGION": "home"}
+    return {**given, "QUASI_IDENTIFIERS": ["sex"], "CUTOFF": 1500, "SITE_NUMBERS": ["population cut-off"]}
+
+
+def _several():
+    """Of the second release's regions one lacks an area that the first one's has."""
+    releases, known, crosswalks = [], [], []
+    for regions in ([1] * 5 + [2] * 4, [1] * 4 + [2] * 5):
+        region_of = dict(zip(IDS, regions))
+        some = [one for i, one in enumerate(PEOPLE) if one[0] != IDS[4] or i < 9 * 2]
+        known.append((some, ("sex",), region_of, K))
+        counted = Counter((region_of[area], values["sex"]) for area, values in some)
+        rows = [(*key, n) for key, n in counted.items()]
+        columns = zip(("vbas_region", "sex", "records"), ("long", "text", "long"), map(list, zip(*rows)))
+        releases.append(Table(tuple(columns)))
+        crosswalks.append(Table((("da", "text", IDS), ("vbas_region", "long", regions))))
+    given = {"RELEASES": releases, "CROSSWALKS": crosswalks, "QUASI_IDENTIFIERS": "sex", "EACH_K": "3;3", "K": K}
+    decides = {"SENSITIVE": None, "COUNT_FIELD": None, "BY_SIZE_ALONE": None}
+    told = {**{name: given[name] for name in ("QUASI_IDENTIFIERS", "EACH_K", "RELEASES", "CROSSWALKS")}, **decides}
+    return Case("checkreleases", {**given, "PINNED": PLACE}, known={"releases": known, "given": told})
+
+
+def _register(regions):
+    region_of = dict(zip(IDS, regions))
+    shown = shown_by(PEOPLE, ["sex"], region_of, K)
+    number = {frozenset(a for a in IDS if region_of[a] == one): one for one in set(regions)}
+    counts = [(1, 1, number[one.areas], json.dumps([dict(one.values)["sex"]]), one.people) for one in shown]
+    release = (1, "secret-1", "2026-01-01T00:00:00+00:00", K, '["sex"]', 1, 1, 1, "{}")
+    rows = {"vbas_releases": (release,), "vbas_counts": tuple(counts)}
+    rows["vbas_values"] = tuple((*row[:4], "ill", "flu", row[4]) for row in counts)
+    rows["vbas_crosswalks"] = tuple((1, 1, area, region) for area, region in region_of.items())
+    return Register(tuple(rows.items()))
+
+
+def _edited():
+    return Case(
+        "editregister", {"REGISTER": _register([1] * 9), "REMOVE": 1, "NEVER_PUBLISHED": True, "CONTENTS": PLACE}
+    )
+
+
+def _beside_an_earlier_one(regions=(1, 1, 1, 1, 1, 1, 1, 1, 1)):
+    """The earlier release has one region."""
+    crosswalk = Table((("da", "text", IDS), ("vbas_region", "long", list(regions))))
+    given = {**_areas_and_records(), "CROSSWALK": crosswalk, "K": K, "RELEASED_RECORDS": PLACE}
+    given = {name: value for name, value in given.items() if name not in ("CUTOFF", "SITE_NUMBERS")}
+    return Case("releaserecords", {**given, "REGISTER": _register([1] * 9)})
+
+
+def _generated():
+    rows = [(place, "sex", value, 0.5) for place in ("46", "24") for value in ATTRIBUTES["sex"]]
+    rows += [("46", "age", "young", 1.0), ("24", "age", "old", 1.0)]
+    columns = zip(("province", "attribute", "category", "share"), ("text",) * 3 + ("real",), map(list, zip(*rows)))
+    given = {"REGIONS": areas(), "REGION_ID": "da", "DISTRIBUTIONS": Table(tuple(columns)), "LEAST": 30, "MOST": 40}
+    return Case("generaterecords", {**given, "RECORDS": PLACE})
+
+
+def _estimated():
+    columns = (("prov", "text", ["46"] * 4), ("sex", "text", ["F", "F", "M", "M"]), ("w", "real", [1.0, 1.0, 1.0, 5.0]))
+    given = {"MICRODATA": Table(columns), "PROVINCE": "prov", "ATTRIBUTES": ["sex"], "WEIGHT": "w"}
+    return Case("estimatedistributions", {**given, "DISTRIBUTIONS": PLACE})
+
+
+def _measured(**wrong):
+    plain = comparison.evaluate
+
+    def evaluate(*given):
+        measures, audit = plain(*given)
+        return replace(measures, **{name: change(getattr(measures, name)) for name, change in wrong.items()}), audit
+
+    return comparison, "evaluate", evaluate
+
+
+def _worst():
+    plain = comparison.worst_group
+    return comparison, "worst_group", lambda *given: replace(plain(*given), percent=1.5)
+
+
+def _rows(change):
+    plain = check_releases.rows_of
+    return check_releases, "rows_of", lambda *given: change(plain(*given))
+
+
+def _one_more(rows):
+    return [replace(one, low=one.low + 1, high=one.high + 1) for one in rows]
+
+
+def _nothing_found():
+    plain = check_releases.examine_all
+
+    def examined(*given):
+        found = plain(*given)
+        return replace(found, pinned=replace(found.pinned, counts=[]))
+
+    return check_releases, "examine_all", examined
+
+
+def _kept(*tables):
+    left = {name: one for name, one in register_entries.TAKE_OUT.items() if name not in tables}
+    return register_entries, "TAKE_OUT", left
+
+
+def _readable():
+    plain = sqlite3.connect
+
+    def connect(*given, **named):
+        return plain(*given, **named, factory=_Plain)
+
+    return register_entries.sqlite3, "connect", connect
+
+
+class _Plain(sqlite3.Connection):
+    """A database that does not overwrite what it deletes."""
+
+    def execute(self, statement, *given):
+        return super().execute(statement.replace("secure_delete = ON", "secure_delete = OFF"), *given)
+
+
+def _fewer_counts():
+    plain = register._count_rows
+    return register, "_count_rows", lambda *given: list(plain(*given))[1:]
+
+
+def _giving_away():
+    """The two of the last area, a region by itself, are those who are left."""
+    return _beside_an_earlier_one((1, 1, 1, 1, 1, 1, 1, 1, 2))
+
+
+def _blind():
+    return earlier, "examine", lambda *given, **named: Examined(None, [], [])
+
+
+def _of_others():
+    return generate_records, "province_from_identifiers", lambda identifiers, n: ["24"] * len(identifiers)
+
+
+def _fewer_people():
+    plain = generate_records.generate_records
+
+    def drawn(identifiers, provinces, source, population, *given, **named):
+        return plain(identifiers, provinces, source, (1, 5), *given, **named)
+
+    return generate_records, "generate_records", drawn
+
+
+def _unweighted():
+    plain = estimate_distributions.estimate_distributions
+    return (
+        estimate_distributions,
+        "estimate_distributions",
+        lambda place, names, weights, missing: plain(place, names, None, missing),
+    )
+
+
+@pytest.mark.parametrize(
+    ("case", "fault", "words"),
+    [
+        (_comparison, lambda: _measured(discernibility=lambda n: n + 1), "discernibility of"),
+        (_comparison, lambda: _measured(non_uniform_entropy=lambda n: n * 1.01), "non_uniform_entropy of"),
+        (_comparison, lambda: _measured(n_suppressed=lambda n: n + 1), "are said to be"),
+        (_comparison, lambda: _measured(n_regions=lambda n: n + 1), "n_sites of"),
+        (_comparison, lambda: (outcome, "unbeaten", lambda rows: np.zeros(len(rows), bool)), "pareto is"),
+        (_comparison, _worst, "is said to lose 1.5 %"),
+        (_several, lambda: _rows(lambda rows: rows[1:]), "PINNED has"),
+        (_several, lambda: _rows(_one_more), "are said to live"),
+        (_several, _nothing_found, "are left by releases"),
+        (_edited, lambda: _kept("vbas_values"), "vbas_values holds"),
+        (_edited, lambda: _kept("vbas_releases"), "vbas_releases holds"),
+        (_edited, _readable, "can still be read in the file"),
+        (_beside_an_earlier_one, _fewer_counts, "or not what is"),
+        (_giving_away, _blind, "the register and the release leave"),
+        (_generated, _of_others, "has no share"),
+        (_generated, _fewer_people, "people."),
+        (_estimated, _unweighted, "by hand"),
+    ],
+)
+def test_the_judge_hears_what_is_wrong(provider, monkeypatch, case, fault, words):
+    assert judged(case())[1] == []
+    monkeypatch.setattr(*fault())
+    found = judged(case())[1]
+    assert any(words in one for one in found), found
