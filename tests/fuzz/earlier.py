@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 
-from .people_shown import Records
+from .people_shown import Records, whole
 from .published import Shown, rests, shown_by
 from .reading import identity, loose, plain, rows_of_output
 from .registers import Register, added
@@ -58,7 +58,7 @@ def registered(case, outcome, regions):
     before = outcome.layers["REGISTER"]
     if nested or not before or not before["vbas_releases"]:
         return
-    k = min(before["vbas_releases"][0][3], max(int(float(case.parameters.get("K") or 5)), 2))
+    k = min(before["vbas_releases"][0][3], max(whole(case.parameters.get("K"), 5), 2))
     names = json.loads(before["vbas_releases"][0][4])
     if names != records.quasi or any("undecided" in line or "hard to decide" in line for line in outcome.log):
         return

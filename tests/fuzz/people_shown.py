@@ -31,6 +31,12 @@ class Records:
             named = [*_several(given.get("QUASI_IDENTIFIERS")), *_several(given.get("KEEP_FIELDS"))]
             # An engine has words of its own for lists, structures and moments.
             self.in_own_words = any(kinds.get(name) in OTHERS for name in named)
+            if str(given.get("DESTINATION")).endswith(".csv"):
+                drawn = zip(*(values for _, _, values in table.columns))
+                self.rows = [
+                    ["nan" if isinstance(was, float) and was != was else one for was, one in zip(values, row)]
+                    for values, row in zip(drawn, self.rows)
+                ]  # the word that DuckDB writes
             if table.stored == "csv":
                 self.rows = [["" if one is None else str(one) for one in row] for row in self.rows]
         else:

@@ -8,7 +8,7 @@ from collections import Counter
 from .earlier import registered
 from .invented import estimated, generated, made_up
 from .people_shown import recount_one_level, release_of, whole
-from .reading import identity, positions, rows_of, rows_of_output
+from .reading import identity, plain, positions, rows_of, rows_of_output
 from .registers import edited
 from .several import given_away
 from .side_by_side import compared
@@ -65,7 +65,10 @@ def _number(value):
 def made_crosswalk(case, outcome):
     """Areas joined without a release."""
     areas = _areas(case, outcome)
-    partial = case.algorithm in ("staticcutoff", "cropidentifiers", "mergeadjacent")
+    given = [values for one in case.parameters.get("CROSSWALKS") or [] for _, _, values in one.columns]
+    partial = case.algorithm in ("staticcutoff", "cropidentifiers", "mergeadjacent") or any(
+        plain(one) in (None, "") for values in given for one in values
+    )
     if "CROSSWALK" in outcome.results:
         found, regions = crosswalk_of(case, outcome, areas, partial)
         yield from found

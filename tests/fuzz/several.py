@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from .given import Table
+from .people_shown import whole
 from .published import changes, rests, shown_by, text_of
 from .reading import identity, positions, rows_of_output
 
@@ -124,7 +125,7 @@ def given_away(case, outcome):
     if len(few) != numbers["N_PINNED"] or len(found) - len(few) != numbers["N_ALIKE"]:
         yield f"PINNED has {len(few)} and {len(found) - len(few)} rows, the run says {numbers['N_PINNED']} and more."
     # 5 is the default.
-    k = int(float(case.parameters.get("K") or 5))
+    k = whole(case.parameters.get("K"), 5)
     for one in few:
         if not 1 <= one.low <= one.high < k:
             yield f"A count of {one.low} to {one.high} is listed, K is {k}."
