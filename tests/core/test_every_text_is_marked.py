@@ -49,7 +49,7 @@ WORDS = {
     "sparkcontext was shut down",
     "stopped sparkcontext",
     "{}<table cellspacing='0' cellpadding='0'>{}</table>",
-    *("invalid value", "invalid content", "out of range", "AS size, COUNT(*) AS n FROM", "AS vbas_query"),
+    *("invalid value", "invalid content", "out of range", "AS size, COUNT(*) AS n FROM"),
     *("repeatable read", "AS vbas_query"),
     *("combine_codes needs at least one array of codes", "population of the areas", '{}<ul class="legend">{}</ul>'),
 }
