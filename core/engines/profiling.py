@@ -107,7 +107,7 @@ def match_in_place(found: InPlace, areas: Areas, unmatched: str = STOP, k: int =
 
 
 def refuse_area_copies(found: InPlace, areas: Areas, area_of: np.ndarray, shown: Mapping[str, Column]) -> None:
-    """`check_no_area_copy` of the cells, some millions at a time.
+    """`check_no_area_copy` of the records, by their cells, some millions at a time.
 
     area_of : (A,) as in `Matched`; shown : what each class shows of its quasi-identifiers, columns of C rows
     """
@@ -117,9 +117,10 @@ def refuse_area_copies(found: InPlace, areas: Areas, area_of: np.ndarray, shown:
             continue
         same = known = 0
         for cells in stretches(len(found.area)):
-            area = area_of[found.area[cells]]
-            known += int((area >= 0).sum())
-            same += int(((position[column.codes[found.class_of[cells]]] == area) & (area >= 0)).sum())
+            area, records = area_of[found.area[cells]], found.records[cells]
+            repeats = (position[column.codes[found.class_of[cells]]] == area) & (area >= 0)
+            known += int(records[area >= 0].sum(dtype=np.int64))
+            same += int(records[repeats].sum(dtype=np.int64))
         if same > 0.5 * known:
             raise area_copy(name)
 

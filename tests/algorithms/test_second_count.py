@@ -30,7 +30,7 @@ from vbas.algorithms.layers.delivery.second_count import _Classes, check_file
 from vbas.algorithms.layers.delivery.writing import write_file
 from vbas.algorithms.layers.given import Given
 from vbas.algorithms.layers.tables import SecondCount, Table, number_fields
-from vbas.core.errors import PrivacyError, VbasError
+from vbas.core.errors import InputError, PrivacyError, VbasError
 from vbas.core.records.columns import column_from_values
 
 from .conftest import make_layer
@@ -563,3 +563,17 @@ def test_values_that_python_takes_for_one_are_several_classes(given, at_once):
     for some in [rows] if at_once else [[row] for row in rows]:
         found.add(some)
     assert sorted(found.sizes.values()) == [1] * len(given)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".gpkg"])
+def test_areas_named_by_long_whole_reals_stay_apart(qgis_app, tmp_path, suffix):
+    """A text format writes 15 digits of a real: two areas would get one name, or none that is theirs."""
+    areas = [9_007_199_254_740_989.0, 9_007_199_254_740_991.0, 46110001.5]
+    table = Table(number_fields(da="real", vbas_region="long"), [areas, [1, 2, 2]])
+    file = tmp_path / f"crosswalk{suffix}"
+    write_file(file, table, "title")
+    if suffix == ".gpkg":
+        check_file("CROSSWALK", file, table, None)
+        return
+    with pytest.raises(InputError, match=r"does not keep the values “9007199254740989” .*of field “da”"):
+        check_file("CROSSWALK", file, table, None)

@@ -156,6 +156,21 @@ def test_values_are_written_as_what_they_were(spark, tmp_path):
         assert Counter(written[name].to_pylist()) == Counter(rows[name].to_pylist())
 
 
+def test_a_field_of_very_many_values_is_written(spark, tmp_path):
+    """Its list of values is no part of the SQL, which would take minutes to read."""
+    n = 200_000
+    columns = {"area": ["00"] * 2 * n, "number": [f"number {i % n}" for i in range(2 * n)], "sex": ["F"] * 2 * n}
+    (tmp_path / "in").mkdir()
+    cases.write_parquet(columns, tmp_path / "in" / "1.parquet")
+    with open_engine(spark.driver, str(tmp_path / "in")) as engine:
+        found = count_in_place(engine, RecordFields("area", ("number", "sex")))
+        matched = match_in_place(found, areas(), k=2)
+        plan = suppress(matched.profile, one_level().crosswalks[0], 2)
+        done = release_in_place(matched, plan, str(tmp_path / "out"))
+    written = pq.read_table(done.place, columns=["number"])
+    assert Counter(Counter(written["number"].to_pylist()).values()) == {2: n}
+
+
 def test_values_get_into_no_message_and_no_log(spark, tmp_path, capfd):
     columns = {"area": cases.AREAS, "sex": ["F"] * 6, "records": ["1", SECRET, "1", "1", "1", "1"]}
     (tmp_path / "in").mkdir()

@@ -371,3 +371,19 @@ def test_classes_are_in_the_order_of_every_profile_whatever_the_engine_sorts_by(
     assert same_profile(matched.profile, records.profile)
     plan = plan_of(records.profile, False)
     assert Counter(released(done.place)) == rows_of(apply(plan, records), plan.levels, False)
+
+
+@pytest.mark.parametrize(("share", "refused"), [(1.0, True), (0.6, True), (0.3, False)])
+def test_a_quasi_identifier_that_repeats_the_area_is_refused(share, refused, tmp_path, monkeypatch):
+    monkeypatch.setattr("vbas.core.plan.CELLS_AT_ONCE", 7)  # what is gone through in stretches
+    columns = people()
+    own = np.random.default_rng(1).random(len(columns["area"])) < share
+    columns["home"] = [area if same else "elsewhere" for area, same in zip(columns["area"], own)]
+    source = cases.write_parquet(columns, tmp_path / "people.parquet")
+    with open_engine(str(source)) as engine:
+        found = count_in_place(engine, RecordFields("area", ("sex", "home")))
+        if refused:
+            with pytest.raises(InputError, match="“home” holds the identifier of the record's area"):
+                match_in_place(found, areas(), k=K)
+        else:
+            assert match_in_place(found, areas(), k=K).n_unmatched == 0

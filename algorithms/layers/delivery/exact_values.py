@@ -15,6 +15,8 @@ from ..tables import Table
 
 # Beyond, a floating-point number steps over whole numbers.
 EXACT_WHOLE = 2**53
+# Whole numbers from here on have more than the 15 digits that a text format writes of a real.
+MOST_DIGITS = 10.0**15
 RANGES = {"integer": (-(2**31), 2**31 - 1), "long": (-(2**63), 2**63 - 1)}
 
 
@@ -46,7 +48,8 @@ def exact_text(value: object, kind: str) -> str | None:
     """One text for a value however a format says it, by the kind of the field it was written into.
 
     None for the missing value and for empty text: CSV, DBF and others cannot tell them apart, and merging the two only
-    makes classes larger. Reals keep the 15 significant digits that a text format writes.
+    makes classes larger. Reals keep the 15 significant digits that a text format writes, but whole numbers all of them:
+    they may be the identifiers of areas.
     """
     if value is None or value == "" or value != value:
         return None
@@ -60,6 +63,11 @@ def changed_values(written: Iterable[object], read: Iterable[object], kind: str)
     """The written values, as text, that are not among those read."""
     there = {exact_text(value, kind) for value in read}
     return [text for text in (exact_text(value, kind) for value in written) if text is not None and text not in there]
+
+
+def is_long_whole(value: float) -> bool:
+    """Whether a real is a whole number of more digits than a text format writes."""
+    return abs(value) >= MOST_DIGITS and value.is_integer()
 
 
 def _check_names(output: str, fields: Sequence[QgsField]) -> None:
@@ -137,7 +145,8 @@ def _whole(value: object) -> str:
 
 
 def _real(value: object) -> str:
-    return format(float(value) + 0.0, ".15g")  # type: ignore[arg-type]  # -0.0 is 0
+    number = float(value) + 0.0  # type: ignore[arg-type]  # -0.0 is 0
+    return str(int(number)) if is_long_whole(number) else format(number, ".15g")
 
 
 def _boolean(value: object) -> str:
