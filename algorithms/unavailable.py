@@ -1,4 +1,4 @@
-"""The toolbox of a QGIS that lacks a package: the same names, which say what is missing and how to get it."""
+"""The toolbox where the forms cannot be loaded: the same names, which say what is missing and how to get it."""
 
 from __future__ import annotations
 
@@ -14,23 +14,24 @@ from .named import NamedAlgorithm
 
 
 class Unavailable(NamedAlgorithm):
-    """An algorithm whose form cannot be loaded: without parameters, and not to be run."""
+    """An algorithm whose form cannot be loaded, and why: without parameters, and not to be run."""
 
-    def __init__(self, ID: str) -> None:
+    def __init__(self, ID: str, why: str) -> None:
         super().__init__()
         self.ID = ID
+        self.why = why
 
     def createInstance(self) -> Unavailable:
-        return type(self)(self.ID)
+        return type(self)(self.ID, self.why)
 
     def initAlgorithm(self, configuration: dict[str, object] | None = None) -> None:
         """There is nothing to declare."""
 
     def shortHelpString(self) -> str:
-        return f"<p><b>{escape(missing_message())}</b></p>"
+        return f"<p><b>{escape(self.why)}</b></p>"
 
     def canExecute(self) -> tuple[bool, str]:
-        return False, missing_message()
+        return False, self.why
 
     def checkParameterValues(self, parameters: dict[str, object], context: QgsProcessingContext) -> tuple[bool, str]:
         # The dialog of QGIS 3.22 does not ask canExecute: it opens, and this is what its Run button asks.
@@ -40,7 +41,21 @@ class Unavailable(NamedAlgorithm):
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
     ) -> dict[str, object]:
         # Headless QGIS 3.22 does not ask canExecute.
-        raise QgsProcessingException(missing_message())
+        raise QgsProcessingException(self.why)
+
+
+def not_loaded(error: Exception) -> str:
+    """One sentence of what kept the forms from being loaded, where no package is missing."""
+    if isinstance(error, MemoryError) or re.search("allocate|memory|failed to map", str(error)):
+        how = tr("close other programs, or give QGIS more memory; then start it again")
+    else:
+        how = tr("install VBAS again, and start QGIS again")
+    return tr(
+        "VBAS could not be loaded ({kind}: {said}): {how}.",
+        kind=type(error).__name__,
+        said=" ".join(str(error).split()),
+        how=how,
+    )
 
 
 NEEDED = {"numpy": (1, 20), "scipy": (1, 6), "shapely": (2, 0)}

@@ -136,7 +136,7 @@ def files_are_limited(bench: Bench, chance: random.Random, n: int) -> Outcome:
 
 
 def memory_is_limited(bench: Bench, chance: random.Random, n: int) -> Outcome:
-    """QGIS itself may end anywhere then, as if it were killed."""
+    """QGIS itself may end anywhere then, as if it were killed, or wait in a window of its own."""
     for i in range(n):
         before = started_over(bench, (FEW, None)[i % 2])
         share = 0.98 - 0.45 * i / n

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Iterable
 from typing import Any
 
-from qgis.core import QgsApplication, QgsProcessingAlgorithm, QgsProcessingProvider
+from qgis.core import Qgis, QgsApplication, QgsMessageLog, QgsProcessingAlgorithm, QgsProcessingProvider
 from qgis.PyQt.QtGui import QIcon
 
 from ..algorithms.named import ICONS, TOOLBOX
-from ..algorithms.unavailable import Unavailable, missing_message
+from ..algorithms.unavailable import Unavailable, missing_message, not_loaded
 from ..core.language import tr
 
 
@@ -32,12 +33,20 @@ class VbasProvider(QgsProcessingProvider):
         return str(ICONS / "vbas.svg")
 
     def loadAlgorithms(self) -> None:
-        for algorithm in _unavailable() if missing_message() else _available():
+        for algorithm in _algorithms():
             self.addAlgorithm(algorithm)
 
 
-def _unavailable() -> Iterable[QgsProcessingAlgorithm]:
-    return map(Unavailable, TOOLBOX)
+def _algorithms() -> list[QgsProcessingAlgorithm]:
+    why = missing_message()
+    if not why:
+        try:
+            return list(_available())
+        except Exception as error:
+            # QGIS would show it in a window, and wait for a hand to close that where there is no screen.
+            why = not_loaded(error)
+            QgsMessageLog.logMessage(traceback.format_exc(), "VBAS", Qgis.MessageLevel.Critical)
+    return [Unavailable(one, why) for one in TOOLBOX]
 
 
 def _available() -> Iterable[QgsProcessingAlgorithm]:

@@ -65,7 +65,7 @@ def rows_of_output(result, context):
     """(names, rows) of an output, wherever it is."""
     place, _, table = str(result).partition("|layername=")
     file = Path(place.partition("|")[0])
-    if file.suffix == ".csv" and file.is_file():
+    if file.suffix.lower() == ".csv" and file.is_file():
         with file.open(encoding="utf-8", newline="") as lines:
             names, *rows = list(csv.reader(lines))
         return names, [row for row in rows if row]

@@ -43,8 +43,36 @@ print(json.dumps(found)); sys.stdout.flush(); os._exit(0)
     ids=["too old", "absent", "broken", "nameless"],
 )
 def test_every_form_says_at_once_what_is_missing(tmp_path, shapely):
-    (tmp_path / "shapely").mkdir()
-    (tmp_path / "shapely" / "__init__.py").write_text(shapely)
+    found = forms_with(tmp_path, "shapely", shapely)
+    forms = [form for form in (ROOT / "algorithms").rglob("*.py") if "    ID = " in form.read_text(encoding="utf-8")]
+    assert len(found) == len(forms) > 15
+    for name, told in found.items():
+        for answer in (told["can"], told["check"]):
+            assert answer[0] is False, name
+            assert answer[1].startswith("VBAS needs shapely 2.0 or later, which this QGIS does not have"), name
+        assert told["help"].startswith("<p><b>VBAS needs shapely 2.0 or later"), name
+        assert told["run"].startswith("VBAS needs shapely 2.0 or later"), name
+
+
+@pytest.mark.parametrize(
+    "raised",
+    ["ImportError('lib.so: failed to map segment from shared object')", "MemoryError('no room')"],
+    ids=["library", "memory"],
+)
+def test_without_memory_every_form_says_so(tmp_path, raised):
+    """QGIS would open a window with the traceback, and wait for ever where there is no screen."""
+    (tmp_path / "scipy" / "sparse").mkdir(parents=True)
+    (tmp_path / "scipy" / "sparse" / "__init__.py").write_text(f"raise {raised}\n")
+    for told in forms_with(tmp_path, "scipy", "__version__ = '1.10.1'\n").values():
+        for answer in (told["can"][1], told["check"][1], told["run"]):
+            assert answer.startswith(f"VBAS could not be loaded ({raised.split('(')[0]}: ")
+            assert answer.endswith("): close other programs, or give QGIS more memory; then start it again.")
+
+
+def forms_with(tmp_path, package, code):
+    """What each form tells where a package is replaced by this code."""
+    (tmp_path / package).mkdir(exist_ok=True)
+    (tmp_path / package / "__init__.py").write_text(code)
     script = tmp_path / "check.py"
     script.write_text(CHECK)
     done = subprocess.run(
@@ -58,12 +86,4 @@ def test_every_form_says_at_once_what_is_missing(tmp_path, shapely):
     if "qgis/core/__init__.py" in done.stderr:
         pytest.skip("this QGIS asks for shapely itself, and does not start with a broken one")
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout.splitlines()[-1])
-    forms = [form for form in (ROOT / "algorithms").rglob("*.py") if "    ID = " in form.read_text(encoding="utf-8")]
-    assert len(found) == len(forms) > 15
-    for name, told in found.items():
-        for answer in (told["can"], told["check"]):
-            assert answer[0] is False, name
-            assert answer[1].startswith("VBAS needs shapely 2.0 or later, which this QGIS does not have"), name
-        assert told["help"].startswith("<p><b>VBAS needs shapely 2.0 or later"), name
-        assert told["run"].startswith("VBAS needs shapely 2.0 or later"), name
+    return json.loads(done.stdout.splitlines()[-1])
