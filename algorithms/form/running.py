@@ -85,8 +85,9 @@ def _input(form: Form, label: str, name: str, source: CheckedSource, checksums: 
         )
     if file.path not in checksums:
         checksums[file.path] = "; ".join(f"{path.name}: {_sha256(form, path)}" for path in _files(file.path))
-        if form.has_changed(file.path):  # the checksum is of what nobody has read
-            checksums[file.path] = tr("none: another program changed the file after it was read")
+    if form.has_changed(file.path):  # the checksum and the number of rows are of what nobody has read
+        rows = None
+        checksums[file.path] = tr("none: another program changed the file after it was read")
     return InputUsed(label, layer.name(), str(file.path.resolve()), rows, checksums[file.path])
 
 
