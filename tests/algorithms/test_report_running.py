@@ -87,6 +87,8 @@ def test_no_checksum_is_given_of_a_file_that_nobody_has_read(anonymize, grid, tm
     assert "none: another program changed the file after it was read" in page
     for content in (whole, path.read_bytes()):
         assert hashlib.sha256(content).hexdigest() not in page
+    row = next(row for row in page.split("<tr>") if "records.gpkg" in row and "none: another" in row)
+    assert re.findall(r">([^<]*)</td>", row)[2].strip() == ""  # the number of rows
 
 
 def test_what_a_command_cannot_do_is_said(anonymize, grid, tmp_path):
