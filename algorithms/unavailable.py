@@ -46,7 +46,7 @@ class Unavailable(NamedAlgorithm):
 
 def not_loaded(error: Exception) -> str:
     """One sentence of what kept the forms from being loaded, where no package is missing."""
-    if isinstance(error, MemoryError) or re.search("allocate|memory|failed to map", str(error)):
+    if isinstance(error, MemoryError) or OF_MEMORY.search(str(error)):
         how = tr("close other programs, or give QGIS more memory; then start it again")
     else:
         how = tr("install VBAS again, and start QGIS again")
@@ -58,6 +58,7 @@ def not_loaded(error: Exception) -> str:
     )
 
 
+OF_MEMORY = re.compile("allocate|memory|failed to map")  # as the system's loader says it
 NEEDED = {"numpy": (1, 20), "scipy": (1, 6), "shapely": (2, 0)}
 
 

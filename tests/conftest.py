@@ -14,8 +14,9 @@ speak(os.environ.get("VBAS_LANGUAGE", ENGLISH))
 
 from vbas.benchmarks.real_data import DATA  # noqa: E402
 
-# The same examples in every run, so that the verdict on a change does not hang on luck; other ones where asked for.
-settings.register_profile("repeatable", derandomize=True)
+# The same examples in every run, so that the verdict on a change does not hang on luck; other ones where asked for. How
+# long one takes is the matter of the machine.
+settings.register_profile("repeatable", derandomize=True, deadline=None)
 if not os.environ.get("VBAS_EXPLORE"):
     settings.load_profile("repeatable")
 

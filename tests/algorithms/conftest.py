@@ -17,12 +17,14 @@ from qgis.core import (
     QgsFeature,
     QgsField,
     QgsGeometry,
+    QgsLayerTreeModel,
     QgsProcessingContext,
     QgsProcessingException,
     QgsProcessingFeedback,
     QgsProject,
     QgsVectorLayer,
 )
+from qgis.gui import QgsLayerTreeView
 from qgis.PyQt.QtCore import QVariant
 
 from vbas.algorithms.form.parameters import label_of
@@ -47,6 +49,15 @@ def provider(qgis_app, qgis_processing):
                     frame.clear()
             frame = frame.f_back
     gc.collect()
+
+
+@pytest.fixture
+def qgis_iface(qgis_iface, monkeypatch):
+    """The window's stub with a tree of layers, through which QGIS 3.44 adds the layers of a run."""
+    view = QgsLayerTreeView()
+    view.setModel(QgsLayerTreeModel(QgsProject.instance().layerTreeRoot(), view))
+    monkeypatch.setattr(qgis_iface, "layerTreeView", lambda: view, raising=False)
+    return qgis_iface
 
 
 @pytest.fixture
