@@ -131,6 +131,7 @@ def by_hand(provider, town, qgis_iface, monkeypatch, tmp_path, tmp_path_factory)
     # The stub of the main window that pytest-qgis gives lacks a browser; QGIS takes none for none.
     monkeypatch.setattr(qgis_iface, "browserModel", lambda: None, raising=False)
     project = QgsProject.instance()
+    project.removeAllMapLayers()  # of other tests: layers are chosen by name
     for layer in town.values():
         project.addMapLayer(layer.clone())
 
