@@ -15,7 +15,7 @@ from qgis.PyQt.QtCore import QDate, QDateTime, QTime, QVariant
 # How QGIS writes them as text.
 MOMENTS = {QDate: "yyyy-MM-dd", QTime: "HH:mm:ss", QDateTime: "yyyy-MM-ddTHH:mm:ss.zzz"}
 
-MOMENT = re.compile(r"^(\d{4}[-/]\d\d[-/]\d\d)[T ](\d\d:\d\d:\d\d)(?:\.0*)?$")
+MOMENT = re.compile(r"^(?:(\d{4}[-/]\d\d[-/]\d\d)[T ])?(\d\d:\d\d:\d\d)(?:\.0*)?$")
 
 
 def plain(value):

@@ -31,7 +31,10 @@ def _areas(case, outcome, layer="REGIONS", field="REGION_ID"):
 def crosswalk_of(case, outcome, areas, partial=False):
     """(complaints, region of each area by level) of an output CROSSWALK."""
     names, rows = _read(outcome, "CROSSWALK")
-    numbered = [name for name in names if name == "vbas_region" or name.startswith("vbas_region_")]
+    # Areas may be called “vbas_region” where levels are numbered.
+    numbered = [name for name in names if name.startswith("vbas_region_")] or [
+        name for name in names if name == "vbas_region"
+    ]
     found = []
     at = positions(names, numbered)
     own = [i for i in range(len(names)) if i not in at]
