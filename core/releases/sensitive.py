@@ -211,7 +211,9 @@ class _Part:
             if not (outer.exact and inner.exact) or outer.release == inner.release:
                 continue
             every = np.arange(len(self._joint))
-            if not np.array_equal(self._own(outer, every) >= 0, self._own(inner, every) >= 0):
+            covered = self._own(outer, every) >= 0
+            # A release may show no class at all with its values: nothing is left of nothing.
+            if not covered.any() or not np.array_equal(covered, self._own(inner, every) >= 0):
                 continue
             for b, a, left in differences(outer, inner):
                 low, high = self._difference(i, j, b, a)
