@@ -160,3 +160,40 @@ def tables_in(register):
     with closing(sqlite3.connect(register)) as connection:
         names = ("vbas_releases", "vbas_crosswalks", "vbas_counts", "vbas_values")
         return [row for name in names for row in connection.execute(f"SELECT * FROM {name}")]
+
+
+@pytest.mark.parametrize(
+    "change, problem",
+    [
+        ("UPDATE vbas_releases SET k = 'five'", "release 1 .*is damaged .it holds what a register never holds"),
+        ("UPDATE vbas_releases SET quasi_identifiers = '{'", "release 1 .*is damaged"),
+        ("UPDATE vbas_counts SET class = '[1'", "release 1 .*is damaged"),
+        ("UPDATE vbas_counts SET vbas_region = 77777", "release 1 .*is damaged"),
+        ("DELETE FROM vbas_crosswalks", "release 1 .*is damaged"),
+        ("ALTER TABLE vbas_counts RENAME COLUMN records TO persons", "lacks the table “vbas_counts” as the register"),
+    ],
+)
+@pytest.mark.parametrize("algorithm", ["checkreleases", "anonymize"])
+def test_a_damaged_register(anonymize, run, tmp_path, algorithm, change, problem):
+    register = tmp_path / "register.gpkg"
+    anonymize(N_SITES=9, REGISTER=str(register))
+    with closing(sqlite3.connect(register)) as connection:
+        connection.execute(change)
+        connection.commit()
+    held = register.read_bytes()
+    with pytest.raises(QgsProcessingException, match=problem):
+        if algorithm == "anonymize":
+            anonymize(N_SITES=10, REGISTER=str(register))
+        else:
+            run("checkreleases", REGISTER=str(register), PINNED="memory:")
+    assert register.read_bytes() == held
+
+
+def test_a_damaged_register_cannot_be_listed(anonymize, run, tmp_path):
+    register = tmp_path / "register.gpkg"
+    anonymize(N_SITES=9, REGISTER=str(register))
+    with closing(sqlite3.connect(register)) as connection:
+        connection.execute("UPDATE vbas_releases SET k = 'five'")
+        connection.commit()
+    with pytest.raises(QgsProcessingException, match="release 1 .*is damaged"):
+        run("editregister", REGISTER=str(register), CONTENTS="memory:")

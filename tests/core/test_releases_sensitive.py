@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -34,6 +35,10 @@ def kept_values(profile, people):
     return KeptValues(Shares("ill", cell, value, records), ILLS)
 
 
+def numbered(*region_of):
+    return number_compactly(np.array(region_of))[0]
+
+
 def areas_of(n):
     return make_areas([f"a{i}" for i in range(n)], np.arange(2.0 * n).reshape(n, 2) ** 1.5, np.ones(n))
 
@@ -41,7 +46,7 @@ def areas_of(n):
 def release(people, region_of, k=5, classes=(("x", "y"),), field=True):
     """One level of regions of people (n, C, V)."""
     profile = profile_over(people.sum(axis=2), list(classes), NAMES)
-    plan = suppress(profile, number_compactly(np.array(region_of))[0], k)
+    plan = suppress(profile, numbered(*region_of), k)
     return publish(plan, areas_of(len(people)), sensitive=[kept_values(profile, people)] if field else [])
 
 
@@ -89,10 +94,23 @@ def test_the_rest_of_a_class_after_one_more_quasi_identifier():
     classes = [("x", "y"), ("x", "z")]
     fine = release(people, [0, 0], classes=classes)
     profile = coarser(profile_over(people.sum(axis=2), classes, NAMES), ("p",))
-    plan = suppress(profile, number_compactly(np.array([0, 0]))[0], 5)
+    plan = suppress(profile, numbered(0, 0), 5)
     wide = publish(plan, areas_of(2), sensitive=[kept_values(profile, people.sum(axis=1, keepdims=True))])
     (count,) = [one for one in find_pinned([wide, fine]).counts if one.kind in (REST, CELL)]
     assert (count.low, count.values) == (2, (("ill", "cold", 1), ("ill", "flu", 1)))
+
+
+def test_releases_that_show_no_class_with_its_values():
+    """Two tables without a row, by another quasi-identifier than one that shows a class."""
+    people = np.array([[[2, 2, 1]], [[0, 0, 0]], [[0, 0, 0]]])
+    profile = coarser(profile_over(people.sum(axis=2), [("x", "y")], NAMES), ("p",))
+    nobody = replace(profile, categories=(ILLS[:0],), classes=profile.classes[:0], counts=profile.counts[:, :0])
+    values = KeptValues(Shares("ill", *np.empty((3, 0), np.int64)), ILLS[:0])
+    by_other = coarser(profile_over(people.sum(axis=2), [("x", "y")], NAMES), ("q",))
+    shown = publish(suppress(by_other, numbered(0, 0, 0), 5), areas_of(3), sensitive=[kept_values(by_other, people)])
+    splits = (0, 0, 0), (0, 1, 2)
+    empty = [publish(suppress(nobody, numbered(*to), 5), areas_of(3), sensitive=[values]) for to in splits]
+    assert not find_pinned([empty[0], shown, empty[1]]).counts
 
 
 @st.composite
