@@ -1,23 +1,18 @@
-"""Tables of SQLite files, GeoPackages among them: read in one transaction, counted by SQLite, values unaltered."""
+"""SQLite files, GeoPackages among them: read in one transaction, tables checked and counted by SQLite."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from ..errors import InputError, first_values
 from ..language import tr
-from .columns import Column, ColumnBuilder
 
 SHORT, INTEGER, LONG, REAL, TEXT = "short", "integer", "long", "real", "text"
 BOOLEAN, DATE, TIME = "boolean", "date", "datetime"
 SECONDS_TO_WAIT = 2.0  # besides the five that GDAL waits when QGIS opens a locked file
-_ROWS, _ROWS_A_STEP = 250, 50_000  # few at once stay in the memory next to the processor
-_LARGEST = {INTEGER: 2**31 - 1, LONG: 2**63 - 1}
-_TYPES = {INTEGER: int, LONG: int, REAL: float, TEXT: str}
 _DAY = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]"
 # What a value must be so that QGIS shows exactly that value; each ? is the field.
 _WRONG = {
@@ -79,17 +74,17 @@ def reading(path: Path, layer: str, idle: bool | None = None) -> Iterator[sqlite
 def check_table(connection: sqlite3.Connection, path: Path, table: str, layer: str) -> int:
     """Rows of a table or view, every page of the table checked. Raises InputError for a damaged table."""
     with _in_a_sentence(path, layer):
-        if _is_table(connection, table):
+        if is_table(connection, table):
             found = [row[0] for row in connection.execute(f"PRAGMA quick_check({quoted(table)})").fetchmany(3)]
             if found != ["ok"]:
-                raise InputError(_damaged(path, layer, "; ".join(found)))
-        return int(connection.execute(_statement(("SELECT COUNT(*) FROM",), table, connection)).fetchone()[0])
+                raise InputError(damaged_file(path, layer, "; ".join(found)))
+        return int(connection.execute(statement(("SELECT COUNT(*) FROM",), table, connection)).fetchone()[0])
 
 
 def has_table(connection: sqlite3.Connection, table: str) -> bool:
     """Whether there is a table or view that SQLite alone can read: a view may call functions of GDAL's."""
     try:
-        connection.execute(_statement(("SELECT 1 FROM",), table, connection) + " LIMIT 1").fetchone()
+        connection.execute(statement(("SELECT 1 FROM",), table, connection) + " LIMIT 1").fetchone()
     except sqlite3.OperationalError as error:
         if "no such" not in str(error):
             raise
@@ -121,75 +116,14 @@ def check_values(connection: sqlite3.Connection, path: Path, table: str, kinds: 
         column = quoted(name)
         condition = ("WHERE", column, "IS NOT NULL AND (", _WRONG[kind].replace("?", column), ") LIMIT 6")
         with _in_a_sentence(path, layer):
-            rows = _statement(("SELECT DISTINCT", column, "FROM"), table, connection)
+            rows = statement(("SELECT DISTINCT", column, "FROM"), table, connection)
             wrong = [row[0] for row in connection.execute(" ".join((rows, *condition)))]
         if wrong:
-            raise InputError(_other_values(layer, name, kind, wrong))
+            raise InputError(other_values(layer, name, kind, wrong))
 
 
-def read_table(
-    path: Path, table: str, kinds: Mapping[str, str], layer: str, progress: Callable[[float], None]
-) -> dict[str, Column]:
-    """Columns of a table, in its order, just as SQLite holds them; kinds : INTEGER, LONG, REAL or TEXT by field.
-
-    progress raises to cancel. Raises InputError where not every row can be read, or a value is not of its field's kind.
-    """
-    idle = has_idle_log(path)
-    with reading(path, layer, idle) as connection, ThreadPoolExecutor(1) as beside:
-        # SQLite lets go of Python while it reads: the pages are checked while the values are looked at.
-        checked = beside.submit(_check_beside, path, table, layer, idle)
-        (expected,) = connection.execute(_statement(("SELECT COUNT(*) FROM",), table, connection)).fetchone()
-        columns, n_read = _read_rows(connection, path, table, kinds, layer, lambda n: progress(n / max(expected, 1)))
-        n_rows = checked.result()
-    if n_read != n_rows:
-        raise InputError(_damaged(path, layer, tr("{done} of {n_rows} rows can be read", done=n_read, n_rows=n_rows)))
-    return columns
-
-
-def _check_beside(path: Path, table: str, layer: str, idle: bool) -> int:
-    """`check_table` by a connection of its own. Both see one state: who reads second would find a change."""
-    with reading(path, layer, idle) as connection:
-        return check_table(connection, path, table, layer)
-
-
-def _read_rows(
-    connection: sqlite3.Connection,
-    path: Path,
-    table: str,
-    kinds: Mapping[str, str],
-    layer: str,
-    progress: Callable[[int], None],
-) -> tuple[dict[str, Column], int]:
-    """The columns and how many rows were read; progress : is given how many so far."""
-    builders = {name: ColumnBuilder() for name in kinds}
-    # Texts are never equal to values of another type.
-    add = [builders[name].add_texts if kind == TEXT else builders[name].add_values for name, kind in kinds.items()]
-    done = 0
-    names = ", ".join(quoted(name) for name in kinds)
-    rows = connection.execute(_statement(("SELECT", names, "FROM"), table, connection))
-    while chunk := rows.fetchmany(_ROWS):
-        for append, values in zip(add, zip(*chunk)):
-            append(values)
-        done += len(chunk)
-        if done % _ROWS_A_STEP == 0 or len(chunk) < _ROWS:
-            progress(done)
-    columns = {name: builder.column() for name, builder in builders.items()}
-    for (name, kind), column in zip(kinds.items(), columns.values()):
-        wrong = [value for value in column.categories.tolist() if value is not None and not _fits(value, kind)]
-        if wrong:
-            raise InputError(_other_values(layer, name, kind, wrong))
-    return columns, done
-
-
-def _fits(value: object, kind: str) -> bool:
-    if type(value) is not _TYPES[kind]:
-        return False
-    if isinstance(value, int):
-        return -_LARGEST[kind] - 1 <= value <= _LARGEST[kind]
-    return not (isinstance(value, str) and "\0" in value)
-
-
-def _other_values(layer: str, name: str, kind: str, wrong: Sequence[object]) -> str:
+def other_values(layer: str, name: str, kind: str, wrong: Sequence[object]) -> str:
+    """What is said of values that are not of their field's kind."""
     return tr(
         "{layer}: field “{name}” is one of {words}, but holds other values (first: "
         "{first}): correct them, or change the type of the field.",
@@ -242,19 +176,22 @@ def _version(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA data_version").fetchone()[0])
 
 
-def _is_table(connection: sqlite3.Connection, name: str) -> bool:
+def is_table(connection: sqlite3.Connection, name: str) -> bool:
+    """Whether SQLite holds a table itself, and is not told of it by a view or a program."""
     kind = connection.execute(
         "SELECT type, sql FROM sqlite_master WHERE lower(name) = lower(?) AND type IN ('table', 'view')", (name,)
     ).fetchone()
     return kind is not None and kind[0] == "table" and not (kind[1] or "").upper().startswith("CREATE VIRTUAL")
 
 
-def _statement(beginning: tuple[str, ...], table: str, connection: sqlite3.Connection) -> str:
+def statement(beginning: tuple[str, ...], table: str, connection: sqlite3.Connection) -> str:
+    """A query of a table or view, up to its name."""
     # Names cannot be bound: they are quoted. An index may be damaged where the table is not, and has another order.
-    return " ".join((*beginning, quoted(table), "NOT INDEXED" if _is_table(connection, table) else ""))
+    return " ".join((*beginning, quoted(table), "NOT INDEXED" if is_table(connection, table) else ""))
 
 
-def _damaged(path: Path, layer: str, what: str) -> str:
+def damaged_file(path: Path, layer: str, what: str) -> str:
+    """What is said of a file that cannot be read whole."""
     return tr(
         "{layer}: {name} is damaged ({what}): take it from a complete copy.", layer=layer, name=path.name, what=what
     )
@@ -296,7 +233,7 @@ def _in_a_sentence(path: Path, layer: str) -> Iterator[None]:
                 text=text[:80],
             )
         else:
-            message = _damaged(path, layer, text)
+            message = damaged_file(path, layer, text)
         raise InputError(message) from error
 
 

@@ -11,7 +11,7 @@ from osgeo import ogr
 
 from vbas.core.errors import InputError
 from vbas.core.records.columns import ColumnBuilder, column_from_values
-from vbas.core.records.sqlite_file import read_table
+from vbas.core.records.sqlite_columns import read_table
 
 KINDS = {"home": "text", "Ort “x”": "text", "age": "integer", "id": "long", "income": "real"}
 N = 60_000  # more than a step of the bar

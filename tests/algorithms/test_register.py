@@ -195,5 +195,5 @@ def test_a_damaged_register_cannot_be_listed(anonymize, run, tmp_path):
     with closing(sqlite3.connect(register)) as connection:
         connection.execute("UPDATE vbas_releases SET k = 'five'")
         connection.commit()
-    with pytest.raises(QgsProcessingException, match="release 1 .*is damaged"):
+    with pytest.raises(QgsProcessingException, match=r"release 1 .*is damaged"):
         run("editregister", REGISTER=str(register), CONTENTS="memory:")

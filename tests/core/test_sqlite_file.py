@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from vbas.core.records import sqlite_file
+from vbas.core.records import sqlite_columns, sqlite_file
 
 ROWS = 100_000
 
@@ -32,7 +32,7 @@ def test_no_raw_value_is_written_to_a_temporary_file(tmp_path):
                 if "etilqs" in name:
                     found.add(name)
 
-    read = sqlite_file.read_table(path, "records", {"person": "text"}, "RECORDS", watch)
+    read = sqlite_columns.read_table(path, "records", {"person": "text"}, "RECORDS", watch)
     assert len(read["person"].categories) == ROWS
     with sqlite_file.reading(path, "RECORDS") as connection:
         connection.create_function("vbas_watch", 1, lambda n: watch(n) if n % 10_000 == 0 else None)

@@ -334,7 +334,7 @@ def test_flatgeobuf_cut_in_half(profile, tmp_path, reader):
 
 def test_an_idle_write_ahead_log_leaves_nothing_behind(tmp_path):
     """Reading makes no files beside a GeoPackage that works with a write-ahead log."""
-    from vbas.core.records.sqlite_file import read_table
+    from vbas.core.records.sqlite_columns import read_table
 
     path = write_geopackage(tmp_path / "records.gpkg", 100)
     with closing(sqlite3.connect(path)) as connection:

@@ -9,7 +9,8 @@ from osgeo import gdal, ogr
 from qgis.core import QgsFeatureRequest, QgsFields, QgsProcessingFeedback, QgsVectorLayer
 
 from ....core.records.columns import Column, ColumnBuilder
-from ....core.records.sqlite_file import declared_types, is_sqlite, read_table
+from ....core.records.sqlite_columns import read_table
+from ....core.records.sqlite_file import declared_types, is_sqlite
 from ....core.records.table import MEMBER_FIELDS, NO_MEMBERS, RecordTable, check_fields, checked_counts
 from ...compat import kind_of, python_value
 from ..feedback import READ, check_cancelled
