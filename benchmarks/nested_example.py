@@ -123,9 +123,9 @@ class Rows:
 
 def rows_of_release(example: Example, release: Release) -> Rows:
     """The released rows, and whether each has the value of each question."""
-    fields = release.fields
-    asked = [(fields[name].categories == value)[fields[name].codes] for name, value in QUESTIONS]
-    return Rows(release.level, release.region, asked)
+    fields, rows = release.fields, release.rows
+    asked = [(fields[name].categories == value)[fields[name].codes[rows]] for name, value in QUESTIONS]
+    return Rows(release.level[rows], release.region[rows], asked)
 
 
 def shares_of_level(
@@ -189,14 +189,14 @@ def analysis_table(example: Example, release: Release) -> list[str]:
 
 def _one_level_row(example: Example) -> str:
     """The same from the release of one level."""
-    release, crosswalk = apply(example.one, example.records), example.one.crosswalk
+    rows, crosswalk = rows_of_release(example, apply(example.one, example.records)), example.one.crosswalk
     n_true, of_region, _ = truth_of(example, crosswalk)
     cells = []
-    n_rows = np.bincount(release.region, minlength=crosswalk.n_regions)
-    for asked, true in zip(rows_of_release(example, release).asked, of_region):
-        found = np.bincount(release.region[asked], minlength=crosswalk.n_regions) / np.maximum(n_rows, 1)
+    n_rows = np.bincount(rows.region, minlength=crosswalk.n_regions)
+    for asked, true in zip(rows.asked, of_region):
+        found = np.bincount(rows.region[asked], minlength=crosswalk.n_regions) / np.maximum(n_rows, 1)
         cells.append(f"{100 * asked.mean():.2f} %, {off_by(found, true, n_true):.2f}, –")
-    share = f"{100 * len(release) / n_true.sum():.1f} %"
+    share = f"{100 * len(rows.region) / n_true.sum():.1f} %"
     return f"| one-level release, {crosswalk.n_regions} regions | {share} | {' | '.join(cells)} |"
 
 

@@ -17,25 +17,33 @@ from .records.matching import Records
 
 @dataclass(frozen=True, eq=False)
 class Release:
-    """The released rows, in an order that depends only on what they show.
+    """What is released, each different row once, in an order that depends only on what rows show.
 
     level, region : (R,) int64, 0-based, the finest level first; under one level all levels are 0
     fields : columns by name, quasi-identifiers first
-    counts : (R,) records that each row stands for, None where each is one record
+    counts : (R,) int64, records that show this row
+    counted : whether the row is given once, with its count, as the records came; else once for each record
     """
 
     level: np.ndarray
     region: np.ndarray
     fields: Mapping[str, Column]
-    counts: np.ndarray | None
+    counts: np.ndarray
+    counted: bool = False
 
     def __len__(self) -> int:
-        return len(self.region)
+        """Number of rows that are given."""
+        return len(self.region) if self.counted else self.n_records
+
+    @property
+    def rows(self) -> np.ndarray:
+        """The position in the arrays of each row that is given, (n,) int64."""
+        return np.arange(len(self.region)) if self.counted else np.repeat(np.arange(len(self.region)), self.counts)
 
     @property
     def n_records(self) -> int:
-        """Number of persons released."""
-        return len(self) if self.counts is None else int(self.counts.sum())
+        """Number of records released."""
+        return int(self.counts.sum())
 
 
 def apply(plan: Plan, records: Records, kept: Sequence[KeptField] | None = None) -> Release:
@@ -66,24 +74,20 @@ def apply(plan: Plan, records: Records, kept: Sequence[KeptField] | None = None)
             *(len(column.categories) for column in fields.values()),
         ],
     )
-    # Rows that show the same are the same: so many copies of each, or one where rows come with counts.
-    if table.counts is None:
-        copies, counts = np.bincount(shown_as, minlength=len(distinct)), None
-    else:
-        copies = np.ones(len(distinct), np.int64)
-        counts = np.bincount(shown_as, weights=table.counts[rows], minlength=len(distinct)).astype(np.int64)
+    # bincount adds in floating point: exact up to 2**53 records.
+    weights = None if table.counts is None else table.counts[rows]
+    counts = np.bincount(shown_as, weights=weights, minlength=len(distinct)).astype(np.int64)
     level, region, *codes = distinct.T
-    ordered = {
-        name: Column(np.repeat(smallest_integers(code, len(column.categories)), copies), column.categories)
+    different = {
+        name: Column(smallest_integers(code, len(column.categories)), column.categories)
         for (name, column), code in zip(fields.items(), codes)
     }
-    result = Release(np.repeat(level, copies), np.repeat(region, copies), ordered, counts)
+    result = Release(level, region, different, counts, table.counts is not None)
     smallest = smallest_class(result, len(table.quasi_identifiers))
     if smallest is not None and smallest < k:
         raise PrivacyError(tr("The release would hold a class of fewer than {k} records: nothing was written.", k=k))
     for kind, column in table.members.items():
-        of_rows = column.codes[rows][np.argsort(shown_as, kind="stable")]
-        smallest = smallest_class(result, len(table.quasi_identifiers), of_rows)
+        smallest = _fewest_members(result, len(table.quasi_identifiers), shown_as, column.codes[rows])
         if smallest is not None and smallest < k:
             raise PrivacyError(
                 tr("The release would hold a class of fewer than {k} {kind}: nothing was written.", k=k, kind=kind)
@@ -91,26 +95,38 @@ def apply(plan: Plan, records: Records, kept: Sequence[KeptField] | None = None)
     return result
 
 
-def smallest_class(result: Release, n_quasi_identifiers: int, members: np.ndarray | None = None) -> int | None:
-    """Size of the smallest class (level, region and quasi-identifiers) of a release; None where it is empty.
-
-    members : (R,) who each row belongs to; the size is the number of distinct ones then, else of records
-    """
-    sizes = class_sizes(result, n_quasi_identifiers, members)
+def smallest_class(result: Release, n_quasi_identifiers: int) -> int | None:
+    """Records of the smallest class (level, region and quasi-identifiers) of a release; None where it is empty."""
+    sizes = class_sizes(result, n_quasi_identifiers)
     return int(sizes.min()) if len(sizes) else None
 
 
-def class_sizes(result: Release, n_quasi_identifiers: int, members: np.ndarray | None = None) -> np.ndarray:
-    """Size of each class of a release, (C,) int64; arguments as for `smallest_class`."""
-    if not len(result):
-        return np.empty(0, np.int64)
+def class_sizes(result: Release, n_quasi_identifiers: int) -> np.ndarray:
+    """Records of each class of a release, (C,) int64."""
+    class_of, n_classes = _classes(result, n_quasi_identifiers)
+    return np.bincount(class_of, weights=result.counts, minlength=n_classes).astype(np.int64)
+
+
+def _fewest_members(result: Release, n_quasi_identifiers: int, shown_as: np.ndarray, members: np.ndarray) -> int | None:
+    """The fewest distinct members of a class; None where there is none.
+
+    shown_as, members : (r,) of each record, its row and who it belongs to
+    """
+    if not len(members):
+        return None
+    class_of, n_classes = _classes(result, n_quasi_identifiers)
+    n_members = int(members.max()) + 1
+    each_once = number_keys(class_of[shown_as] * n_members + members, n_classes * n_members)[0]
+    return int(np.bincount(each_once // n_members, minlength=n_classes).min())
+
+
+def _classes(result: Release, n_quasi_identifiers: int) -> tuple[np.ndarray, int]:
+    """The class of each row, (R,) int64, and how many classes there are."""
+    if not len(result.region):
+        return np.empty(0, np.int64), 0
     columns = list(result.fields.values())[:n_quasi_identifiers]
-    key, distinct = combine_codes(
+    class_of, distinct = combine_codes(
         [result.level, result.region, *(c.codes for c in columns)],
         [int(result.level.max()) + 1, int(result.region.max()) + 1, *(len(c.categories) for c in columns)],
     )
-    if members is not None:
-        n_members = int(members.max()) + 1
-        key = number_keys(key * n_members + members, len(distinct) * n_members)[0] // n_members
-    weights = None if members is not None else result.counts
-    return np.bincount(key, weights=weights, minlength=len(distinct)).astype(np.int64)
+    return class_of, len(distinct)

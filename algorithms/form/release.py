@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from qgis.core import QgsProcessingParameterDefinition
@@ -140,7 +141,7 @@ def release_table(
 
     as_text : names of quasi-identifiers that some levels show coarser, and that are text in all rows
     """
-    numbers = np.zeros(len(release), np.int64)
+    numbers = np.zeros_like(release.region)
     for level, crosswalk in enumerate(levels.crosswalks):
         here = release.level == level
         numbers[here] = crosswalk.numbers[release.region[here]]
@@ -148,7 +149,9 @@ def release_table(
     n_quasi = len(records.table.quasi_identifiers)
     places = {**front, NUMBER: numbers}
     coarsened = {*records.table.coarsened, *as_text}
-    return rows_table(form.source("RECORDS"), places, release.fields, release.counts, k, n_quasi, coarsened)
+    counts = release.counts if release.counted else None
+    table, count = rows_table(form.source("RECORDS"), places, release.fields, counts, k, n_quasi, coarsened)
+    return (table if release.counted else replace(table, copies=release.counts)), count
 
 
 def rows_table(

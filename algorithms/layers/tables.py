@@ -33,7 +33,7 @@ class Table:
 
     fields : QGIS fields; columns : one per field, arrays, lists or `Column`s of the same length
     shapes : shapely geometries, one a row (None where a row has none), None for a table
-    geometry : a key of GEOMETRY_TYPES
+    geometry : a key of GEOMETRY_TYPES; copies : (R,) int64, how often each row is written, None for once
     """
 
     fields: Sequence[QgsField]
@@ -41,8 +41,11 @@ class Table:
     geometry: str = "none"
     shapes: np.ndarray | None = None
     crs: QgsCoordinateReferenceSystem | None = None
+    copies: np.ndarray | None = None
 
     def __len__(self) -> int:
+        if self.copies is not None:
+            return int(self.copies.sum())
         return len(self.columns[0]) if self.columns else len(self.shapes)
 
     @property
@@ -75,8 +78,13 @@ class Table:
             return [column.min().item(), column.max().item()]
         return list(dict.fromkeys(column.tolist()))
 
-    def starts(self) -> np.ndarray | None:
-        """Where runs of equal rows start, (R,) int64 ascending from 0; None where that cannot be told at a glance."""
+    def runs(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Runs of equal rows: the position of each in the columns, and how many rows, two arrays (R,) int64.
+
+        None where that cannot be told at a glance.
+        """
+        if self.copies is not None:
+            return np.arange(len(self.copies)), self.copies
         if self.shapes is not None or not all(isinstance(column, (Column, np.ndarray)) for column in self.columns):
             return None
         starts = np.zeros(len(self), bool)
@@ -84,7 +92,8 @@ class Table:
         for column in self.columns:
             values = column.codes if isinstance(column, Column) else column
             starts[1:] |= values[1:] != values[:-1]
-        return np.flatnonzero(starts)
+        found = np.flatnonzero(starts)
+        return found, np.diff(found, append=len(self))
 
     def rows_at(self, positions: np.ndarray) -> list[tuple[object, ...]]:
         """Rows as tuples of Python values; positions : (m,) int64."""
@@ -92,10 +101,13 @@ class Table:
 
     def chunks(self) -> Iterator[tuple[int, list[tuple[object, ...]]]]:
         """Rows in chunks: (position of the first, rows as tuples of Python values)."""
-        for start in range(0, len(self), CHUNK):
-            part = slice(start, start + CHUNK)
+        n_rows, stops = len(self), None if self.copies is None else np.cumsum(self.copies)
+        for start in range(0, n_rows, CHUNK):
+            part: slice | np.ndarray = slice(start, start + CHUNK)
+            if stops is not None:
+                part = np.searchsorted(stops, np.arange(start, min(start + CHUNK, n_rows)), side="right")
             rows = list(zip(*(_values(column, part) for column in self.columns)))
-            yield start, rows if self.columns else [()] * min(CHUNK, len(self) - start)
+            yield start, rows if self.columns else [()] * min(CHUNK, n_rows - start)
 
 
 @dataclass(frozen=True)
@@ -124,7 +136,7 @@ class StreamedTable(Table):
     def __len__(self) -> int:
         return self.n_rows
 
-    def starts(self) -> np.ndarray | None:
+    def runs(self) -> tuple[np.ndarray, np.ndarray] | None:
         """Nothing is known about rows before they are made."""
         return None
 

@@ -124,7 +124,7 @@ def shown_by(plan: Plan) -> Release:
         name: Column(smallest_integers(code, len(categories))[class_of], categories)
         for name, code, categories in fields
     }
-    return Release(plan.level[label], plan.region[label], columns, plan.records[label])
+    return Release(plan.level[label], plan.region[label], columns, plan.records[label], counted=True)
 
 
 def _second_count(engine: Engine, count: Expression) -> tuple[dict[int, LevelCount], int, int]:

@@ -64,7 +64,7 @@ def release_coarser(plan: Plan, places: Places, records: Records, kept: Sequence
     found = examine_coarser(plan, places, records) if kept is None else kept
     table = _shown(plan, places, records)
     release = apply(plan, replace(records, table=table, profile=places.cells), found)
-    region = np.zeros(len(release), np.int64)
+    region = np.zeros_like(release.region)
     for one, of_places in enumerate(places.region):
         here = release.level == one
         region[here] = of_places[release.region[here]]
@@ -143,8 +143,7 @@ def check_coarser(release: Release, places: Places, whole: bool = True) -> None:
             sizes.append(len(places.categories(target, position)))
         key, found = combine_codes(columns, sizes)
         have = np.bincount(key[: len(live)], records[live], len(found))
-        weights = None if release.counts is None else release.counts[there]
-        show = np.bincount(key[len(live) :], weights, len(found))
+        show = np.bincount(key[len(live) :], release.counts[there], len(found))
         wrong = show > have
         if whole and target == len(levels) - 1:
             wrong |= (show > 0) & (show < have)

@@ -39,12 +39,11 @@ def check_where_shown(release: Release, records: HasProfile, levels: Levels, who
         raise PrivacyError(
             tr("The release would show a combination of values that no record has: nothing was written.")
         )
-    counts = np.ones(len(release), np.int64) if release.counts is None else release.counts
     by_class = profile.counts.tocsc()
     for target, crosswalk in enumerate(levels.crosswalks):
         region = flatten(levels, release.level, release.region, target)
         there = region >= 0
-        rows = counts[there], (region[there], shown_class[there])
+        rows = release.counts[there], (region[there], shown_class[there])
         shown = sparse.csc_matrix(rows, shape=(crosswalk.n_regions, len(profile.classes)))
         n_wrong = _wrong(shown, by_class, crosswalk, whole and target == len(levels) - 1)
         if n_wrong:

@@ -96,11 +96,6 @@ def release_report(published: Edition) -> str:
     return render(Report(title, verdict, release.n_records > 0, False, sections, published.date))
 
 
-def _counts(release: Release) -> np.ndarray:
-    """Records that each row stands for, (R,)."""
-    return np.ones(len(release), np.int64) if release.counts is None else release.counts
-
-
 def _class_sizes(published: Edition) -> np.ndarray:
     """Records of each released class, (C,)."""
     return class_sizes(published.release, published.n_quasi_identifiers)
@@ -110,7 +105,7 @@ def _distances(published: Edition) -> np.ndarray | None:
     """How far the people of the region that each row shows live from its middle, (R,) metres; None where not known."""
     if published.areas is None:
         return None
-    release, metres = published.release, np.zeros(len(published.release))
+    release, metres = published.release, np.zeros(len(published.release.region))
     for level, crosswalk in enumerate(published.levels.crosswalks):
         here = release.level == level
         metres[here] = mean_distances(published.areas, crosswalk)[release.region[here]]
@@ -134,7 +129,7 @@ def _measures(published: Edition) -> Section:
         meaning = tr(
             "From the middle of the region that a record shows to the areas in it, on average over the records."
         )
-        rows.append((tr("Mean distance, m"), _mean(metres, _counts(published.release)), meaning))
+        rows.append((tr("Mean distance, m"), _mean(metres, published.release.counts), meaning))
     if published.counts_people:
         rows.append(
             (tr("Largest risk, at most, %"), 100.0 / published.k, tr("1 / k: k counts people, not their records."))
@@ -145,7 +140,7 @@ def _measures(published: Edition) -> Section:
 
 
 def _levels(published: Edition) -> Section:
-    release, counts = published.release, _counts(published.release)
+    release, counts = published.release, published.release.counts
     rows: list[tuple[object, ...]] = []
     for level, crosswalk in enumerate(published.levels.crosswalks):
         own = int(counts[release.level == level].sum())
@@ -165,7 +160,7 @@ def _map(published: Edition) -> Section:
         return Section("")
     release, crosswalk = published.release, published.levels.crosswalks[0]
     here = release.level == 0
-    released = np.bincount(release.region[here], _counts(release)[here], crosswalk.n_regions).astype(np.int64)
+    released = np.bincount(release.region[here], release.counts[here], crosswalk.n_regions).astype(np.int64)
     return Section(tr("The regions"), (), pictures=(released_map(published.ground, crosswalk.numbers, released),))
 
 
@@ -181,7 +176,7 @@ def _classes(published: Edition) -> Section:
 
 def _values(published: Edition) -> Section:
     """The released records by value of each quasi-identifier: only values that are released."""
-    counts, metres = _counts(published.release), _distances(published)
+    counts, metres = published.release.counts, _distances(published)
     rows: list[tuple[object, ...]] = []
     for name, column in list(published.release.fields.items())[: published.n_quasi_identifiers]:
         released = np.bincount(column.codes, counts, len(column.categories)).astype(np.int64)

@@ -74,9 +74,9 @@ def rows_of(release, levels, nested):
     if nested:
         columns.insert(0, [int(level) + 1 for level in release.level])
     columns += [column.categories[column.codes].tolist() for column in release.fields.values()]
-    if release.counts is not None:
-        columns.append(release.counts.tolist())
-    return Counter(zip(*columns))
+    if release.counted:
+        return Counter(zip(*columns, release.counts.tolist()))
+    return Counter(dict(zip(zip(*columns), release.counts.tolist())))
 
 
 def same_profile(one, other):

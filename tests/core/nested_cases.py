@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -12,6 +13,8 @@ from vbas.core.areas import Areas, make_areas
 from vbas.core.crosswalk import number_compactly
 from vbas.core.levels import Levels, make_levels, own_regions
 from vbas.core.profile import Profile
+from vbas.core.records.columns import Column
+from vbas.core.release import Release
 
 
 @st.composite
@@ -91,3 +94,11 @@ def loss_of(counts: np.ndarray, level_of: np.ndarray, levels: Levels, losses: li
             region = levels.crosswalks[level_of[area]].region_of[area]
             total += counts[area] * losses[level_of[area]][region]
     return total
+
+
+def row_by_row(release: Release) -> Release:
+    """The same release with each row as often as it is given, so that a single one can be moved."""
+    at = release.rows
+    fields = {name: Column(one.codes[at], one.categories) for name, one in release.fields.items()}
+    counts = release.counts if release.counted else np.ones(len(at), np.int64)
+    return replace(release, level=release.level[at], region=release.region[at], fields=fields, counts=counts)

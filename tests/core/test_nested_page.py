@@ -40,7 +40,8 @@ def files(example, release, tmp_path_factory):
     first = np.cumsum([0, *(one.n_regions for one in crosswalks)])
     records = {"vbas_level": release.level + 1, "vbas_region": numbers[first[release.level] + release.region]}
     fields = {name: pd.Categorical.from_codes(one.codes, one.categories) for name, one in release.fields.items()}
-    pd.DataFrame({**records, **fields}).to_csv(folder / "released_records.csv", index=False)
+    rows = pd.DataFrame({**records, **fields})
+    rows.loc[release.rows].to_csv(folder / "released_records.csv", index=False)
     regions = {f"vbas_region_{i}": one.numbers[one.region_of] for i, one in enumerate(crosswalks, 1)}
     pd.DataFrame({"area": example.areas.identifiers, **regions}).to_csv(folder / "crosswalk.csv", index=False)
     areas = pd.DataFrame({"area": example.areas.identifiers, "population": example.areas.population})
@@ -94,7 +95,7 @@ def test_the_examples_of_the_page_run(example, release, files, monkeypatch):
     assert (there["weight"] == 1).all()
     assert rows["weight"].sum() == pytest.approx(len(release))
     crosswalk = example.levels.crosswalks[LEVEL - 1]
-    region = flatten(example.levels, release.level, release.region, LEVEL - 1)
+    region = flatten(example.levels, release.level, release.region, LEVEL - 1)[release.rows]
     people = pd.Series(crosswalk.numbers[region[region >= 0]]).value_counts().sort_index()
     assert flattened["people"].tolist() == there["region"].value_counts().sort_index().tolist() == people.tolist()
     asked = nested_example.rows_of_release(example, release)

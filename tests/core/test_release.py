@@ -51,7 +51,7 @@ def test_every_release_is_k_anonymous_and_complete(data):
     released = apply(plan, records)
 
     shown = [Column(released.region, np.arange(crosswalk.n_regions)), *released.fields.values()]
-    written = rows_of(shown, released.counts, len(released))
+    written = rows_of(shown, released.counts, len(released.region))
     sizes, classes_of_input = Counter(), Counter()
     for row, weight in written:
         sizes[row[:3]] += weight

@@ -18,6 +18,7 @@ from vbas.core.release import Release, apply, smallest_class
 
 AREAS = make_areas(["a", "b"], [[0, 0], [1, 0]])
 TOWN = Crosswalk(np.array([0, 0]), 1)
+ONCE = np.ones(7, np.int64)
 COUNTRY = Crosswalk(np.array([0, 1]), 2)
 
 
@@ -52,20 +53,20 @@ def test_the_first_quasi_identifier_is_counted_by():
 
 
 def test_the_region_is_counted_by():
-    result = Release(np.zeros(4, np.int64), np.array([0, 0, 0, 1]), {"sex": column_from_values(list("FFFF"))}, None)
+    result = Release(np.zeros(4, np.int64), np.array([0, 0, 0, 1]), {"sex": column_from_values(list("FFFF"))}, ONCE[:4])
     assert smallest_class(result, 1) == 1
     assert smallest_class(replace(result, region=np.zeros(4, np.int64)), 1) == 4
 
 
 def test_the_level_is_counted_by():
     """Region 0 of the finer level is another one than region 0 of the coarser."""
-    result = Release(np.array([0, 0, 0, 1]), np.zeros(4, np.int64), {"sex": column_from_values(list("FFFF"))}, None)
+    result = Release(np.array([0, 0, 0, 1]), np.zeros(4, np.int64), {"sex": column_from_values(list("FFFF"))}, ONCE[:4])
     assert smallest_class(result, 1) == 1
 
 
 def test_a_class_of_one_less_than_k_is_noticed():
     columns = {"sex": column_from_values(list("FFFFMMM"))}
-    assert smallest_class(Release(np.zeros(7, np.int64), np.zeros(7, np.int64), columns, None), 1) == 3
+    assert smallest_class(Release(np.zeros(7, np.int64), np.zeros(7, np.int64), columns, ONCE), 1) == 3
     with pytest.raises(PrivacyError, match="fewer than 4 records"):
         released(table_of("1111222", homes="aaaabbb"))
 

@@ -35,11 +35,11 @@ def fill_geopackage(file: Path, table: Table, progress: Progress) -> None:
         ).fetchall()
         for name, _ in triggers:
             connection.execute(f"DROP TRIGGER {quoted(name)}")
-        starts = table.starts()
-        if starts is None or len(starts) * WORTH_A_RUN > len(table):
+        runs = table.runs()
+        if runs is None or len(runs[0]) * WORTH_A_RUN > len(table):
             _insert_rows(connection, file.stem, table, progress)
         else:
-            _insert_runs(connection, file.stem, table, starts, progress)
+            _insert_runs(connection, file.stem, table, *runs, progress)
         for _, statement in triggers:
             connection.execute(statement)
         if triggers:
@@ -61,24 +61,33 @@ def _insert_rows(connection: sqlite3.Connection, name: str, table: Table, progre
 
 
 def _insert_runs(
-    connection: sqlite3.Connection, name: str, table: Table, starts: np.ndarray, progress: Progress
+    connection: sqlite3.Connection,
+    name: str,
+    table: Table,
+    positions: np.ndarray,
+    lengths: np.ndarray,
+    progress: Progress,
 ) -> None:
     """Runs of equal rows, of which a release is full: SQLite makes the copies, three times as fast as row by row.
 
-    starts : where the runs start, as `Table.starts` gives them
+    positions, lengths : of the runs, as `Table.runs` gives them
     """
     # Long runs in parts, so that the table of numbers stays small and the bar moves.
-    starts = np.union1d(starts, np.arange(0, len(table), LONGEST_RUN))
-    lengths = np.diff(starts, append=len(table))
+    parts = -(-lengths // LONGEST_RUN)
+    last = np.cumsum(parts) - 1
+    positions, rest = np.repeat(positions, parts), lengths - (parts - 1) * LONGEST_RUN
+    lengths = np.full(len(positions), LONGEST_RUN)
+    lengths[last] = rest
+    done = np.cumsum(lengths) - lengths
     connection.execute(f"CREATE TABLE {NUMBERS} (number INTEGER PRIMARY KEY)")
     numbers = ((one,) for one in range(int(lengths.max(initial=0))))
     connection.executemany(" ".join(("INSERT INTO", NUMBERS, "VALUES (?)")), numbers)
     copies = ("SELECT", _places(table), "FROM", NUMBERS, "LIMIT ?")
     statement = " ".join((_insertion(name, table, 0), *copies))
-    for first in range(0, len(starts), RUNS_AT_ONCE):
-        progress(int(starts[first]) / max(len(table), 1))
+    for first in range(0, len(positions), RUNS_AT_ONCE):
+        progress(int(done[first]) / max(len(table), 1))
         part = slice(first, first + RUNS_AT_ONCE)
-        runs = zip(table.rows_at(starts[part]), lengths[part].tolist())
+        runs = zip(table.rows_at(positions[part]), lengths[part].tolist())
         connection.executemany(statement, ((*row, length) for row, length in runs))
     connection.execute(f"DROP TABLE {NUMBERS}")
 
