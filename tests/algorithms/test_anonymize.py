@@ -458,7 +458,7 @@ def test_second_count_stops_a_release_that_was_written_wrongly(anonymize, tmp_pa
             yield start, rows
 
     monkeypatch.setattr(writing.Table, "chunks", tampered)
-    monkeypatch.setattr(writing.Table, "starts", lambda _: None)
+    monkeypatch.setattr(writing.Table, "runs", lambda _: None)
     target = place if place == "memory:" else str(tmp_path / place)
     with pytest.raises(QgsProcessingException, match="second count"):
         anonymize(RELEASED_RECORDS=target, CROSSWALK=str(tmp_path / "crosswalk.csv"))
@@ -477,7 +477,7 @@ def test_second_count_of_a_table_in_a_database(anonymize, tmp_path, monkeypatch)
             yield start, rows
 
     monkeypatch.setattr(writing.Table, "chunks", tampered)
-    monkeypatch.setattr(writing.Table, "starts", lambda _: None)
+    monkeypatch.setattr(writing.Table, "runs", lambda _: None)
     with pytest.raises(QgsProcessingException, match="second count"):
         anonymize(RELEASED_RECORDS=f"ogr:dbname='{database}' table=\"released\"")
     # What fails never had its final name, and is dropped.
@@ -495,7 +495,7 @@ def test_second_count_notices_lost_rows(anonymize, tmp_path, monkeypatch):
             yield start, rows[:-1] if self.fields[-1].name() == "age" else rows
 
     monkeypatch.setattr(writing.Table, "chunks", short)
-    monkeypatch.setattr(writing.Table, "starts", lambda _: None)
+    monkeypatch.setattr(writing.Table, "runs", lambda _: None)
     with pytest.raises(QgsProcessingException, match="not written whole"):
         anonymize(RELEASED_RECORDS=str(tmp_path / "file.gpkg"))
     assert files_in(tmp_path) == []

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from qgis.core import QgsProcessingException
 
+from tests.core.nested_cases import row_by_row
+
 from .conftest import make_layer
 from .nested_town import make_town, rows_in
 
@@ -388,7 +390,7 @@ def test_a_file_that_shows_too_few_never_reaches_its_place(nested, tmp_path, mon
     right = form_of.release_coarser
 
     def wrong(*arguments):
-        release = right(*arguments)
+        release = row_by_row(right(*arguments))
         level = release.level.copy()
         level[0] = level.max()
         return replace(release, level=level)

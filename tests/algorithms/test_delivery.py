@@ -478,7 +478,7 @@ def test_a_table_that_fails_its_second_count_never_had_its_name(anonymize, tmp_p
             yield start, rows
 
     monkeypatch.setattr(writing.Table, "chunks", tampered)
-    monkeypatch.setattr(writing.Table, "starts", lambda _: None)
+    monkeypatch.setattr(writing.Table, "runs", lambda _: None)
     place = f"ogr:dbname='{tmp_path / 'new.gpkg'}' table=\"released\""
     with pytest.raises(QgsProcessingException, match="second count"):
         anonymize(RELEASED_RECORDS=place)

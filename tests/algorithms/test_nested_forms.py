@@ -20,6 +20,7 @@ from qgis.core import (
 
 import vbas.algorithms.form.release as release_form
 import vbas.algorithms.nested.release as nested_release
+from tests.core.nested_cases import row_by_row
 from vbas.algorithms.layers.delivery import writing
 from vbas.core.plan import plan_by_levels
 from vbas.core.records.columns import Column
@@ -836,12 +837,14 @@ def tampering(monkeypatch, name, change):
 
 def one_less(release):
     """A class of just k shows one record less: k - 1."""
+    release = row_by_row(release)
     keys = list(zip(release.level, release.region, *(c.codes for c in list(release.fields.values())[:2])))
     size = Counter(keys)
     row = next(i for i, key in enumerate(keys) if size[key] == 5)
     kept = np.arange(len(keys)) != row
     fields = {name: Column(column.codes[kept], column.categories) for name, column in release.fields.items()}
-    return replace(release, level=release.level[kept], region=release.region[kept], fields=fields)
+    left = {one: getattr(release, one)[kept] for one in ("level", "region", "counts")}
+    return replace(release, fields=fields, **left)
 
 
 def one_elsewhere(release):
@@ -917,7 +920,7 @@ def test_rows_changed_on_their_way_into_the_file_are_found(nested, tmp_path, mon
             yield start, rows
 
     monkeypatch.setattr(writing.Table, "chunks", tampered)
-    monkeypatch.setattr(writing.Table, "starts", lambda _: None)
+    monkeypatch.setattr(writing.Table, "runs", lambda _: None)
     target = place if place == "memory:" else str(tmp_path / place)
     with pytest.raises(QgsProcessingException, match="second count"):
         nested(RELEASED_RECORDS=target, CROSSWALK=str(tmp_path / "crosswalk.csv"))
@@ -933,7 +936,7 @@ def test_a_flattened_release_that_was_tampered_with_is_refused(flatten, tmp_path
             yield start, rows
 
     monkeypatch.setattr(writing.Table, "chunks", tampered)
-    monkeypatch.setattr(writing.Table, "starts", lambda _: None)
+    monkeypatch.setattr(writing.Table, "runs", lambda _: None)
     with pytest.raises(QgsProcessingException, match="second count"):
         flatten(LEVEL=3, FLATTENED=str(tmp_path / "flat.gpkg"))
     assert files_in(tmp_path) == []

@@ -170,7 +170,7 @@ def test_what_fails_in_a_database_is_removed_again(write, tmp_path, monkeypatch)
             yield start, rows
 
     monkeypatch.setattr(Table, "chunks", tampered)
-    monkeypatch.setattr(Table, "starts", lambda _: None)
+    monkeypatch.setattr(Table, "runs", lambda _: None)
     with pytest.raises(PrivacyError, match="second count"):
         write("database", *release_of([1] * 9, ["F"] * 9, [1] * 9))
     assert tables_left(tmp_path) == []
@@ -251,7 +251,7 @@ def test_the_count_is_told_every_quasi_identifier(counted, tmp_path, monkeypatch
             yield start, [(*rows[0][:2], 2, *rows[0][3:]), *rows[1:]]
 
     monkeypatch.setattr(writing.Table, "chunks", tampered)
-    monkeypatch.setattr(writing.Table, "starts", lambda _: None)
+    monkeypatch.setattr(writing.Table, "runs", lambda _: None)
     with pytest.raises(QgsProcessingException, match="second count"):
         counted(place, K=20 if count else K, **count)
 
@@ -269,7 +269,7 @@ def test_the_count_is_told_where_the_records_stand(counted, tmp_path, monkeypatc
             yield start, [(*rows[0][:-1], rows[0][-1] - 1), *rows[1:]]
 
     monkeypatch.setattr(writing.Table, "chunks", tampered)
-    monkeypatch.setattr(writing.Table, "starts", lambda _: None)
+    monkeypatch.setattr(writing.Table, "runs", lambda _: None)
     with pytest.raises(QgsProcessingException, match="second count"):
         counted(place, RECORD_COUNT="n", K=36)
 
@@ -291,7 +291,7 @@ def test_a_row_that_is_lost_on_the_way_stops_the_run(anonymize, tmp_path, monkey
             yield start, rows[:-1] if self.fields[-1].name() == wanted[output] else rows
 
     monkeypatch.setattr(writing.Table, "chunks", short)
-    monkeypatch.setattr(writing.Table, "starts", lambda _: None)
+    monkeypatch.setattr(writing.Table, "runs", lambda _: None)
     target = place if place == "memory:" else str(tmp_path / f"{output.lower()}{place}")
     with pytest.raises(QgsProcessingException, match=f"{output} was not written whole"):
         anonymize(**{**dict.fromkeys(OTHERS), output: target})
@@ -524,9 +524,9 @@ def test_runs_of_equal_rows_are_written_as_they_are(qgis_app, runs, longest):
 def test_a_run_that_is_one_too_short_stops_the_release(write, tmp_path, monkeypatch):
     insert = geopackage_rows._insert_runs
 
-    def shifted(connection, name, table, starts, progress):
-        assert starts.tolist() == [0, 10]
-        insert(connection, name, table, starts + np.array([0, 1]), progress)
+    def shifted(connection, name, table, positions, lengths, progress):
+        assert [positions.tolist(), lengths.tolist()] == [[0, 10], [10, 5]]
+        insert(connection, name, table, positions, lengths + np.array([1, -1]), progress)
 
     table, check = release_of([1] * 10 + [2] * 5, ["F"] * 15, [1] * 15)
     table = Table(table.fields[:3], table.columns[:3])
@@ -547,7 +547,7 @@ def test_rows_that_all_differ_are_written_one_by_one(qgis_app, tmp_path, monkeyp
 def test_missing_numbers_of_a_computed_field_never_join_runs(qgis_app, tmp_path, monkeypatch):
     """NaN differs from itself: each is a run of its own, and comes back as a missing value."""
     table = Table(number_fields(number="real"), [np.array([1.5, 1.5, np.nan, np.nan, 2.0])])
-    assert [one.tolist() for one in table.runs()] == [[0, 2, 3, 4], [2, 1, 1, len(table) - 4]]
+    assert [one.tolist() for one in table.runs()] == [[0, 2, 3, 4], [2, 1, 1, 1]]
     monkeypatch.setattr(geopackage_rows, "WORTH_A_RUN", 0)
     write_file(tmp_path / "rows.gpkg", table, "rows")
     with closing(sqlite3.connect(tmp_path / "rows.gpkg")) as connection:
