@@ -36,6 +36,7 @@ from vbas.benchmarks.engine_jobs import AREAS, MEMORY, QUASI, REGIONS, K, make
 PARTS = ("profile", "release", "nested", "linear", "postgres")
 OF_POSTGRES = 5_000_000  # rows, at most
 READ_ROWS = 10_000_000  # whose profile is read: reading takes some 130 bytes a cell in memory
+NESTED_ROWS = 85_000_000  # at most, which make some 65 million cells in 57 936 areas
 SIZES = (1_000_000, 10_000_000)
 __all__ = ["MEMORY", "QUASI", "REGIONS", "K", "make", "measured"]
 
@@ -160,7 +161,8 @@ def release(bench: Bench) -> list[str]:
 
 
 def nested(bench: Bench) -> list[str]:
-    plan = bench.run("profile, nested plan and its measures", bench.rows, "nested", "")
+    rows = min(bench.rows, NESTED_ROWS)
+    plan = bench.run(f"profile of {rows:,} rows, nested plan and its measures", rows, "nested", "")
     few = min(bench.rows, READ_ROWS)
     bench.run(f"the profile of {few:,} rows written by vbas:profiledatabase, bytes", few, "write")
     read = bench.run("that profile read, matched and counted", few, "read")
@@ -177,7 +179,9 @@ def nested(bench: Bench) -> list[str]:
 
 
 def linear(bench: Bench) -> list[str]:
-    start = bench.run("start: profile of 1 000 rows", 1_000, "ours", "{people.parquet}", "", "")
+    start = bench.run(
+        "start: profile and release of 1,000 rows", 1_000, "ours", "{people.parquet}", "", "{out.parquet}"
+    )
     sizes = [*(rows for rows in SIZES if rows < bench.rows), bench.rows]
     runs = [
         bench.run(f"profile and release of {rows:,} rows", rows, "ours", "{people.parquet}", "", "{out.parquet}")

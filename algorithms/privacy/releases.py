@@ -202,7 +202,25 @@ def pinned_table(form: Form, rows: Sequence[Row], releases: Sequence[Published])
     if not form.given("REGIONS"):
         return Table(fields, columns)
     layer = areas_of(form)
-    return Table(fields, columns, "polygons", _shapes(layer, rows), layer.crs)
+    shapes = _shapes(layer, rows)
+    _warn_of_unknown(form, layer, rows)
+    return Table(fields, columns, "polygons", shapes, layer.crs)
+
+
+def _warn_of_unknown(form: Form, layer: AreaLayer, rows: Sequence[Row]) -> None:
+    """Say which areas of counts are not drawn, because REGIONS does not have them."""
+    there = np.unique(np.concatenate([row.areas for row in rows])) if rows else np.empty(0, object)
+    unknown = there[layer.areas.codes_of(there) < 0].tolist()
+    if unknown:
+        form.warn(
+            tr(
+                "REGIONS has no area {first}: {n} of the {all} areas that counts are given away of cannot be drawn in "
+                "PINNED, where field “areas” names them. Give the areas that the releases were made from.",
+                first=first_values(unknown),
+                n=len(unknown),
+                all=len(there),
+            )
+        )
 
 
 def _named(areas: np.ndarray) -> str:

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from qgis.core import QgsProcessingException
+from qgis.core import QgsFeatureRequest, QgsProcessingException
 
 from .conftest import make_layer
 
@@ -57,6 +57,20 @@ def test_what_two_releases_give_away_is_true(publish, run, grid, people, with_ar
     if with_areas:
         for feature in done.layer("PINNED").getFeatures():
             assert abs(feature.geometry().area() - 500**2 * feature["n_areas"]) < 1
+
+
+def test_areas_that_are_not_drawn_are_named(publish, run, grid):
+    releases = [publish(N_SITES=n, K=5) for n in (9, 10)]
+    found = check(run, releases)
+    needed = {one for row in found.rows("PINNED") for one in row["areas"].split(";")}
+    lost = min(needed)
+    fewer = grid[0].materialize(QgsFeatureRequest().setFilterExpression(f"\"da\" <> '{lost}'"))
+    done = check(run, releases, REGIONS=fewer, REGION_ID="da")
+    assert done.rows("PINNED") == found.rows("PINNED")
+    (told,) = [line for line in done.log if "cannot be drawn" in line]
+    assert f"no area {lost}: 1 of the {len(needed)} areas" in told
+    whole = check(run, releases, REGIONS=grid[0], REGION_ID="da")
+    assert not any("cannot be drawn" in line for line in whole.log)
 
 
 def test_the_diagnosis_of_who_is_given_away(publish, run, grid):
