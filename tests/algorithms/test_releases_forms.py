@@ -68,7 +68,7 @@ def test_areas_that_are_not_drawn_are_named(publish, run, grid):
     done = check(run, releases, REGIONS=fewer, REGION_ID="da")
     assert done.rows("PINNED") == found.rows("PINNED")
     (told,) = [line for line in done.log if "cannot be drawn" in line]
-    assert f"no area {lost}: 1 of the {len(needed)} areas" in told
+    assert f"no area “{lost}”: 1 of the {len(needed)} areas" in told
     whole = check(run, releases, REGIONS=grid[0], REGION_ID="da")
     assert not any("cannot be drawn" in line for line in whole.log)
 
