@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 import pytest
-from qgis.core import QgsApplication, QgsAuthMethodConfig, QgsDataSourceUri, QgsProcessingException, QgsProviderRegistry
+from qgis.core import (
+    QgsApplication,
+    QgsAuthMethodConfig,
+    QgsDataSourceUri,
+    QgsProcessingException,
+    QgsProviderRegistry,
+    QgsVectorLayer,
+)
 from qgis.PyQt.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu
 
 from .. import postgres_server
@@ -137,9 +146,9 @@ def test_a_connection_of_qgis_its_schemas_tables_and_fields(form, claims):
     assert done.results["N_RECORDS"] == 10
 
 
-@pytest.fixture
-def kept_by_qgis(provider, tmp_path):
-    """A connection whose name and password are in QGIS's authentication, by its name."""
+@contextmanager
+def kept_in_qgis(place, name):
+    """A connection of this name to such a place, whose user and password are in QGIS's authentication; its uri."""
     metadata = QgsProviderRegistry.instance().providerMetadata("postgres")
     manager = QgsApplication.authManager()
     if metadata is None or manager.isDisabled() or not manager.setMasterPassword("of the tests", True):
@@ -150,11 +159,49 @@ def kept_by_qgis(provider, tmp_path):
     config.setConfig("password", "hunter2")
     stored = manager.storeAuthenticationConfig(config)
     assert stored if isinstance(stored, bool) else stored[0]
-    uri = f"dbname='records' host=127.0.0.1 port=1 authcfg={config.id()}"
-    metadata.saveConnection(metadata.createConnection(uri, {}), "kept")
-    yield "kept"
-    metadata.deleteConnection("kept")
+    uri = f"{place} authcfg={config.id()}"
+    metadata.saveConnection(metadata.createConnection(uri, {}), name)
+    yield uri
+    metadata.deleteConnection(name)
     manager.removeAuthenticationConfig(config.id())
+
+
+@pytest.fixture
+def kept_by_qgis(provider):
+    with kept_in_qgis("dbname='records' host=127.0.0.1 port=1", "kept"):
+        yield "kept"
+
+
+@pytest.fixture
+def asking(provider, tmp_path):
+    """The place of a server that asks “nurse” for a password, with people whom nobody else may read."""
+    dbapi, arrow = needed("adbc_driver_postgresql.dbapi"), needed("pyarrow")
+    with postgres_server.running() as port:
+        address = f"postgresql://vbas@127.0.0.1:{port}/postgres"
+        with dbapi.connect(address, autocommit=True) as there, there.cursor() as cursor:
+            cursor.execute("CREATE ROLE nurse LOGIN PASSWORD 'hunter2'")
+            cursor.adbc_ingest("people", arrow.table({"area": ["1", "2"] * 5, "sex": ["F"] * 10}))
+            cursor.execute("GRANT SELECT ON people TO nurse")
+            cursor.execute("SELECT current_setting('hba_file')")
+            ((rules,),) = cursor.fetchall()
+            cursor.execute(f"COPY (SELECT 'host all nurse 127.0.0.1/32 scram-sha-256') TO '{rules}'")
+            cursor.execute("SELECT pg_reload_conf()")
+        yield f"dbname='postgres' host=127.0.0.1 port={port}"
+
+
+def test_a_server_that_asks_for_the_password_that_qgis_keeps(asking, run):
+    given = {"RECORD_REGION": "area", "QUASI_IDENTIFIERS": "sex", "PROFILE": "memory:"}
+    with kept_in_qgis(asking, "asking") as uri:
+        done = run("profiledatabase", CONNECTION="asking", TABLE="people", **given)
+        layer = QgsVectorLayer(f'{uri} table="public"."people"', "people", "postgres")
+        assert layer.isValid()
+        read = run("profilerecords", RECORDS=layer, RECORD_REGION="area", QUASI_IDENTIFIERS=["sex"], PROFILE="memory:")
+    assert done.results["N_RECORDS"] == sum(row["records"] for row in read.rows("PROFILE")) == 10
+    assert not any("hunter2" in line for one in (done, read) for line in one.log)
+    wrong = asking.replace("'postgres'", "postgres").replace("'", "") + " user=nurse"
+    with pytest.raises(QgsProcessingException) as error:
+        run("profiledatabase", CONNECTION=wrong, TABLE="people", **given)
+    assert "hunter2" not in str(error.value)
 
 
 def test_a_password_comes_from_the_authentication_of_qgis(kept_by_qgis, run, monkeypatch):
