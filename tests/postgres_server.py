@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import socket
 import subprocess
@@ -15,8 +16,11 @@ from .engines_there import absent
 
 
 @contextmanager
-def running() -> Iterator[int]:
-    """The port of a running server with a superuser “vbas” who needs no password; skipped where none is installed."""
+def running(largest_file: int = resource.RLIM_INFINITY) -> Iterator[int]:
+    """The port of a running server with a superuser “vbas” who needs no password; skipped where none is installed.
+
+    largest_file : bytes that it can write into one file; its log needs 16 MB
+    """
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     if not found:
         absent("PostgreSQL")
@@ -43,6 +47,7 @@ def running() -> Iterator[int]:
         timeout=120,
         cwd=folder,
         stdout=subprocess.DEVNULL,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file)),
         **who,
     )
     try:

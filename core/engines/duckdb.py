@@ -33,6 +33,8 @@ LONGEST_LINE = 64 * 2**20  # bytes of a row of a CSV file
 WRITTEN = (".parquet", ".csv")
 # What these types hold is written in one way only where it is equal; all else is compared as text.
 PLAIN = ("BOOLEAN", "DATE", "TIMESTAMP", "DECIMAL", "UUID")
+SAID_AS_IT_IS = ("IO Error", "Out of Memory Error", "Catalog Error")
+OF_VALUES = ("Conversion Error", "Invalid Input Error")
 KEPT_BACK = ("out of memory", "no space left", "no files found", "does not exist", "permission denied", "cannot open")
 
 
@@ -257,7 +259,7 @@ class DuckDb:
         """A call in the background; DuckDB's errors as a sentence without values."""
         try:
             return in_background(call, self._progress, self._interrupt)
-        except duckdb.Error as error:
+        except (duckdb.Error, OSError) as error:  # rows that come as Arrow raise the latter
             raise EngineError(_sentence(error)) from None
 
     def _interrupt(self) -> None:
@@ -290,15 +292,14 @@ def _free(destination: str) -> Path:
     return final
 
 
-def _sentence(error: duckdb.Error) -> str:
+def _sentence(error: Exception) -> str:
     """What DuckDB says, where that holds no values; else the kind of error."""
     first = str(error).strip().split("\n")[0]
     inner = re.search(r'"exception_message":"((?:[^"\\]|\\.)*)"', first)
     first = f"IO Error: {inner[1]}".replace('\\"', '"') if inner else first
     kind = first.partition(":")[0] if ":" in first[:40] else type(error).__name__
-    if isinstance(error, (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.CatalogException)) or any(
-        word in first.lower() for word in KEPT_BACK
-    ):
+    said = any(word in first.lower() for word in KEPT_BACK)
+    if kind in SAID_AS_IT_IS or (said and kind not in OF_VALUES):
         return tr("DuckDB: {first}: nothing was written.", first=first.rstrip(". "))
     return tr(
         "CONNECTION: DuckDB cannot work with the table ({kind}): nothing was written. Look for values that are not of "

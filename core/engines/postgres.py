@@ -32,6 +32,7 @@ FLOATS = {"float4": "float32", "float8": "float64"}
 TEXTS = ("text", "varchar", "bpchar", "name", "citext")
 SECONDS_TO_ANSWER = 15
 # Messages of these classes name no values: connection, rights, names, resources, an end by the administrator.
+DISK_FULL = "No space left on device"
 WITHOUT_VALUES = ("08", "25", "28", "3D", "3F", "40", "42", "53", "54", "55", "57", "58")
 
 
@@ -222,7 +223,7 @@ class Postgres:
         """A call in the background; what the server says as a sentence without values and without secrets."""
         try:
             return in_background(call, self._progress, self._interrupt)
-        except adbc_driver_manager.Error as error:
+        except (adbc_driver_manager.Error, OSError) as error:  # rows that come as Arrow raise the latter
             problem = sentence_of(error, self._address)
         raise EngineError(problem)
 
@@ -244,7 +245,9 @@ def connected(address: Address) -> Any:
 
 def sentence_of(error: Any, address: Address) -> str:
     """What the server says, without values and without secrets."""
-    state, text = error.sqlstate or "", str(error)
+    state, text = getattr(error, "sqlstate", None) or "", str(error)
+    if not state and DISK_FULL in text:  # of errors without a state nothing else is known to hold no values
+        return tr("PostgreSQL: {told} (SQLSTATE {state}): nothing was written.", told=DISK_FULL, state="53100")
     if not state and "Failed to connect" in text:
         first = text.partition("Failed to connect: ")[2].split("\n")[0]
         told = without_secrets(first, address.connection)

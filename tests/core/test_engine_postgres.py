@@ -216,6 +216,42 @@ def test_a_connection_that_is_ended_leaves_nothing(server, sql, monkeypatch):
     assert tables(sql) == {"people"}
 
 
+def test_a_disk_that_is_full_leaves_nothing():
+    """No file of the server may grow beyond 17 MB, which stops it where a full disk does."""
+    many = "CREATE OR REPLACE VIEW people AS SELECT few.* FROM few, generate_series(1, {times})"
+    with postgres_server.running(largest_file=17 << 20) as port:
+        address = f"postgresql://vbas@127.0.0.1:{port}/postgres"
+        with dbapi.connect(address, autocommit=True) as connection, connection.cursor() as cursor:
+            cursor.execute("CREATE TABLE few (area text, sex text, odd text, age bigint, diagnosis text)")
+            insert(connection, "few", people())
+            cursor.execute(many.format(times=400))
+            with pytest.raises(EngineError, match=r"SQLSTATE (XX000|53100)"):
+                run(address)
+            cursor.execute(RELATIONS)
+            assert {name for (name,) in cursor.fetchall()} == {"few", "people"}
+            cursor.execute(many.format(times=2))
+            run(address)
+            cursor.execute(RELATIONS)
+            assert {name for (name,) in cursor.fetchall()} == {"few", "people", "released"}
+
+
+@pytest.mark.parametrize(
+    "state, message, said",
+    [
+        ("53100", "could not extend file: No space left on device", "PostgreSQL: .*No space left on device"),
+        ("22P02", "invalid input syntax for type integer: Jane Doe", r"ended the work \(SQLSTATE unknown\)"),
+    ],
+)
+def test_what_fails_while_rows_come_is_said_without_values(server, sql, state, message, said):
+    sql(f"""CREATE FUNCTION failing() RETURNS text LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION USING
+    ERRCODE = '{state}', MESSAGE = '{message}'; END $$""")
+    sql("CREATE VIEW seen AS SELECT area, sex, odd, age, failing() AS diagnosis FROM people")
+    with pytest.raises(EngineError, match=said) as error:
+        run(server, table="seen")
+    assert "Jane" not in str(error.value) and error.value.__cause__ is None
+    assert tables(sql) == {"people", "seen"}
+
+
 def test_rights_that_are_missing_are_said(server, sql):
     sql("DROP ROLE IF EXISTS nurse")
     sql("CREATE ROLE nurse LOGIN")

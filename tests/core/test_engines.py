@@ -387,3 +387,14 @@ def test_a_quasi_identifier_that_repeats_the_area_is_refused(share, refused, tmp
                 match_in_place(found, areas(), k=K)
         else:
             assert match_in_place(found, areas(), k=K).n_unmatched == 0
+
+
+def test_what_fails_while_rows_come_is_said_without_values(tmp_path):
+    """Rows that come as Arrow raise another error than DuckDB's own."""
+    duckdb, ibis, path = needed("duckdb"), needed("ibis"), tmp_path / "people.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        sex = "CASE WHEN range = 4999999 THEN error('Jane Doe') ELSE 'F' END"
+        connection.execute(f"CREATE VIEW people AS SELECT {sex} AS sex FROM range(5000000)")
+    with open_engine(str(path), "people") as engine, pytest.raises(EngineError) as error:
+        list(engine.fetch(ibis.table({"sex": "string"}, name="people")))
+    assert "Jane" not in str(error.value) and error.value.__cause__ is None
