@@ -5,9 +5,14 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 from qgis.core import QgsProcessingException
+
+from vbas.algorithms.layers.delivery import outputs
+from vbas.algorithms.privacy import earlier
+from vbas.core.errors import VbasError
 
 from .conftest import make_layer
 
@@ -170,6 +175,7 @@ def tables_in(register):
         ("UPDATE vbas_counts SET class = '[1'", "release 1 .*is damaged"),
         ("UPDATE vbas_counts SET vbas_region = 77777", "release 1 .*is damaged"),
         ("DELETE FROM vbas_crosswalks", "release 1 .*is damaged"),
+        ("UPDATE vbas_counts SET records = 4 WHERE fid = 1", "release 1 .*1 counts are below its k of 5"),
         ("ALTER TABLE vbas_counts RENAME COLUMN records TO persons", "lacks the table “vbas_counts” as the register"),
     ],
 )
@@ -197,3 +203,44 @@ def test_a_damaged_register_cannot_be_listed(anonymize, run, tmp_path):
         connection.commit()
     with pytest.raises(QgsProcessingException, match=r"release 1 .*is damaged"):
         run("editregister", REGISTER=str(register), CONTENTS="memory:")
+
+
+def test_a_run_that_fails_adds_nothing_to_a_register(anonymize, tmp_path, monkeypatch):
+    register = tmp_path / "register.gpkg"
+    anonymize(N_SITES=9, REGISTER=str(register))
+
+    def full(*_, **__):
+        raise VbasError("there is no room")
+
+    monkeypatch.setattr(outputs, "deliver", full)
+    with pytest.raises(QgsProcessingException, match="there is no room"):
+        anonymize(N_SITES=9, REGISTER=str(register), RELEASED_RECORDS=str(tmp_path / "released.gpkg"))
+    assert tables_of(register)[1] == 1
+
+
+def test_a_release_that_another_run_adds_meanwhile_is_not_overlooked(anonymize, tmp_path, monkeypatch):
+    register, read = tmp_path / "register.gpkg", earlier.read_register
+    anonymize(N_SITES=9, REGISTER=str(register))
+
+    def while_another_adds(path):
+        found = read(path)
+        monkeypatch.setattr(earlier, "read_register", read)
+        anonymize(N_SITES=9, REGISTER=str(register))
+        return found
+
+    monkeypatch.setattr(earlier, "read_register", while_another_adds)
+    with pytest.raises(QgsProcessingException, match="another run has added a release"):
+        anonymize(N_SITES=9, REGISTER=str(register))
+    assert tables_of(register)[1] == 2
+
+
+def test_a_repair_that_does_not_succeed_is_not_written(anonymize, tmp_path, monkeypatch):
+    register, right, found = tmp_path / "register.gpkg", earlier.repair, []
+    anonymize(N_SITES=9, REGISTER=str(register))
+    examine = earlier.examine
+    monkeypatch.setattr(earlier, "examine", lambda *given, **more: found.append(examine(*given, **more)) or found[-1])
+    monkeypatch.setattr(earlier, "repair", lambda *given, **more: replace(right(*given, **more), after=found[-1]))
+    out = tmp_path / "released.gpkg"
+    with pytest.raises(QgsProcessingException, match=r"give away \d+ counts"):
+        anonymize(N_SITES=10, REGISTER=str(register), REGISTER_ACTION="repair", RELEASED_RECORDS=str(out))
+    assert found[-1].n_counts and tables_of(register)[1] == 1 and not out.exists()

@@ -243,6 +243,14 @@ def test_csv_truncated_while_reading(profile, tmp_path, reader):
 
 
 @READERS
+def test_csv_changed_while_reading(profile, tmp_path, reader):
+    """As many rows and bytes as before: only the file itself tells."""
+    path = write_csv(tmp_path / "records.csv", 302_820)
+    changed = path.read_bytes().replace(b"F", b"X")
+    assert is_a_sentence(profile(path, reader, meanwhile=lambda: path.write_bytes(changed)), "RECORDS", "changed")
+
+
+@READERS
 def test_csv_with_one_unclosed_quotation_mark(profile, tmp_path, reader):
     path = write_csv(tmp_path / "records.csv", 302_820, '460001,"F,3\n')
     assert is_a_sentence(profile(path, reader), "line 151412 of records.csv", "quotation mark")
