@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import shapely
-from scipy.spatial import cKDTree
+from scipy.spatial import Voronoi, cKDTree
+
+LARGEST_OVERLAP = 1e-6  # of the faces of a diagram, as a share of its surface
+FAR, FAR_POINTS = 100.0, 8
 
 
 def nearest_site(points: np.ndarray, sites: np.ndarray) -> np.ndarray:
@@ -49,8 +52,7 @@ def voronoi_cells(points: np.ndarray, clip: shapely.Geometry) -> np.ndarray:
     shift, reach = unique.mean(axis=0), max(float(np.ptp(unique, axis=0).max()), 1e-9)
     local = (unique - shift) / reach
     frame = shapely.transform(shapely.envelope(clip), lambda c: (c - shift) / reach)
-    diagram = shapely.voronoi_polygons(shapely.multipoints(local), extend_to=shapely.buffer(frame, 0.5))
-    faces = shapely.get_parts(diagram)
+    faces = _faces(local, shapely.buffer(frame, 0.5))
     point, face = shapely.STRtree(faces).query(shapely.points(local), predicate="intersects")
     point, one = np.unique(point, return_index=True)  # a point on a border lies in several faces
     shapes = shapely.transform(faces[face[one]], lambda c: c * reach + shift)
@@ -59,3 +61,29 @@ def voronoi_cells(points: np.ndarray, clip: shapely.Geometry) -> np.ndarray:
     shapes[outside] = shapely.intersection(shapely.make_valid(shapes[outside]), clip)
     cells[first[point]] = shapes
     return cells
+
+
+def _faces(points: np.ndarray, frame: shapely.Geometry) -> np.ndarray:
+    """The faces of the Voronoi diagram of distinct points, which cover the frame at least, (n,) polygons.
+
+    points : (n, 2), around the origin, within a few units
+    """
+    diagram = shapely.voronoi_polygons(shapely.multipoints(points), extend_to=frame)
+    faces = shapely.get_parts(diagram)
+    # GEOS 3.14 draws faces that lie over each other where more than three points are as good as on one circle.
+    whole = shapely.area(shapely.envelope(diagram))
+    if len(faces) == len(points) and abs(float(shapely.area(faces).sum()) - whole) <= LARGEST_OVERLAP * whole:
+        return faces
+    return _faces_of_qhull(points)
+
+
+def _faces_of_qhull(points: np.ndarray) -> np.ndarray:
+    """The same, by scipy's Qhull: slower, and of any points."""
+    # Around the points lie others, so far away that all faces of the points themselves are closed.
+    angle = np.linspace(0, 2 * np.pi, FAR_POINTS, endpoint=False)
+    far = FAR * np.column_stack([np.cos(angle), np.sin(angle)])
+    diagram = Voronoi(np.vstack([points, far]))
+    # Of points that are one to rounding, only one has a face.
+    of_points = diagram.point_region[: len(points)].tolist()
+    corners = [diagram.vertices[diagram.regions[one]] if one >= 0 else np.empty((0, 2)) for one in of_points]
+    return shapely.convex_hull(np.array([shapely.multipoints(one) for one in corners]))

@@ -40,8 +40,8 @@ _TYPES = {INTEGER: int, LONG: int, REAL: float, TEXT: str}
 _LARGEST = {INTEGER: 2**31 - 1, LONG: 2**63 - 1}
 
 
-class _TooFarApart(Exception):
-    """A table has so many more numbers than rows that its rows are not found by them."""
+class _RowByRow(Exception):
+    """A table is not to be read by stretches: it holds bytes, or has many more numbers than rows."""
 
 
 def read_table(
@@ -82,7 +82,7 @@ def _read_columns(
     if key is not None and REAL not in kinds.values():
         try:
             return _read_stretches(connection, table, key, kinds, progress)
-        except (_TooFarApart, sqlite3.Error):  # such as bytes, which JSON does not hold
+        except (_RowByRow, sqlite3.Error):  # such as an answer that is too long
             pass  # row by row it is known which value it is, or what keeps the file from being read
     return _read_rows(connection, table, kinds, progress)
 
@@ -105,7 +105,7 @@ def _read_stretches(
     kinds: Mapping[str, str],
     progress: Callable[[float], None],
 ) -> tuple[dict[str, Column], int]:
-    """The columns, of INTEGER, LONG or TEXT, and the number of rows. Raises _TooFarApart."""
+    """The columns, of INTEGER, LONG or TEXT, and the number of rows. Raises _RowByRow."""
     builders = {name: ColumnBuilder() for name in kinds}
     add = _adding(builders, kinds)
     done = 0
@@ -121,7 +121,7 @@ def _stretches(connection: sqlite3.Connection, table: str, key: str, names: Sequ
     """Rows in the order of their key, as many at once as suits: the share of the table that is gone through, how many
     they are, and the values of each field as a list in JSON.
 
-    Raises _TooFarApart where there are many more numbers than rows.
+    Raises _RowByRow where there are many more numbers than rows, and where there are bytes.
     """
     own = quoted(key)
     # One end at a time: for both at once SQLite would go through the table.
@@ -129,7 +129,10 @@ def _stretches(connection: sqlite3.Connection, table: str, key: str, names: Sequ
     (first,), (last,) = connection.execute(least).fetchone(), connection.execute(most).fetchone()
     if first is None:
         return
-    asked = ", ".join(("COUNT(*)", *(f"JSON_GROUP_ARRAY({quoted(name)})" for name in names)))
+    # To SQLite bytes are more than all else; some versions take them for JSON of their own.
+    bytes_there = " OR ".join(f"{quoted(name)} >= x''" for name in names)
+    lists = (f"JSON_GROUP_ARRAY({quoted(name)})" for name in names)
+    asked = ", ".join(("COUNT(*)", f"COUNT(CASE WHEN {bytes_there} THEN 1 END)", *lists))
     answer = " ".join((statement(("SELECT", asked, "FROM"), table, connection), "WHERE", own, "BETWEEN ? AND ?"))
 
     def ask(start: int, stop: int) -> tuple[Any, ...]:
@@ -143,14 +146,14 @@ def _stretches(connection: sqlite3.Connection, table: str, key: str, names: Sequ
             found = coming.result()
             stop += width
             n_rows += found[0]
-            if stop - first > NUMBERS_A_ROW * (n_rows + STRETCH):
-                raise _TooFarApart
-            longest = sum(map(len, found[1:]))
+            if found[1] or stop - first > NUMBERS_A_ROW * (n_rows + STRETCH):
+                raise _RowByRow
+            longest = sum(map(len, found[2:]))
             width = min(max(width * LONGEST_ANSWER // longest, 1), STRETCH)
             if stop <= last:
                 coming = ahead.submit(ask, stop, stop + width - 1)
             if found[0]:
-                yield min((stop - first) / (last + 1 - first), 1.0), *found
+                yield min((stop - first) / (last + 1 - first), 1.0), found[0], *found[2:]
 
 
 def _adding(

@@ -7,6 +7,7 @@ import tempfile
 import time
 from collections import Counter
 from contextlib import closing
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ from qgis.core import (
     QgsVectorLayer,
 )
 
-from vbas.algorithms.layers.delivery import counting, geopackage_rows, outputs, writing
+from vbas.algorithms.layers.delivery import counting, geopackage_count, geopackage_rows, outputs, writing
 from vbas.algorithms.layers.delivery.geopackage_count import read_geopackage
 from vbas.algorithms.layers.delivery.outputs import Outputs
 from vbas.algorithms.layers.delivery.second_count import _Classes, check_file
@@ -577,3 +578,17 @@ def test_areas_named_by_long_whole_reals_stay_apart(qgis_app, tmp_path, suffix):
         return
     with pytest.raises(InputError, match=r"does not keep the values “9007199254740989”, .*of field “da”"):
         check_file("CROSSWALK", file, table, None)
+
+
+@given(st.lists(st.sampled_from(["a", "b", None, 1, 1.0]), min_size=1, max_size=30), st.integers(-5, 5))
+@settings(deadline=None)
+def test_the_shortest_run_is_that_of_the_rows_one_by_one(values, first):
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "rows.gpkg"
+        with closing(sqlite3.connect(file)) as connection, connection:
+            connection.execute("CREATE TABLE rows (fid INTEGER PRIMARY KEY, value)")
+            connection.executemany("INSERT INTO rows VALUES (?, ?)", enumerate(values, first))
+        with closing(sqlite3.connect(file)) as connection:
+            found = geopackage_count._shortest_run(connection, file, "fid", ['"value"'])
+    runs = [len(list(run)) for _, run in groupby(values)]  # 1 and 1.0 are equal to SQLite, too
+    assert found == (len(values), min(runs))

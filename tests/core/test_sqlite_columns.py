@@ -104,6 +104,8 @@ def test_texts_that_json_writes_otherwise(tmp_path, by_thousands, text):
     [
         ((b"F", 1, 1), "text"),
         ((b"\xff", 1, 1), "text"),
+        ((b"\x17F", 1, 1), "text"),  # JSON, to some versions of SQLite: the text “F”, and true
+        (("F", b"\x01", 1), "number"),
         (("a\0b", 1, 1), "text"),
         (("F", 1.5, 1), "number"),
         (("F", "one", 1), "number"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -33,13 +34,13 @@ def read_geopackage(file: Path, table: Table, check: SecondCount | None) -> Read
             n_rows, smallest = _count_of(connection, "SELECT COUNT(*) FROM", quoted(name)), None
         else:
             key = next((column for column, key, kind in info if key and kind.upper() == "INTEGER"), None)
-            n_rows, smallest = _count_classes(connection, name, key, names, check)
+            n_rows, smallest = _count_classes(connection, file, key, names, check)
         values = None if table.plain and shape is None else _values_of_geopackage(connection, name, names)
         return ReadBack(names, n_rows, n_shapes, smallest, values)
 
 
 def _count_classes(
-    connection: sqlite3.Connection, name: str, key: str | None, names: Sequence[str], check: SecondCount
+    connection: sqlite3.Connection, file: Path, key: str | None, names: Sequence[str], check: SecondCount
 ) -> tuple[int, int | None]:
     """Rows, and records in the smallest class, or fewer if that is k; None where there are no rows.
 
@@ -48,34 +49,42 @@ def _count_classes(
     columns = [quoted(column) for column in names]
     classes = columns[: check.n_class_fields]
     if check.count_field is None and key is not None:
-        n_rows, shortest = _shortest_run(connection, name, key, classes)
+        n_rows, shortest = _shortest_run(connection, file, key, classes)
         if shortest is not None and shortest >= check.k:
             return n_rows, shortest
     size = "COUNT(*)" if check.count_field is None else f"COALESCE(SUM({columns[check.count_field]}), 0)"
     # Names cannot be bound: SQLite itself has just given them, and they are quoted.
-    sizes = " ".join(("SELECT", size, "AS size, COUNT(*) AS n FROM", quoted(name), "GROUP BY", ", ".join(classes)))
+    sizes = " ".join(("SELECT", size, "AS size, COUNT(*) AS n FROM", quoted(file.stem), "GROUP BY", ", ".join(classes)))
     smallest, n_rows = connection.execute(" ".join(("SELECT MIN(size), SUM(n) FROM (", sizes, ")"))).fetchone()
     return int(n_rows or 0), smallest
 
 
 def _shortest_run(
-    connection: sqlite3.Connection, name: str, key: str, classes: Sequence[str]
+    connection: sqlite3.Connection, file: Path, key: str, classes: Sequence[str]
 ) -> tuple[int, int | None]:
     """Rows, and the length of the shortest run of rows of one class; None where the rows are not numbered throughout.
 
     A release is sorted by class, so that the runs are its classes. In whatever order it is, a class is made of runs,
-    and none is smaller than its shortest. It takes one pass without sorting, a third of what GROUP BY does.
+    and none is smaller than its shortest. It takes one pass without sorting, a third of what GROUP BY does, and as
+    SQLite lets go of Python meanwhile, each half of the rows its own.
     """
-    table, number = quoted(name), quoted(key)
+    table, number = quoted(file.stem), quoted(key)
     numbers = f"COUNT(*), MIN({number}), MAX({number})"
     n_rows, first, last = connection.execute(" ".join(("SELECT", numbers, "FROM", table))).fetchone()
     if not n_rows or last - first + 1 != n_rows:
         return n_rows, None
     same = " AND ".join(f"a.{column} IS b.{column}" for column in classes)
     # A row without a next one would end its run, which only makes it shorter.
-    pairs = f"AS a LEFT JOIN {table} AS b ON b.{number} = a.{number} + 1 WHERE NOT ({same})"
-    ends = connection.execute(" ".join((f"SELECT a.{number} FROM", table, pairs)))
-    found = np.union1d(np.fromiter((row for (row,) in ends), np.int64), [last])
+    pairs = f"AS a LEFT JOIN {table} AS b ON b.{number} = a.{number} + 1 WHERE a.{number} BETWEEN ? AND ?"
+    statement = " ".join((f"SELECT a.{number} FROM", table, pairs, f"AND NOT ({same})"))
+
+    def ends(rows: tuple[int, int]) -> np.ndarray:
+        with closing(sqlite3.connect(file)) as own:
+            return np.fromiter((row for (row,) in own.execute(statement, rows)), np.int64)
+
+    middle = (first + last) // 2
+    with ThreadPoolExecutor(2) as halves:
+        found = np.unique(np.concatenate([*halves.map(ends, ((first, middle), (middle + 1, last))), [last]]))
     return n_rows, int(np.diff(found, prepend=first - 1).min())
 
 
