@@ -72,9 +72,9 @@ def _faces(points: np.ndarray, frame: shapely.Geometry) -> np.ndarray:
     faces = shapely.get_parts(diagram)
     # GEOS 3.14 draws faces that lie over each other where more than three points are as good as on one circle.
     whole = shapely.area(shapely.envelope(diagram))
-    if len(faces) == len(points) and abs(float(shapely.area(faces).sum()) - whole) <= LARGEST_OVERLAP * whole:
-        return faces
-    return _faces_of_qhull(points)
+    overlap = abs(float(shapely.area(faces).sum()) - whole)
+    good = len(faces) == len(points) and overlap <= LARGEST_OVERLAP * whole and shapely.is_valid(faces).all()
+    return faces if good else _faces_of_qhull(points)
 
 
 def _faces_of_qhull(points: np.ndarray) -> np.ndarray:

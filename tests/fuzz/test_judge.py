@@ -10,7 +10,6 @@ import pytest
 from vbas.algorithms import one_level
 from vbas.algorithms.compat import field
 from vbas.core.errors import VbasError
-from vbas.core.records.columns import Column
 
 from .given import Place, Table
 from .many import judged
@@ -23,11 +22,9 @@ def _invented(monkeypatch):
 
     def more(*given):
         table, check = plain(*given)
-        rows = np.r_[0, np.arange(len(table))]
-        columns = [
-            Column(one.codes[rows], one.categories) if isinstance(one, Column) else one[rows] for one in table.columns
-        ]
-        return replace(table, columns=columns), check
+        copies = table.copies.copy()
+        copies[0] += 1
+        return replace(table, copies=copies), check
 
     monkeypatch.setattr(one_level, "release_table", more)
 

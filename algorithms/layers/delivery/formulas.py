@@ -9,7 +9,7 @@ from ....core.language import tr
 from ...compat import kind_of
 from ..tables import Table
 
-WITHOUT_TYPES = (".csv", ".tsv")
+WITHOUT_TYPES = (".csv", ".tsv", ".psv", ".txt")
 
 
 def warning_of_formulas(output: str, file: Path, table: Table) -> str:
