@@ -260,6 +260,8 @@ def test_a_table_is_delivered_exactly_where_asked(anonymize, tmp_path, name):
 
 @pytest.mark.parametrize("name", ["x.fgb", "x.sqlite", "x.kml", "x.tab", "x.gml"])
 def test_a_layer_is_delivered_exactly_where_asked(anonymize, tmp_path, name):
+    from vbas.algorithms.layers.delivery.formats import written_endings
+
     if not written_endings(Path(name).suffix, QgsProcessing.SourceType.TypeVectorPolygon):
         pytest.skip(f"the GDAL of this QGIS does not write {name}, or not so that it reads it back")
     done = anonymize(RELEASED_REGIONS=str(tmp_path / name))
@@ -354,8 +356,7 @@ def test_a_journal_of_a_writer_means_that_it_is_in_use(refused, grid, tmp_path):
 
 
 def test_a_second_run_on_a_target_is_refused(refused, tmp_path):
-    from vbas.algorithms.layers.delivery.formats import written_endings
-from vbas.algorithms.layers.delivery.locks import one_run_on
+    from vbas.algorithms.layers.delivery.locks import one_run_on
 
     (tmp_path / "sub").mkdir()
     with one_run_on(tmp_path / "a.csv", "CROSSWALK"):
