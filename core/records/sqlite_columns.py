@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -109,15 +110,19 @@ def _read_stretches(
     builders = {name: ColumnBuilder() for name in kinds}
     add = _adding(builders, kinds)
     done = 0
-    for share, n_rows, *found in _stretches(connection, table, key, list(kinds)):
-        for append, values in zip(add, found):
-            append(json.loads(values))
-        done += n_rows
-        progress(share)
+    # Closed however this ends: whoever closes the connection must not meet a stretch that is still read.
+    with closing(_stretches(connection, table, key, list(kinds))) as stretches:
+        for share, n_rows, *found in stretches:
+            for append, values in zip(add, found):
+                append(json.loads(values))
+            done += n_rows
+            progress(share)
     return {name: builder.column() for name, builder in builders.items()}, done
 
 
-def _stretches(connection: sqlite3.Connection, table: str, key: str, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+def _stretches(
+    connection: sqlite3.Connection, table: str, key: str, names: Sequence[str]
+) -> Generator[tuple[Any, ...], None, None]:
     """Rows in the order of their key, as many at once as suits: the share of the table that is gone through, how many
     they are, and the values of each field as a list in JSON.
 

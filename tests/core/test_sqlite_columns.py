@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vbas.core.errors import InputError
+from vbas.core.errors import Cancelled, InputError
 from vbas.core.records import sqlite_columns
 from vbas.core.records.sqlite_columns import read_table
 
@@ -153,3 +156,39 @@ def test_a_view_and_numbers_are_read_row_by_row(tmp_path, by_thousands):
     found = read_table(path, "seen", KINDS, "RECORDS", lambda _: None)
     assert found["text"].categories.tolist() == ["M"] and not by_thousands()
     assert read(path, {"real": "real"})["real"][0] == [0.1 + 0.2] and not by_thousands()
+
+
+def test_cancelling_waits_for_the_stretch_that_is_read(tmp_path, monkeypatch):
+    path, busy = made(tmp_path / "records.gpkg", [("F", 1, 1)] * 5_000), []
+    left, reading = [], sqlite_columns.reading
+
+    class Slow(ThreadPoolExecutor):
+        def submit(self, call, *given):
+            def slowly():
+                try:
+                    time.sleep(0.3 if call.__name__ == "ask" else 0)
+                    return call(*given)
+                finally:
+                    busy.remove(call)
+
+            busy.append(call)
+            return super().submit(slowly)
+
+    @contextmanager
+    def watched(*given):
+        with reading(*given) as connection:
+            try:
+                yield connection
+            finally:
+                if threading.current_thread() is threading.main_thread():
+                    left.extend(call.__name__ for call in busy)
+
+    def cancel(_):
+        assert "ask" in [call.__name__ for call in busy]  # the next stretch is being read
+        raise Cancelled("stopped")
+
+    monkeypatch.setattr(sqlite_columns, "ThreadPoolExecutor", Slow)
+    monkeypatch.setattr(sqlite_columns, "reading", watched)
+    with pytest.raises(Cancelled):
+        read_table(path, "records", KINDS, "RECORDS", cancel)
+    assert "ask" not in left
