@@ -143,11 +143,11 @@ def plan_by_levels(profile: Profile, levels: Levels, k: int, level_of: np.ndarra
         there, at = np.arange(len(of_level[0])), (of_level[1], of_level[2])
         order = sparse.csr_matrix((there, at), shape=(crosswalk.n_regions, counts.shape[1])).data
         columns.append([one[order] for one in of_level])
-    number, region, class_of, records = (np.concatenate(one).astype(np.int64) for one in zip(*columns))
+    in_order_of, at_region, of_class, behind = (np.concatenate(one).astype(np.int64) for one in zip(*columns))
     of_levels = np.repeat(np.arange(len(levels)), [len(one[0]) for one in columns])
-    plan = Plan(profile, levels, k, of_levels, region, class_of, records, records >= k, level_of)
+    plan = Plan(profile, levels, k, of_levels, at_region, of_class, behind, behind >= k, level_of)
     position = np.empty(n_labels + 1, label_of.dtype)
-    position[number] = np.where(plan.shown, np.arange(n_labels), SUPPRESSED)
+    position[in_order_of] = np.where(plan.shown, np.arange(n_labels), SUPPRESSED)
     position[SUPPRESSED] = SUPPRESSED
     for cells in stretches(counts.nnz):
         label_of[cells] = position[label_of[cells]]
