@@ -53,3 +53,23 @@ def test_a_label_of_fewer_than_k_records_is_shown_at_no_level():
     assert plan.records.tolist() == [4, 5]
     assert plan.shown.tolist() == [False, True]
     assert plan.label_of.tolist() == [SUPPRESSED, 1, 1]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 3))
+def test_labels_of_several_levels_are_told_apart(seed, n_levels):
+    rng = np.random.default_rng(seed)
+    n, n_classes = int(rng.integers(1, 8)), int(rng.integers(1, 4))
+    counts = sparse.csr_matrix(rng.integers(0, 3, (n, n_classes)))
+    profile = Profile(counts, np.arange(n_classes)[:, None], (np.arange(n_classes),), ("q",))
+    crosswalks = [number_compactly(np.arange(n) // (level + 1))[0] for level in range(n_levels)]
+    level_of = rng.integers(-1, n_levels, counts.nnz)
+    plan = plan_by_levels(profile, Levels(tuple(crosswalks)), 2, level_of)
+    labels = plan.labels_at(level_of)
+    for cell, (area, one) in enumerate(zip(*counts.nonzero())):
+        if level_of[cell] < 0:
+            assert labels[cell] == SUPPRESSED
+            continue
+        at = labels[cell]
+        region = crosswalks[level_of[cell]].region_of[area]
+        assert (plan.level[at], plan.region[at], plan.class_of[at]) == (level_of[cell], region, one)
