@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from qgis.core import QgsProcessingException
+
+from vbas.algorithms.databases import coarser
 
 from ..engines_there import needed
 from .conftest import make_layer
@@ -86,6 +89,15 @@ def test_what_last_levels_of_coarser_values_do_not_go_with_is_said_before_anythi
     with pytest.raises(QgsProcessingException, match="nothing says what its coarser values are"):
         there("releasedatabase", **given)
     assert {one.name for one in tmp_path.iterdir()} == {"people.parquet"}
+
+
+def test_what_last_levels_would_show_is_held_against_the_records(there, levels, tmp_path, monkeypatch):  # noqa: F811
+    given = {"HIERARCHY_RULES": ["age", "bands 3 6", "sex", "*"], "LEVELS_COARSER": ["age", "1", "sex", "1"]}
+    right = coarser.as_shown
+    monkeypatch.setattr(coarser, "as_shown", lambda *all: replace(right(*all), records=right(*all).records + 1_000))
+    with pytest.raises(QgsProcessingException, match="where not as many such records live"):
+        there("releasedatabase", CROSSWALK=levels, K=440, DESTINATION=str(tmp_path / "released.parquet"), **given)
+    assert not (tmp_path / "released.parquet").exists()
 
 
 @pytest.mark.parametrize("nested", [False, True])
