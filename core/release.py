@@ -103,7 +103,7 @@ def smallest_class(result: Release, n_quasi_identifiers: int) -> int | None:
 
 def class_sizes(result: Release, n_quasi_identifiers: int) -> np.ndarray:
     """Records of each class of a release, (C,) int64."""
-    class_of, n_classes = _classes(result, n_quasi_identifiers)
+    class_of, n_classes = _classes_of_rows(result, n_quasi_identifiers)
     return np.bincount(class_of, weights=result.counts, minlength=n_classes).astype(np.int64)
 
 
@@ -114,13 +114,13 @@ def _fewest_members(result: Release, n_quasi_identifiers: int, shown_as: np.ndar
     """
     if not len(members):
         return None
-    class_of, n_classes = _classes(result, n_quasi_identifiers)
+    class_of, n_classes = _classes_of_rows(result, n_quasi_identifiers)
     n_members = int(members.max()) + 1
     each_once = number_keys(class_of[shown_as] * n_members + members, n_classes * n_members)[0]
     return int(np.bincount(each_once // n_members, minlength=n_classes).min())
 
 
-def _classes(result: Release, n_quasi_identifiers: int) -> tuple[np.ndarray, int]:
+def _classes_of_rows(result: Release, n_quasi_identifiers: int) -> tuple[np.ndarray, int]:
     """The class of each row, (R,) int64, and how many classes there are."""
     if not len(result.region):
         return np.empty(0, np.int64), 0

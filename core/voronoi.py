@@ -52,7 +52,7 @@ def voronoi_cells(points: np.ndarray, clip: shapely.Geometry) -> np.ndarray:
     shift, reach = unique.mean(axis=0), max(float(np.ptp(unique, axis=0).max()), 1e-9)
     local = (unique - shift) / reach
     frame = shapely.transform(shapely.envelope(clip), lambda c: (c - shift) / reach)
-    faces = _faces(local, shapely.buffer(frame, 0.5))
+    faces = _faces_of_geos(local, shapely.buffer(frame, 0.5))
     point, face = shapely.STRtree(faces).query(shapely.points(local), predicate="intersects")
     point, one = np.unique(point, return_index=True)  # a point on a border lies in several faces
     shapes = shapely.transform(faces[face[one]], lambda c: c * reach + shift)
@@ -63,8 +63,10 @@ def voronoi_cells(points: np.ndarray, clip: shapely.Geometry) -> np.ndarray:
     return cells
 
 
-def _faces(points: np.ndarray, frame: shapely.Geometry) -> np.ndarray:
+def _faces_of_geos(points: np.ndarray, frame: shapely.Geometry) -> np.ndarray:
     """The faces of the Voronoi diagram of distinct points, which cover the frame at least, (n,) polygons.
+
+    Those of Qhull where GEOS draws some over each other.
 
     points : (n, 2), around the origin, within a few units
     """

@@ -1,7 +1,7 @@
 """Columns of tables in SQLite files: thousands of rows in one answer, as JSON, where SQLite says all of them so.
 
-To hand over ten million rows value by value takes as long as GDAL needs to copy them. SQLite puts a stretch of rows
-together in half that time, and lets go of Python meanwhile, so that one stretch is read while the last one is encoded.
+SQLite puts a stretch of rows together in less time than it hands over each of their values, and lets go of Python
+meanwhile, so that one stretch is read while the last one is encoded.
 JSON tells texts, whole numbers and missing values apart; real numbers lose digits in it, and are read row by row.
 """
 
