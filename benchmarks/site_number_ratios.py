@@ -73,7 +73,8 @@ def averages_of_six(values: np.ndarray, seed: int = 0) -> np.ndarray:
     rng = np.random.default_rng(seed)
     chosen = np.array([rng.choice(len(values), AVERAGED, replace=False) for _ in range(N_AVERAGES)])
     flat = values.reshape(len(values), -1, values.shape[-1])
-    means = np.nanmean(flat[chosen], axis=(1, 2))
+    with np.errstate(invalid="ignore"):  # a measure may have no ratio in any of the six
+        means = np.nansum(flat[chosen], axis=(1, 2)) / np.isfinite(flat[chosen]).sum(axis=(1, 2))
     return np.nanpercentile(means, RANGE, axis=0)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 import secrets
@@ -50,9 +51,9 @@ class DuckDb:
     decodes = True
 
     def __init__(self, address: Address, table: str, schema: str, memory: int, progress: Progress) -> None:
-        self._files = _files(address.place)
+        self._states = _files(address.place)
+        self._files = list(self._states)
         self._is_database = address.place.lower().endswith(DATABASES)
-        self._state = [_state(path) for path in self._files]
         self._progress = progress
         self._folder = Path(tempfile.mkdtemp(prefix="vbas-"))
         self._staged: Path | None = None
@@ -151,10 +152,10 @@ class DuckDb:
     def unchanged(self) -> None:
         """See `Engine`."""
         try:
-            now = [_state(path) for path in self._files]
+            now = {path: _state(path) for path in self._files}
         except OSError:
-            now = []
-        if now != self._state:
+            now = {}
+        if now != self._states:
             raise EngineError(
                 tr(
                     "The records were changed while they were being worked on: nothing was written. Start again when "
@@ -308,15 +309,17 @@ def _sentence(error: Exception) -> str:
     )
 
 
-def _files(place: str) -> list[Path]:
-    """The files that a path, a folder or a pattern names."""
-    path = Path(place)
-    if "*" in place:
-        root = Path(path.anchor) if path.is_absolute() else Path()
-        found = sorted(root.glob(str(path.relative_to(root))))
-    else:
-        found = sorted(path.rglob("*.parquet")) if path.is_dir() else [path] if path.is_file() else []
-    found = [one for one in found if not one.name.startswith(".vbas-")]
+def _files(place: str) -> dict[Path, tuple[int, int, int]]:
+    """The files that a path, a folder or a pattern names, and what each is like now."""
+    pattern = place if "*" in place else glob.escape(place)
+    if Path(place).is_dir():
+        pattern += "/**/*.parquet"
+    # Hidden ones are left out, and a folder that is removed meanwhile is not missed.
+    found = {}
+    for path in sorted(Path(one) for one in glob.glob(pattern, recursive=True)):  # noqa: PTH207
+        with suppress(OSError):
+            if path.is_file():
+                found[path] = _state(path)
     if not found:
         raise InputError(
             tr("CONNECTION: there is no file “{place}”, or nothing in that folder: correct the path.", place=place)

@@ -94,9 +94,13 @@ def radii(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Inner and outer radius of each ring, metres (Allshouse 2010, Eqs. 1a and 1b).
 
-    square_metres, people : (N,) of the point's area; NaN where there are no people.
+    square_metres, people : (N,) of the point's area; NaN where there are no people, or so few of them that no number
+    holds the radius.
     """
-    share = np.where(people > 0, square_metres, np.nan) / (np.pi * np.where(people > 0, people, 1.0))
+    with np.errstate(over="ignore"):
+        share = np.where(people > 0, square_metres, np.nan) / (np.pi * np.where(people > 0, people, 1.0))
+        held = np.isfinite(share * k_outer)
+    share = np.where(held, share, np.nan)
     return np.sqrt(share * k_inner), np.sqrt(share * k_outer)
 
 

@@ -126,6 +126,7 @@ def run(provider):
         try:
             results, ok = found.run(parameters, context, feedback, {}, False)
         except QgsProcessingException as error:
+            assert "A fault of VBAS itself" not in str(error), "\n".join([str(error), *feedback.said])
             raise QgsProcessingException(by_ids(found, str(error))) from error
         return Run(results, context, feedback.said)
 

@@ -91,9 +91,16 @@ def people(city, tmp_path_factory):
     return folder
 
 
+def stop(process):
+    """Let it rest, and wait until it does or has ended."""
+    process.send_signal(signal.SIGSTOP)
+    with suppress(ChildProcessError):
+        os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+
+
 def kill(process):
     """Stop it, look into every file that it has open without a name, and end it; those that held a name."""
-    process.send_signal(signal.SIGSTOP)
+    stop(process)
     found = []
     for link in Path(f"/proc/{process.pid}/fd").glob("*") if sys.platform == "linux" else ():
         with suppress(OSError):
@@ -115,7 +122,7 @@ def test_what_killed_runs_leave_holds_no_raw_records_and_is_cleared(headless_hom
     final.mkdir()
     process = start(headless_home, *inputs(people), *outputs(final), TMPDIR=str(staging))
     wait_until(lambda: any(staging.glob("vbas-*/[A-Z]*/*")), process)
-    process.send_signal(signal.SIGSTOP)
+    stop(process)
     (living,) = (path for path in staging.glob("vbas-*") if any(path.glob("[A-Z]*/*")))
     left = 0
     for output, after in [(False, 0), (False, 1), (False, 2), (False, 3), (True, 0), (True, 0.3), (True, 1)]:

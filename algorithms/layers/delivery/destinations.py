@@ -302,7 +302,7 @@ class _Taken:
     def _read_file(self, name: str, path: Path) -> None:
         path = path.absolute()
         if path.is_dir():
-            files = [one for one in path.rglob("*") if one.is_file()]
+            files = [Path(folder, name) for folder, _, names in os.walk(path) for name in names]
         else:
             # A link is read with what lies beside it, and with what lies beside the file that it leads to.
             real = Path(os.path.realpath(path))
