@@ -82,10 +82,13 @@ def arrow_table(columns: Mapping[str, Any]) -> Arrow:
     return pa.table({name: pa.array(values, kinds[name]) for name, values in columns.items()})
 
 
-def in_background(call: Callable[[], Found], progress: Progress, interrupt: Callable[[], None]) -> Found:
+def in_background(
+    call: Callable[[], Found], progress: Progress, interrupt: Callable[[], None], lasting: bool = False
+) -> Found:
     """The result of a call that takes long, made in another thread; progress is called meanwhile and may cancel.
 
     interrupt : makes the call end early; it is waited for, so that nothing goes on behind the user's back.
+    lasting : what the call has done cannot be undone: where it was done, a cancel comes too late.
     """
     found: list[Found] = []
     failed: list[BaseException] = []
@@ -106,7 +109,8 @@ def in_background(call: Callable[[], Found], progress: Progress, interrupt: Call
         while thread.is_alive():  # again and again: the first may come before there is anything to end
             interrupt()
             thread.join(POLL)
-        raise
+        if not (lasting and found):
+            raise
     if failed:
         raise failed[0]
     return found[0]

@@ -54,6 +54,7 @@ class Postgres:
         self._connection: Any = None
         self._cursor: Any = None
         self._final = ""
+        self._named: Any = None  # the table of the release, in SQL
         self._made: list[tuple[str, str]] = []  # kind and name of what is dropped before the release is published
         try:
             self._connection = self._guarded(lambda: connected(address))
@@ -135,7 +136,7 @@ class Postgres:
         schema, table = self._place(destination)
         into = sg.table(table, db=schema, quoted=True)
         self._run(sge.Create(this=into, kind="TABLE", expression=_parsed(expression)))
-        self._final = f"{schema}.{table}"
+        self._final, self._named = f"{schema}.{table}", _regclass(schema, table)
         return ibis.table(expression.schema(), name=table, database=schema)
 
     def unchanged(self) -> None:
@@ -148,8 +149,38 @@ class Postgres:
         for kind, name in reversed(self._made):
             own = sg.table(name, db="pg_temp", quoted=True).sql("postgres")
             self._run(sge.Command(this="DROP", expression=f"{kind} {own}"))
-        self._guarded(self._connection.commit)
+        self._commit()
         return self._final
+
+    def _commit(self) -> None:
+        """Make the release valid. A connection that is lost meanwhile does not tell whether it is: the server does."""
+        made = self._guarded(lambda: self._number(self._cursor))
+        try:
+            in_background(self._connection.commit, self._progress, self._interrupt, lasting=True)
+        except (adbc_driver_manager.Error, OSError) as error:
+            if _is_answer(error):
+                raise EngineError(sentence_of(error, self._address)) from None
+        else:
+            return
+        there = None
+        with suppress(adbc_driver_manager.Error, OSError), connected(self._address) as anew, anew.cursor() as cursor:
+            there = self._number(cursor)
+        if there == made:
+            return
+        raise EngineError(
+            tr(
+                "The connection to PostgreSQL was lost at the last step. Look for the table “{final}”: if it is there, "
+                "it is whole and was counted twice; if not, nothing was written.",
+                final=self._final,
+            )
+        )
+
+    def _number(self, cursor: Any) -> Any:
+        """The server's own number of the table of the release, None where there is none that others see."""
+        numbered = sg.select("oid").from_(sg.table("pg_class", db="pg_catalog"))
+        cursor.execute(numbered.where(sg.column("oid").eq(self._named)).sql("postgres"))
+        found = cursor.fetchone()
+        return found and found[0]
 
     def _described(self, schema: str, table: str) -> tuple[str, dict[str, str]]:
         """The schema of the table, and its fields with the names of their types."""
@@ -195,11 +226,7 @@ class Postgres:
         if not table or "/" in destination:
             raise InputError(tr("DESTINATION is not the name of a table: give one, or schema.name."))
         schema = schema or self._schema
-        oid = sge.Cast(
-            this=sg.func("to_regclass", sge.Literal.string(sg.table(table, db=schema, quoted=True).sql("postgres"))),
-            to=sge.DataType.build("text"),
-        )
-        self._run(sg.select(oid))
+        self._run(sg.select(sge.Cast(this=_regclass(schema, table), to=sge.DataType.build("text"))))
         if self._guarded(self._cursor.fetchone)[0] is not None:
             raise InputError(
                 tr(
@@ -257,6 +284,16 @@ def sentence_of(error: Any, address: Address) -> str:
         told = without_secrets(message[1], address.connection)
         return tr("PostgreSQL: {told} (SQLSTATE {state}): nothing was written.", told=told.rstrip(". "), state=state)
     return tr("PostgreSQL ended the work (SQLSTATE {state}): nothing was written.", state=state or tr("unknown"))
+
+
+def _regclass(schema: str, table: str) -> sge.Expression:
+    """A table as the server knows it, NULL where there is none."""
+    return sg.func("to_regclass", sge.Literal.string(sg.table(table, db=schema, quoted=True).sql("postgres")))
+
+
+def _is_answer(error: Any) -> bool:
+    """Whether the server itself has refused; else it has gone, or was about to."""
+    return (getattr(error, "sqlstate", None) or "")[:2] not in ("", "08", "57")
 
 
 def _setting(name: str, value: str) -> sge.Expression:

@@ -25,7 +25,7 @@ from . import steps
 from .addresses import Address
 from .dictionaries import coded_values, listed
 from .engine import Arrow, EngineError, Expression, arrow_table, in_background
-from .spark_failures import FAILURES, UNKNOWN_FIELD, condition, sentence
+from .spark_failures import FAILURES, UNKNOWN_FIELD, condition, lost, sentence
 from .spark_places import Place, is_path, place_of, quoted
 from .spark_session import opened_session
 
@@ -77,6 +77,8 @@ class Spark:
         self._final: Place | None = None
         self._tag = f"vbas-{secrets.token_hex(8)}"
         self._at: Any = None  # the Session
+        self._lost = ""  # in words, once Spark has gone
+        self._publishing = False
         try:
             self._at = self._guarded(lambda: opened_session(address, memory), tagged=False)
             self._session = self._at.session
@@ -90,16 +92,17 @@ class Spark:
     def __enter__(self) -> Spark:
         return self
 
-    def __exit__(self, *error: object) -> None:
-        if self._staged is not None:
-            with suppress(*FAILURES):
-                self._staged.remove()
-        for frame in self._kept:
+    def __exit__(self, *raised: object) -> None:
+        left = self._staged is not None and not self._removed(self._staged)
+        for frame in self._kept if not self._lost else ():
             with suppress(*FAILURES):
                 frame.unpersist()
         if self._at is not None:
             with suppress(*FAILURES):
                 self._at.close()
+        if left:
+            error = raised[1] if len(raised) > 1 else None
+            raise self._left_behind(str(error or "")) from (error if isinstance(error, BaseException) else None)
 
     def check_free(self, destination: str) -> None:
         """See `Engine`."""
@@ -171,7 +174,8 @@ class Spark:
         staged, final = self._staged, self._final
         if staged is None or final is None:
             raise EngineError(tr("Nothing was staged."))
-        self._guarded(lambda: staged.rename(final))
+        self._publishing = True
+        self._guarded(lambda: staged.rename(final), lasting=True)
         self._staged = None
         return str(final)
 
@@ -265,7 +269,7 @@ class Spark:
     def _sql(self, text: str) -> Any:
         return self._guarded(lambda: self._session.sql(text))
 
-    def _guarded(self, call: Callable[[], Any], tagged: bool = True) -> Any:
+    def _guarded(self, call: Callable[[], Any], tagged: bool = True, lasting: bool = False) -> Any:
         """A call in the background; what Spark says as a sentence without values and without secrets."""
 
         def under_tag() -> Any:  # what Spark does for this thread can be interrupted by its tag
@@ -274,10 +278,42 @@ class Spark:
             return call()
 
         try:
-            return in_background(under_tag, self._progress, self._interrupt)
+            return in_background(under_tag, self._progress, self._interrupt, lasting)
         except FAILURES as error:
             problem = sentence(error, self._address.place)
+            self._lost = self._lost or lost(error, self._address.place)
+        if self._lost and self._at is not None:
+            self._at.give_up()
         raise problem
+
+    def _removed(self, staged: Place) -> bool:
+        """Remove what was staged; whether that is sure: what has lost us over Spark Connect goes on with its work."""
+        try:
+            staged.remove()
+        except FAILURES:
+            return False
+        return not self._lost or self._at.java is not None
+
+    def _left_behind(self, problem: str) -> EngineError:
+        """Where to look for what could not be removed; problem : what ended the work, if anything did."""
+        lost_in_words = tr("Spark: {problem}", problem=self._lost) if self._lost else ""
+        told = lost_in_words or problem.rstrip(". ") or tr("Spark: what was staged could not be removed")
+        places = {"problem": told, "final": str(self._final), "staged": str(self._staged)}
+        if self._publishing:
+            return EngineError(
+                tr(
+                    "{problem}. Look for “{final}”: if it is there, it is whole and was counted twice; if not, "
+                    "remove “{staged}”.",
+                    **places,
+                )
+            )
+        return EngineError(
+            tr(
+                "{problem}. “{final}” was not made, but what was written for it may still be there as "
+                "“{staged}”, which has passed no second count: remove it.",
+                **places,
+            )
+        )
 
     def _interrupt(self) -> None:
         with suppress(*FAILURES):

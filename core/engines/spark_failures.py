@@ -18,6 +18,7 @@ except ImportError:  # only Spark Connect needs it
     RpcError = PySparkException
 
 FAILURES = (PySparkException, Py4JError, RpcError, OSError)
+GONE = ("unavailable", "connection refused", "failed to connect", "retries_exceeded")
 UNKNOWN_FIELD = ("UNRESOLVED_COLUMN.WITH_SUGGESTION", "UNRESOLVED_COLUMN.WITHOUT_SUGGESTION", "FIELD_NOT_FOUND")
 
 
@@ -33,7 +34,7 @@ def sentence(error: BaseException, place: str) -> VbasError:
         return EngineError(
             tr("Spark cannot start here: it needs Java 17 or 21; install it, or set JAVA_HOME to where it is.")
         )
-    if any(word in text for word in ("unavailable", "connection refused", "failed to connect", "all masters are")):
+    if any(word in text for word in (*GONE, "all masters are")):
         return unreached(place)
     if "unauthenticated" in text:
         return EngineError(
@@ -47,6 +48,15 @@ def sentence(error: BaseException, place: str) -> VbasError:
     if asked:
         return InputError(asked)
     return EngineError(tr("Spark: {problem}: nothing was written.", problem=_known(text) or _kind(error, text)))
+
+
+def lost(error: BaseException, place: str) -> str:
+    """In words that Spark has gone, with which what it was doing may go on; empty where it is still there."""
+    if isinstance(error, Py4JError) and not isinstance(error, Py4JJavaError):
+        return tr("the driver was ended")
+    if any(word in _everything(error) for word in GONE):
+        return tr("the connection to “{place}” was lost", place=place)
+    return ""
 
 
 def unreached(place: str) -> EngineError:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
-from urllib.parse import urlsplit
 
 from pyspark.errors import PySparkException
 
 from ..errors import InputError
 from ..language import tr
 from .engine import EngineError
+from .spark_failures import FAILURES
 from .spark_session import Session
 
 
@@ -130,7 +131,8 @@ class FolderThere(Folder):
 
     def beside(self, name: str) -> FolderThere:
         """See `Place`. Spark does not look into what has a dot in front."""
-        return FolderThere(self.at, f"{self._of(self.path).getParent().toString().rstrip('/')}/.{name}")
+        parent = self._files().makeQualified(self._of(self.path)).getParent().toString()
+        return FolderThere(self.at, f"{parent.rstrip('/')}/.{name}")
 
     def rename(self, final: FolderThere) -> None:
         """See `Place`. Hadoop's plain rename would move it into a folder that is there; that of a context refuses."""
@@ -146,9 +148,10 @@ class FolderThere(Folder):
         here = _here(self.path)
         try:
             self._files().delete(self._of(self.path), True)
-        finally:
-            if here is not None:
-                shutil.rmtree(here, ignore_errors=True)
+        except FAILURES:
+            if here is None:
+                raise
+            shutil.rmtree(here, ignore_errors=True)
 
     def _settings(self) -> Any:
         return self.at.session.sparkContext._jsc.hadoopConfiguration()
@@ -202,10 +205,10 @@ class FolderHere(Folder):
 
 def _here(path: str) -> Path | None:
     """The folder of this machine that a path names, None for one of another file system."""
-    parts = urlsplit(path)
-    if parts.scheme not in ("", "file"):
-        return None
-    return Path(parts.path if parts.scheme else path).absolute()
+    scheme, colon, rest = path.partition(":")
+    if not colon or "/" in scheme:
+        return Path(path).absolute()
+    return Path(re.sub("^///", "/", rest)) if scheme == "file" and re.match("/(?!/)|///", rest) else None
 
 
 def _taken(place: object) -> InputError:

@@ -75,6 +75,11 @@ class Session:
         else:
             self.session.sparkContext.cancelJobsWithTag(tag)
 
+    def give_up(self) -> None:
+        """Ask nothing twice any more: nobody answers."""
+        if self.java is None:
+            _retry(self.session, 0)
+
     def close(self) -> None:
         """End what was started; a session that was there before stays."""
         if self.java is None:
@@ -105,14 +110,19 @@ def opened_session(address: Address, memory: int) -> Session:
 
 
 def _over_connect(address: Address) -> tuple[Any, None, bool]:
-    from pyspark.sql.connect.client.retries import DefaultPolicy
     from pyspark.sql.connect.session import SparkSession
 
     session = SparkSession.builder.remote(address.connection).create()
-    session.client.set_retry_policies([DefaultPolicy(max_retries=RETRIES)])
+    _retry(session, RETRIES)
     # What PySpark 4.0 reattaches with is shared by all sessions, and one that ends takes it from the next.
     session.client.disable_reattachable_execute()
     return session, None, False
+
+
+def _retry(session: Any, times: int) -> None:
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+
+    session.client.set_retry_policies([DefaultPolicy(max_retries=times)])
 
 
 def _classic(master: str, memory: int) -> tuple[Any, Any, bool]:

@@ -114,7 +114,10 @@ class Feedback(QgsProcessingFeedback):
 
 @pytest.fixture
 def run(provider):
-    """run(id, parameters) -> Run; bad input raises QgsProcessingException, worded as `by_ids` does."""
+    """run(id, parameters) -> Run; bad input raises QgsProcessingException, worded as `by_ids` does.
+
+    The exception also has what was said until then, where the run had begun.
+    """
 
     def one(algorithm, stop_at=None, **parameters):
         context, feedback = QgsProcessingContext(), Feedback(stop_at)
@@ -127,7 +130,9 @@ def run(provider):
             results, ok = found.run(parameters, context, feedback, {}, False)
         except QgsProcessingException as error:
             assert "A fault of VBAS itself" not in str(error), "\n".join([str(error), *feedback.said])
-            raise QgsProcessingException(by_ids(found, str(error))) from error
+            worded = QgsProcessingException(by_ids(found, str(error)))
+            worded.said = feedback.said
+            raise worded from error
         return Run(results, context, feedback.said)
 
     return one

@@ -82,6 +82,33 @@ def test_whichever_step_fails_the_tables_are_as_before(anonymize, server, sql, t
     assert tables(sql) >= {"released", "crosswalk"}
 
 
+def test_a_server_that_goes_away_is_said_with_the_table_that_it_may_still_hold(anonymize, server, sql, monkeypatch):
+    """Written, and then neither renamed nor dropped."""
+    connect, prepare = databases.DatabaseTable.connect, databases.TablePlace.prepare
+
+    def gone(self):
+        raise OSError(5, "Input/output error")
+
+    def last(self):
+        prepare(self)
+        monkeypatch.setattr(databases.DatabaseTable, "connect", gone)
+
+    monkeypatch.setattr(databases.TablePlace, "prepare", last)
+    with pytest.raises(QgsProcessingException, match="Input/output error") as error:
+        anonymize(RELEASED_RECORDS=f'postgres://{server} table="public"."released"')
+    monkeypatch.setattr(databases.DatabaseTable, "connect", connect)
+    (left,) = tables(sql)
+    (said,) = [one for one in error.value.said if "may still be in the table" in one]
+    assert said.startswith(f"What was written for “released” may still be in the table “{left}”")
+    # One that was never begun is not spoken of.
+    monkeypatch.setattr(databases.TablePlace, "prepare", prepare)
+    monkeypatch.setattr(databases, "_check_connection", lambda *_: None)
+    monkeypatch.setattr(databases.DatabaseTable, "connect", gone)
+    with pytest.raises(QgsProcessingException, match="K") as error:
+        anonymize(RELEASED_RECORDS=f'postgres://{server} table="public"."other"', K=10**6)
+    assert not [one for one in getattr(error.value, "said", []) if "may still be" in one]
+
+
 def test_one_table_under_two_addresses_is_one(anonymize, server, sql, tmp_path):
     other = server.replace("127.0.0.1", "localhost")
     with pytest.raises(QgsProcessingException, match="are the same table, “released”"):

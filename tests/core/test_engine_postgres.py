@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import Counter
 from importlib import import_module
 
@@ -22,6 +23,7 @@ from vbas.core.release import apply
 
 from .. import postgres_server
 from ..engines_there import needed
+from ..line import Line
 from .engine_cases import QUASI, K, areas, in_memory, one_level, people, rows_of, same_profile, two_levels
 
 for package in ("ibis", "pyarrow"):
@@ -214,6 +216,58 @@ def test_a_connection_that_is_ended_leaves_nothing(server, sql, monkeypatch):
     with pytest.raises(EngineError, match=r"57P01|terminating connection|SQLSTATE"):
         run(server)
     assert tables(sql) == {"people"}
+
+
+@pytest.mark.parametrize(
+    ("arrives", "closed", "there"), [(True, False, True), (True, True, True), (False, False, False)]
+)
+def test_a_connection_that_is_lost_at_the_commit_is_never_said_to_have_written_nothing(
+    server, sql, arrives, closed, there
+):
+    """Whether it was carried out is asked anew; where nobody can be asked, the user is told to look."""
+    port = server.rsplit(":", 1)[1].split("/")[0]
+    with Line(int(port), cut_at=b"COMMIT", arrives=arrives, closed=closed) as line:
+        through = server.replace(port, str(line.port))
+        if arrives and not closed:
+            run(through)
+        else:
+            with pytest.raises(
+                EngineError, match=r"Look for the table “public\.released”: if it is there, it is whole"
+            ):
+                run(through)
+        assert line.was_cut
+    until = time.monotonic() + 10
+    while ("released" in tables(sql)) != there and time.monotonic() < until:
+        time.sleep(0.01)
+    assert tables(sql) == {"people", "released"} if there else {"people"}
+
+
+def test_a_cancel_that_comes_too_late_for_the_commit_is_no_cancel(server, sql, monkeypatch):
+    engine = import_module("vbas.core.engines.postgres").Postgres
+    publish, late = engine.publish, []
+
+    def published(self):
+        commit = self._connection.commit
+
+        class Slow:
+            def __getattr__(self, name):
+                return getattr(connection, name)
+
+            def commit(self):
+                commit()
+                late.append(True)
+                time.sleep(1)
+
+        def progress(fraction):
+            if late:
+                raise Cancelled("stopped")
+
+        connection, self._connection, self._progress = self._connection, Slow(), progress
+        return publish(self)
+
+    monkeypatch.setattr(engine, "publish", published)
+    run(server)
+    assert late and tables(sql) == {"people", "released"}
 
 
 def test_a_disk_that_is_full_leaves_nothing():

@@ -6,6 +6,8 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
+import time
 from collections import Counter
 from datetime import date, datetime, timezone
 from decimal import Decimal
@@ -18,19 +20,22 @@ from vbas.core.engines.engine import EngineError
 from vbas.core.engines.fields import RecordFields
 from vbas.core.engines.profiling import count_in_place, match_in_place
 from vbas.core.engines.releasing import release_in_place
-from vbas.core.errors import Cancelled, InputError
+from vbas.core.errors import Cancelled, InputError, PrivacyError
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
 from vbas.core.release import apply
 
 from .. import spark_cluster
 from ..engines_there import needed
+from ..line import Line
 from . import engine_cases as cases
 from .engine_cases import QUASI, K, areas, in_memory, one_level, people, rows_of, same_profile, two_levels
 
 pq = needed("pyarrow.parquet")
 for package in ("ibis", "pyspark", "grpc"):
     needed(package)
+spark_places = needed("vbas.core.engines.spark_places")
+spark_session = needed("vbas.core.engines.spark_session")
 
 FIELDS = RecordFields("area", QUASI, ("diagnosis",))
 FEW = RecordFields("area", ("sex",))
@@ -269,6 +274,77 @@ def test_rights_that_are_missing_are_said(spark, folder):
     """No user may make a folder there, not even root."""
     with pytest.raises(EngineError, match="Spark: permission denied: nothing was written"):
         run(spark.driver, folder, "/proc/self/out", FEW)
+
+
+@pytest.mark.parametrize("kind", ["table", "folder"])
+def test_a_connection_that_is_lost_in_mid_write_is_said_with_what_may_be_left(
+    spark, folder, tmp_path, monkeypatch, kind
+):
+    """The cluster goes on, and nobody can tell it to stop."""
+    place = spark_places.TablePlace if kind == "table" else spark_places.Folder
+    write, staged = place.write, []
+    monkeypatch.setattr(spark_session, "RETRIES", 1)
+    with Line(int(spark.connect.rsplit(":", 1)[1])) as line:
+
+        def cut(self, rows):
+            staged.append(str(self))
+            threading.Timer(0.5, line.cut).start()
+            write(self, rows.where("coalesce(reflect('java.lang.Thread', 'sleep', 2L), '') IS NOT NULL"))
+
+        monkeypatch.setattr(place, "write", cut)
+        destination = "lost" if kind == "table" else str(tmp_path / "lost")
+        started = time.monotonic()
+        with pytest.raises(EngineError) as error:
+            run(f"sc://127.0.0.1:{line.port}", folder, destination, FEW)
+        assert line.was_cut and time.monotonic() - started < 60
+    assert str(error.value) == (
+        f"Spark: the connection to “sc://127.0.0.1:{line.port}” was lost. “{destination}” was not made, but what was "
+        f"written for it may still be there as “{staged[0]}”, which has passed no second count: remove it."
+    )
+    assert left(tmp_path) == []
+    if kind == "table":
+        until = time.monotonic() + 60
+        while staged != [one.name for one in spark.session.catalog.listTables()] and time.monotonic() < until:
+            time.sleep(0.1)
+        spark.session.sql(f"DROP TABLE {staged[0]} PURGE")
+
+
+def test_a_connection_that_is_lost_at_the_last_step_is_said(spark, folder, monkeypatch):
+    rename, staged = spark_places.TablePlace.rename, []
+    monkeypatch.setattr(spark_session, "RETRIES", 1)
+    with Line(int(spark.connect.rsplit(":", 1)[1])) as line:
+
+        def cut(self, final):
+            rename(self, final)
+            staged.append(str(self))
+            line.cut()
+            self.check_free()
+
+        monkeypatch.setattr(spark_places.TablePlace, "rename", cut)
+        with pytest.raises(EngineError) as error:
+            run(f"sc://127.0.0.1:{line.port}", folder, "last", FEW)
+    assert str(error.value).endswith(
+        f"was lost. Look for “last”: if it is there, it is whole and was counted twice; if not, remove “{staged[0]}”."
+    )
+    assert [one.name for one in spark.session.catalog.listTables()] == ["last"]
+    spark.session.sql("DROP TABLE last PURGE")
+
+
+def test_what_cannot_be_removed_is_said_with_what_ended_the_work(spark, folder, monkeypatch):
+    """A second count that differs, and a cluster that lets nobody drop a table."""
+
+    def forbidden(self):
+        spark.session.sql("SELECT raise_error('permission denied')").collect()
+
+    def differs(*given):
+        raise PrivacyError("The second count differs.")
+
+    monkeypatch.setattr(spark_places.TablePlace, "remove", forbidden)
+    monkeypatch.setattr(releasing, "_check_agreement", differs)
+    with pytest.raises(EngineError, match=r"^The second count differs\. “never” was not made, but .* remove it\.$"):
+        run(spark.driver, folder, "never", FEW)
+    (staged,) = (one.name for one in spark.session.catalog.listTables())
+    spark.session.sql(f"DROP TABLE {staged} PURGE")
 
 
 def test_a_driver_that_is_killed_in_mid_write_leaves_nothing(folder, tmp_path):

@@ -200,6 +200,7 @@ class TablePlace:
         self._new, self._kept = (f"vbas_{secrets.token_hex(8)}" for _ in range(2))
         self._makes_the_file = table.file is not None and not table.file.exists()
         self._existed = self._delivered = False
+        self.begun = False  # whether anything was written under its new name
 
     @property
     def new(self) -> str:
@@ -276,14 +277,28 @@ class TablePlace:
 
     def discard(self) -> None:
         """Drop the new table, and a file that was made for it, unless it holds tables of other outputs."""
+        self.left_behind()
+
+    def left_behind(self) -> str:
+        """Where what `discard` could not drop may still be, in one sentence; empty where all is dropped."""
         if self._delivered:
-            return
-        with suppress(VbasError):
+            return ""
+        try:
             if self._exists(self._new):
                 self._run(lambda connection: connection.dropVectorTable(self._table.schema, self._new))
             if self._makes_the_file and not other_tables(self._table.file, self._new):
                 for ending in ("", *JOURNALS):
                     self._table.file.with_name(self._table.file.name + ending).unlink(missing_ok=True)
+        except VbasError as error:
+            if self.begun:
+                return tr(
+                    "What was written for “{final}” may still be in the table “{new}”, which nobody is to use "
+                    "({error}): drop it.",
+                    final=self._final,
+                    new=self._new,
+                    error=error,
+                )
+        return ""
 
     def _into_the_file(self) -> None:
         """Rows that SQLite keeps in a journal beside the file go into it: whoever copies the file has all of them.

@@ -278,11 +278,16 @@ class Outputs:
             return destination
         # A table of a database is written under a name of its own, and gets the one asked for when all is in place.
         place = self._tables[name] = TablePlace(name, destination)
-        stack.callback(place.discard)
+        stack.callback(self._drop, place)
         stack.callback(self._let_go_of_tables)
         staged = with_destination(self._given.parameters.get(name), place.staging)
         self._given = self._given.with_parameters(**{name: staged})
         return place.staging
+
+    def _drop(self, place: TablePlace) -> None:
+        left = place.left_behind()
+        if left:
+            self._feedback.pushWarning(left)
 
     def _stage(self, name: str, destination: Path) -> Path:
         folder = self._staging / name
@@ -299,6 +304,8 @@ class Outputs:
             write_text(file.with_name(file.stem + note_on(destination)[len(destination.stem) :]), words)
 
     def _to_sink(self, name: str, table: Table, title: str, check: SecondCount | None, progress: Progress) -> None:
+        if name in self._tables:
+            self._tables[name].begun = True
         sink, identifier = fill_sink(self._given, name, table, part(progress, 0.0, WRITTEN))
         if sink is None:
             raise VbasError(tr("{name} could not be created: check where it is to be written.", name=name))
