@@ -26,6 +26,10 @@ class PrivacyError(VbasError):
     """A release would not be k-anonymous; nothing may be published."""
 
 
+class OutcomeUnknown(VbasError):
+    """Whether the last step was carried out cannot be told; the message says where to look."""
+
+
 class Cancelled(VbasError):
     """The user stopped the work."""
 

@@ -19,7 +19,7 @@ import sqlglot as sg
 import sqlglot.expressions as sge
 from adbc_driver_postgresql import dbapi
 
-from ..errors import InputError
+from ..errors import InputError, OutcomeUnknown
 from ..language import tr
 from ..progress import Progress
 from .addresses import Address, without_secrets
@@ -167,7 +167,7 @@ class Postgres:
             there = self._number(cursor)
         if there == made:
             return
-        raise EngineError(
+        raise OutcomeUnknown(
             tr(
                 "The connection to PostgreSQL was lost at the last step. Look for the table “{final}”: if it is there, "
                 "it is whole and was counted twice; if not, nothing was written.",

@@ -18,7 +18,7 @@ import sqlglot.expressions as sge
 from ibis.backends.pyspark import Backend
 from ibis.backends.sql.dialects import PySpark
 
-from ..errors import InputError
+from ..errors import InputError, OutcomeUnknown
 from ..language import tr
 from ..progress import Progress
 from . import steps
@@ -78,7 +78,6 @@ class Spark:
         self._tag = f"vbas-{secrets.token_hex(8)}"
         self._at: Any = None  # the Session
         self._lost = ""  # in words, once Spark has gone
-        self._publishing = False
         try:
             self._at = self._guarded(lambda: opened_session(address, memory), tagged=False)
             self._session = self._at.session
@@ -174,8 +173,21 @@ class Spark:
         staged, final = self._staged, self._final
         if staged is None or final is None:
             raise EngineError(tr("Nothing was staged."))
-        self._publishing = True
-        self._guarded(lambda: staged.rename(final), lasting=True)
+        try:
+            self._guarded(lambda: staged.rename(final), lasting=True)
+        except EngineError:
+            if not self._lost:
+                raise
+            self._staged = None
+            raise OutcomeUnknown(
+                tr(
+                    "Spark: {problem} at the last step. Look for “{final}”: if it is there, it is whole and was "
+                    "counted twice; if not, remove “{staged}”.",
+                    problem=self._lost,
+                    final=str(final),
+                    staged=str(staged),
+                )
+            ) from None
         self._staged = None
         return str(final)
 
@@ -296,22 +308,14 @@ class Spark:
 
     def _left_behind(self, problem: str) -> EngineError:
         """Where to look for what could not be removed; problem : what ended the work, if anything did."""
-        lost_in_words = tr("Spark: {problem}", problem=self._lost) if self._lost else ""
-        told = lost_in_words or problem.rstrip(". ") or tr("Spark: what was staged could not be removed")
-        places = {"problem": told, "final": str(self._final), "staged": str(self._staged)}
-        if self._publishing:
-            return EngineError(
-                tr(
-                    "{problem}. Look for “{final}”: if it is there, it is whole and was counted twice; if not, "
-                    "remove “{staged}”.",
-                    **places,
-                )
-            )
+        gone = tr("Spark: {problem}", problem=self._lost) if self._lost else ""
         return EngineError(
             tr(
-                "{problem}. “{final}” was not made, but what was written for it may still be there as "
-                "“{staged}”, which has passed no second count: remove it.",
-                **places,
+                "{problem}. “{final}” was not made, but what was written for it may still be there as “{staged}”, "
+                "which has passed no second count: remove it.",
+                problem=gone or problem.rstrip(". ") or tr("Spark: what was staged could not be removed"),
+                final=str(self._final),
+                staged=str(self._staged),
             )
         )
 

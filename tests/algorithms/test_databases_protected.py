@@ -10,6 +10,8 @@ import pytest
 from qgis.core import QgsProcessingException
 
 from vbas.algorithms.databases import coarser
+from vbas.core.engines.engine import EngineError
+from vbas.core.errors import OutcomeUnknown
 
 from ..engines_there import needed
 from .conftest import make_layer
@@ -232,16 +234,30 @@ def test_nothing_is_published_where_a_page_cannot_be(there, crosswalk, grid, tmp
     assert sorted(one.name for one in tmp_path.iterdir()) == ["people.parquet"]
 
 
-def test_no_page_stays_where_the_release_cannot_be(there, crosswalk, grid, tmp_path, monkeypatch):  # noqa: F811
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (EngineError, r"made meanwhile\. Nothing was changed\.$"),
+        (OutcomeUnknown, r"made meanwhile\. The other outputs of this run were not written, .*, and run again\.$"),
+    ],
+)
+def test_no_page_stays_where_the_release_cannot_be(there, crosswalk, tmp_path, monkeypatch, kind, said):  # noqa: F811
+    """And the engine is left with what ended the run, as what it says of leftovers replaces that."""
     from vbas.core.engines.duckdb import DuckDb
-    from vbas.core.engines.engine import EngineError
 
     def fails(self):
-        raise EngineError("DESTINATION was made meanwhile.")
+        raise kind("DESTINATION was made meanwhile.")
 
+    def left(self, *raised):
+        ended.append(str(raised[1]))
+        leave(self, *raised)
+
+    leave, ended = DuckDb.__exit__, []
     monkeypatch.setattr(DuckDb, "publish", fails)
+    monkeypatch.setattr(DuckDb, "__exit__", left)
     register = tmp_path / "register.gpkg"
     given = {"CROSSWALK": crosswalk, "DESTINATION": str(tmp_path / "released.parquet"), "REGISTER": str(register)}
-    with pytest.raises(QgsProcessingException, match="made meanwhile"):
+    with pytest.raises(QgsProcessingException, match=said) as error:
         there("releasedatabase", RELEASE_REPORT=str(tmp_path / "page.html"), **given)
     assert sorted(one.name for one in tmp_path.iterdir()) == ["people.parquet"]
+    assert ended == [str(error.value)]

@@ -90,7 +90,7 @@ class Outputs:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._held.close()
+        self._held.__exit__(kind, error, trace)
 
     def wanted(self, name: str) -> bool:
         """Whether the user asked for this output."""

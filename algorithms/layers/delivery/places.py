@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-from ....core.errors import Cancelled, VbasError
+from ....core.errors import Cancelled, OutcomeUnknown, VbasError
 from ....core.language import tr
 from .journals import journals_of, refuse_if_held
 from .leftovers import NEW, OLD, hidden_beside
@@ -74,6 +74,14 @@ def deliver(
                     "The outputs could not be put in their place: {reason}. {lost}",
                     reason=_reason(error),
                     lost=" ".join(lost),
+                )
+            ) from error
+        if isinstance(error, OutcomeUnknown):
+            raise OutcomeUnknown(
+                tr(
+                    "{reason}. The other outputs of this run were not written, and no register has the release: remove "
+                    "what is there, and run again.",
+                    reason=_reason(error),
                 )
             ) from error
         if isinstance(error, (OSError, VbasError)) and not isinstance(error, Cancelled):
