@@ -26,11 +26,11 @@ from ..progress import Progress
 from .addresses import DATABASES, Address
 from .dictionaries import kept_dictionary
 from .duckdb_failures import without_values
-from .duckdb_files import ending, file_state, files_named, free_place
+from .duckdb_files import file_state, files_named, free_place
+from .duckdb_reading import refuse_unlike, table_of_files
 from .engine import Arrow, EngineError, Expression, arrow_table, in_background
 
 ROWS = 250_000  # of a batch
-LONGEST_LINE = 64 * 2**20  # bytes of a row of a CSV file
 # What these types hold is written in one way only where it is equal; all else is compared as text.
 PLAIN = ("BOOLEAN", "DATE", "TIMESTAMP", "DECIMAL", "UUID")
 
@@ -49,6 +49,8 @@ class DuckDb:
     def __init__(self, address: Address, table: str, schema: str, memory: int, progress: Progress) -> None:
         self._states = files_named(address.place)
         self._files = list(self._states)
+        self._place = address.place
+        self._unlike: Mapping[str, Mapping[str, str]] = {}
         self._is_database = address.place.lower().endswith(DATABASES)
         self._progress = progress
         self._folder = Path(tempfile.mkdtemp(prefix="vbas-"))
@@ -83,6 +85,7 @@ class DuckDb:
 
     def source(self, names: Mapping[str, str]) -> Expression:
         """See `Engine`."""
+        refuse_unlike(self._unlike, names.values())
         columns = [self._comparable(field).as_(name, quoted=True) for name, field in names.items()]
         given = self._table.project(*(duckdb.SQLExpression(column.sql("duckdb")) for column in columns))
         return self._named("vbas_source", "VIEW", given.sql_query())
@@ -131,11 +134,14 @@ class DuckDb:
             self._refuse_formulas(self._staged, self._final.name)
         with self._staged.open("rb") as written:
             os.fsync(written.fileno())
-        return self._named("vbas_written", "VIEW", self._read(self._staged).sql_query())
+        return self._named("vbas_written", "VIEW", self._written(self._staged).sql_query())
+
+    def _written(self, staged: Path) -> Any:
+        return table_of_files(self._connection, [staged]).rows
 
     def _refuse_formulas(self, staged: Path, final: str) -> None:
         """Raise InputError where the staged CSV file holds what a spreadsheet program runs; final : its name later."""
-        rows = self._read(staged)
+        rows = self._written(staged)
         found = list(rows.columns)
         texts = [name for name, kind in zip(rows.columns, rows.types) if str(kind) == "VARCHAR"]
         pattern = duckdb.ConstantExpression(RUNS), duckdb.ConstantExpression("s")
@@ -193,32 +199,19 @@ class DuckDb:
         if not self._is_database:
             if table or schema:
                 raise InputError(tr("TABLE and SCHEMA are for databases: leave them empty where CONNECTION is a file."))
-            return self._read(*self._files)
+            given = table_of_files(self._connection, self._files, self._place)
+            self._unlike = given.unlike
+            return given.rows
         if not table:
             raise InputError(tr("TABLE is empty: name the table of the database that holds the records."))
         return self._connection.sql(
             sg.select("*").from_(sg.table(table, db=schema or "main", quoted=True)).sql("duckdb")
         )
 
-    def _read(self, *files: Path) -> Any:
-        """Files as a relation; values of CSV files are the text that they are, an empty quoted one included."""
-        paths = [str(path) for path in files]
-        if ending(files[0]) in (".parquet", ".pq"):
-            return self._connection.read_parquet(paths)
-        return self._connection.read_csv(
-            paths,
-            header=True,
-            all_varchar=True,
-            allow_quoted_nulls=False,
-            quotechar='"',
-            escapechar='"',
-            max_line_size=LONGEST_LINE,
-        )
-
     def _comparable(self, field: str) -> sge.Expression:
         """A field such that what is equal looks alike."""
         column, kind = sg.column(field, quoted=True), self._types[field].upper()
-        if kind.endswith(("INT", "INTEGER")) or kind.startswith(PLAIN):
+        if kind.endswith(("INT", "INTEGER")) or (kind.startswith(PLAIN) and not kind.endswith("]")):
             return column
         if kind in ("FLOAT", "DOUBLE"):  # NaN is no value; adding 0 makes -0 the 0 that it equals
             number = sge.Add(this=column, expression=sge.Literal.number("0.0"))

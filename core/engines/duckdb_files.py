@@ -25,7 +25,11 @@ def files_named(place: str) -> dict[Path, tuple[int, int, int]]:
                 found[path] = file_state(path)
     if not found:
         raise InputError(
-            tr("CONNECTION: there is no file “{place}”, or nothing in that folder: correct the path.", place=place)
+            tr(
+                "CONNECTION: there is no file “{place}”, or no Parquet file in that folder: correct the path. CSV "
+                "files of a folder are named by a pattern, such as folder/*.csv.",
+                place=place,
+            )
         )
     endings = {ending(one) for one in found}
     if len(endings) > 1:

@@ -1,0 +1,193 @@
+"""Files as one table of DuckDB: no value is read as another field's, or as another value, whatever the files hold."""
+
+from __future__ import annotations
+
+import gzip
+from collections import Counter
+from datetime import date, datetime
+from decimal import Decimal
+
+import pytest
+
+from vbas.core.engines import open_engine
+from vbas.core.engines.engine import EngineError
+from vbas.core.engines.fields import RecordFields
+from vbas.core.engines.profiling import count_in_place, match_in_place
+from vbas.core.engines.releasing import release_in_place
+from vbas.core.errors import InputError
+from vbas.core.plan import suppress
+
+from ..engines_there import needed
+from . import engine_cases as cases
+
+pa = needed("pyarrow")
+pq = needed("pyarrow.parquet")
+for package in ("ibis", "duckdb"):
+    needed(package)
+
+ROWS = {
+    "area": cases.AREAS * 10,
+    "sex": ["F", "M", "F", None, "M", "F"] * 10,
+    "age": ["0-17", "0-17", "65+"] * 20,
+    "diagnosis": ["flu", None] * 30,
+}
+HALVES = [{name: values[part] for name, values in ROWS.items()} for part in (slice(0, 30), slice(30, 60))]
+FIELDS = RecordFields("area", ("sex", "age"), ("diagnosis",))
+
+
+def counted(place, fields=FIELDS, **options):
+    """How many records each area and class have, as the engine counts them."""
+    with open_engine(str(place), **options) as engine:
+        found = count_in_place(engine, fields, released=False)
+        shown = [
+            tuple(categories[code] for code, categories in zip(one, found.categories)) for one in found.classes.tolist()
+        ]
+        cells = zip(found.area.tolist(), found.class_of.tolist(), found.records.tolist())
+        return Counter({(found.areas[area], *shown[one]): records for area, one, records in cells})
+
+
+def of_rows(rows, *names):
+    return Counter(zip(*(rows[name] for name in names)))
+
+
+def parquet(rows, place):
+    place.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.table(rows), place)
+
+
+def csv_text(rows, names, separator=","):
+    lines = zip(*(["" if value is None else value for value in rows[name]] for name in names))
+    return "\n".join(separator.join(line) for line in (names, *lines)) + "\n"
+
+
+EVERYTHING = of_rows(ROWS, "area", "sex", "age")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ([0, 1] * 15, [0.5, 1.5] * 15),
+        ([1, 2] * 15, ["01", "2"] * 15),
+        ([date(2020, 1, 1)] * 30, [datetime(2020, 1, 1, 12)] * 30),
+        ([Decimal("1.5")] * 30, [Decimal("1.25")] * 30),
+    ],
+    ids=["number", "text", "time", "decimals"],
+)
+@pytest.mark.parametrize("turn", [1, -1])
+def test_files_that_hold_a_field_in_several_types_are_refused(first, second, turn, tmp_path):
+    """DuckDB takes the type of the first file, and rounds what the others hold."""
+    for number, (rows, values) in enumerate(list(zip(HALVES, (first, second)))[::turn]):
+        parquet({**rows, "value": values}, tmp_path / f"{number}.parquet")
+    with pytest.raises(InputError, match=r"the field “value” is .* in the file “.*0.parquet” and .* in “.*1.parquet”"):
+        counted(tmp_path, RecordFields("area", ("sex", "value")))
+    assert counted(tmp_path) == EVERYTHING
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_file_without_a_field_is_named(first, tmp_path):
+    parquet(HALVES[first], tmp_path / f"{first}.parquet")
+    parquet({name: HALVES[1][name] for name in ("area", "age", "diagnosis")}, tmp_path / f"{1 - first}.parquet")
+    with pytest.raises(InputError, match=rf"the file “.*{1 - first}.parquet” has no field “sex”"):
+        counted(tmp_path)
+    counted(tmp_path, RecordFields("area", ("age",)))
+
+
+def test_whole_numbers_of_any_size_and_files_without_any_value_are_read_together(tmp_path):
+    for number, (kind, value) in enumerate([(pa.int64(), 3_000_000_000), (pa.int32(), 7), (pa.null(), None)]):
+        parquet({**HALVES[0], "value": pa.array([value] * 30, kind)}, tmp_path / f"{2 - number}.parquet")
+    found = counted(tmp_path, RecordFields("area", ("value",)))
+    assert {cell[1] for cell in found} == {3_000_000_000, 7, None}
+    assert sum(found.values()) == 90
+
+
+def test_csv_files_are_read_by_the_names_of_their_fields(tmp_path):
+    (tmp_path / "1.csv").write_text(csv_text(HALVES[0], list(ROWS)))
+    (tmp_path / "2.csv").write_text(csv_text(HALVES[1], list(ROWS)[::-1], ";"))
+    assert counted(tmp_path / "*.csv") == EVERYTHING
+    (tmp_path / "3.csv").write_text(csv_text(HALVES[1], ["area", "sex"]))
+    with pytest.raises(InputError, match=r"the file “.*3.csv” has no field “age”"):
+        counted(tmp_path / "*.csv")
+    with pytest.raises(InputError, match="no Parquet file in that folder"):
+        counted(tmp_path)
+
+
+@pytest.mark.parametrize("pattern", ["", "/*/*.parquet"])
+def test_names_of_folders_are_fields_of_text(pattern, tmp_path):
+    folder = tmp_path / "year=2020"
+    rows = list(zip(*ROWS.values()))
+    for area in cases.AREAS:
+        here = dict(zip(ROWS, zip(*(row for row in rows if row[0] == area))))
+        parquet({name: here[name] for name in ("sex", "age", "diagnosis")}, folder / f"area={area}" / "part.parquet")
+    assert counted(f"{folder}{pattern}") == EVERYTHING
+    parquet(HALVES[0], folder / "area=x" / "part.parquet")
+    with pytest.raises(InputError, match=r"the field “area” is in the file “.*area=x/part.parquet” and in the name"):
+        counted(f"{folder}{pattern}")
+
+
+def test_numbers_and_missing_values_in_names_of_folders(tmp_path):
+    for value in ("007", "7", "__HIVE_DEFAULT_PARTITION__"):
+        parquet(HALVES[0], tmp_path / f"value={value}" / "part.parquet")
+    found = counted(tmp_path, RecordFields("area", ("value",)))
+    assert {cell[1] for cell in found} == {"007", "7", None}
+    parquet(HALVES[0], tmp_path / "other=1" / "part.parquet")
+    with pytest.raises(InputError, match="name other fields than those of"):
+        counted(tmp_path, RecordFields("area", ("sex",)))
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_name_with_brackets_is_that_file_and_no_other(ending, tmp_path):
+    for name, rows in (("people[1]", ROWS), ("people1", HALVES[0])):
+        if ending == "csv":
+            (tmp_path / f"{name}.csv").write_text(csv_text(rows, list(rows)))
+        else:
+            parquet(rows, tmp_path / f"{name}.parquet")
+    assert counted(tmp_path / f"people[1].{ending}") == EVERYTHING
+
+
+@pytest.mark.parametrize("memory", [256, 2000])
+def test_a_packed_csv_file_needs_little_memory(memory, tmp_path):
+    (tmp_path / "people.csv.gz").write_bytes(gzip.compress(csv_text(ROWS, list(ROWS)).encode()))
+    assert counted(tmp_path / "people.csv.gz", memory=memory) == EVERYTHING
+
+
+@pytest.mark.parametrize(
+    "value",
+    [[True], [date(2020, 1, 1)], [datetime(2020, 1, 1)], [Decimal("1.50")], [1], ["a"], {"of": Decimal("1.50")}],
+    ids=["booleans", "dates", "times", "decimals", "numbers", "texts", "struct"],
+)
+def test_lists_are_released_as_text(value, tmp_path):
+    parquet({**ROWS, "value": [value] * 60}, tmp_path / "people.parquet")
+    with open_engine(str(tmp_path / "people.parquet")) as engine:
+        found = match_in_place(count_in_place(engine, RecordFields("area", ("value",))), cases.areas(), k=cases.K)
+        plan = suppress(found.profile, cases.one_level().crosswalks[0], cases.K)
+        done = release_in_place(found, plan, str(tmp_path / "out.parquet"))
+    (shown,) = set(pq.read_table(done.place)["value"].to_pylist())
+    assert isinstance(shown, str)
+    assert done.rows == 60
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("people.csv", "area,sex,age\n" + "1,é,x\n" * 9, "not in the encoding UTF-8"),
+        (
+            "people.csv",
+            "area,sex,age\n" + "1,F,x\n" * 40_000 + "1,secret\n" + "1,F,x\n" * 9,
+            "line 40002 of a CSV file",
+        ),
+        (
+            "people.csv",
+            "area,sex,age\n" + "1,F,x\n" * 9 + "1,secret\n",
+            "some lines of “.*people.csv” have more or fewer",
+        ),
+        ("people.csv", "People\narea,sex,age\n" + "1,secret,x\n" * 9, "cannot tell the fields of a CSV file"),
+        ("people.parquet", "area,sex,age\n" + "1,F,x\n" * 9, "ends in .parquet is none"),
+        ("people.parquet", "PAR1", "ends in .parquet is none"),
+    ],
+    ids=["encoding", "late line", "short line", "title", "no parquet", "small"],
+)
+def test_what_is_wrong_with_a_file_is_said_without_its_values(name, content, sentence, tmp_path):
+    (tmp_path / name).write_bytes(content.encode("latin-1"))
+    with pytest.raises((InputError, EngineError), match=sentence) as error:
+        counted(tmp_path / name, RecordFields("area", ("sex", "age")))
+    assert "secret" not in str(error.value)
