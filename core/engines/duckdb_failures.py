@@ -32,7 +32,7 @@ def without_values(error: Exception) -> str:
 def _of_a_file(text: str) -> str | None:
     """What is wrong with a file that cannot be read, without its lines; None where the message is of something else."""
     lower = text.lower()
-    line = re.search(r"csv error on line: (\d+)", lower)
+    line = re.search(r"csv\serror\son\sline:\s(\d+)", lower)
     if "not utf-8" in lower or "invalid unicode" in lower:
         return tr("CONNECTION: a CSV file is not in the encoding UTF-8: nothing was written. Save it in that.")
     if line:

@@ -216,7 +216,8 @@ class Postgres:
             return column
         if kind in FLOATS:  # NaN is no value; adding 0 makes -0 the 0 that it equals
             nan = sge.Cast(this=sge.Literal.string("NaN"), to=sge.DataType.build(kind, "postgres"))
-            return sge.Add(this=sge.Nullif(this=column, expression=nan), expression=sge.Literal.number(0))
+            number = sge.Add(this=sge.Nullif(this=column, expression=nan), expression=sge.Literal.number(0))
+            return sge.Cast(this=number, to=sge.DataType.build(kind, "postgres"))  # a sum has more digits than a float4
         text = sge.Cast(this=column, to=sge.DataType.build("text"))
         return sge.Collate(this=sge.Paren(this=text), expression=sg.to_identifier("C", quoted=True))
 
@@ -226,6 +227,15 @@ class Postgres:
         if not table or "/" in destination:
             raise InputError(tr("DESTINATION is not the name of a table: give one, or schema.name."))
         schema = schema or self._schema
+        self._run(sg.select(sg.func("has_schema_privilege", sge.Literal.string(schema), sge.Literal.string("CREATE"))))
+        if not self._guarded(self._cursor.fetchone)[0]:
+            raise InputError(
+                tr(
+                    "DESTINATION: this user may not make a table in the schema “{schema}” (right CREATE): write "
+                    "schema.name with a schema where that is allowed.",
+                    schema=schema,
+                )
+            )
         self._run(sg.select(sge.Cast(this=_regclass(schema, table), to=sge.DataType.build("text"))))
         if self._guarded(self._cursor.fetchone)[0] is not None:
             raise InputError(

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..areas import Areas, identifier_text
 from ..arrays import to_list
-from ..errors import InputError
+from ..errors import InputError, first_values
 from ..language import tr
 from ..plan import stretches
 from ..privacy.requirement import Members, Requirement, Shares
@@ -38,7 +38,21 @@ def count_in_place(engine: Engine, fields: RecordFields, progress: Progress = si
     quasi = [f"q{i}" for i in range(len(fields.quasi_identifiers))]
     members = [f"m{i}" for i in range(len(fields.members))]
     sensitive = [f"k{fields.kept.index(name)}" for name in fields.sensitive]
-    found = engine.dictionaries(source, ["a", *quasi])
+    try:
+        found = engine.dictionaries(source, ["a", *quasi])
+    except OverflowError:  # Python's dates
+        dates = [
+            one
+            for one in (fields.area, *fields.quasi_identifiers)
+            if engine.fields[one].lower()[:4] in ("date", "time")
+        ]
+        raise InputError(
+            tr(
+                "{dates}: a record has a date before the year 1, after the year 9999, or infinity: make it a "
+                "missing value, or the field a text, first.",
+                dates=first_values(dates),
+            )
+        ) from None
     values = {one: known for one, (_, known) in found.items()}
     tables = {one: table for one, (table, _) in found.items()}
     tables |= {one: engine.keep(f"vbas_{one}", steps.dictionary(source, one)) for one in (*members, *sensitive)}

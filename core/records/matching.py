@@ -83,6 +83,16 @@ def match_areas(table: RecordTable, areas: Areas, unmatched: str, field: str = "
     position = areas.codes_of(texts)
     codes = position[table.area.codes] if len(texts) else np.empty(0, np.int64)
     lost = codes < 0
+    if lost.all():
+        raise InputError(
+            tr(
+                "No record's “{field}” is found in REGIONS (records have {first}, areas "
+                "{areas}): choose the fields that hold the same identifiers.",
+                field=field,
+                first=first_values(texts),
+                areas=first_values(areas.identifiers),
+            )
+        )
     if lost.any() and unmatched == STOP:
         used = np.unique(table.area.codes[lost])
         values = [tr("(missing)") if texts[i] is None else texts[i] for i in used]
@@ -93,16 +103,6 @@ def match_areas(table: RecordTable, areas: Areas, unmatched: str, field: str = "
                 weights=table.weights(lost),
                 field=field,
                 first=first_values(values),
-            )
-        )
-    if lost.all():
-        raise InputError(
-            tr(
-                "No record's “{field}” is found in REGIONS (records have {first}, areas "
-                "{areas}): choose the fields that hold the same identifiers.",
-                field=field,
-                first=first_values(texts),
-                areas=first_values(areas.identifiers),
             )
         )
     return codes

@@ -121,6 +121,23 @@ def test_numbers_of_any_scale_are_what_they_look_like(server, sql):
     assert sql("SELECT size::text, count(*) FROM released GROUP BY 1") == [("1.0", 4)]
 
 
+def test_small_real_numbers_keep_their_digits(server, sql):
+    sql("CREATE TABLE sizes (area text, size real, kept real)")
+    sql("INSERT INTO sizes SELECT '00', 0.1, 0.3 FROM generate_series(1, 4)")
+    run(server, fields=RecordFields("area", ("size",), ("kept",)), table="sizes")
+    assert sql("SELECT size::text, kept::text, count(*) FROM released GROUP BY 1, 2") == [("0.1", "0.3", 4)]
+
+
+@pytest.mark.parametrize("day", ["infinity", "0044-03-15 BC", "20000-01-01"])
+def test_days_that_python_does_not_know_are_said(server, sql, day):
+    sql("CREATE TABLE people_since (area text, sex text, since date)")
+    sql(f"INSERT INTO people_since SELECT '00', 'F', '{day}' FROM generate_series(1, 4)")
+    with pytest.raises(InputError, match=r"“since”.*before the year 1, after the year 9999, or infinity"):
+        run(server, fields=RecordFields("area", ("sex", "since")), table="people_since")
+    run(server, fields=RecordFields("area", ("sex",), ("since",)), table="people_since")
+    assert sql("SELECT since::text FROM released LIMIT 1") == [(day,)]
+
+
 def test_persons_are_counted(server, sql):
     sql("ALTER TABLE people ADD person bigint")
     sql("UPDATE people SET person = 1")
@@ -314,8 +331,13 @@ def test_rights_that_are_missing_are_said(server, sql):
     with pytest.raises(EngineError, match="permission denied for table people"):
         run(other)
     sql("GRANT SELECT ON people TO nurse")
-    with pytest.raises(EngineError, match="permission denied for schema public"):
+    with pytest.raises(InputError, match=r"may not make a table in the schema “public” \(right CREATE\)"):
         run(other)
+    with open_engine(other, "people") as engine:
+        with pytest.raises(InputError, match="may not make a table"):
+            engine.check_free("released")
+        with pytest.raises(EngineError, match='schema "elsewhere" does not exist'):
+            engine.check_free("elsewhere.released")
     sql("GRANT CREATE ON SCHEMA public TO nurse")
     with open_engine(other, "people") as engine:
         matched = match_in_place(count_in_place(engine, FIELDS), areas())
