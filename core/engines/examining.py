@@ -8,7 +8,7 @@ from ..nesting.coarser import examine_coarser_rows
 from ..plan import Plan
 from ..privacy.kept_fields import KeptField, examine_rows
 from ..records.columns import Column, column_from_values, smallest_integers
-from .engine import Expression
+from .engine import Arrow, Expression
 from .in_place import InPlace, Matched
 from .showing import CoarserLevels
 
@@ -55,7 +55,7 @@ def _encoded(batches: list, name: str) -> Column:
     if not batches:
         return column_from_values([])
     every = pa.chunked_array([batch.column(name) for batch in batches]).dictionary_encode().unify_dictionaries()
-    values = every.chunk(0).dictionary.to_pylist()
+    values = _different(every.chunk(0).dictionary)
     of_values = column_from_values([*values, None])  # the last one is that of rows without a value
     codes = np.concatenate(
         [part.indices.fill_null(len(values)).to_numpy(zero_copy_only=False) for part in every.chunks]
@@ -64,6 +64,16 @@ def _encoded(batches: list, name: str) -> Column:
     there[of_values.codes[codes]] = True
     place = np.cumsum(there) - 1
     return Column(smallest_integers(place[of_values.codes][codes], int(there.sum())), of_values.categories[there])
+
+
+def _different(values: Arrow) -> list:
+    """Values as Python's own, which only have to be told apart: dates that Python does not know as their numbers."""
+    import pyarrow as pa
+
+    try:
+        return values.to_pylist()
+    except OverflowError:
+        return values.cast(pa.int32() if pa.types.is_date32(values.type) else pa.int64()).to_pylist()
 
 
 def _column(batches: list, name: str) -> np.ndarray:
