@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -76,4 +77,14 @@ def free_place(destination: str) -> Path:
                 parent=final.parent,
             )
         )
-    return final
+    try:
+        with tempfile.TemporaryFile(dir=final.parent):
+            return final
+    except OSError as error:
+        raise InputError(
+            tr(
+                "DESTINATION: nothing can be written into the folder “{parent}” ({reason}): choose another place.",
+                parent=final.parent,
+                reason=error.strerror,
+            )
+        ) from None

@@ -178,7 +178,19 @@ def _by_value(matched: Matched, code: str) -> tuple[np.ndarray, np.ndarray, np.n
 
 def _checked_bounds(engine: Engine, source: Expression, fields: RecordFields) -> int:
     """The number of records; refuses counts that are none, and members without an identifier."""
-    (found,) = (row for batch in engine.fetch(steps.bounds(source, fields)) for row in batch.to_pylist())
+    try:
+        (found,) = (row for batch in engine.fetch(steps.bounds(source, fields)) for row in batch.to_pylist())
+    except EngineError as error:
+        if fields.count and source["n"].type().is_string():
+            raise InputError(
+                tr(
+                    "RECORD_COUNT: the field “{field}” holds text, which cannot be read as numbers of records: choose "
+                    "another. {problem}",
+                    field=fields.count,
+                    problem=error,
+                )
+            ) from None
+        raise
     if not found["rows"]:
         raise InputError(tr("The table has no row, or none that FILTER lets through: there is nothing to count."))
     for word in ("missing", "negative", "broken"):

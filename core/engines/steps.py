@@ -28,7 +28,7 @@ def filtered(source: Expression, filters: Sequence[Filter]) -> Expression:
         if one.operator in WITHOUT_VALUE:
             source = source.filter(column.isnull() if one.operator == WITHOUT_VALUE[0] else column.notnull())
             continue
-        value = ibis.literal(_value(one, column.type()), type=column.type())
+        value = _value(one, column.type())
         compare: Callable[[Expression], Expression] = {
             "=": column.__eq__,
             "!=": column.__ne__,
@@ -41,20 +41,11 @@ def filtered(source: Expression, filters: Sequence[Filter]) -> Expression:
     return source
 
 
-def _value(one: Filter, kind: Expression) -> object:
+def _value(one: Filter, kind: Expression) -> Expression:
     """The value of a filter as what its field holds."""
     try:
-        if kind.is_integer():
-            return int(one.value)
-        if kind.is_floating() or kind.is_decimal():
-            return float(one.value)
-        if kind.is_boolean():
-            return {"true": True, "false": False}[one.value.lower()]
-        if kind.is_date():
-            return date.fromisoformat(one.value)
-        if kind.is_timestamp():
-            return datetime.fromisoformat(one.value)
-    except (ValueError, KeyError):
+        return ibis.literal(_read_as(one, kind), type=kind)
+    except (ValueError, KeyError, TypeError):  # the last one: a whole number that is too large for the field
         raise InputError(
             tr(
                 "FILTER compares the field “{field}”, which holds {kind}, with “{value}”, which is none: correct "
@@ -64,6 +55,20 @@ def _value(one: Filter, kind: Expression) -> object:
                 value=one.value,
             )
         ) from None
+
+
+def _read_as(one: Filter, kind: Expression) -> object:
+    """The value of a filter as Python's. Raises ValueError or KeyError where it is none."""
+    if kind.is_integer():
+        return int(one.value)
+    if kind.is_floating() or kind.is_decimal():
+        return float(one.value)
+    if kind.is_boolean():
+        return {"true": True, "false": False}[one.value.lower()]
+    if kind.is_date():
+        return date.fromisoformat(one.value)
+    if kind.is_timestamp():
+        return datetime.fromisoformat(one.value)
     return one.value
 
 

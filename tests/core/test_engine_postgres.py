@@ -165,6 +165,14 @@ def test_counts_are_added_up(server, sql):
         run(server, "again", fields=fields, table="counted")
 
 
+def test_a_count_that_is_a_text_is_said(server, sql):
+    with (
+        open_engine(server, "people") as engine,
+        pytest.raises(InputError, match="RECORD_COUNT: the field “diagnosis”"),
+    ):
+        count_in_place(engine, RecordFields("area", ("sex",), count="diagnosis"))
+
+
 def test_a_filter_is_no_sql(server, sql):
     hostile = "F'; DROP TABLE people; --"
     with open_engine(server, "people") as engine, pytest.raises(InputError, match="no row, or none that FILTER"):
