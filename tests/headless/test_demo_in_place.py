@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import shutil
 import subprocess
 from collections import Counter
@@ -62,3 +63,26 @@ def test_all_engines_release_the_same(rows):
     classes = Counter(row[:-1] for row in found["duckdb"].elements())
     assert min(classes.values()) >= 5
     assert RECORDS // 2 < classes.total() <= RECORDS
+
+
+def test_the_commands_of_the_page_release_what_they_say(city, headless_home, tmp_path):
+    needed("duckdb")
+    page = (ROOT / "docs" / "large-tables.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```bash\n(scripts/qgis_process run vbas:profiledatabase.*?)```", page, re.DOTALL)
+    people = ["ogr2ogr", "-limit", str(RECORDS), str(tmp_path / "people.csv"), str(city / "records.gpkg")]
+    subprocess.run(people, check=True, capture_output=True)
+    commands = block.replace("output/city_areas.gpkg", str(city / "areas.gpkg"))
+    done = subprocess.run(
+        ["bash", "-ec", commands.replace("scripts/qgis_process", str(ROOT / "scripts" / "qgis_process"))],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "VBAS_HEADLESS_HOME": str(headless_home)},
+        cwd=tmp_path,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    table = needed("pyarrow.parquet").read_table(tmp_path / "released.parquet").to_pylist()
+    assert RECORDS // 2 < len(table) <= RECORDS
+    classes = Counter(tuple(row[name] for name in ("vbas_level", "vbas_region", "age_group", "sex")) for row in table)
+    assert min(classes.values()) >= 5
