@@ -62,7 +62,7 @@ def small_differences(chunk: Chunk) -> SmallSums:
     for large, small in ((a, b) for a in exact for b in exact if _comparable(chunk, a, b)):
         outer, inner = chunk.families[large], chunk.families[small]
         for b, a, left in differences(outer, inner):
-            least, most = _difference(chunk, large, small, b, a, left)
+            least, most = _bounds_of_difference(chunk, large, small, b, a, left)
             may = np.flatnonzero((least < chunk.k) & (most >= 1) & ~chunk.contradicted & (outer.class_of >= 0))
             rows.append(first + np.repeat(np.arange(len(may)), len(left)))
             columns.append((left * n_joint + may[:, None]).ravel())
@@ -84,7 +84,7 @@ def _comparable(chunk: Chunk, large: int, small: int) -> bool:
     return outer.release != inner.release and schema[outer.release] == schema[inner.release] and plain
 
 
-def _difference(
+def _bounds_of_difference(
     chunk: Chunk, large: int, small: int, b: int, a: int, left: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Bounds of the people of region b who are not in region a, by joint class."""
