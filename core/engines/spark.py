@@ -293,16 +293,20 @@ class Spark:
             return in_background(under_tag, self._progress, self._interrupt, lasting)
         except FAILURES as error:
             problem = sentence(error, self._address.place)
-            self._lost = self._lost or lost(error, self._address.place)
+            self._see_whether_lost(error)
+        raise problem
+
+    def _see_whether_lost(self, error: BaseException) -> None:
+        self._lost = self._lost or lost(error, self._address.place)
         if self._lost and self._at is not None:
             self._at.give_up()
-        raise problem
 
     def _removed(self, staged: Place) -> bool:
         """Remove what was staged; whether that is sure: what has lost us over Spark Connect goes on with its work."""
         try:
             staged.remove()
-        except FAILURES:
+        except FAILURES as error:
+            self._see_whether_lost(error)
             return False
         return not self._lost or self._at.java is not None
 
