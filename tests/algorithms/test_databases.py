@@ -131,5 +131,5 @@ def test_what_is_missing_is_said(there, tmp_path, monkeypatch):
 
 def test_a_damaged_file_ends_in_a_sentence(there, tmp_path):
     (tmp_path / "damaged.parquet").write_bytes(b"PAR1 and then nothing")
-    with pytest.raises(QgsProcessingException, match="DuckDB"):
+    with pytest.raises(QgsProcessingException, match=r"ends in \.parquet is none, or was not written to its end"):
         there("profiledatabase", CONNECTION=str(tmp_path / "damaged.parquet"), PROFILE="memory:")

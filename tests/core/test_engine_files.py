@@ -125,10 +125,11 @@ def test_names_of_folders_are_fields_of_text(pattern, tmp_path):
 
 
 def test_numbers_and_missing_values_in_names_of_folders(tmp_path):
-    for value in ("007", "7", "__HIVE_DEFAULT_PARTITION__"):
+    there = set()
+    for value, shown in (("7", "7"), ("12", "12"), ("007", "007"), ("__HIVE_DEFAULT_PARTITION__", None)):
         parquet(HALVES[0], tmp_path / f"value={value}" / "part.parquet")
-    found = counted(tmp_path, RecordFields("area", ("value",)))
-    assert {cell[1] for cell in found} == {"007", "7", None}
+        there.add(shown)
+        assert {cell[1] for cell in counted(tmp_path, RecordFields("area", ("value",)))} == there
     parquet(HALVES[0], tmp_path / "other=1" / "part.parquet")
     with pytest.raises(InputError, match="name other fields than those of"):
         counted(tmp_path, RecordFields("area", ("sex",)))
