@@ -88,7 +88,7 @@ def in_background(
     """The result of a call that takes long, made in another thread; progress is called meanwhile and may cancel.
 
     interrupt : makes the call end early; it is waited for, so that nothing goes on behind the user's back.
-    lasting : what the call has done cannot be undone: where it was done, a cancel comes too late.
+    lasting : what the call has done cannot be undone: once it has begun, its own end counts and no cancel.
     """
     found: list[Found] = []
     failed: list[BaseException] = []
@@ -109,7 +109,7 @@ def in_background(
         while thread.is_alive():  # again and again: the first may come before there is anything to end
             interrupt()
             thread.join(POLL)
-        if not (lasting and found):
+        if not lasting:
             raise
     if failed:
         raise failed[0]
