@@ -27,7 +27,7 @@ from ..language import one_of, tr
 from ..progress import Progress
 from .addresses import DATABASES, Address
 from .dictionaries import kept_dictionary
-from .engine import Arrow, EngineError, Expression, arrow_table, in_background
+from .engine import Arrow, EngineError, Expression, arrow_table, in_background, left_behind
 
 ROWS = 250_000  # of a batch
 LONGEST_LINE = 64 * 2**20  # bytes of a row of a CSV file
@@ -73,13 +73,16 @@ class DuckDb:
     def __enter__(self) -> DuckDb:
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, *raised: object) -> None:
         if self._connection is not None:
             self._connection.close()
         shutil.rmtree(self._folder, ignore_errors=True)
         if self._staged is not None:
-            with suppress(OSError):
-                self._staged.unlink()
+            try:
+                self._staged.unlink(missing_ok=True)
+            except OSError as error:
+                ended = str(raised[1] if len(raised) > 1 and raised[1] else "") or f"DuckDB: {error.strerror}"
+                raise left_behind(ended, self._final, self._staged) from error
 
     def check_free(self, destination: str) -> None:
         """See `Engine`."""
@@ -167,16 +170,9 @@ class DuckDb:
         """See `Engine`."""
         if self._staged is None or self._final is None:
             raise EngineError(tr("Nothing was staged."))
-        try:
-            os.link(self._staged, self._final)  # unlike a rename, this never replaces what came there meanwhile
-            self._staged.unlink()
-        except OSError:
-            # Taken meanwhile, or a file system without links.
-            if self._final.exists():
-                raise EngineError(
-                    tr("DESTINATION: “{final}” was made meanwhile: nothing was written.", final=self._final)
-                ) from None
-            self._staged.rename(self._final)
+        _put(self._staged, self._final)
+        with suppress(OSError):  # a second name of what is published
+            self._staged.unlink(missing_ok=True)
         self._staged = None
         return str(self._final)
 
@@ -291,6 +287,22 @@ def _free(destination: str) -> Path:
             )
         )
     return final
+
+
+def _put(staged: Path, final: Path) -> None:
+    """Give a file its name, which must be free. Raises EngineError where it is not, OSError where it cannot be."""
+    written, problem = staged.stat(), OSError()
+    for name_it in (os.link, os.rename):  # unlike a rename, a link never replaces what came there meanwhile
+        try:
+            return name_it(staged, final)
+        except OSError as error:  # a file system without links, or one that did it and could not say so
+            problem = error
+        with suppress(OSError):
+            if os.path.samestat(final.lstat(), written):
+                return None
+        if os.path.lexists(final):
+            raise EngineError(tr("DESTINATION: “{final}” was made meanwhile: nothing was written.", final=final))
+    raise problem
 
 
 def _sentence(error: Exception) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Callable, Protocol, TypeVar
 import numpy as np
 
 from ..errors import VbasError
+from ..language import tr
 from ..progress import Progress
 
 Expression = Any  # of Ibis
@@ -19,6 +20,19 @@ POLL = 0.2  # seconds
 
 class EngineError(VbasError):
     """What an engine could not do, in one sentence without values of records and without secrets."""
+
+
+def left_behind(problem: str, final: object, staged: object) -> EngineError:
+    """What is said of a staged release that could not be removed; problem : what ended the work."""
+    return EngineError(
+        tr(
+            "{problem}. “{final}” was not made, but what was written for it may still be there as “{staged}”, "
+            "which has passed no second count: remove it.",
+            problem=problem.rstrip(". "),
+            final=str(final),
+            staged=str(staged),
+        )
+    )
 
 
 class Engine(Protocol):

@@ -42,7 +42,7 @@ from .locks import one_run_on
 from .places import FilePlace, deliver
 from .second_count import check_layer
 from .styles import describe, store_look, style
-from .temporary import announce_layer, belongs_in_a_file, temporary_file
+from .temporary import announce_layer, belongs_in_a_file, noted, temporary_file, withdraw
 from .writing import fill_sink, in_one_sentence, write_file, write_text
 
 Held = TypeVar("Held")
@@ -72,6 +72,7 @@ class Outputs:
         self._titles: dict[str, str] = {}
         self._destinations: dict[str, Path | str] = {}
         self._temporary: set[str] = set()
+        self._made: set[str] = set()  # layers that QGIS knows of before the run has ended
         self._last: list[Callable[[], None]] = []
         self._afterwards: list[Callable[[], None]] = []
         self.in_place = False  # whether the outputs were put in their place
@@ -90,6 +91,8 @@ class Outputs:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if not self.in_place:
+            withdraw(self._given.context, self._made)
         self._held.__exit__(kind, error, trace)
 
     def wanted(self, name: str) -> bool:
@@ -306,7 +309,8 @@ class Outputs:
     def _to_sink(self, name: str, table: Table, title: str, check: SecondCount | None, progress: Progress) -> None:
         if name in self._tables:
             self._tables[name].begun = True
-        sink, identifier = fill_sink(self._given, name, table, part(progress, 0.0, WRITTEN))
+        with noted(self._given.context, self._made):
+            sink, identifier = fill_sink(self._given, name, table, part(progress, 0.0, WRITTEN))
         if sink is None:
             raise VbasError(tr("{name} could not be created: check where it is to be written.", name=name))
         del sink
