@@ -23,6 +23,7 @@ import sqlglot.expressions as sge
 
 from ..errors import InputError
 from ..formulas import RUNS, refuse_formulas
+from ..free_names import give_free_name
 from ..language import one_of, tr
 from ..progress import Progress
 from .addresses import DATABASES, Address
@@ -170,9 +171,8 @@ class DuckDb:
         """See `Engine`."""
         if self._staged is None or self._final is None:
             raise EngineError(tr("Nothing was staged."))
-        _put(self._staged, self._final)
-        with suppress(OSError):  # a second name of what is published
-            self._staged.unlink(missing_ok=True)
+        if not give_free_name(self._staged, self._final):
+            raise EngineError(tr("DESTINATION: “{final}” was made meanwhile: nothing was written.", final=self._final))
         self._staged = None
         return str(self._final)
 
@@ -287,22 +287,6 @@ def _free(destination: str) -> Path:
             )
         )
     return final
-
-
-def _put(staged: Path, final: Path) -> None:
-    """Give a file its name, which must be free. Raises EngineError where it is not, OSError where it cannot be."""
-    written, problem = staged.stat(), OSError()
-    for name_it in (os.link, os.rename):  # unlike a rename, a link never replaces what came there meanwhile
-        try:
-            return name_it(staged, final)
-        except OSError as error:  # a file system without links, or one that did it and could not say so
-            problem = error
-        with suppress(OSError):
-            if os.path.samestat(final.lstat(), written):
-                return None
-        if os.path.lexists(final):
-            raise EngineError(tr("DESTINATION: “{final}” was made meanwhile: nothing was written.", final=final))
-    raise problem
 
 
 def _sentence(error: Exception) -> str:
