@@ -130,7 +130,7 @@ class Entry:
         """Nothing was kept."""
         return []
 
-    def discard(self) -> None:
+    def discard(self) -> list[str]:
         """Take back what was never put."""
         with suppress(sqlite3.Error):
             self.connection.close()
@@ -138,6 +138,7 @@ class Entry:
             for ending in ("", "-journal", "-wal", "-shm"):
                 with suppress(OSError):
                     self.staged.with_name(self.staged.name + ending).unlink(missing_ok=True)
+        return []
 
     def _take_back(self) -> None:
         there = f"{self.path.absolute().as_uri()}?mode=rw"

@@ -145,6 +145,30 @@ def test_what_cannot_be_put_back_is_named(folder):
     assert broken.calls < n
 
 
+@pytest.mark.parametrize("kind", [OSError(28, "No space left on device"), Cancelled("Cancelled.")])
+def test_what_cannot_be_removed_is_named(folder, monkeypatch, kind):
+    """A drive that is gone in the middle: what was brought next to the places may hold raw records."""
+    unlink = Path.unlink
+
+    def stays(path, **given):
+        if path.name.startswith(".vbas-"):
+            raise OSError(5, "Input/output error")
+        unlink(path, **given)
+
+    monkeypatch.setattr(Path, "unlink", stays)
+    Broken(monkeypatch, 1, for_ever=True, error=kind)
+    places = places_in(folder)
+    with pytest.raises(VbasError) as error:
+        deliver(places)
+    left = [path for path in folder.iterdir() if path.name.startswith(".vbas-")]
+    assert len(left) >= len(NEW) + len(places)
+    for path in left:
+        assert f"{path} was already written and could not be removed (Input/output error): remove it." in str(
+            error.value
+        )
+    assert "Nothing was changed" not in str(error.value)
+
+
 @pytest.mark.parametrize("times", [1, 100])
 def test_a_file_that_another_program_puts_there_meanwhile_is_not_lost(folder, times):
     """Once, before anything is put in its place, or again and again."""

@@ -167,7 +167,7 @@ class Outputs:
         """Enter a context, and leave it however the run ends, after all that is delivered."""
         return self._held.enter_context(context)
 
-    def last(self, publish: Callable[[], None], close: Callable[[], None] = lambda: None) -> None:
+    def last(self, publish: Callable[[], None], close: Callable[[], object] = lambda: None) -> None:
         """Have something published that cannot be undone, once all else is in its place; if it fails, all else is put
         back. close : called however the run ends"""
         self._last.append(publish)
@@ -291,8 +291,7 @@ class Outputs:
         return place.staging
 
     def _drop(self, place: TablePlace) -> None:
-        left = place.left_behind()
-        if left:
+        for left in place.discard():
             self._feedback.pushWarning(left)
 
     def _stage(self, name: str, destination: Path) -> Path:
