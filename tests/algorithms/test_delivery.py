@@ -509,6 +509,36 @@ def test_a_table_that_fails_its_second_count_never_had_its_name(anonymize, tmp_p
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_database_that_was_made_and_cannot_be_removed_is_named(anonymize, tmp_path, monkeypatch):
+    unlink, database = Path.unlink, tmp_path / "new.gpkg"
+
+    def stays(path, **given):
+        if path.name == database.name:
+            raise PermissionError(13, "Permission denied")
+        unlink(path, **given)
+
+    def refuse(self):
+        raise VbasError("it is the end")
+
+    monkeypatch.setattr(Path, "unlink", stays)
+    monkeypatch.setattr(databases.TablePlace, "put", refuse)
+    with pytest.raises(
+        QgsProcessingException, match=r"it is the end\. What was written for “released” may still be in"
+    ):
+        anonymize(RELEASED_RECORDS=f"ogr:dbname='{database}' table=\"released\"")
+    assert database.exists()
+
+
+def test_a_database_that_could_not_be_made_is_not_said_to_hold_anything(anonymize, tmp_path, monkeypatch):
+    def refuse(*_):
+        raise VbasError("it cannot be made")
+
+    monkeypatch.setattr("vbas.algorithms.layers.delivery.outputs.fill_sink", refuse)
+    with pytest.raises(QgsProcessingException, match="it cannot be made") as error:
+        anonymize(RELEASED_RECORDS=f"ogr:dbname='{tmp_path / 'new.gpkg'}' table=\"released\"")
+    assert not [one for one in error.value.said if "may still be" in one]
+
+
 def test_tables_to_be_loaded_are_announced_under_their_names(anonymize, grid, tmp_path):
     database = tmp_path / "database.gpkg"
     place = QgsProcessingOutputLayerDefinition(f"ogr:dbname='{database}' table=\"released\"", QgsProject.instance())
