@@ -122,7 +122,8 @@ def attribute_table(layer) -> Steps:
     """The first records."""
     iface.showAttributeTable(layer)
     yield 3 * MOMENT
-    table = next(one for one in QApplication.topLevelWidgets() if one.objectName().startswith("QgsAttributeTable"))
+    # A window by itself, or in one: that depends on the QGIS.
+    table = next(one for one in QApplication.allWidgets() if one.objectName().startswith("QgsAttributeTable")).window()
     table.resize(1060, 420)
     yield 2 * MOMENT
     save(table.grab(), "records")

@@ -50,10 +50,14 @@ class Table:
 
     @property
     def qgs_fields(self) -> QgsFields:
-        """The fields as QGIS wants them."""
+        """The fields as QGIS wants them, without what the source notes of them: comments may be internal, and QGIS
+        3.44 warns of each where a layer in memory cannot keep it."""
         fields = QgsFields()
         for one in self.fields:
-            fields.append(one)
+            field = QgsField(one)
+            field.setAlias("")
+            field.setComment("")
+            fields.append(field)
         return fields
 
     @property

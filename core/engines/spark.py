@@ -18,7 +18,7 @@ import sqlglot.expressions as sge
 from ibis.backends.pyspark import Backend
 from ibis.backends.sql.dialects import PySpark
 
-from ..errors import InputError, OutcomeUnknown
+from ..errors import InputError, OutcomeUnknown, VbasError
 from ..language import tr
 from ..progress import Progress
 from . import steps
@@ -181,7 +181,7 @@ class Spark:
             raise EngineError(tr("Nothing was staged."))
         try:
             self._guarded(lambda: staged.rename(final), lasting=True)
-        except EngineError:
+        except VbasError:
             moved = None if self._lost else _moved(staged, final)
             if moved is False:
                 raise
@@ -302,17 +302,21 @@ class Spark:
             return in_background(under_tag, self._progress, (lambda: None) if lasting else self._interrupt, lasting)
         except FAILURES as error:
             problem = sentence(error, self._address.place)
-            self._lost = self._lost or lost(error, self._address.place)
+            self._see_whether_lost(error)
             self._problem = self._lost or in_words(error)
+        raise problem
+
+    def _see_whether_lost(self, error: BaseException) -> None:
+        self._lost = self._lost or lost(error, self._address.place)
         if self._lost and self._at is not None:
             self._at.give_up()
-        raise problem
 
     def _removed(self, staged: Place) -> bool:
         """Remove what was staged; whether that is sure: what has lost us over Spark Connect goes on with its work."""
         try:
             staged.remove()
-        except FAILURES:
+        except FAILURES as error:
+            self._see_whether_lost(error)
             return False
         return not self._lost or self._at.java is not None
 

@@ -10,6 +10,7 @@ import pytest
 from qgis.core import (
     Qgis,
     QgsExpression,
+    QgsField,
     QgsLayerTree,
     QgsLayerTreeModel,
     QgsProcessingFeedback,
@@ -122,6 +123,26 @@ def _metadata_in(file):
 def test_an_audit_alone_is_numbered(anonymize, tmp_path):
     anonymize(RELEASED_REGIONS=None, REGION_AUDIT=str(tmp_path / "audit.gpkg"))
     assert QgsVectorLayer(str(tmp_path / "audit.gpkg"), "later", "ogr").labelsEnabled()
+
+
+def test_what_the_source_notes_of_its_fields_goes_nowhere(anonymize, grid, tmp_path):
+    """A comment may be internal; and QGIS 3.44 warns of every alias and comment that memory cannot keep."""
+    fields = [QgsField(field) for field in grid[1].fields()]
+    for field in fields:
+        field.setComment("from the table patients_2024")
+    records = QgsVectorLayer("None", "records", "memory")
+    records.dataProvider().addAttributes(fields)
+    records.updateFields()
+    records.dataProvider().addFeatures(list(grid[1].getFeatures()))
+    for position in range(len(fields)):
+        records.setFieldAlias(position, "as in the ward's list")
+    noted = [(field.alias(), field.comment()) for field in records.fields()]
+    assert set(noted) == {("as in the ward's list", "from the table patients_2024")}
+    for place in ("memory:", str(tmp_path / "released.gpkg")):
+        done = anonymize(RECORDS=records, RELEASED_RECORDS=place)
+        for field in done.layer("RELEASED_RECORDS").fields():
+            assert not field.comment() and field.alias() != "as in the ward's list"
+        assert not [line for line in done.log if "not compatible" in line]
 
 
 def test_field_names_stay_and_fields_of_the_user_get_no_alias(anonymize):
