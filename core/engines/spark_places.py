@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from pyspark.errors import PySparkException
 
-from ..errors import InputError
+from ..errors import InputError, OutcomeUnknown
 from ..language import tr
 from .engine import EngineError
 from .spark_failures import FAILURES
@@ -154,7 +154,12 @@ class FolderThere(Folder):
         hadoop = self.at.java.org.apache.hadoop.fs
         none = self.at.session.sparkContext._gateway.new_array(hadoop.Options.Rename, 0)
         context = hadoop.FileContext.getFileContext(self._files().getUri(), self._settings())
-        context.rename(self._of(self.path), self._of(final.path), none)
+        try:
+            context.rename(self._of(self.path), self._of(final.path), none)
+        except FAILURES:
+            if self.there() and final.there():  # stores of objects copy, file by file
+                raise _in_part(final) from None
+            raise
 
     def remove(self) -> None:
         """See `Place`. A folder of this machine is removed also where the driver is gone."""
@@ -245,6 +250,16 @@ def _taken(place: object) -> InputError:
 
 def _taken_meanwhile(place: object) -> EngineError:
     return EngineError(tr("DESTINATION: “{place}” was made meanwhile: nothing was written.", place=place))
+
+
+def _in_part(place: object) -> OutcomeUnknown:
+    return OutcomeUnknown(
+        tr(
+            "DESTINATION: “{place}” may hold a part of the release, which nobody is to use: remove it, unless somebody "
+            "else has made it just now.",
+            place=place,
+        )
+    )
 
 
 def _no_folder(place: object) -> InputError:

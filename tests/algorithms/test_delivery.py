@@ -13,7 +13,15 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from qgis.core import QgsProcessingException, QgsProcessingOutputLayerDefinition, QgsProject, QgsVectorLayer
+from qgis.core import (
+    QgsApplication,
+    QgsProcessingContext,
+    QgsProcessingException,
+    QgsProcessingFeedback,
+    QgsProcessingOutputLayerDefinition,
+    QgsProject,
+    QgsVectorLayer,
+)
 
 from vbas.algorithms.layers.delivery import databases, leftovers, writing
 from vbas.algorithms.layers.delivery import places as delivery
@@ -537,6 +545,20 @@ def test_a_database_that_could_not_be_made_is_not_said_to_hold_anything(anonymiz
     with pytest.raises(QgsProcessingException, match="it cannot be made") as error:
         anonymize(RELEASED_RECORDS=f"ogr:dbname='{tmp_path / 'new.gpkg'}' table=\"released\"")
     assert not [one for one in error.value.said if "may still be" in one]
+
+
+def test_a_fault_after_all_is_in_its_place_is_not_said_to_have_written_nothing(provider, grid, tmp_path, monkeypatch):
+    def fault(self):
+        raise RuntimeError
+
+    monkeypatch.setattr(FilePlace, "forget", fault)
+    (areas, records), out = grid, tmp_path / "released.csv"
+    found = QgsApplication.processingRegistry().algorithmById("vbas:anonymize").create()
+    given = {"REGIONS": areas, "REGION_ID": "da", "RECORDS": records, "RECORD_REGION": "home"}
+    given |= {"QUASI_IDENTIFIERS": ["sex"], "RELEASED_RECORDS": str(out)}
+    with pytest.raises(QgsProcessingException, match="when the outputs were in their place"):
+        found.run(given, QgsProcessingContext(), QgsProcessingFeedback(False), {}, False)
+    assert out.exists()
 
 
 def test_tables_to_be_loaded_are_announced_under_their_names(anonymize, grid, tmp_path):

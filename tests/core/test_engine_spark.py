@@ -362,6 +362,21 @@ def test_a_last_step_that_was_done_is_never_said_not_to_be(spark, folder, tmp_pa
     assert left(tmp_path) == ["out"]
 
 
+def test_a_folder_that_may_be_there_in_part_is_said(spark, folder, tmp_path, monkeypatch):
+    """Stores of objects copy where others rename."""
+    there, seen = spark_places.FolderThere.there, []
+
+    def begun(*given):
+        (tmp_path / "out").mkdir()
+        (tmp_path / "out" / "part").write_text("rows")
+        monkeypatch.setattr(spark_places.FolderThere, "there", lambda self: (seen or seen.append(1)) and there(self))
+
+    monkeypatch.setattr(releasing, "_check_agreement", begun)
+    with pytest.raises(OutcomeUnknown, match=r"out” may hold a part of the release, .*: remove it"):
+        run(spark.driver, folder, tmp_path / "out", FEW)
+    assert left(tmp_path) == ["out"]
+
+
 def test_a_folder_that_cannot_be_removed_is_named(spark, folder, tmp_path, monkeypatch):
     """That of a cluster that writes as another user, whose files this one cannot remove."""
 
