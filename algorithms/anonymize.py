@@ -15,8 +15,9 @@ from .form.editions import release_edition
 from .form.effective import GIVEN, Counts
 from .form.form import Form
 from .form.generalising import COUNTS as GENERALISING
+from .form.guarantees import PROTECTION, k_parameter
 from .form.lost import counts_with_costs
-from .form.records import PROTECTION, k_parameter, record_parameters, released_fields
+from .form.records import record_parameters, released_fields
 from .form.release import released_records, ties
 from .layers.given import Given
 from .nested import coarser

@@ -13,7 +13,8 @@ from .form.areas import area_parameters
 from .form.base import VbasAlgorithm
 from .form.effective import GIVEN, Counts
 from .form.form import Form
-from .form.records import k_parameter, record_parameters, unmatched
+from .form.guarantees import k_parameter
+from .form.records import record_parameters, unmatched
 
 
 class Compare(VbasAlgorithm):

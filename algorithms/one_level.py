@@ -14,8 +14,9 @@ from .form.conclusion import conclude
 from .form.editions import add_release_edition, ground_of, people_in
 from .form.form import Form
 from .form.generalising import coarser_of
+from .form.guarantees import terms_of
 from .form.lost import lost
-from .form.records import populated, records_of, terms_of
+from .form.records import populated, records_of
 from .form.release import release_table, released
 from .form.running import running_of
 from .nested.release import numbers

@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 import numpy as np
-from osgeo import ogr, osr
 
 from vbas.core.areas import Areas, make_areas
 
@@ -35,9 +34,14 @@ def problem_with(parts: list[str]) -> str:
 
 def canada(part: str) -> Areas:
     """The DAs of a part of Canada as points in EPSG:3347, population 1 each (Statistics Canada)."""
+    from osgeo import ogr, osr  # where there is no GDAL, it is still known where the data are
+
     source = ogr.Open(str(DATA / "canada_da_points.gpkg"))
     layer = source.GetLayer(0)
-    to_lambert = osr.CoordinateTransformation(layer.GetSpatialRef(), _crs(3347))
+    lambert = osr.SpatialReference()
+    lambert.ImportFromEPSG(3347)
+    lambert.SetAxisMappingStrategy(osr.OAMS_TRADITIONAL_GIS_ORDER)
+    to_lambert = osr.CoordinateTransformation(layer.GetSpatialRef(), lambert)
     identifiers, points = [], []
     for feature in layer:
         identifier = str(feature.GetField("DAUID"))
@@ -47,10 +51,3 @@ def canada(part: str) -> Areas:
             identifiers.append(identifier)
             points.append(geometry.GetPoint_2D(0))
     return make_areas(identifiers, np.array(points))
-
-
-def _crs(code: int) -> osr.SpatialReference:
-    crs = osr.SpatialReference()
-    crs.ImportFromEPSG(code)
-    crs.SetAxisMappingStrategy(osr.OAMS_TRADITIONAL_GIS_ORDER)
-    return crs

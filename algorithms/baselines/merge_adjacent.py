@@ -15,7 +15,8 @@ from ..form.base import VbasAlgorithm
 from ..form.effective import NOT_GIVEN, Counts
 from ..form.form import Form
 from ..form.generalising import counts_where
-from ..form.records import counted_records, k_parameter, populated, records_of, unmatched
+from ..form.guarantees import k_parameter
+from ..form.records import counted_records, populated, records_of, unmatched
 from ..layers.feedback import READ
 from ..privacy.dependence import crosswalk_sentence
 from . import settings

@@ -168,6 +168,12 @@ def search() -> Iterable[QgsProcessingParameterDefinition]:
         1,
         advanced=True,
     )
+    yield from _fine_tuning()
+    yield from _empty_in_a_year()
+
+
+def _fine_tuning() -> Iterable[QgsProcessingParameterDefinition]:
+    """ATTEMPTS, REGROUPINGS, CHUNK_CELLS: how much work an approach takes upon itself."""
     yield whole(
         "ATTEMPTS",
         tr("Attempts (random growth)"),
@@ -195,6 +201,10 @@ def search() -> Iterable[QgsProcessingParameterDefinition]:
         0,
         advanced=True,
     )
+
+
+def _empty_in_a_year() -> Iterable[QgsProcessingParameterDefinition]:
+    """NEWLY_BUILT, EMPTY_YEARS: what becomes of cells and groups in which nobody lives in some year."""
     yield yes(
         "NEWLY_BUILT",
         tr("Newly built cells first (random growth)"),

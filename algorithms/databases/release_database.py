@@ -13,7 +13,8 @@ from ..form.effective import GIVEN, Counts
 from ..form.form import Form
 from ..form.generalising import COUNTS as GENERALISING
 from ..form.generalising import generalising_parameters
-from ..form.records import PROTECTION, k_parameter, protection_settings, published_margins, unmatched
+from ..form.guarantees import PROTECTION, k_parameter, protection_settings
+from ..form.records import published_margins, unmatched
 from ..form.release import ties
 from ..layers.given import Given
 from ..nested.coarser import levels_coarser, with_levels_coarser

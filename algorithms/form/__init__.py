@@ -1,1 +1,1 @@
-"""What the forms share: one run, its nouns (areas, records, approaches, regions, release) declared and read."""
+"""One run, and its nouns (areas, records, guarantees, approaches, regions, release) declared and read for all forms."""

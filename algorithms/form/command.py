@@ -17,7 +17,7 @@ from qgis.core import (
 
 from ...core.language import tr
 from ..layers.given import Given
-from ..layers.reading.checked_source import layer_file
+from ..layers.reading.layer_file import layer_file
 from .understanding import LAYERS, is_blank
 
 # password='…', password=… and user:…@host

@@ -13,7 +13,8 @@ from ...core.progress import Progress
 from ..layers.delivery.outputs import Outputs
 from ..layers.feedback import READ, check_cancelled, progress_of
 from ..layers.given import Given
-from ..layers.reading.checked_source import CheckedSource, checked_source, layer_file, state_of
+from ..layers.reading.checked_source import CheckedSource, checked_source
+from ..layers.reading.layer_file import layer_file, state_of
 from .effective import Effective
 from .refusals import no_layer
 from .understanding import is_blank

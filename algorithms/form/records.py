@@ -7,11 +7,10 @@ from collections.abc import Collection, Iterable
 import numpy as np
 from qgis.core import QgsField, QgsProcessingParameterDefinition
 
-from ...core.anonymity import DEFAULT_K, SMALLEST_K
+from ...core.anonymity import SMALLEST_K
 from ...core.areas import Areas
 from ...core.errors import InputError
 from ...core.language import tr
-from ...core.privacy.requirement import Requirement
 from ...core.profile import Profile, profile_records
 from ...core.records.matching import (
     STOP,
@@ -20,10 +19,8 @@ from ...core.records.matching import (
     Records,
     match_areas,
     match_records,
-    requirement_of,
 )
 from ...core.records.table import MEMBER_FIELDS, RecordTable, check_table
-from ...core.suppression import Terms
 from ..compat import field as make_field
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.records import read_area_counts, read_records
@@ -31,7 +28,8 @@ from ..layers.shapes.areas import AreaLayer
 from .effective import GIVEN, Counts
 from .form import Form
 from .generalising import generalised, generalising_parameters
-from .parameters import choice, field, number, source, text, whole
+from .guarantees import protection_parameters
+from .parameters import choice, field, source, text
 
 
 def record_parameters() -> Iterable[QgsProcessingParameterDefinition]:
@@ -114,20 +112,6 @@ def record_count(numeric: bool, more: str = "") -> QgsProcessingParameterDefinit
     return field("RECORD_COUNT", label, "RECORDS", text, numeric, optional=True, advanced=True)
 
 
-def k_parameter() -> QgsProcessingParameterDefinition:
-    """K."""
-    return whole(
-        "K",
-        tr("k: smallest class allowed"),
-        DEFAULT_K,
-        tr(
-            "Every released record shares its region and quasi-identifiers with at least k - 1 others; records that "
-            "cannot are suppressed. Your law or policy sets it; 5 is common, 10 or 20 where data are sensitive."
-        ),
-        SMALLEST_K,
-    )
-
-
 def keep_fields() -> QgsProcessingParameterDefinition:
     """KEEP_FIELDS."""
     return field(
@@ -183,67 +167,6 @@ def unmatched() -> QgsProcessingParameterDefinition:
         ),
         advanced=True,
     )
-
-
-def protection_parameters() -> Iterable[QgsProcessingParameterDefinition]:
-    """PERSON_ID, HOUSEHOLD_ID, SENSITIVE, L_DIVERSITY, MAX_SHARE."""
-    yield field(
-        "PERSON_ID",
-        tr("Several rows per person: identifier of the person"),
-        "RECORDS",
-        tr("Where a person has several rows, such as visits: k counts persons then, not rows. It is never released."),
-        optional=True,
-        advanced=True,
-    )
-    yield field(
-        "HOUSEHOLD_ID",
-        tr("Households known as one: identifier of the household"),
-        "RECORDS",
-        tr("Where a whole household would be recognised as one: k counts households too. It is never released."),
-        optional=True,
-        advanced=True,
-    )
-    yield field(
-        "SENSITIVE",
-        tr("Sensitive data: fields that no class may have in common"),
-        "RECORDS",
-        tr(
-            "Fields such as a diagnosis that a class must not have in common. They are released like further "
-            "fields; the report says how many classes have one value, and the two settings below can ask for "
-            "more."
-        ),
-        several=True,
-        optional=True,
-        advanced=True,
-    )
-    yield from protection_settings()
-
-
-def protection_settings() -> Iterable[QgsProcessingParameterDefinition]:
-    """L_DIVERSITY, MAX_SHARE."""
-    distinct = tr(
-        "The different values of every sensitive field that each class must have; 1 asks for nothing (l-diversity)."
-    )
-    yield whole("L_DIVERSITY", tr("Sensitive data: least number of different values"), 1, distinct, 1, advanced=True)
-    share = tr("The largest share of a class that may have the same sensitive value, per cent; 100 asks for nothing.")
-    yield number(
-        "MAX_SHARE", tr("Sensitive data: largest share of one value, %"), 100.0, share, 0.0, 100.0, advanced=True
-    )
-
-
-# Where the settings of sensitive fields count.
-PROTECTION: Counts = {name: [{"SENSITIVE": GIVEN}] for name in ("L_DIVERSITY", "MAX_SHARE")}
-
-
-def required_of(form: Form, records: Records) -> Requirement:
-    """What the form asks of every class of these records."""
-    return requirement_of(records, form.whole("K"), form.whole("L_DIVERSITY"), form.number("MAX_SHARE"))
-
-
-def terms_of(form: Form, records: Records) -> Terms:
-    """What the form asks of a release of these records, for searches that count what one would suppress."""
-    requirement = required_of(form, records) if form.has("PERSON_ID") else None
-    return Terms(form.whole("K"), requirement, records.n_unmatched)
 
 
 def table_of(form: Form) -> RecordTable:

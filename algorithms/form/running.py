@@ -16,7 +16,8 @@ from qgis.core import Qgis, QgsVectorLayer
 
 from ...core.language import tr
 from ...core.report.running import InputUsed, Running
-from ..layers.reading.checked_source import CheckedSource, layer_file
+from ..layers.reading.checked_source import CheckedSource
+from ..layers.reading.layer_file import layer_file
 from ..named import version
 from .command import command_of, without_password
 from .form import Form

@@ -34,8 +34,8 @@ from ..form.effective import GIVEN, Counts
 from ..form.form import Form
 from ..form.generalising import COUNTS as GENERALISING
 from ..form.generalising import coarser_of, level_in, rows_of_two
+from ..form.guarantees import required_of
 from ..form.parameters import described
-from ..form.records import required_of
 from ..form.regions import levels_of_crosswalk
 from ..form.release import protected_by
 from .levels import NESTED

@@ -13,7 +13,8 @@ from ..form import parameters as shared
 from ..form import regions
 from ..form.base import VbasAlgorithm
 from ..form.form import Form
-from ..form.records import k_parameter, record_count
+from ..form.guarantees import k_parameter
+from ..form.records import record_count
 from ..form.release import rows_table
 from ..layers.reading.crosswalks import LEVEL, NUMBER
 from ..layers.tables import FOR_RELEASE

@@ -12,7 +12,8 @@ from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, NOT_GIVEN, Counts
 from ..form.form import Form
 from ..form.generalising import counts_where
-from ..form.records import counted_records, k_parameter, unmatched
+from ..form.guarantees import k_parameter
+from ..form.records import counted_records, unmatched
 from . import levels as nested
 from . import outputs
 

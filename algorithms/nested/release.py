@@ -28,8 +28,9 @@ from ..form.areas import areas_of
 from ..form.conclusion import conclude
 from ..form.editions import add_release_edition, ground_of, people_in
 from ..form.form import Form
+from ..form.guarantees import required_of, terms_of
 from ..form.lost import say_who_is_lost
-from ..form.records import populated, records_of, required_of, terms_of
+from ..form.records import populated, records_of
 from ..form.release import release_table, released
 from ..form.running import running_of
 from ..layers.shapes.areas import AreaLayer

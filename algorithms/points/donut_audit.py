@@ -7,7 +7,7 @@ import numpy as np
 from ...core.language import as_data, tr
 from ...core.masking.audit import Masker, audit, numbers_of, smallest_k_inner
 from ...core.masking.placing import own_areas
-from ...core.report.donut import audit_report
+from ...core.report.masking_audit import audit_report
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, Counts

@@ -17,7 +17,7 @@ from ...core.masking.utility import Utility, utility
 from ...core.plain_text import plain_text
 from ...core.progress import Progress
 from ...core.records.columns import Column
-from ...core.report.donut import Anonymity, masking_report
+from ...core.report.masking import Anonymity, masking_report
 from ...core.report.running import Running
 from ..form.form import Form
 from ..form.parameters import POINTS, described, field, report, sink, whole

@@ -12,7 +12,8 @@ from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, Counts
 from ..form.form import Form
-from ..form.records import PROTECTION, k_parameter, protection_parameters, record_count
+from ..form.guarantees import PROTECTION, k_parameter, protection_parameters
+from ..form.records import record_count
 from ..form.running import running_of
 from ..layers.tables import INTERNAL
 from .checked import check_table_of, columns_of

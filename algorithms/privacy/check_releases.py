@@ -13,7 +13,7 @@ from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, NOT_GIVEN, Counts
 from ..form.form import Form
 from ..form.generalising import relating_parameters
-from ..form.records import k_parameter
+from ..form.guarantees import k_parameter
 from ..form.running import running_of
 from ..layers.tables import INTERNAL
 from .relating import comparable

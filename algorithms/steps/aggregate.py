@@ -13,7 +13,8 @@ from ..form.base import VbasAlgorithm
 from ..form.effective import Condition, Counts
 from ..form.form import Form
 from ..form.generalising import counts_where
-from ..form.records import COUNTED_RECORDS, counted_records, k_parameter, unmatched
+from ..form.guarantees import k_parameter
+from ..form.records import COUNTED_RECORDS, counted_records, unmatched
 from .joining import exchange_parameters, joined, joined_by_classes
 
 

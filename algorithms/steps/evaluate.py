@@ -16,17 +16,9 @@ from ..form.effective import Counts
 from ..form.form import Form
 from ..form.generalising import COUNTS as GENERALISING
 from ..form.generalising import coarser_of
+from ..form.guarantees import PROTECTION, k_parameter, protection_parameters, terms_of
 from ..form.lost import counts_with_costs, lost
-from ..form.records import (
-    PROTECTION,
-    k_parameter,
-    populated,
-    protection_parameters,
-    record_parameters,
-    records_of,
-    terms_of,
-    unmatched,
-)
+from ..form.records import populated, record_parameters, records_of, unmatched
 from ..form.running import running_of
 from ..layers.reading.crosswalks import read_numbered_sites
 from ..nested.levels import loss

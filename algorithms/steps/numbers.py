@@ -13,14 +13,8 @@ from ..form import parameters as shared
 from ..form.areas import area_parameters, areas_of, with_neighbours
 from ..form.effective import Condition, Counts
 from ..form.form import Form
-from ..form.records import (
-    PROTECTION,
-    populated,
-    profile_of,
-    protection_parameters,
-    records_of,
-    terms_of,
-)
+from ..form.guarantees import PROTECTION, protection_parameters, terms_of
+from ..form.records import populated, profile_of, records_of
 
 TRYING = tuple(name for name, approach in APPROACHES.items() if approach.tries)
 

@@ -14,7 +14,8 @@ from ..form.editions import add_release_edition, people_in, release_edition
 from ..form.effective import Counts
 from ..form.form import Form
 from ..form.generalising import COUNTS as GENERALISING
-from ..form.records import PROTECTION, k_parameter, record_parameters, records_of, released_fields, required_of
+from ..form.guarantees import PROTECTION, k_parameter, required_of
+from ..form.records import record_parameters, records_of, released_fields
 from ..form.release import release_table, released, released_records, ties
 from ..nested.coarser import asks_for_coarser, levels_coarser, with_levels_coarser
 from ..nested.levels import loss

@@ -14,7 +14,8 @@ from ..form.base import VbasAlgorithm
 from ..form.effective import Counts
 from ..form.form import Form
 from ..form.generalising import COUNTS as GENERALISING
-from ..form.records import k_parameter, populated, record_parameters, records_of, unmatched
+from ..form.guarantees import k_parameter
+from ..form.records import populated, record_parameters, records_of, unmatched
 
 
 class SiteLocation(VbasAlgorithm):

@@ -9,7 +9,8 @@ from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, Counts
 from ..form.form import Form
 from ..form.generalising import COUNTS as GENERALISING
-from ..form.records import k_parameter, record_parameters, unmatched
+from ..form.guarantees import k_parameter
+from ..form.records import record_parameters, unmatched
 from .numbers import budget_counts, budget_parameters, published_number, tried_number, tries
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import glob
 import os
-import re
 import secrets
 import shutil
 import tempfile
@@ -24,20 +22,18 @@ import sqlglot.expressions as sge
 from ..errors import InputError
 from ..formulas import RUNS, refuse_formulas
 from ..free_names import give_free_name
-from ..language import one_of, tr
+from ..language import tr
 from ..progress import Progress
 from .addresses import DATABASES, Address
 from .dictionaries import kept_dictionary
+from .duckdb_failures import without_values
+from .duckdb_files import ending, file_state, files_named, free_place
 from .engine import Arrow, EngineError, Expression, arrow_table, in_background, left_behind
 
 ROWS = 250_000  # of a batch
 LONGEST_LINE = 64 * 2**20  # bytes of a row of a CSV file
-WRITTEN = (".parquet", ".csv")
 # What these types hold is written in one way only where it is equal; all else is compared as text.
 PLAIN = ("BOOLEAN", "DATE", "TIMESTAMP", "DECIMAL", "UUID")
-SAID_AS_IT_IS = ("IO Error", "Out of Memory Error", "Catalog Error")
-OF_VALUES = ("Conversion Error", "Invalid Input Error")
-KEPT_BACK = ("out of memory", "no space left", "no files found", "does not exist", "permission denied", "cannot open")
 
 
 def open_engine(address: Address, table: str, schema: str, memory: int, progress: Progress) -> DuckDb:
@@ -52,7 +48,7 @@ class DuckDb:
     decodes = True
 
     def __init__(self, address: Address, table: str, schema: str, memory: int, progress: Progress) -> None:
-        self._states = _files(address.place)
+        self._states = files_named(address.place)
         self._files = list(self._states)
         self._is_database = address.place.lower().endswith(DATABASES)
         self._progress = progress
@@ -87,7 +83,7 @@ class DuckDb:
 
     def check_free(self, destination: str) -> None:
         """See `Engine`."""
-        _free(destination)
+        free_place(destination)
 
     def source(self, names: Mapping[str, str]) -> Expression:
         """See `Engine`."""
@@ -128,7 +124,7 @@ class DuckDb:
 
     def stage(self, expression: Expression, destination: str, dictionaries: Mapping[str, Expression]) -> Expression:
         """See `Engine`."""
-        self._final = _free(destination)
+        self._final = free_place(destination)
         self._staged = self._final.with_name(f".vbas-{secrets.token_hex(8)}{self._final.suffix.lower()}")
         rows = self._connection.sql(ibis.to_sql(expression, dialect="duckdb"))
         rows = rows.project(*(self._decoded(name, dictionaries.get(name)) for name in rows.columns))
@@ -156,7 +152,7 @@ class DuckDb:
     def unchanged(self) -> None:
         """See `Engine`."""
         try:
-            now = {path: _state(path) for path in self._files}
+            now = {path: file_state(path) for path in self._files}
         except OSError:
             now = {}
         if now != self._states:
@@ -203,7 +199,7 @@ class DuckDb:
     def _read(self, *files: Path) -> Any:
         """Files as a relation; values of CSV files are the text that they are, an empty quoted one included."""
         paths = [str(path) for path in files]
-        if _ending(files[0]) in (".parquet", ".pq"):
+        if ending(files[0]) in (".parquet", ".pq"):
             return self._connection.read_parquet(paths)
         return self._connection.read_csv(
             paths,
@@ -257,88 +253,11 @@ class DuckDb:
         try:
             return in_background(call, self._progress, self._interrupt)
         except (duckdb.Error, OSError) as error:  # rows that come as Arrow raise the latter
-            raise EngineError(_sentence(error)) from None
+            raise EngineError(without_values(error)) from None
 
     def _interrupt(self) -> None:
         if self._connection is not None:
             self._connection.interrupt()
-
-
-def _free(destination: str) -> Path:
-    """The place of a release that is not there yet. Raises InputError."""
-    final = Path(destination).absolute()
-    if final.suffix.lower() not in WRITTEN:
-        raise InputError(
-            tr(
-                "DESTINATION “{destination}” does not end in {written}, which is what is written.",
-                destination=destination,
-                written=one_of(WRITTEN),
-            )
-        )
-    if final.exists() or final.is_symlink():
-        raise InputError(
-            tr("DESTINATION: “{final}” is there already: choose a new name, or remove it first.", final=final)
-        )
-    if not final.parent.is_dir():
-        raise InputError(
-            tr(
-                "DESTINATION: there is no folder “{parent}”: make it first or choose another place.",
-                parent=final.parent,
-            )
-        )
-    return final
-
-
-def _sentence(error: Exception) -> str:
-    """What DuckDB says, where that holds no values; else the kind of error."""
-    first = str(error).strip().split("\n")[0]
-    inner = re.search(r'"exception_message":"((?:[^"\\]|\\.)*)"', first)
-    first = f"IO Error: {inner[1]}".replace('\\"', '"') if inner else first
-    kind = first.partition(":")[0] if ":" in first[:40] else type(error).__name__
-    said = any(word in first.lower() for word in KEPT_BACK)
-    if kind in SAID_AS_IT_IS or (said and kind not in OF_VALUES):
-        return tr("DuckDB: {first}: nothing was written.", first=first.rstrip(". "))
-    return tr(
-        "CONNECTION: DuckDB cannot work with the table ({kind}): nothing was written. Look for values that are not of "
-        "their field's kind, and in a CSV file for line breaks in the names of fields.",
-        kind=kind.removesuffix(" Error"),
-    )
-
-
-def _files(place: str) -> dict[Path, tuple[int, int, int]]:
-    """The files that a path, a folder or a pattern names, and what each is like now."""
-    pattern = place if "*" in place else glob.escape(place)
-    if Path(place).is_dir():
-        pattern += "/**/*.parquet"
-    # Hidden ones are left out, and a folder that is removed meanwhile is not missed.
-    found = {}
-    for path in sorted(Path(one) for one in glob.glob(pattern, recursive=True)):  # noqa: PTH207
-        with suppress(OSError):
-            if path.is_file():
-                found[path] = _state(path)
-    if not found:
-        raise InputError(
-            tr("CONNECTION: there is no file “{place}”, or nothing in that folder: correct the path.", place=place)
-        )
-    endings = {_ending(one) for one in found}
-    if len(endings) > 1:
-        raise InputError(
-            tr(
-                "CONNECTION: “{place}” names files of several kinds ({endings}): name one.",
-                place=place,
-                endings=", ".join(sorted(endings)),
-            )
-        )
-    return found
-
-
-def _ending(path: Path) -> str:
-    return path.suffix.lower() if path.suffix.lower() != ".gz" else "".join(path.suffixes[-2:]).lower()
-
-
-def _state(path: Path) -> tuple[int, int, int]:
-    found = path.stat()
-    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _reader(relation: Any) -> Any:

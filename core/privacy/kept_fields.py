@@ -16,16 +16,22 @@ from ..language import tr
 from ..plan import SUPPRESSED, Plan, area_of_cells
 from ..records.columns import Column
 from ..records.matching import Records
+from .association import (
+    PINNED,
+    agreement_of,
+    area_bits,
+    areas_in,
+    best_prefix,
+    gain,
+    group_sizes,
+    pinned_share,
+    refined_identifier,
+    regained_identifier,
+)
 
 ROWS_LOOKED_AT = 1_000_000  # of a larger release, whole classes drawn at random until there are as many
-ROWS_FOR_PREFIXES = 100_000
-FEWEST_ROWS, FEWEST_PAIRS = 100, 50  # below, a share says nothing
-FEWEST_DIFFERING = 10  # pairs that would differ by chance, below which it says nothing that they do not
-PINNED = 0.8  # rows of one value that lie in one area, as a share of pairs, from which the field stands for the area
+FEWEST_ROWS = 100  # below, a share says nothing
 UNIQUE = 0.5  # rows with a value of their own, as a share, from which the field stands for the person
-DETERMINED = 0.999  # pairs of equal values that share a quasi-identifier, from which the field is a finer one
-LONGEST_PREFIX = 12
-TELLS = 0.1  # of what is given up, the share that a field gives back, from which it is warned of
 NOT_COARSENED: Mapping[str, tuple[np.ndarray, np.ndarray]] = {}
 
 
@@ -77,7 +83,7 @@ class KeptField:
                 stands=stands,
                 same_area=self._same_area,
             )
-        if self.regains and _gain(self.coarse_base, self.regained) >= PINNED:
+        if self.regains and gain(self.coarse_base, self.regained) >= PINNED:
             return tr(
                 "KEEP_FIELDS: “{name}” gives back what coarser values take: {same_original}. Take it out.",
                 name=self.name,
@@ -265,26 +271,26 @@ def _examine(
     value = column.codes[there].astype(np.int64)
     label, region, area = label[there], region[there], area[there]
     times = np.bincount(value, minlength=len(column.categories))
-    groups = _sizes(label, value)
+    groups = group_sizes(label, value)
     # Where a region is one area, there is nothing more to learn of it.
-    several = np.flatnonzero(_areas_in(region, area)[region] > 1) if len(area) else there[:0]
-    base = _agreement(region[several], area[several])
-    agreement, prefix = _agreement(region[several], area[several], value[several]), 0
+    several = np.flatnonzero(areas_in(region, area)[region] > 1) if len(area) else there[:0]
+    base = agreement_of(region[several], area[several])
+    agreement, prefix = agreement_of(region[several], area[several], value[several]), 0
     if agreement is None or agreement < PINNED:
-        prefix, by_prefix = _best_prefix(column.categories, value[several], region[several], area[several])
+        prefix, by_prefix = best_prefix(column.categories, value[several], region[several], area[several])
         agreement = by_prefix if prefix else agreement
-    refines = _refined(value, {quasi: codes[there] for quasi, codes in quasi_identifiers.items()})
+    refines = refined_identifier(value, {quasi: codes[there] for quasi, codes in quasi_identifiers.items()})
     coarse = {one: (coarser[there], original[there]) for one, (coarser, original) in coarsened.items()}
-    regains, coarse_base, regained = _regained(value, coarse)
+    regains, coarse_base, regained = regained_identifier(value, coarse)
     return KeptField(
         name=name,
         k=k,
         values=int((times > 0).sum()),
         rows=len(value),
         unique=float((times == 1).sum() / max(len(value), 1)),
-        bits_before=_area_bits(region, area),
-        bits_left=_area_bits(region, area, value),
-        pinned=_pinned(region, area, value),
+        bits_before=area_bits(region, area),
+        bits_left=area_bits(region, area, value),
+        pinned=pinned_share(region, area, value),
         below_k=int(groups[groups < k].sum()),
         alone=int((groups == 1).sum()),
         refines=refines,
@@ -295,102 +301,3 @@ def _examine(
         coarse_base=coarse_base,
         regained=regained,
     )
-
-
-def _sizes(*codes: np.ndarray) -> np.ndarray:
-    """The sizes of the groups of rows that share all codes."""
-    return np.unique(_key(codes), return_counts=True)[1]
-
-
-def _key(codes: Sequence[np.ndarray]) -> np.ndarray:
-    """A number for each combination of codes, (r,) int64."""
-    key, reach = codes[0].astype(np.int64), int(codes[0].max(initial=0)) + 1
-    for column in codes[1:]:
-        size = int(column.max(initial=0)) + 1
-        if reach > np.iinfo(np.int64).max // size:
-            unique, key = np.unique(key, return_inverse=True)
-            reach, key = len(unique), key.reshape(-1)
-        key, reach = key * size + column, reach * size
-    return key
-
-
-def _agreement(region: np.ndarray, area: np.ndarray, value: np.ndarray | None = None) -> float | None:
-    """Of the pairs of rows in one region (that share a value), the share in one area; None for too few pairs."""
-    within = (region,) if value is None else (region, value)
-    all_pairs, same = (float((sizes * (sizes - 1.0)).sum()) for sizes in (_sizes(*within), _sizes(*within, area)))
-    return same / all_pairs if all_pairs >= 2 * FEWEST_PAIRS else None
-
-
-def _area_bits(region: np.ndarray, area: np.ndarray, value: np.ndarray | None = None) -> float:
-    """The conditional entropy of the area, given the region (and the value), bits per row."""
-    within = (region,) if value is None else (region, value)
-    whole, parts = _sizes(*within).astype(float), _sizes(*within, area).astype(float)
-    n = max(parts.sum(), 1.0)
-    return float(((whole * np.log2(whole)).sum() - (parts * np.log2(parts)).sum()) / n)
-
-
-def _pinned(region: np.ndarray, area: np.ndarray, value: np.ndarray) -> float:
-    """The share of rows whose value, in a region of several areas, occurs in one area only, and more than once."""
-    if not len(area):
-        return 0.0
-    _, group, sizes = np.unique(_key((region, value)), return_inverse=True, return_counts=True)
-    group = group.reshape(-1)
-    once = (_areas_in(group, area)[group] == 1) & (sizes[group] > 1)
-    return float((once & (_areas_in(region, area)[region] > 1)).mean())
-
-
-def _areas_in(group: np.ndarray, area: np.ndarray) -> np.ndarray:
-    """The number of different areas in each group."""
-    n_areas = int(area.max()) + 1
-    return np.bincount(np.unique(group.astype(np.int64) * n_areas + area) // n_areas)
-
-
-def _best_prefix(categories: np.ndarray, value: np.ndarray, region: np.ndarray, area: np.ndarray) -> tuple[int, float]:
-    """The number of leading characters that stand for the area, and their agreement; 0 where none do."""
-    texts = np.array(["" if one is None else str(one) for one in categories], dtype=str)
-    longest = min(LONGEST_PREFIX, texts.dtype.itemsize // 4 - 1)
-    step = max(1, len(value) // ROWS_FOR_PREFIXES)
-    value, region, area = value[::step], region[::step], area[::step]
-    for length in range(longest, 0, -1):
-        codes = np.unique(texts.astype(f"<U{length}"), return_inverse=True)[1].reshape(-1)
-        agreement = _agreement(region, area, codes[value])
-        if agreement is not None and agreement >= PINNED:
-            return length, agreement
-    return 0, 0.0
-
-
-def _refined(value: np.ndarray, quasi_identifiers: Mapping[str, np.ndarray]) -> str:
-    """The quasi-identifier that the value determines while it has more values, empty for none."""
-    sizes = _sizes(value).astype(float)
-    pairs, n_values = float((sizes * (sizes - 1)).sum()), len(sizes)
-    if pairs < 2 * FEWEST_PAIRS:
-        return ""
-    for name, codes in quasi_identifiers.items():
-        same = _sizes(value, codes).astype(float)
-        if 1 < len(np.unique(codes)) < n_values and float((same * (same - 1)).sum()) >= DETERMINED * pairs:
-            return name
-    return ""
-
-
-def _regained(value: np.ndarray, coarsened: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> tuple[str, float, float]:
-    """The coarsened quasi-identifier that the value tells most of, empty for none; and the two shares of pairs.
-
-    coarsened : by name, the codes of what is shown and of the original, (r,)
-    """
-    best, base, regained = "", 0.0, 0.0
-    for name, (shown, original) in coarsened.items():
-        without, with_value = _agreement(shown, original), _agreement(shown, original, value)
-        if without is None or with_value is None:
-            continue
-        sizes = _sizes(shown, value).astype(float)
-        # Where hardly any pair could differ, that none does says nothing.
-        if (sizes * (sizes - 1.0)).sum() / 2 * (1.0 - without) < FEWEST_DIFFERING:
-            continue
-        if _gain(without, with_value) > max(TELLS, _gain(base, regained) if best else 0.0):
-            best, base, regained = name, without, with_value
-    return best, base, regained
-
-
-def _gain(base: float, agreement: float) -> float:
-    """How far a share of pairs goes from its base to all of them, 0 to 1."""
-    return (agreement - base) / (1.0 - base) if base < 1.0 else 0.0

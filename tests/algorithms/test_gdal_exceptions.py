@@ -11,10 +11,10 @@ import pytest
 from osgeo import gdal, ogr
 from qgis.core import QgsProcessingException, QgsVectorLayer
 
-from vbas.algorithms.layers.delivery.destinations import _table_of
 from vbas.algorithms.layers.delivery.formats import _has_the_row
+from vbas.algorithms.layers.delivery.taken import _table_of
 from vbas.algorithms.layers.gdal_errors import raised_by_gdal, told_to_handlers
-from vbas.algorithms.layers.reading.checked_source import LayerFile
+from vbas.algorithms.layers.reading.layer_file import LayerFile
 from vbas.algorithms.layers.reading.records import open_table
 
 from .conftest import make_layer

@@ -14,8 +14,9 @@ from osgeo import gdal, ogr
 from qgis.core import QgsProcessingContext, QgsProcessingException, QgsProject, QgsVectorFileWriter, QgsVectorLayer
 
 from vbas.algorithms.layers.given import Given
-from vbas.algorithms.layers.reading.checked_source import checked_source, errors_of_readers
+from vbas.algorithms.layers.reading.checked_source import checked_source
 from vbas.algorithms.layers.reading.records import _read_features, _read_file, read_columns
+from vbas.algorithms.layers.reading.unreadable import errors_of_readers
 from vbas.core.errors import InputError
 from vbas.core.records.columns import ColumnBuilder, column_from_values
 from vbas.core.records.plain_files import count_dbf, scan_csv

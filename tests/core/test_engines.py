@@ -16,6 +16,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from vbas.core.engines import open_engine, profiling, releasing
+from vbas.core.engines.duckdb_failures import KEPT_BACK, without_values
 from vbas.core.engines.engine import EngineError
 from vbas.core.engines.fields import Filter, RecordFields
 from vbas.core.engines.profiling import count_in_place, match_in_place, requirement_in_place
@@ -449,3 +450,16 @@ def test_what_fails_while_rows_come_is_said_without_values(tmp_path):
     with open_engine(str(path), "people") as engine, pytest.raises(EngineError) as error:
         list(engine.fetch(ibis.table({"sex": "string"}, name="people")))
     assert "Jane" not in str(error.value) and error.value.__cause__ is None
+
+
+@pytest.mark.parametrize("word", KEPT_BACK)
+def test_a_value_that_looks_like_a_problem_is_not_said(word):
+    """DuckDB's own words hold the value that it could not convert."""
+    duckdb = needed("duckdb")
+    secret = f"{word} hunter2"
+    with pytest.raises(duckdb.ConversionException, match="hunter2") as error:
+        duckdb.sql(f"SELECT CAST('{secret}' AS INTEGER)").fetchall()
+    assert "hunter2" not in without_values(error.value) and "Conversion" in without_values(error.value)
+    with pytest.raises(duckdb.IOException) as error:
+        duckdb.sql("SELECT * FROM read_csv('/nowhere/none.csv')").fetchall()
+    assert "/nowhere/none.csv" in without_values(error.value)

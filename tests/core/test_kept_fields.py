@@ -15,7 +15,8 @@ from vbas.core.errors import InputError
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
-from vbas.core.privacy.kept_fields import _regained, examine_kept_fields
+from vbas.core.privacy.association import regained_identifier
+from vbas.core.privacy.kept_fields import examine_kept_fields
 from vbas.core.records.matching import match_records
 from vbas.core.records.table import RecordTable
 from vbas.core.release import apply
@@ -168,8 +169,8 @@ def test_a_field_that_could_hardly_tell_the_finer_value_is_let_pass():
     """One man among 99 women, shown as “*”: that pairs of one ward are of one sex tells nothing of the ward."""
     shown, sex = np.zeros(100, int), (np.arange(100) == 0).astype(int)
     ward = np.arange(100) // 2
-    assert _regained(ward, {"sex": (shown, sex)}) == ("", 0.0, 0.0)
+    assert regained_identifier(ward, {"sex": (shown, sex)}) == ("", 0.0, 0.0)
     # As many men as women: wards of one sex tell it.
     sex = ward % 2
-    name, base, regained = _regained(ward, {"sex": (shown, sex)})
+    name, base, regained = regained_identifier(ward, {"sex": (shown, sex)})
     assert (name, regained) == ("sex", 1.0) and 0.4 < base < 0.6

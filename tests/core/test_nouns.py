@@ -80,3 +80,12 @@ def test_core_needs_no_qgis():
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 20
+
+
+def test_what_the_tests_of_core_begin_with_needs_no_qgis():
+    """As `scripts/test-core` has it: neither QGIS nor GDAL is there."""
+    script = (
+        "import sys; sys.modules.update(dict.fromkeys(('qgis', 'osgeo', 'PyQt5', 'PyQt6')))\nimport vbas.tests.conftest"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

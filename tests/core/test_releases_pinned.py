@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 from hypothesis import given, settings
 
+from vbas.core.releases.chunk import Chunk
 from vbas.core.releases.counts import CELL, DIFFERENCE, HIDDEN
 from vbas.core.releases.pinned import find_pinned
 
@@ -61,3 +64,10 @@ def test_brute_force_finds_the_same_cells(case):
             if count.kind in (DIFFERENCE, HIDDEN) and np.isin(count.joint, joint).all():
                 sums = tables[:, count.cells][:, :, np.isin(joint, count.joint)].sum(axis=(1, 2))
                 assert count.low <= sums.min() <= sums.max() <= count.high
+
+
+def test_what_contradicts_one_joint_class_contradicts_all_that_have_sums_with_it():
+    over = SimpleNamespace(group_of=np.array([7, 4, 4, 7, 9]))
+    chunk = Chunk(over, np.array([1, 3, 2, 4]), [], None, 5, np.array([False, False, False, True]))
+    assert chunk.without(np.array([0])).contradicted.tolist() == [True, False, True, True]
+    assert chunk.contradicted.tolist() == [False, False, False, True]

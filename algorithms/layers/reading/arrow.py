@@ -11,7 +11,7 @@ from ....core.errors import InputError
 from ....core.language import tr
 from ....core.records.columns import Column, ColumnBuilder
 from ..gdal_errors import told_to_handlers
-from .checked_source import errors_of_readers, undecoded
+from .unreadable import errors_of_readers, undecoded
 
 MOST_ROWS = 65_536
 # A batch of text is an array as wide as its longest value.

@@ -18,7 +18,7 @@ from ....core.progress import Progress
 from ....core.records.columns import Column
 from ..gdal_errors import told_to_handlers
 from .arrow import read_arrow
-from .checked_source import count_again
+from .layer_file import count_again
 
 # How the fields are asked for, by the names that QGIS has for their types.
 AS_TEXT, AS_NUMBER, AS_YES_OR_NO = "::text", "::int8", "::int4"

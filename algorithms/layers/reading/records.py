@@ -16,16 +16,11 @@ from ...compat import kind_of, python_value
 from ..feedback import READ, check_cancelled
 from ..gdal_errors import told_to_handlers
 from .arrow import read_arrow
-from .checked_source import (
-    CheckedSource,
-    LayerFile,
-    first_table,
-    held,
-    layer_file,
-    refuse_undecoded,
-)
+from .checked_source import CheckedSource
 from .fields import field_index, number_or_missing
+from .layer_file import LayerFile, first_table, held, layer_file
 from .postgres import read_postgres
+from .unreadable import refuse_undecoded
 
 
 def read_records(

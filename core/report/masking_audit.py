@@ -1,21 +1,18 @@
-"""The reports of donut geomasking: what masking did to the points, and how often it falls short."""
+"""The report of the donut audit: how often masking falls short, ring by ring and area by area."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..arrays import to_list
 from ..language import in_turn, tr
 from ..masking.audit import Audit, SmallestKInner
-from ..masking.candidates import Shortfall
-from ..masking.donut import MASKED, REASONS, Masking
+from ..masking.donut import MASKED, REASONS
 from ..masking.populations import Heterogeneity, rank_correlation
-from ..masking.utility import Utility
 from .page import Report, Section, render
-from .pictures import GREENS, REDS, histogram, lines, region_map
+from .pictures import GREENS, REDS, lines, region_map
 from .running import Running, how_it_was_done
 
 TRIPLE = 3.0  # the paper's advice
@@ -206,151 +203,3 @@ def _not_masked_section(grid: Audit) -> Section:
 
 def _known(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
-
-
-@dataclass(frozen=True, eq=False)
-class Anonymity:
-    """What the N points hide among.
-
-    k_act : (N,) actual anonymity; candidates : (N,) addresses they could have come from; both NaN where not masked;
-    shortfall : how many fall short of K_MIN; these three None where no households were given
-    k_inner : of the ring
-    """
-
-    k_act: np.ndarray | None
-    candidates: np.ndarray | None
-    shortfall: Shortfall | None
-    k_inner: float
-
-
-def masking_report(
-    masking: Masking,
-    hidden: Anonymity,
-    pattern: Utility | None,
-    not_masked: str,
-    notes: Sequence[str],
-    running: Running,
-) -> str:
-    """The page as HTML.
-
-    pattern : None for too few points; not_masked : a sentence on the points not masked, or empty; notes : sentences;
-    running : what the run was.
-    """
-    n_masked = int(masking.masked.sum())
-    counts = [(tr(reason), n) for reason, n in masking.counts().items()]
-    sections = [
-        Section(tr("What became of the points"), (), (tr("Outcome"), tr("Points")), counts),
-        *([_anonymity(masking, hidden)] if masking.drawn.any() else []),
-        *([_pattern(pattern)] if pattern is not None else []),
-        *how_it_was_done(notes, running),
-        Section(
-            tr("What masking does not do"),
-            (
-                tr(
-                    "A masked point is hidden among its neighbours only. Fields released with it, a second "
-                    "release of the same points, or the seed of the draws may undo that: release once, keep "
-                    "the seed, look at the fields."
-                ),
-                tr("Points of one home lie at the same masked place: it shows that they live together."),
-            ),
-        ),
-    ]
-    good = n_masked == len(masking.reason) and not (hidden.shortfall is not None and hidden.shortfall.points_below)
-    return render(
-        Report(
-            tr("Donut masking report"), _verdict(masking, hidden, not_masked), good, True, sections, running.date, True
-        )
-    )
-
-
-def _verdict(masking: Masking, hidden: Anonymity, not_masked: str) -> str:
-    """What became of the points, in a few sentences; nothing of a release where most fall short."""
-    short = hidden.shortfall
-    numbers = {"n_masked": int(masking.masked.sum()), "n_reason": len(masking.reason)}
-    most = short is not None and short.most
-    if short is not None and short.held and short.points_below:
-        what = (
-            tr("{n_masked} of {n_reason} points were masked and not held back.", **numbers)
-            if most
-            else tr("{n_masked} of {n_reason} points were masked and not held back and are released.", **numbers)
-        )
-    else:
-        what = (
-            tr("{n_masked} of {n_reason} points were masked.", **numbers)
-            if most
-            else tr("{n_masked} of {n_reason} points were masked and are released.", **numbers)
-        )
-    if short is None:
-        counted = tr("HOUSEHOLDS is not given, so nobody knows from how many addresses each could have come.")
-    else:
-        counted = short.sentence() if short.points else ""
-    return " ".join(filter(None, (what, not_masked, counted)))
-
-
-def _anonymity(masking: Masking, hidden: Anonymity) -> Section:
-    """Estimated and actual anonymity of the masked points, those held back included."""
-    drawn, k_inner, short = masking.drawn, hidden.k_inner, hidden.shortfall
-    measures = {tr("Estimated (k_est), people spread evenly"): (masking.k_est[drawn], k_inner)}
-    texts = [
-        tr("Without households only the estimate is known; it holds where people are spread evenly over their area.")
-    ]
-    if hidden.k_act is not None and hidden.candidates is not None and short is not None:
-        measures[tr("Actual (k_act), households nearer than the displacement")] = (hidden.k_act[drawn], k_inner)
-        measures[tr("Candidate addresses")] = (hidden.candidates[drawn], float(short.k_min))
-        texts = [
-            tr(
-                "{np:.2f} % of the masked points have fewer than "
-                "K_INNER = {k_inner:g} households nearer than they moved, since households are not spread evenly.",
-                np=100.0 * np.mean(hidden.k_act[drawn] < k_inner),
-                k_inner=k_inner,
-            ),
-            tr(
-                "Candidate addresses are those of the same area from which the point could have come: it lies in their "
-                "ring. An outsider who has the addresses guesses among them, so they count, not k_act."
-            ),
-            short.sentence(),
-        ]
-    shares = (0, 1, 5, 25, 50)
-    rows = [
-        (label, *np.percentile(values, shares).tolist(), float(values.mean()))
-        for label, (values, _) in measures.items()
-    ]
-    pictures = [
-        histogram(np.minimum(values, np.percentile(values, 99)), label, tr("anonymity"), tr("points"), mark=mark)
-        for label, (values, mark) in measures.items()
-    ]
-    header = (tr("Anonymity"), tr("Smallest"), "1 %", "5 %", "25 %", tr("Median"), tr("Mean"))
-    return Section(tr("Anonymity"), texts, header, rows, pictures)
-
-
-def _pattern(pattern: Utility) -> Section:
-    """The pattern before and after."""
-    rows = [
-        (tr("Mean distance to the nearest point, m"), pattern.neighbour_before, pattern.neighbour_after),
-        (tr("The same over that of random points"), pattern.index_before, pattern.index_after),
-    ]
-    texts = (
-        tr(
-            "Points moved by {mean_displacement:.0f} m on average (median {median_displacement:.0f} m); "
-            "{percent_in_own_area:g} % of the masked points lie in their own area.",
-            mean_displacement=pattern.mean_displacement,
-            median_displacement=pattern.median_displacement,
-            percent_in_own_area=pattern.percent_in_own_area,
-        ),
-        tr(
-            "Ripley's K counts the points within a distance of a point: drawn here as L, which is 0 where "
-            "points lie at random and above it where they cluster. Where the two lines part, masking has "
-            "blurred the pattern; where they meet, clusters of that size can still be found."
-        ),
-    )
-    reach = to_list(pattern.distances)
-    curves = {
-        name: (reach, to_list(np.sqrt(k / np.pi) - pattern.distances))
-        for name, k in ((tr("before"), pattern.k_before), (tr("after"), pattern.k_after))
-    }
-    picture = lines(
-        curves, tr("Clustering before and after: L(t) − t"), tr("distance t, metres"), tr("L(t) − t, metres")
-    )
-    return Section(
-        tr("What is left of the pattern"), texts, (tr("Measure"), tr("Before"), tr("After")), rows, (picture,)
-    )

@@ -1,0 +1,75 @@
+"""Files that DuckDB works with: those that records are read from, and the one that a release becomes."""
+
+from __future__ import annotations
+
+import glob
+from contextlib import suppress
+from pathlib import Path
+
+from ..errors import InputError
+from ..language import one_of, tr
+
+WRITTEN = (".parquet", ".csv")
+
+
+def files_named(place: str) -> dict[Path, tuple[int, int, int]]:
+    """The files that a path, a folder or a pattern names, and what each is like now. Raises InputError."""
+    pattern = place if "*" in place else glob.escape(place)
+    if Path(place).is_dir():
+        pattern += "/**/*.parquet"
+    # Hidden ones are left out, and a folder that is removed meanwhile is not missed.
+    found = {}
+    for path in sorted(Path(one) for one in glob.glob(pattern, recursive=True)):  # noqa: PTH207
+        with suppress(OSError):
+            if path.is_file():
+                found[path] = file_state(path)
+    if not found:
+        raise InputError(
+            tr("CONNECTION: there is no file “{place}”, or nothing in that folder: correct the path.", place=place)
+        )
+    endings = {ending(one) for one in found}
+    if len(endings) > 1:
+        raise InputError(
+            tr(
+                "CONNECTION: “{place}” names files of several kinds ({endings}): name one.",
+                place=place,
+                endings=", ".join(sorted(endings)),
+            )
+        )
+    return found
+
+
+def ending(path: Path) -> str:
+    """How the name of a file ends, in small letters; with what comes before .gz."""
+    return path.suffix.lower() if path.suffix.lower() != ".gz" else "".join(path.suffixes[-2:]).lower()
+
+
+def file_state(path: Path) -> tuple[int, int, int]:
+    """Which file this is, how large (bytes) and when written (ns). Raises OSError where it is gone."""
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def free_place(destination: str) -> Path:
+    """The place of a release that is not there yet. Raises InputError."""
+    final = Path(destination).absolute()
+    if final.suffix.lower() not in WRITTEN:
+        raise InputError(
+            tr(
+                "DESTINATION “{destination}” does not end in {written}, which is what is written.",
+                destination=destination,
+                written=one_of(WRITTEN),
+            )
+        )
+    if final.exists() or final.is_symlink():
+        raise InputError(
+            tr("DESTINATION: “{final}” is there already: choose a new name, or remove it first.", final=final)
+        )
+    if not final.parent.is_dir():
+        raise InputError(
+            tr(
+                "DESTINATION: there is no folder “{parent}”: make it first or choose another place.",
+                parent=final.parent,
+            )
+        )
+    return final

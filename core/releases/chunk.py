@@ -1,0 +1,82 @@
+"""Joint classes of an overlay that are looked at together, with all that is known of their people before anything is
+asked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .bounds import Bounds, propagate
+from .counts import Count
+from .overlay import NONE, Overlay, Sums
+
+UNKNOWNS_AT_ONCE = 500_000
+
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """Whole groups of joint classes: u of them, with an unknown for each overlay cell and joint class.
+
+    joint : (u,) which they are; families : their sums; bounds : of the unknowns and the sums; k : counts below it are
+    looked for; contradicted : (u,) bool, of which the releases tell things that fit no people
+    """
+
+    over: Overlay
+    joint: np.ndarray
+    families: list[Sums]
+    bounds: Bounds
+    k: int
+    contradicted: np.ndarray
+
+    @property
+    def n_joint(self) -> int:
+        """Number of joint classes."""
+        return len(self.joint)
+
+    def without(self, wrong: np.ndarray) -> Chunk:
+        """The chunk with these joint classes, positions in it, and all that have sums with them contradicted too."""
+        groups = self.over.group_of[self.joint]
+        return replace(self, contradicted=self.contradicted | np.isin(groups, groups[wrong]))
+
+    def count(
+        self, kind: str, cell: np.ndarray, joint: np.ndarray, low: int, high: int, releases: tuple[int, ...]
+    ) -> Count:
+        """A count of people of some unknowns; cell, joint : of each, the latter as positions in the chunk."""
+        return Count(kind, np.unique(cell).astype(np.int64), self.joint[np.unique(joint)], low, high, releases)
+
+    def releases_of(self, cell: int) -> tuple[int, ...]:
+        """The releases that show the region of an overlay cell."""
+        there = zip(self.families, (self.over.regions[cell] >= 0).tolist())
+        return tuple(sorted({one.release for one, inside in there if inside}))
+
+    def labels_of(self, inner: Sums) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Position, region, and some joint class of the labels of one level of a release that are in this chunk."""
+        release = self.over.releases[inner.release]
+        own = self.over.own_class[inner.release]
+        schema_class = self.over.entries[self.joint, self.over.schema_of[inner.release]]
+        joint_of = np.full(len(release.classes), NONE)
+        there = np.flatnonzero(schema_class >= 0)
+        numbers = own[schema_class[there]]
+        joint_of[numbers[numbers >= 0]] = there[numbers >= 0]
+        here = np.flatnonzero((release.level == inner.level) & (joint_of[release.class_of] >= 0))
+        return here, release.region[here], joint_of[release.class_of[here]]
+
+
+def cut_overlay(over: Overlay, joint: np.ndarray) -> list[np.ndarray]:
+    """Joint classes in stretches of whole groups, and of about UNKNOWNS_AT_ONCE unknowns."""
+    at_once = max(1, UNKNOWNS_AT_ONCE // max(over.n_cells, 1))
+    wanted = np.flatnonzero(np.isin(over.group_of, over.group_of[joint]))
+    group = np.unique(over.group_of[wanted], return_inverse=True)[1].reshape(-1)
+    sizes = np.bincount(group)
+    number = ((np.cumsum(sizes) - sizes) // at_once)[group]
+    return [wanted[number == one] for one in np.unique(number)]
+
+
+def chunk_of(over: Overlay, joint: np.ndarray, k: int) -> Chunk:
+    """Some joint classes, whole groups of them, with the bounds of their people by interval propagation."""
+    families = over.sums(joint)
+    groups = over.group_of[joint]
+    bounds = propagate(families, over.n_cells, groups)
+    return Chunk(over, joint, families, bounds, k, np.isin(groups, groups[bounds.contradicted]))
