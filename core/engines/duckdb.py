@@ -7,7 +7,6 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import reduce
 from operator import or_
 from pathlib import Path
