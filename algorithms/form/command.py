@@ -46,9 +46,14 @@ def command_of(given: Given, inputs: Sequence[str]) -> tuple[str, list[str]]:
     return " \\\n  ".join([f"qgis_process {words[0]}", *words[1:]]), list(dict.fromkeys(caveats))
 
 
+def hide_passwords(text: str) -> str:
+    """A text without the passwords of the addresses in it."""
+    return PASSWORD.sub(lambda found: HIDDEN if found.group(1) else f"{found.group(2)}:…@", text)
+
+
 def without_password(text: str, name: str, caveats: list[str]) -> str:
     """The text of a parameter without the password it may hold, which a report must not show."""
-    hidden = PASSWORD.sub(lambda found: HIDDEN if found.group(1) else f"{found.group(2)}:…@", text)
+    hidden = hide_passwords(text)
     if hidden != text:
         caveats.append(tr("The password in {name} is left out: write it in before you run the command.", name=name))
     return hidden

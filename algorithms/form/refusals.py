@@ -10,6 +10,7 @@ from qgis.core import QgsProcessingAlgorithm, QgsProcessingContext, QgsProcessin
 
 from ...core.language import tr
 from ...core.plain_text import plain_text
+from .command import hide_passwords
 from .understanding import is_blank, with_labels
 
 PACKAGE = Path(__file__).resolve().parents[2]
@@ -45,13 +46,16 @@ def no_layer(name: str, value: object) -> str:
 
 
 def problem_of(algorithm: QgsProcessingAlgorithm, error: Exception) -> str:
-    """What is told the user of an error: one sentence, in the words of the form."""
+    """What is told the user of an error: one sentence, in the words of the form.
+
+    QGIS puts the whole address of a database into what it says.
+    """
     if isinstance(error, MemoryError):
         return tr(
             "There is not enough memory for this table: close other programs, or count the records by area and "
             "class in your database first and give the counts as RECORD_COUNT."
         )
-    return with_labels(algorithm, str(error))
+    return with_labels(algorithm, hide_passwords(str(error)))
 
 
 def fault_of_the_program(error: Exception, in_place: bool, feedback: QgsProcessingFeedback) -> str:

@@ -23,11 +23,12 @@ from ...core.records.sqlite_file import reading
 from ..form.form import Form
 from ..layers.shapes.points import moved_coordinates
 from ..layers.tables import Table
-from ..privacy.register_file import check_register, now, written_entry
+from ..privacy.register_file import Statement, check_register, now, written_entry
 from ..privacy.releases import register_parameter
 from .inputs import MaskingInputs
 
 Placed = tuple[str, np.ndarray, QgsCoordinateReferenceSystem]
+TAKE_OUT = ("DELETE FROM vbas_points WHERE masking = ?", "DELETE FROM vbas_maskings WHERE masking = ?")
 
 
 def register() -> QgsProcessingParameterDefinition:
@@ -60,7 +61,7 @@ def warn_of_earlier(form: Form, case: MaskingInputs) -> None:
 
 
 def keep(form: Form, masked: Table, for_release: bool) -> None:
-    """Add masked points that are for release to the register, once all outputs are in their place."""
+    """Add masked points that are for release to the register, before the outputs have their places."""
     if not form.given("REGISTER"):
         return
     if not for_release:
@@ -70,14 +71,14 @@ def keep(form: Form, masked: Table, for_release: bool) -> None:
         raise InputError(tr("REGISTER: there are no masked points to add."))
     coordinates, crs = shapely.get_coordinates(np.asarray(masked.shapes)), masked.crs.toWkt()
 
-    def write(connection: sqlite3.Connection) -> None:
+    def write(connection: sqlite3.Connection) -> list[Statement]:
         number = connection.execute("SELECT coalesce(max(masking), 0) + 1 FROM vbas_maskings").fetchone()[0]
         connection.execute("INSERT INTO vbas_maskings (masking, time, crs) VALUES (?, ?, ?)", (number, now(), crs))
         rows = ((number, x, y) for x, y in coordinates.tolist())
         connection.executemany("INSERT INTO vbas_points (masking, x, y) VALUES (?, ?, ?)", rows)
+        return [(statement, (number,)) for statement in TAKE_OUT]
 
-    entry = written_entry(Path(form.text("REGISTER")), write)
-    form.outputs.then(entry.finish, entry.close)
+    form.outputs.first(written_entry(Path(form.text("REGISTER")), write))
 
 
 def _earlier(form: Form) -> Iterator[Placed]:

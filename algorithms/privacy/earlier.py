@@ -124,8 +124,7 @@ def protected_in_all(
             )
         if found.n_undecided:
             form.warn(tr("{n_undecided} counts were too many or too hard to decide.", n_undecided=found.n_undecided))
-    entry = new_entry(path, told, len(earlier))
-    form.outputs.then(entry.finish, entry.close)
+    form.outputs.first(new_entry(path, told, len(earlier)))
     return plan
 
 

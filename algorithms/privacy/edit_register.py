@@ -93,7 +93,7 @@ class EditRegister(VbasAlgorithm):
                     )
                 )
             entry = taking_out(path, remove)
-            form.outputs.then(entry.finish, entry.close)
+            form.outputs.last(entry.put, entry.discard)
             found = [one for one in found if one.release != remove]
         form.outputs.add("CONTENTS", _table(found))
         form.info(

@@ -23,7 +23,19 @@ from ...core.levels import Levels
 from ...core.records.sqlite_file import reading
 from ...core.releases.published import Published
 from ...core.releases.values import Values
-from .register_file import COUNTS, CROSSWALKS, RELEASES, VALUES, Entry, check_register, damaged, now, written_entry
+from .register_file import (
+    COUNTS,
+    CROSSWALKS,
+    RELEASES,
+    TAKE_OUT,
+    VALUES,
+    Entry,
+    Statement,
+    check_register,
+    damaged,
+    now,
+    written_entry,
+)
 
 NAMED = as_data("release {n}")  # how a release is called until somebody names it
 READ = {
@@ -64,17 +76,18 @@ def new_entry(path: Path, release: Published, n_earlier: int) -> Entry:
     program holds, or to which another run has added a release meanwhile.
     """
 
-    def add(connection: sqlite3.Connection) -> None:
+    def add(connection: sqlite3.Connection) -> list[Statement]:
         if connection.execute("SELECT count(*) FROM vbas_releases").fetchone()[0] != n_earlier:
             raise InputError(tr("REGISTER: another run has added a release to {path} meanwhile: run again.", path=path))
-        _add(connection, release)
+        number = _add(connection, release)
+        return [(statement, (number,)) for statement in TAKE_OUT.values()]
 
     return written_entry(path, add)
 
 
-def _add(connection: sqlite3.Connection, release: Published) -> None:
-    """Add a release to an open register."""
-    number = connection.execute("SELECT coalesce(max(release), 0) + 1 FROM vbas_releases").fetchone()[0]
+def _add(connection: sqlite3.Connection, release: Published) -> int:
+    """Add a release to an open register; its number there."""
+    number: int = connection.execute("SELECT coalesce(max(release), 0) + 1 FROM vbas_releases").fetchone()[0]
     names = json.dumps(list(release.quasi_identifiers), ensure_ascii=False)
     flags = (int(release.bounded), int(release.whole))
     coarsened = json.dumps(dict(release.coarsened), ensure_ascii=False)
@@ -97,6 +110,7 @@ def _add(connection: sqlite3.Connection, release: Published) -> None:
                 for label, value, records in zip(*map(to_list, (values.label, values.value, values.records)))
             ),
         )
+    return number
 
 
 def _count_rows(number: int, release: Published) -> Iterable[tuple[object, ...]]:

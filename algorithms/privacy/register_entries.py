@@ -11,11 +11,8 @@ from ...core.errors import InputError, VbasError
 from ...core.language import tr
 from ...core.records.sqlite_file import reading
 from .register_file import (
-    COUNTS,
-    CROSSWALKS,
-    RELEASES,
     SECONDS_TO_WAIT,
-    VALUES,
+    TAKE_OUT,
     Entry,
     check_register,
     damaged,
@@ -29,12 +26,6 @@ LISTED = (
     "(SELECT group_concat(DISTINCT field) FROM vbas_values AS v WHERE v.release = r.release) "
     "FROM vbas_releases AS r ORDER BY release"
 )
-TAKE_OUT = {
-    COUNTS: "DELETE FROM vbas_counts WHERE release = ?",
-    CROSSWALKS: "DELETE FROM vbas_crosswalks WHERE release = ?",
-    VALUES: "DELETE FROM vbas_values WHERE release = ?",
-    RELEASES: "DELETE FROM vbas_releases WHERE release = ?",
-}
 
 
 @dataclass(frozen=True)
@@ -73,7 +64,7 @@ def _listed(row: tuple, path: Path) -> Listed:
 
 
 def taking_out(path: Path, release: int) -> Entry:
-    """Take a release out of a register, but only once `finish` is called.
+    """Take a release out of a register, but only once that is `put`, for good.
 
     Raises InputError for a number that is not there, and a file that another program holds.
     """
@@ -88,7 +79,7 @@ def taking_out(path: Path, release: int) -> Entry:
             )
         )
     connection = sqlite3.connect(path, timeout=SECONDS_TO_WAIT, isolation_level=None)
-    entry = Entry(path, path, connection, tr("The release could not be taken out of {path}: {error}."))
+    entry = Entry(path, path, connection, problem=tr("The release could not be taken out of {path}: {error}."))
     try:
         connection.execute("PRAGMA secure_delete = ON")  # it was never published: nothing of it stays in the file
         connection.execute("BEGIN IMMEDIATE")
@@ -96,7 +87,7 @@ def taking_out(path: Path, release: int) -> Entry:
             connection.execute(statement, (release,))
         mark_changed(connection)
     except sqlite3.Error as error:
-        entry.close()
+        entry.discard()
         raise VbasError(
             tr("REGISTER: {path} cannot be written to: {error}. Close it in other programs.", path=path, error=error)
         ) from error

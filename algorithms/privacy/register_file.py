@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import sqlite3
-from contextlib import suppress
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Callable
 
 from osgeo import gdal, ogr
 
 from ...core.errors import InputError, VbasError
+from ...core.free_names import give_free_name
 from ...core.language import tr
 from ..layers.gdal_errors import told_to_handlers
 
@@ -55,48 +58,114 @@ TABLES = {
     MASKINGS: {"masking": ogr.OFTInteger, "time": ogr.OFTString, "crs": ogr.OFTString},
     POINTS: {"masking": ogr.OFTInteger, "x": ogr.OFTReal, "y": ogr.OFTReal},
 }
+TAKE_OUT = {
+    COUNTS: "DELETE FROM vbas_counts WHERE release = ?",
+    CROSSWALKS: "DELETE FROM vbas_crosswalks WHERE release = ?",
+    VALUES: "DELETE FROM vbas_values WHERE release = ?",
+    RELEASES: "DELETE FROM vbas_releases WHERE release = ?",
+}
+IS_USED = "SELECT EXISTS (SELECT 1 FROM vbas_releases) OR EXISTS (SELECT 1 FROM vbas_maskings)"
 SECONDS_TO_WAIT = 5.0
+Statement = tuple[str, tuple[object, ...]]
 
 
 @dataclass(eq=False)
 class Entry:
-    """A change of a register, such as one more release, that is made only once `finish` is called.
+    """A change of a register, such as one more release: seen once it is `put`. It is a `Place` of its run.
 
+    Of a run it is the first: whoever sees the release finds it in the register, even where the run is killed.
+
+    taken_back_by : the statements, with their values, by which `undo` takes it back; none where it cannot be
     problem : what to say where it cannot be made, with places for the file and the error
     """
 
     path: Path
     staged: Path
     connection: sqlite3.Connection
-    problem: str = tr("The release was written, but could not be added to {path}: {error}.")
+    taken_back_by: Sequence[Statement] = ()
+    problem: str = tr("REGISTER: {path} cannot be written to: {error}. Close it in other programs.")
 
-    def finish(self) -> None:
+    def __post_init__(self) -> None:
+        self._opened, self._is_made = self.staged.stat(), False
+
+    def prepare(self) -> None:
+        """Nothing more: it is written already."""
+
+    def put(self) -> None:
         """Make the change. Raises VbasError."""
         try:
+            if self.staged == self.path and not os.path.samestat(self.path.stat(), self._opened):
+                raise InputError(_changed_meanwhile(self.path))
             self.connection.execute("COMMIT")
+            self._is_made = self.staged == self.path
             self.connection.close()
-            if self.staged != self.path:
-                if self.path.exists():
-                    raise VbasError(
-                        tr("REGISTER: another run has made {path} meanwhile: add this release again.", path=self.path)
-                    )
-                self.staged.rename(self.path)
+            if not self._is_made:
+                if not give_free_name(self.staged, self.path):
+                    raise InputError(_changed_meanwhile(self.path))
+                self._is_made = True
         except (sqlite3.Error, OSError) as error:
             raise VbasError(self.problem.format(path=self.path, error=error)) from error
 
-    def close(self) -> None:
-        """Take back what was not finished."""
+    def check(self) -> None:
+        """SQLite has said that it is done."""
+
+    def undo(self) -> list[str]:
+        """Take it out again; of a register that was made for it, nothing stays."""
+        if not self._is_made:
+            return []
+        try:
+            self._take_back()
+        except (sqlite3.Error, OSError) as error:
+            return [
+                tr(
+                    "{path} has this release, which was not written, and it could not be taken out again ({error}): "
+                    "later releases are held against it too.",
+                    path=self.path,
+                    error=error,
+                )
+            ]
+        return []
+
+    def forget(self) -> list[str]:
+        """Nothing was kept."""
+        return []
+
+    def discard(self) -> list[str]:
+        """Take back what was never put."""
         with suppress(sqlite3.Error):
             self.connection.close()
         if self.staged != self.path:
             for ending in ("", "-journal", "-wal", "-shm"):
-                self.staged.with_name(self.staged.name + ending).unlink(missing_ok=True)
+                with suppress(OSError):
+                    self.staged.with_name(self.staged.name + ending).unlink(missing_ok=True)
+        return []
+
+    def _take_back(self) -> None:
+        there = f"{self.path.absolute().as_uri()}?mode=rw"
+        with closing(sqlite3.connect(there, uri=True, timeout=SECONDS_TO_WAIT, isolation_level=None)) as connection:
+            connection.execute("PRAGMA secure_delete = ON")  # it was never published: nothing of it stays in the file
+            connection.execute("BEGIN EXCLUSIVE")
+            for statement, values in self.taken_back_by:
+                connection.execute(statement, values)
+            mark_changed(connection)
+            is_needed = self.staged == self.path or connection.execute(IS_USED).fetchone()[0]
+            # While it is held: whoever waits to add a release to it will see that it has gone.
+            if not is_needed and sys.platform != "win32":
+                self.path.unlink()
+            connection.execute("COMMIT")
+        if not is_needed and sys.platform == "win32":  # where an open file cannot be removed
+            self.path.unlink()
 
 
-def written_entry(path: Path, write: Callable[[sqlite3.Connection], None]) -> Entry:
+def _changed_meanwhile(path: Path) -> str:
+    return tr("REGISTER: another run has added a release to {path} meanwhile: run again.", path=path)
+
+
+def written_entry(path: Path, write: Callable[[sqlite3.Connection], Sequence[Statement]]) -> Entry:
     """Write to a register, which is made if there is none, without making it visible yet.
 
-    Raises InputError for a file that is not a register or that another program holds, and what `write` raises.
+    write : writes, and gives the statements that take it back. Raises InputError for a file that is not a register or
+    that another program holds, and what `write` raises.
     """
     staged = path
     if not path.exists():
@@ -111,15 +180,15 @@ def written_entry(path: Path, write: Callable[[sqlite3.Connection], None]) -> En
     try:
         connection.execute("BEGIN IMMEDIATE")
         check_register(connection, path)
-        write(connection)
+        entry.taken_back_by = write(connection)
         mark_changed(connection)
     except sqlite3.Error as error:
-        entry.close()
+        entry.discard()
         raise InputError(
             tr("REGISTER: {path} cannot be written to: {error}. Close it in other programs.", path=path, error=error)
         ) from error
     except VbasError:
-        entry.close()
+        entry.discard()
         raise
     return entry
 

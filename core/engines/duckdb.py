@@ -7,7 +7,6 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import reduce
 from operator import or_
 from pathlib import Path
@@ -21,6 +20,7 @@ import sqlglot.expressions as sge
 
 from ..errors import InputError
 from ..formulas import RUNS, refuse_formulas
+from ..free_names import give_free_name
 from ..language import tr
 from ..progress import Progress
 from .addresses import DATABASES, Address
@@ -28,7 +28,7 @@ from .dictionaries import kept_dictionary
 from .duckdb_failures import without_values
 from .duckdb_files import file_state, files_named, free_place
 from .duckdb_reading import refuse_unlike, table_of_files
-from .engine import Arrow, EngineError, Expression, arrow_table, in_background
+from .engine import Arrow, EngineError, Expression, arrow_table, in_background, left_behind
 
 ROWS = 250_000  # of a batch
 # What these types hold is written in one way only where it is equal; all else is compared as text.
@@ -71,13 +71,16 @@ class DuckDb:
     def __enter__(self) -> DuckDb:
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, *raised: object) -> None:
         if self._connection is not None:
             self._connection.close()
         shutil.rmtree(self._folder, ignore_errors=True)
         if self._staged is not None:
-            with suppress(OSError):
-                self._staged.unlink()
+            try:
+                self._staged.unlink(missing_ok=True)
+            except OSError as error:
+                ended = str(raised[1] if len(raised) > 1 and raised[1] else "") or f"DuckDB: {error.strerror}"
+                raise left_behind(ended, self._final, self._staged) from error
 
     def check_free(self, destination: str) -> None:
         """See `Engine`."""
@@ -169,16 +172,8 @@ class DuckDb:
         """See `Engine`."""
         if self._staged is None or self._final is None:
             raise EngineError(tr("Nothing was staged."))
-        try:
-            os.link(self._staged, self._final)  # unlike a rename, this never replaces what came there meanwhile
-            self._staged.unlink()
-        except OSError:
-            # Taken meanwhile, or a file system without links.
-            if self._final.exists():
-                raise EngineError(
-                    tr("DESTINATION: “{final}” was made meanwhile: nothing was written.", final=self._final)
-                ) from None
-            self._staged.rename(self._final)
+        if not give_free_name(self._staged, self._final):
+            raise EngineError(tr("DESTINATION: “{final}” was made meanwhile: nothing was written.", final=self._final))
         self._staged = None
         return str(self._final)
 

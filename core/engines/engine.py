@@ -9,6 +9,7 @@ from typing import Any, Callable, Protocol, TypeVar
 import numpy as np
 
 from ..errors import VbasError
+from ..language import tr
 from ..progress import Progress
 
 Expression = Any  # of Ibis
@@ -19,6 +20,19 @@ POLL = 0.2  # seconds
 
 class EngineError(VbasError):
     """What an engine could not do, in one sentence without values of records and without secrets."""
+
+
+def left_behind(problem: str, final: object, staged: object) -> EngineError:
+    """What is said of a staged release that could not be removed; problem : what ended the work."""
+    return EngineError(
+        tr(
+            "{problem}. “{final}” was not made, but what was written for it may still be there as “{staged}”, "
+            "which has passed no second count: remove it.",
+            problem=problem.rstrip(". "),
+            final=str(final),
+            staged=str(staged),
+        )
+    )
 
 
 class Engine(Protocol):
@@ -88,7 +102,7 @@ def in_background(
     """The result of a call that takes long, made in another thread; progress is called meanwhile and may cancel.
 
     interrupt : makes the call end early; it is waited for, so that nothing goes on behind the user's back.
-    lasting : what the call has done cannot be undone: where it was done, a cancel comes too late.
+    lasting : what the call has done cannot be undone: once it has begun, its own end counts and no cancel.
     """
     found: list[Found] = []
     failed: list[BaseException] = []
@@ -109,7 +123,7 @@ def in_background(
         while thread.is_alive():  # again and again: the first may come before there is anything to end
             interrupt()
             thread.join(POLL)
-        if not (lasting and found):
+        if not lasting:
             raise
     if failed:
         raise failed[0]

@@ -31,8 +31,10 @@ PLAIN = {"int2": "int16", "int4": "int32", "int8": "int64", "bool": "boolean", "
 FLOATS = {"float4": "float32", "float8": "float64"}
 TEXTS = ("text", "varchar", "bpchar", "name", "citext")
 SECONDS_TO_ANSWER = 15
-# Messages of these classes name no values: connection, rights, names, resources, an end by the administrator.
+# Classes of errors after which a COMMIT may have been carried out: the connection is lost, or somebody ended the work.
+LOST, ENDED = ("", "08"), "57"
 DISK_FULL = "No space left on device"
+# Messages of these classes name no values: connection, rights, names, resources, an end by the administrator.
 WITHOUT_VALUES = ("08", "25", "28", "3D", "3F", "40", "42", "53", "54", "55", "57", "58")
 
 
@@ -153,20 +155,25 @@ class Postgres:
         return self._final
 
     def _commit(self) -> None:
-        """Make the release valid. A connection that is lost meanwhile does not tell whether it is: the server does."""
+        """Make the release valid. Where that is not known from its end, the server is asked whether it is."""
         made = self._guarded(lambda: self._number(self._cursor))
         try:
             in_background(self._connection.commit, self._progress, self._interrupt, lasting=True)
         except (adbc_driver_manager.Error, OSError) as error:
-            if _is_answer(error):
-                raise EngineError(sentence_of(error, self._address)) from None
+            refused = EngineError(sentence_of(error, self._address))
+            state = (getattr(error, "sqlstate", None) or "")[:2]
         else:
             return
-        there = None
+        if state not in (*LOST, ENDED):
+            raise refused
+        there, is_known = None, False
         with suppress(adbc_driver_manager.Error, OSError), connected(self._address) as anew, anew.cursor() as cursor:
-            there = self._number(cursor)
+            there, is_known = self._number(cursor), state == ENDED
         if there == made:
             return
+        if is_known:
+            self._progress(0.0)  # which raises where it was the user who ended it
+            raise refused
         raise OutcomeUnknown(
             tr(
                 "The connection to PostgreSQL was lost at the last step. Look for the table “{final}”: if it is there, "
@@ -289,6 +296,8 @@ def sentence_of(error: Any, address: Address) -> str:
         first = text.partition("Failed to connect: ")[2].split("\n")[0]
         told = without_secrets(first, address.connection)
         return tr("CONNECTION: PostgreSQL cannot be reached: {told}.", told=told.rstrip(". "))
+    if state == "23505":  # the server's own list of tables is all that knows of no twins here
+        return tr("DESTINATION: a table of this name was made meanwhile: nothing was written. Choose a new name.")
     message = re.search(r"(?:ERROR|FATAL):\s+(.*)", text)
     if message and state[:2] in WITHOUT_VALUES:
         told = without_secrets(message[1], address.connection)
@@ -299,11 +308,6 @@ def sentence_of(error: Any, address: Address) -> str:
 def _regclass(schema: str, table: str) -> sge.Expression:
     """A table as the server knows it, NULL where there is none."""
     return sg.func("to_regclass", sge.Literal.string(sg.table(table, db=schema, quoted=True).sql("postgres")))
-
-
-def _is_answer(error: Any) -> bool:
-    """Whether the server itself has refused; else it has gone, or was about to."""
-    return (getattr(error, "sqlstate", None) or "")[:2] not in ("", "08", "57")
 
 
 def _setting(name: str, value: str) -> sge.Expression:

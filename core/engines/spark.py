@@ -18,14 +18,14 @@ import sqlglot.expressions as sge
 from ibis.backends.pyspark import Backend
 from ibis.backends.sql.dialects import PySpark
 
-from ..errors import InputError, OutcomeUnknown
+from ..errors import InputError, OutcomeUnknown, VbasError
 from ..language import tr
 from ..progress import Progress
 from . import steps
 from .addresses import Address
 from .dictionaries import coded_values, listed
-from .engine import Arrow, EngineError, Expression, arrow_table, in_background
-from .spark_failures import FAILURES, UNKNOWN_FIELD, condition, lost, sentence
+from .engine import Arrow, EngineError, Expression, arrow_table, in_background, left_behind
+from .spark_failures import FAILURES, UNKNOWN_FIELD, condition, in_words, lost, sentence
 from .spark_places import Place, is_path, place_of, quoted
 from .spark_session import opened_session
 
@@ -77,7 +77,7 @@ class Spark:
         self._final: Place | None = None
         self._tag = f"vbas-{secrets.token_hex(8)}"
         self._at: Any = None  # the Session
-        self._lost = ""  # in words, once Spark has gone
+        self._lost = self._problem = ""  # in words, once Spark has gone; what it has said last
         try:
             self._at = self._guarded(lambda: opened_session(address, memory), tagged=False)
             self._session = self._at.session
@@ -101,7 +101,13 @@ class Spark:
                 self._at.close()
         if left:
             error = raised[1] if len(raised) > 1 else None
-            raise self._left_behind(str(error or "")) from (error if isinstance(error, BaseException) else None)
+            raise left_behind(
+                tr("Spark: {problem}", problem=self._lost)
+                if self._lost
+                else str(error or "") or tr("Spark: what was staged could not be removed"),
+                self._final,
+                self._staged,
+            ) from (error if isinstance(error, BaseException) else None)
 
     def check_free(self, destination: str) -> None:
         """See `Engine`."""
@@ -175,19 +181,21 @@ class Spark:
             raise EngineError(tr("Nothing was staged."))
         try:
             self._guarded(lambda: staged.rename(final), lasting=True)
-        except EngineError:
-            if not self._lost:
+        except VbasError:
+            moved = None if self._lost else _moved(staged, final)
+            if moved is False:
                 raise
             self._staged = None
-            raise OutcomeUnknown(
-                tr(
-                    "Spark: {problem} at the last step. Look for “{final}”: if it is there, it is whole and was "
-                    "counted twice; if not, remove “{staged}”.",
-                    problem=self._lost,
-                    final=str(final),
-                    staged=str(staged),
-                )
-            ) from None
+            if not moved:
+                raise OutcomeUnknown(
+                    tr(
+                        "Spark: {problem} at the last step. Look for “{final}”: if it is there, it is whole and was "
+                        "counted twice; if not, remove “{staged}”.",
+                        problem=self._problem,
+                        final=str(final),
+                        staged=str(staged),
+                    )
+                ) from None
         self._staged = None
         return str(final)
 
@@ -290,10 +298,12 @@ class Spark:
             return call()
 
         try:
-            return in_background(under_tag, self._progress, self._interrupt, lasting)
+            # What lasts is not interrupted: it would go on where it is done, with nobody waiting for its end.
+            return in_background(under_tag, self._progress, (lambda: None) if lasting else self._interrupt, lasting)
         except FAILURES as error:
             problem = sentence(error, self._address.place)
             self._see_whether_lost(error)
+            self._problem = self._lost or in_words(error)
         raise problem
 
     def _see_whether_lost(self, error: BaseException) -> None:
@@ -310,23 +320,18 @@ class Spark:
             return False
         return not self._lost or self._at.java is not None
 
-    def _left_behind(self, problem: str) -> EngineError:
-        """Where to look for what could not be removed; problem : what ended the work, if anything did."""
-        gone = tr("Spark: {problem}", problem=self._lost) if self._lost else ""
-        return EngineError(
-            tr(
-                "{problem}. “{final}” was not made, but what was written for it may still be there as “{staged}”, "
-                "which has passed no second count: remove it.",
-                problem=gone or problem.rstrip(". ") or tr("Spark: what was staged could not be removed"),
-                final=str(self._final),
-                staged=str(self._staged),
-            )
-        )
-
     def _interrupt(self) -> None:
         with suppress(*FAILURES):
             if self._at is not None:
                 self._at.interrupt(self._tag)
+
+
+def _moved(staged: Place, final: Place) -> bool | None:
+    """Whether what was staged is in its place; None where nobody can tell."""
+    with suppress(*FAILURES):
+        is_staged, is_there = staged.there(), final.there()
+        return False if is_staged else True if is_there else None
+    return None
 
 
 def _sorted_apart(statement: sge.Expression, shown: Sequence[str]) -> sge.Expression:

@@ -47,7 +47,7 @@ def sentence(error: BaseException, place: str) -> VbasError:
     asked = _asked_for(text)
     if asked:
         return InputError(asked)
-    return EngineError(tr("Spark: {problem}: nothing was written.", problem=_known(text) or _kind(error, text)))
+    return EngineError(tr("Spark: {problem}: nothing was written.", problem=in_words(error)))
 
 
 def lost(error: BaseException, place: str) -> str:
@@ -57,6 +57,12 @@ def lost(error: BaseException, place: str) -> str:
     if any(word in _everything(error) for word in GONE):
         return tr("the connection to “{place}” was lost", place=place)
     return ""
+
+
+def in_words(error: BaseException) -> str:
+    """What went wrong, in words without values of records."""
+    text = _everything(error)
+    return _known(text) or _kind(error, text)
 
 
 def unreached(place: str) -> EngineError:

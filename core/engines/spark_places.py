@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import secrets
 import shutil
@@ -12,7 +14,7 @@ from typing import Any, Protocol
 
 from pyspark.errors import PySparkException
 
-from ..errors import InputError
+from ..errors import InputError, OutcomeUnknown
 from ..language import tr
 from .engine import EngineError
 from .spark_failures import FAILURES
@@ -21,6 +23,9 @@ from .spark_session import Session
 
 class Place(Protocol):
     """A place of a release, of which nothing need be there yet."""
+
+    def there(self) -> bool:
+        """Whether something is there."""
 
     def check_free(self) -> None:
         """Raise InputError where something is there already, or where nothing can be."""
@@ -71,9 +76,13 @@ class TablePlace:
     def __str__(self) -> str:
         return ".".join(self.names)
 
+    def there(self) -> bool:
+        """See `Place`."""
+        return bool(self.at.session.catalog.tableExists(quoted(self.names)))
+
     def check_free(self) -> None:
         """See `Place`."""
-        if self.at.session.catalog.tableExists(quoted(self.names)):
+        if self.there():
             raise _taken(self)
 
     def beside(self, name: str) -> TablePlace:
@@ -90,7 +99,7 @@ class TablePlace:
 
     def rename(self, final: TablePlace) -> None:
         """See `Place`. Spark refuses a name that is taken."""
-        if self.at.session.catalog.tableExists(quoted(final.names)):
+        if final.there():
             raise _taken_meanwhile(final)
         self.at.session.sql(f"ALTER TABLE {quoted(self.names)} RENAME TO {quoted(final.names[-2:])}")
 
@@ -121,9 +130,13 @@ class Folder:
 class FolderThere(Folder):
     """A folder in any file system that the driver knows, moved by the driver."""
 
+    def there(self) -> bool:
+        """See `Place`."""
+        return bool(self._files().exists(self._of(self.path)))
+
     def check_free(self) -> None:
         """See `Place`."""
-        if self._files().exists(self._of(self.path)):
+        if self.there():
             raise _taken(self)
         parent = self._of(self.path).getParent()
         if not self._files().exists(parent):
@@ -136,22 +149,30 @@ class FolderThere(Folder):
 
     def rename(self, final: FolderThere) -> None:
         """See `Place`. Hadoop's plain rename would move it into a folder that is there; that of a context refuses."""
-        if self._files().exists(self._of(final.path)):
+        if final.there():
             raise _taken_meanwhile(final)
         hadoop = self.at.java.org.apache.hadoop.fs
         none = self.at.session.sparkContext._gateway.new_array(hadoop.Options.Rename, 0)
         context = hadoop.FileContext.getFileContext(self._files().getUri(), self._settings())
-        context.rename(self._of(self.path), self._of(final.path), none)
+        try:
+            context.rename(self._of(self.path), self._of(final.path), none)
+        except FAILURES:
+            if self.there() and final.there():  # stores of objects copy, file by file
+                raise _in_part(final) from None
+            raise
 
     def remove(self) -> None:
         """See `Place`. A folder of this machine is removed also where the driver is gone."""
         here = _here(self.path)
         try:
             self._files().delete(self._of(self.path), True)
+            is_left = self.there()
         except FAILURES:
             if here is None:
                 raise
-            shutil.rmtree(here, ignore_errors=True)
+            is_left = True
+        if is_left:
+            _remove_here(here, self.path)
 
     def _settings(self) -> Any:
         return self.at.session.sparkContext._jsc.hadoopConfiguration()
@@ -166,10 +187,14 @@ class FolderThere(Folder):
 class FolderHere(Folder):
     """A folder that the cluster and this machine both see: over Spark Connect nothing but this machine can move it."""
 
+    def there(self) -> bool:
+        """See `Place`."""
+        return os.path.lexists(self._local())
+
     def check_free(self) -> None:
         """See `Place`. An empty folder made here, and looked for there, shows whether both see the same."""
         here = self._local()
-        if here.exists() or here.is_symlink():
+        if self.there():
             raise _taken(self)
         if not here.parent.is_dir():
             raise _no_folder(here.parent)
@@ -188,13 +213,13 @@ class FolderHere(Folder):
 
     def rename(self, final: FolderHere) -> None:
         """See `Place`."""
-        if final._local().exists():
+        if final.there():
             raise _taken_meanwhile(final)
         self._local().rename(final._local())
 
     def remove(self) -> None:
         """See `Place`."""
-        shutil.rmtree(self._local(), ignore_errors=True)
+        _remove_here(self._local(), self.path)
 
     def _local(self) -> Path:
         here = _here(self.path)
@@ -211,12 +236,30 @@ def _here(path: str) -> Path | None:
     return Path(re.sub("^///", "/", rest)) if scheme == "file" and re.match("/(?!/)|///", rest) else None
 
 
+def _remove_here(folder: Path | None, path: str) -> None:
+    """Remove a folder of this machine, None where it is on none. Raises OSError where it stays."""
+    if folder is not None:
+        shutil.rmtree(folder, ignore_errors=True)
+    if folder is None or os.path.lexists(folder):
+        raise OSError(errno.EACCES, os.strerror(errno.EACCES), path)
+
+
 def _taken(place: object) -> InputError:
     return InputError(tr("DESTINATION: “{place}” is there already: choose a new name.", place=place))
 
 
 def _taken_meanwhile(place: object) -> EngineError:
     return EngineError(tr("DESTINATION: “{place}” was made meanwhile: nothing was written.", place=place))
+
+
+def _in_part(place: object) -> OutcomeUnknown:
+    return OutcomeUnknown(
+        tr(
+            "DESTINATION: “{place}” may hold a part of the release, which nobody is to use: remove it, unless somebody "
+            "else has made it just now.",
+            place=place,
+        )
+    )
 
 
 def _no_folder(place: object) -> InputError:

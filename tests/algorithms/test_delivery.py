@@ -13,7 +13,15 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from qgis.core import QgsProcessingException, QgsProcessingOutputLayerDefinition, QgsProject, QgsVectorLayer
+from qgis.core import (
+    QgsApplication,
+    QgsProcessingContext,
+    QgsProcessingException,
+    QgsProcessingFeedback,
+    QgsProcessingOutputLayerDefinition,
+    QgsProject,
+    QgsVectorLayer,
+)
 
 from vbas.algorithms.layers.delivery import databases, leftovers, writing
 from vbas.algorithms.layers.delivery import places as delivery
@@ -143,6 +151,30 @@ def test_what_cannot_be_put_back_is_named(folder):
             if not name.startswith(".vbas-"):
                 assert f"{folder / name} was already written" in message
     assert broken.calls < n
+
+
+@pytest.mark.parametrize("kind", [OSError(28, "No space left on device"), Cancelled("Cancelled.")])
+def test_what_cannot_be_removed_is_named(folder, monkeypatch, kind):
+    """A drive that is gone in the middle: what was brought next to the places may hold raw records."""
+    unlink = Path.unlink
+
+    def stays(path, **given):
+        if path.name.startswith(".vbas-"):
+            raise OSError(5, "Input/output error")
+        unlink(path, **given)
+
+    monkeypatch.setattr(Path, "unlink", stays)
+    Broken(monkeypatch, 1, for_ever=True, error=kind)
+    places = places_in(folder)
+    with pytest.raises(VbasError) as error:
+        deliver(places)
+    left = [path for path in folder.iterdir() if path.name.startswith(".vbas-")]
+    assert len(left) >= len(NEW) + len(places)
+    for path in left:
+        assert f"{path} was already written and could not be removed (Input/output error): remove it." in str(
+            error.value
+        )
+    assert "Nothing was changed" not in str(error.value)
 
 
 @pytest.mark.parametrize("times", [1, 100])
@@ -483,6 +515,50 @@ def test_a_table_that_fails_its_second_count_never_had_its_name(anonymize, tmp_p
     with pytest.raises(QgsProcessingException, match="second count"):
         anonymize(RELEASED_RECORDS=place)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_database_that_was_made_and_cannot_be_removed_is_named(anonymize, tmp_path, monkeypatch):
+    unlink, database = Path.unlink, tmp_path / "new.gpkg"
+
+    def stays(path, **given):
+        if path.name == database.name:
+            raise PermissionError(13, "Permission denied")
+        unlink(path, **given)
+
+    def refuse(self):
+        raise VbasError("it is the end")
+
+    monkeypatch.setattr(Path, "unlink", stays)
+    monkeypatch.setattr(databases.TablePlace, "put", refuse)
+    with pytest.raises(
+        QgsProcessingException, match=r"it is the end\. What was written for “released” may still be in"
+    ):
+        anonymize(RELEASED_RECORDS=f"ogr:dbname='{database}' table=\"released\"")
+    assert database.exists()
+
+
+def test_a_database_that_could_not_be_made_is_not_said_to_hold_anything(anonymize, tmp_path, monkeypatch):
+    def refuse(*_):
+        raise VbasError("it cannot be made")
+
+    monkeypatch.setattr("vbas.algorithms.layers.delivery.outputs.fill_sink", refuse)
+    with pytest.raises(QgsProcessingException, match="it cannot be made") as error:
+        anonymize(RELEASED_RECORDS=f"ogr:dbname='{tmp_path / 'new.gpkg'}' table=\"released\"")
+    assert not [one for one in error.value.said if "may still be" in one]
+
+
+def test_a_fault_after_all_is_in_its_place_is_not_said_to_have_written_nothing(provider, grid, tmp_path, monkeypatch):
+    def fault(self):
+        raise RuntimeError
+
+    monkeypatch.setattr(FilePlace, "forget", fault)
+    (areas, records), out = grid, tmp_path / "released.csv"
+    found = QgsApplication.processingRegistry().algorithmById("vbas:anonymize").create()
+    given = {"REGIONS": areas, "REGION_ID": "da", "RECORDS": records, "RECORD_REGION": "home"}
+    given |= {"QUASI_IDENTIFIERS": ["sex"], "RELEASED_RECORDS": str(out)}
+    with pytest.raises(QgsProcessingException, match="when the outputs were in their place"):
+        found.run(given, QgsProcessingContext(), QgsProcessingFeedback(False), {}, False)
+    assert out.exists()
 
 
 def test_tables_to_be_loaded_are_announced_under_their_names(anonymize, grid, tmp_path):

@@ -8,6 +8,7 @@ from qgis.core import QgsProcessingException, QgsProviderRegistry
 from vbas.algorithms.layers.delivery import databases
 
 from .. import postgres_server
+from ..line import Line
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +108,42 @@ def test_a_server_that_goes_away_is_said_with_the_table_that_it_may_still_hold(a
     with pytest.raises(QgsProcessingException, match="K") as error:
         anonymize(RELEASED_RECORDS=f'postgres://{server} table="public"."other"', K=10**6)
     assert not [one for one in getattr(error.value, "said", []) if "may still be" in one]
+
+
+@pytest.mark.parametrize("nth", [1, 2])
+def test_a_connection_that_is_lost_while_tables_are_renamed_is_said_with_where_the_old_rows_are(
+    anonymize, server, sql, monkeypatch, nth
+):
+    """The server does it, and its answer is lost. QGIS then puts the whole address into its message."""
+    sql("CREATE TABLE released (a int)")
+    sql("INSERT INTO released VALUES (7)")
+    port, rename, renamed = server.split("port=")[1].split()[0], databases.TablePlace._rename, []
+    with Line(int(port)) as line:
+
+        def cut(self, old, new):
+            renamed.append(new)
+            rename(self, old, new)
+            if len(renamed) == nth:
+                line.cut()
+                rename(self, "no", "table")
+
+        monkeypatch.setattr(databases.TablePlace, "_rename", cut)
+        through = f"{server.replace(port, str(line.port))} password='hunter2'"
+        with pytest.raises(QgsProcessingException, match=r"“released” could not be put back") as error:
+            anonymize(RELEASED_RECORDS=f'postgres://{through} table="public"."released"')
+    kept = renamed[0]
+    assert sql(f'SELECT a FROM "{kept}"') == [[7]]
+    assert f"if there is a table “{kept}”, that is what it held" in str(error.value)
+    assert "hunter2" not in " ".join([str(error.value), *error.value.said])
+
+
+@pytest.mark.parametrize("place", ['table="nowhere"."released"', 'table="public"."released"'])
+def test_no_failure_tells_the_password(anonymize, server, sql, place):
+    sql("CREATE TABLE released (a int)")
+    sql("CREATE VIEW shown AS SELECT * FROM released")
+    with pytest.raises(QgsProcessingException) as error:
+        anonymize(RELEASED_RECORDS=f"postgres://{server} password='hunter2' {place}")
+    assert "hunter2" not in " ".join([str(error.value), *getattr(error.value, "said", [])])
 
 
 def test_one_table_under_two_addresses_is_one(anonymize, server, sql, tmp_path):

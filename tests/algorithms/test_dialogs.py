@@ -161,7 +161,7 @@ def make_register(path):
     areas = make_areas([f"a{i}" for i in range(4)], np.arange(8.0).reshape(4, 2))
     profile = Profile(csr_matrix(counts), np.zeros((1, 1), np.int64), (np.array(["F"], dtype=object),), ("sex",))
     entry = new_entry(path, publish(suppress(profile, Crosswalk(np.arange(4) // 2, 2), 5), areas), 0)
-    entry.finish()
+    entry.put()
     return path
 
 

@@ -10,6 +10,9 @@ import pytest
 from qgis.core import QgsProcessingException
 from scipy.spatial.distance import cdist
 
+from vbas.algorithms.layers.delivery import places
+from vbas.core.errors import VbasError
+
 from .conftest import make_layer
 from .test_donut_forms import SIDE, SOUTH, WEST, areas, mask, people_in, xy  # noqa: F401 - fixtures
 
@@ -253,3 +256,18 @@ def test_a_run_that_fails_adds_no_points(mask, tmp_path):  # noqa: F811
     (tmp_path / "other.gpkg").write_bytes(b"something else")
     with pytest.raises(QgsProcessingException, match="REGISTER"):
         mask(people_in(40), REGISTER=str(tmp_path / "other.gpkg"))
+
+
+def test_points_that_were_not_written_are_taken_out_of_the_register_again(mask, tmp_path, monkeypatch):  # noqa: F811
+    register = tmp_path / "register.gpkg"
+    mask(people_in(40), REGISTER=str(register), SEED=None)
+
+    def refuse(self):
+        raise VbasError("it is the end")
+
+    monkeypatch.setattr(places.FilePlace, "check", refuse)
+    with pytest.raises(QgsProcessingException, match=r"it is the end\. Nothing was changed"):
+        mask(people_in(40), REGISTER=str(register), MASKED=str(tmp_path / "masked.gpkg"))
+    with closing(sqlite3.connect(register)) as connection:
+        for table in ("vbas_maskings", "vbas_points"):
+            assert connection.execute(f"SELECT DISTINCT masking FROM {table}").fetchall() == [(1,)]

@@ -10,8 +10,8 @@ from dataclasses import replace
 import pytest
 from qgis.core import QgsProcessingException
 
-from vbas.algorithms.layers.delivery import outputs
-from vbas.algorithms.privacy import earlier
+from vbas.algorithms.layers.delivery import outputs, places
+from vbas.algorithms.privacy import earlier, register_entries, register_file
 from vbas.core.errors import VbasError
 
 from .conftest import make_layer
@@ -244,3 +244,98 @@ def test_a_repair_that_does_not_succeed_is_not_written(anonymize, tmp_path, monk
     with pytest.raises(QgsProcessingException, match=r"give away \d+ counts"):
         anonymize(N_SITES=10, REGISTER=str(register), REGISTER_ACTION="repair", RELEASED_RECORDS=str(out))
     assert found[-1].n_counts and tables_of(register)[1] == 1 and not out.exists()
+
+
+@pytest.fixture
+def held_register(anonymize, tmp_path):
+    """A register with one release that another program reads just now, which keeps SQLite from changing it."""
+    register = tmp_path / "register.gpkg"
+    anonymize(N_SITES=9, REGISTER=str(register))
+    with closing(sqlite3.connect(register, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM vbas_releases").fetchone()
+        yield register
+
+
+def test_no_release_is_written_that_the_register_cannot_get(anonymize, held_register, tmp_path, monkeypatch):
+    monkeypatch.setattr(register_file, "SECONDS_TO_WAIT", 0.2)
+    out = tmp_path / "released.gpkg"
+    with pytest.raises(QgsProcessingException, match=r"REGISTER: .* is locked.* Nothing was changed\.$"):
+        anonymize(N_SITES=9, REGISTER=str(held_register), RELEASED_RECORDS=str(out))
+    assert not out.exists()
+
+
+def test_no_list_is_written_of_a_register_that_cannot_be_changed(run, held_register, tmp_path, monkeypatch):
+    monkeypatch.setattr(register_entries, "SECONDS_TO_WAIT", 0.2)
+    out = tmp_path / "contents.csv"
+    with pytest.raises(QgsProcessingException, match=r"could not be taken out of .* Nothing was changed\.$"):
+        run("editregister", REGISTER=str(held_register), REMOVE=1, NEVER_PUBLISHED=True, CONTENTS=str(out))
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_the_register_has_a_release_before_anybody_sees_it_and_not_if_that_fails(
+    anonymize, tmp_path, monkeypatch, is_new
+):
+    """A run that is killed in between leaves at worst a release in the register that was not published."""
+    register, out = tmp_path / "register.gpkg", tmp_path / "released.gpkg"
+    if not is_new:
+        anonymize(N_SITES=9, REGISTER=str(register))
+    put, seen = places.FilePlace.put, []
+
+    def looked(self):
+        seen.append((tables_of(register)[1], out.exists()))
+        put(self)
+
+    def refuse(self):
+        raise VbasError("it is the end")
+
+    monkeypatch.setattr(places.FilePlace, "put", looked)
+    monkeypatch.setattr(places.FilePlace, "check", refuse)
+    with pytest.raises(QgsProcessingException, match=r"it is the end\. Nothing was changed\.$"):
+        anonymize(N_SITES=9, REGISTER=str(register), RELEASED_RECORDS=str(out))
+    assert seen == [(1 if is_new else 2, False)] and not out.exists()
+    if is_new:
+        assert not list(tmp_path.iterdir())
+    else:
+        assert tables_of(register)[1] == 1
+        with closing(sqlite3.connect(register)) as connection:
+            for table in ("vbas_crosswalks", "vbas_counts", "vbas_values"):
+                assert not connection.execute(f"SELECT count(*) FROM {table} WHERE release > 1").fetchone()[0]
+
+
+def test_a_release_that_cannot_be_taken_out_again_is_said(anonymize, tmp_path, monkeypatch):
+    register = tmp_path / "register.gpkg"
+
+    def refuse(self):
+        monkeypatch.setattr(register_file.Entry, "_take_back", fails)
+        raise VbasError("it is the end")
+
+    def fails(self):
+        raise sqlite3.OperationalError("disk I/O error")
+
+    monkeypatch.setattr(places.FilePlace, "check", refuse)
+    with pytest.raises(QgsProcessingException, match=r"it is the end\. .* has this release, which was not written"):
+        anonymize(N_SITES=9, REGISTER=str(register), RELEASED_RECORDS=str(tmp_path / "released.gpkg"))
+    assert tables_of(register)[1] == 1
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_register_that_another_run_makes_or_removes_meanwhile_loses_no_release(
+    anonymize, tmp_path, monkeypatch, is_new
+):
+    register, out, put = tmp_path / "register.gpkg", tmp_path / "released.gpkg", register_file.Entry.put
+    if not is_new:
+        anonymize(N_SITES=9, REGISTER=str(register))
+
+    def meanwhile(self):
+        monkeypatch.setattr(register_file.Entry, "put", put)
+        register.unlink(missing_ok=True)
+        anonymize(N_SITES=9, REGISTER=str(register))
+        put(self)
+
+    monkeypatch.setattr(register_file.Entry, "put", meanwhile)
+    with pytest.raises(QgsProcessingException, match=r"another run has added a release to .* Nothing was changed\.$"):
+        anonymize(N_SITES=4, REGISTER=str(register), RELEASED_RECORDS=str(out))
+    assert tables_of(register)[1] == 1 and not out.exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["register.gpkg"]

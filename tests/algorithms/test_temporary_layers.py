@@ -9,6 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from qgis.core import (
+    QgsApplication,
+    QgsProcessingContext,
+    QgsProcessingException,
     QgsProcessingFeedback,
     QgsProcessingOutputLayerDefinition,
     QgsProcessingUtils,
@@ -175,3 +178,35 @@ def test_a_failed_run_leaves_nothing_in_the_temporary_folder(anonymize, large, m
     with pytest.raises(Exception, match="could not be put in their place: it is the end"):
         anonymize(RELEASED_RECORDS="TEMPORARY_OUTPUT")
     assert not [path for path in set(folder.rglob("*")) - before if path.is_file()]
+
+
+@pytest.mark.parametrize("ends", ["in its place", "while a layer is filled"])
+def test_what_a_failed_run_has_made_is_not_loaded(provider, grid, tmp_path, monkeypatch, ends):
+    """QGIS loads what a run has announced also where the run has failed."""
+
+    def refuse(*_):
+        raise VbasError("it is the end")
+
+    if ends == "in its place":
+        monkeypatch.setattr(FilePlace, "check", refuse)
+    else:
+        monkeypatch.setattr("vbas.algorithms.layers.delivery.outputs.check_layer", refuse)
+    project, (areas, records) = QgsProject.instance(), grid
+    places = {
+        "RELEASED_RECORDS": "TEMPORARY_OUTPUT",
+        "RELEASED_REGIONS": "memory:",
+        "REGION_AUDIT": f"ogr:dbname='{tmp_path / 'new.gpkg'}' table=\"audit\" (geom)",
+        "CROSSWALK": str(tmp_path / "crosswalk.csv"),
+    }
+    given = {"REGIONS": areas, "REGION_ID": "da", "RECORDS": records, "RECORD_REGION": "home"}
+    given |= {name: QgsProcessingOutputLayerDefinition(place, project) for name, place in places.items()}
+    context, found = (
+        QgsProcessingContext(),
+        QgsApplication.processingRegistry().algorithmById("vbas:anonymize").create(),
+    )
+    context.setProject(project)
+    with pytest.raises(QgsProcessingException, match="it is the end"):
+        found.run({**given, "QUASI_IDENTIFIERS": ["sex"]}, context, QgsProcessingFeedback(False), {}, False)
+    assert not context.layersToLoadOnCompletion()
+    layers = context.temporaryLayerStore().mapLayers().values()
+    assert layers and [layer.featureCount() for layer in layers] == [0] * len(layers)

@@ -295,6 +295,54 @@ def test_a_cancel_that_comes_too_late_for_the_commit_is_no_cancel(server, sql, m
     assert late and tables(sql) == {"people", "released"}
 
 
+def ended(state):
+    """What the driver raises, with the state of the server's answer."""
+    manager = import_module("adbc_driver_manager")
+    return manager.OperationalError("it ended", status_code=manager.AdbcStatusCode.IO, sqlstate=state)
+
+
+@pytest.mark.parametrize(
+    ("done", "state", "ends"),
+    [
+        (True, "57014", None),  # the cancel came after the COMMIT, before the answer
+        (True, "", None),  # a lost connection, and the server that is asked anew knows
+        (False, "57014", Cancelled),
+        (False, "", OutcomeUnknown),
+        (False, "23505", EngineError),
+    ],
+)
+def test_a_cancel_during_the_commit_never_hides_that_it_was_carried_out(server, sql, monkeypatch, done, state, ends):
+    engine = import_module("vbas.core.engines.postgres").Postgres
+    publish = engine.publish
+
+    def published(self):
+        class Ending:
+            def __getattr__(self, name):
+                return getattr(connection, name)
+
+            def commit(self):
+                (connection.commit if done else connection.rollback)()
+                late.append(True)
+                time.sleep(0.5)
+                raise ended(state)
+
+        def progress(fraction):
+            if late:
+                raise Cancelled("stopped")
+
+        late = []
+        connection, self._connection, self._progress = self._connection, Ending(), progress
+        return publish(self)
+
+    monkeypatch.setattr(engine, "publish", published)
+    if ends is None:
+        run(server)
+    else:
+        with pytest.raises(ends):
+            run(server)
+    assert tables(sql) == ({"people", "released"} if done else {"people"})
+
+
 def test_a_disk_that_is_full_leaves_nothing():
     """No file of the server may grow beyond 17 MB, which stops it where a full disk does."""
     many = "CREATE OR REPLACE VIEW people AS SELECT few.* FROM few, generate_series(1, {times})"
@@ -364,6 +412,29 @@ def test_nothing_is_replaced(server, sql):
     with pytest.raises(InputError, match=r"“public.released” is there already"):
         run(server)
     assert sql("SELECT count(*) FROM released") == [(0,)]
+
+
+def test_a_table_that_is_made_meanwhile_is_said(server, sql):
+    """The second waits for the first, which nobody sees until then."""
+    said = []
+
+    def second():
+        with pytest.raises(EngineError, match="a table of this name was made meanwhile") as error:
+            run(server)
+        said.append(error)
+
+    with open_engine(server, "people") as engine:
+        matched = match_in_place(count_in_place(engine, FIELDS), areas(), k=K)
+        staged = releasing.stage_in_place(matched, plan_of(matched.profile), "released")
+        thread = threading.Thread(target=second)
+        thread.start()
+        waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query ~ 'CREATE TABLE'"
+        while thread.is_alive() and sql(waiting) == [(0,)]:
+            time.sleep(0.05)
+        staged.publish()
+        thread.join(60)
+    assert said
+    assert tables(sql) == {"people", "released"}
 
 
 def test_a_second_count_that_differs_undoes_all(server, sql, monkeypatch):

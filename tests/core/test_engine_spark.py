@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from contextlib import nullcontext
 from datetime import date, datetime, timezone
 from decimal import Decimal
 from pathlib import Path
@@ -34,6 +35,7 @@ from .engine_cases import QUASI, K, areas, in_memory, one_level, people, rows_of
 pq = needed("pyarrow.parquet")
 for package in ("ibis", "pyspark", "grpc"):
     needed(package)
+PySparkException = needed("pyspark.errors").PySparkException
 spark_places = needed("vbas.core.engines.spark_places")
 spark_session = needed("vbas.core.engines.spark_session")
 
@@ -327,6 +329,68 @@ def test_a_connection_that_is_lost_at_the_last_step_is_said(spark, folder, monke
     assert str(error.value).endswith(f"if not, remove “{staged[0]}”.")
     assert [one.name for one in spark.session.catalog.listTables()] == ["last"]
     spark.session.sql("DROP TABLE last PURGE")
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("cancelled", [True, False])
+def test_a_last_step_that_was_done_is_never_said_not_to_be(spark, folder, tmp_path, monkeypatch, known, cancelled):
+    """A catalogue that answers too late, and a Cancel in between: what is there is looked at, if it can be."""
+    rename, done = spark_places.FolderThere.rename, []
+
+    def late(self, final):
+        rename(self, final)
+        done.append(True)
+        time.sleep(0.5)
+        raise PySparkException("Read timed out")
+
+    def silent(self):
+        if done:
+            raise PySparkException("Read timed out")
+        return there(self)
+
+    def progress(fraction):
+        if done and cancelled:
+            raise Cancelled("stopped")
+
+    there = spark_places.FolderThere.there
+    monkeypatch.setattr(spark_places.FolderThere, "rename", late)
+    if not known:
+        monkeypatch.setattr(spark_places.FolderThere, "there", silent)
+    out = tmp_path / "out"
+    with nullcontext() if known else pytest.raises(OutcomeUnknown, match=r"at the last step\. Look for “"):
+        run(spark.driver, folder, out, FEW, progress=progress)
+    assert left(tmp_path) == ["out"]
+
+
+def test_a_folder_that_may_be_there_in_part_is_said(spark, folder, tmp_path, monkeypatch):
+    """Stores of objects copy where others rename."""
+    there, seen = spark_places.FolderThere.there, []
+
+    def begun(*given):
+        (tmp_path / "out").mkdir()
+        (tmp_path / "out" / "part").write_text("rows")
+        monkeypatch.setattr(spark_places.FolderThere, "there", lambda self: (seen or seen.append(1)) and there(self))
+
+    monkeypatch.setattr(releasing, "_check_agreement", begun)
+    with pytest.raises(OutcomeUnknown, match=r"out” may hold a part of the release, .*: remove it"):
+        run(spark.driver, folder, tmp_path / "out", FEW)
+    assert left(tmp_path) == ["out"]
+
+
+def test_a_folder_that_cannot_be_removed_is_named(spark, folder, tmp_path, monkeypatch):
+    """That of a cluster that writes as another user, whose files this one cannot remove."""
+
+    def differs(*given):
+        raise PrivacyError("The second count differs.")
+
+    monkeypatch.setattr(spark_places.shutil, "rmtree", lambda *_, **__: None)
+    monkeypatch.setattr(releasing, "_check_agreement", differs)
+    with pytest.raises(
+        EngineError, match=r"^The second count differs\. .*/out” was not made, but .* remove it\.$"
+    ) as error:
+        run(spark.connect, folder, tmp_path / "out", FEW)
+    (staged,) = left(tmp_path)
+    assert f"{staged}”" in str(error.value)
 
 
 def test_what_cannot_be_removed_is_said_with_what_ended_the_work(spark, folder, monkeypatch):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections import Counter
 from dataclasses import replace
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -301,6 +303,55 @@ def test_a_destination_is_never_replaced(parquet, tmp_path, monkeypatch):
     for place, told in (("out.txt", "does not end in"), ("none/out.parquet", "there is no folder")):
         with pytest.raises(InputError, match=told):
             run(parquet, tmp_path / place)
+
+
+@pytest.mark.parametrize("fails", ["link", "rename", "second name"])
+def test_a_release_that_has_its_name_is_never_said_not_to_be_written(parquet, tmp_path, monkeypatch, fails):
+    """File systems of a network do what they are asked, and may then not be able to say so."""
+    link, rename, unlink, out = os.link, os.rename, Path.unlink, tmp_path / "out.parquet"
+
+    def lost(call):
+        def called(*given):
+            call(*given)
+            raise OSError(5, "Input/output error")
+
+        return called
+
+    def without_links(*_):
+        raise OSError(1, "Operation not permitted")
+
+    def stays(path, **given):
+        if path.name.startswith(".vbas-") and out.exists():
+            raise OSError(5, "Input/output error")
+        unlink(path, **given)
+
+    monkeypatch.setattr(os, "link", {"link": lost(link), "rename": without_links}.get(fails, link))
+    monkeypatch.setattr(os, "rename", lost(rename))
+    monkeypatch.setattr(Path, "rename", lost(Path.rename))
+    if fails == "second name":
+        monkeypatch.setattr(Path, "unlink", stays)
+    run(parquet, out)
+    assert released(out)
+
+
+def test_a_staged_file_that_cannot_be_removed_is_named(parquet, tmp_path, monkeypatch):
+    def stays(path, **given):
+        if path.name.startswith(".vbas-"):
+            raise OSError(5, "Input/output error")
+        unlink(path, **given)
+
+    def differs(*_):
+        raise PrivacyError("The second count differs.")
+
+    unlink = Path.unlink
+    monkeypatch.setattr(Path, "unlink", stays)
+    monkeypatch.setattr(releasing, "_check_agreement", differs)
+    with pytest.raises(
+        EngineError, match=r"^The second count differs\. .* was not made, but .*: remove it\.$"
+    ) as error:
+        run(parquet, tmp_path / "out.parquet")
+    (staged,) = tmp_path.glob(".vbas-*")
+    assert f"“{staged}”" in str(error.value)
 
 
 def test_cancelling_leaves_nothing(parquet, tmp_path):

@@ -15,6 +15,7 @@ from qgis.core import (
     QgsProviderRegistry,
 )
 
+from ....core.engines.addresses import without_secrets
 from ....core.errors import InputError, VbasError, first_values
 from ....core.language import tr
 from ....core.plain_text import visible
@@ -158,8 +159,9 @@ def _check_connection(name: str, table: DatabaseTable) -> None:
             rows = connection.executeSql(DEPENDENTS)
             dependents = [str(by) for of, one, by in rows if (of, one) == (schema, table.parts.table())]
     except Exception as error:  # QGIS 3.22 raises a kind that it does not export
+        said = first_line(error, table)
         raise InputError(
-            tr("{name}: the database cannot be reached: {first_line}.", name=name, first_line=first_line(error))
+            tr("{name}: the database cannot be reached: {first_line}.", name=name, first_line=said)
         ) from None
     if not able:
         raise InputError(
@@ -231,7 +233,7 @@ class TablePlace:
 
     def undo(self) -> list[str]:
         """Rename back, as far as `put` came: the database shows how far."""
-        kept = False
+        kept: bool | None = None
         try:
             kept, new, final = (self._exists(one) for one in (self._kept, self._new, self._final))
             if final and not new and (kept or not self._existed):
@@ -239,11 +241,15 @@ class TablePlace:
             if kept:
                 self._rename(self._kept, self._final)
         except VbasError as error:
-            where = (
-                tr("what it held is in the table “{kept}”, rename it", kept=self._kept)
-                if kept
-                else tr("look what it holds")
-            )
+            where = tr("look what it holds")
+            if kept:
+                where = tr("what it held is in the table “{kept}”, rename it", kept=self._kept)
+            elif kept is None and self._existed:
+                where = tr(
+                    "if there is a table “{kept}”, that is what it held: rename it, in the place of what has its name "
+                    "now",
+                    kept=self._kept,
+                )
             return [
                 tr(
                     "The table “{final}” could not be put back ({error}): {where}.",
@@ -275,30 +281,28 @@ class TablePlace:
         self._hand_on_styles()
         return []
 
-    def discard(self) -> None:
+    def discard(self) -> list[str]:
         """Drop the new table, and a file that was made for it, unless it holds tables of other outputs."""
-        self.left_behind()
-
-    def left_behind(self) -> str:
-        """Where what `discard` could not drop may still be, in one sentence; empty where all is dropped."""
-        if self._delivered:
-            return ""
+        if self._delivered or (self._table.file is not None and not self._table.file.exists()):
+            return []
         try:
             if self._exists(self._new):
                 self._run(lambda connection: connection.dropVectorTable(self._table.schema, self._new))
             if self._makes_the_file and not other_tables(self._table.file, self._new):
                 for ending in ("", *JOURNALS):
                     self._table.file.with_name(self._table.file.name + ending).unlink(missing_ok=True)
-        except VbasError as error:
+        except (VbasError, OSError) as error:
             if self.begun:
-                return tr(
-                    "What was written for “{final}” may still be in the table “{new}”, which nobody is to use "
-                    "({error}): drop it.",
-                    final=self._final,
-                    new=self._new,
-                    error=error,
-                )
-        return ""
+                return [
+                    tr(
+                        "What was written for “{final}” may still be in the table “{new}”, which nobody is to use "
+                        "({error}): drop it.",
+                        final=self._final,
+                        new=self._new,
+                        error=error,
+                    )
+                ]
+        return []
 
     def _into_the_file(self) -> None:
         """Rows that SQLite keeps in a journal beside the file go into it: whoever copies the file has all of them.
@@ -327,11 +331,11 @@ class TablePlace:
         try:
             return action(self._table.connect())
         except Exception as error:  # QGIS 3.22 raises a kind that it does not export
-            raise VbasError(
-                tr("{name}: the database says: {first_line}", name=self._name, first_line=first_line(error))
-            ) from error
+            said = first_line(error, self._table)
+            raise VbasError(tr("{name}: the database says: {first_line}", name=self._name, first_line=said)) from None
 
 
-def first_line(error: Exception) -> str:
-    """The first line of what a database says."""
-    return str(error).strip().split("\n")[0].rstrip(". ")
+def first_line(error: Exception, table: DatabaseTable) -> str:
+    """The first line of what a database says: QGIS may put the whole address into it, a password included."""
+    told = str(error).strip().split("\n")[0].rstrip(". ")
+    return without_secrets(told, table.parts.connectionInfo(True))

@@ -39,10 +39,10 @@ from .groups import group_of_run
 from .journals import settle, without_journals
 from .leftovers import tidy_up
 from .locks import one_run_on
-from .places import FilePlace, deliver
+from .places import FilePlace, Place, deliver
 from .second_count import check_layer
 from .styles import describe, store_look, style
-from .temporary import announce_layer, belongs_in_a_file, temporary_file
+from .temporary import announce_layer, belongs_in_a_file, noted, temporary_file, withdraw
 from .writing import fill_sink, in_one_sentence, write_file, write_text
 
 Held = TypeVar("Held")
@@ -72,8 +72,9 @@ class Outputs:
         self._titles: dict[str, str] = {}
         self._destinations: dict[str, Path | str] = {}
         self._temporary: set[str] = set()
+        self._made: set[str] = set()  # layers that QGIS knows of before the run has ended
         self._last: list[Callable[[], None]] = []
-        self._afterwards: list[Callable[[], None]] = []
+        self._first: list[Place] = []
         self.in_place = False  # whether the outputs were put in their place
         destinations = checked_destinations(given)
         with ExitStack() as stack:
@@ -90,6 +91,8 @@ class Outputs:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if not self.in_place:
+            withdraw(self._given.context, self._made)
         self._held.__exit__(kind, error, trace)
 
     def wanted(self, name: str) -> bool:
@@ -155,19 +158,20 @@ class Outputs:
             with in_one_sentence(name):
                 write_text(self._stage(name, destination), content)
 
-    def then(self, finish: Callable[[], None], close: Callable[[], None]) -> None:
-        """Have something finished once all outputs are in their place, and closed however the run ends."""
-        self._afterwards.append(finish)
-        self._held.callback(close)
+    def first(self, place: Place) -> None:
+        """Have something put before all files and tables, such as what a register is to say of them."""
+        self._first.append(place)
+        self._held.callback(place.discard)
 
     def hold(self, context: AbstractContextManager[Held]) -> Held:
         """Enter a context, and leave it however the run ends, after all that is delivered."""
         return self._held.enter_context(context)
 
-    def last(self, publish: Callable[[], None]) -> None:
+    def last(self, publish: Callable[[], None], close: Callable[[], object] = lambda: None) -> None:
         """Have something published that cannot be undone, once all else is in its place; if it fails, all else is put
-        back."""
+        back. close : called however the run ends"""
         self._last.append(publish)
+        self._held.callback(close)
 
     def deliver(self) -> dict[str, object]:
         """Put all files in their place and return the results of the algorithm."""
@@ -180,9 +184,10 @@ class Outputs:
         ]
         tables = {name: place for name, place in self._tables.items() if name in self._results}
         # Files first: they fail more often, and are put back more easily.
-        for warning in deliver([*places, *tables.values()], lambda: check_cancelled(self._feedback), self._last):
+        every = [*self._first, *places, *tables.values()]
+        last = [*self._last, self._have_their_place]
+        for warning in deliver(every, lambda: check_cancelled(self._feedback), last):
             self._feedback.pushWarning(warning)
-        self.in_place = True
         for name, place in tables.items():
             self._results[name] = self._announce_table(place, str(self._results[name]))
         for name in tables:
@@ -190,10 +195,11 @@ class Outputs:
         for name, (_, destination) in self._files.items():
             announce = self._announce_temporary if name in self._temporary else self._announce
             self._results[name] = announce(name, destination)
-        for finish in self._afterwards:
-            finish()
         self._say_what_may_be_published()
         return self._results
+
+    def _have_their_place(self) -> None:
+        self.in_place = True
 
     def _say_what_may_be_published(self) -> None:
         """End the log with which outputs are for release, and which are not."""
@@ -285,8 +291,7 @@ class Outputs:
         return place.staging
 
     def _drop(self, place: TablePlace) -> None:
-        left = place.left_behind()
-        if left:
+        for left in place.discard():
             self._feedback.pushWarning(left)
 
     def _stage(self, name: str, destination: Path) -> Path:
@@ -306,7 +311,8 @@ class Outputs:
     def _to_sink(self, name: str, table: Table, title: str, check: SecondCount | None, progress: Progress) -> None:
         if name in self._tables:
             self._tables[name].begun = True
-        sink, identifier = fill_sink(self._given, name, table, part(progress, 0.0, WRITTEN))
+        with noted(self._given.context, self._made):
+            sink, identifier = fill_sink(self._given, name, table, part(progress, 0.0, WRITTEN))
         if sink is None:
             raise VbasError(tr("{name} could not be created: check where it is to be written.", name=name))
         del sink

@@ -35,8 +35,8 @@ class Place(Protocol):
     def forget(self) -> list[str]:
         """Remove what was kept; sentences on what could not be removed."""
 
-    def discard(self) -> None:
-        """Remove what `prepare` brought."""
+    def discard(self) -> list[str]:
+        """Remove what `prepare` brought; sentences on what could not be removed."""
 
 
 def deliver(
@@ -66,8 +66,7 @@ def deliver(
             publish()
     except BaseException as error:
         lost = [sentence for place in reversed(begun) for sentence in place.undo()]
-        for place in places:
-            place.discard()
+        lost += [sentence for place in places for sentence in place.discard()]
         if lost:
             raise VbasError(
                 tr(
@@ -152,17 +151,11 @@ class FilePlace:
         return [sentence for move in reversed(self._moves) for sentence in move.undo()]
 
     def forget(self) -> list[str]:
-        self._end()  # from here on what was kept is only in the way
-        return [sentence for move in self._moves for sentence in move.forget()]
+        ended = _removed(self._begun)  # from here on what was kept is only in the way
+        return ended + [sentence for move in self._moves for sentence in move.forget()]
 
-    def discard(self) -> None:
-        for move in self._moves:
-            move.discard()
-        self._end()
-
-    def _end(self) -> None:
-        with suppress(OSError):
-            self._begun.unlink(missing_ok=True)
+    def discard(self) -> list[str]:
+        return [sentence for move in self._moves for sentence in move.discard()] + _removed(self._begun)
 
 
 class _Move:
@@ -224,13 +217,7 @@ class _Move:
                         kept=self._kept,
                     )
                 ]
-            return [
-                tr(
-                    "{target} was already written and could not be removed ({strerror}): remove it.",
-                    target=self._target,
-                    strerror=error.strerror,
-                )
-            ]
+            return [_stays(self._target, error)]
         return []
 
     def forget(self) -> list[str]:
@@ -247,14 +234,30 @@ class _Move:
             ]
         return []
 
-    def discard(self) -> None:
-        with suppress(OSError):
-            self._part.unlink(missing_ok=True)
+    def discard(self) -> list[str]:
+        return _removed(self._part)
 
 
 def beside(target: Path, staged: Path, file: Path) -> Path:
     """Where a file goes that was written beside the staged one: the same, beside the target."""
     return target.with_name(target.stem + file.name[len(staged.stem) :])
+
+
+def _removed(file: Path) -> list[str]:
+    """Remove a file; a sentence where it stays."""
+    try:
+        file.unlink(missing_ok=True)
+    except OSError as error:
+        return [_stays(file, error)]
+    return []
+
+
+def _stays(file: Path, error: OSError) -> str:
+    return tr(
+        "{target} was already written and could not be removed ({strerror}): remove it.",
+        target=file,
+        strerror=error.strerror,
+    )
 
 
 def _same_bytes(one: Path, other: Path) -> bool:

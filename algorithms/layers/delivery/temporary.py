@@ -7,9 +7,11 @@ stays in memory nevertheless.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from qgis.core import QgsProcessing, QgsProcessingUtils, QgsVectorLayer
+from qgis.core import QgsProcessing, QgsProcessingContext, QgsProcessingUtils, QgsVectorLayer
 
 from ..given import Given
 from ..tables import INTERNAL, Table, kind_of_output
@@ -27,6 +29,35 @@ def belongs_in_a_file(destination: object, table: Table, title: str) -> bool:
 def temporary_file(name: str) -> Path:
     """A new place for an output of this name."""
     return Path(QgsProcessingUtils.generateTempFilename(f"{name.lower()}.gpkg"))
+
+
+@contextmanager
+def noted(context: QgsProcessingContext, made: set[str]) -> Iterator[None]:
+    """Note what QGIS makes of outputs meanwhile, also where that fails: layers of the context, and what it will load.
+
+    made : their identifiers, which are added to
+    """
+    before = _known(context)
+    try:
+        yield
+    finally:
+        made |= _known(context) - before
+
+
+def withdraw(context: QgsProcessingContext, made: set[str]) -> None:
+    """Empty the layers that a run has made which ends without a result: QGIS would load them all the same."""
+    store = context.temporaryLayerStore()
+    for identifier in made:
+        layer = store.mapLayer(identifier)
+        # What still writes may know it: it is emptied and not removed.
+        if isinstance(layer, QgsVectorLayer) and layer.providerType() == "memory":
+            layer.dataProvider().truncate()
+    loaded = context.layersToLoadOnCompletion().items()
+    context.setLayersToLoadOnCompletion({one: how for one, how in loaded if one not in made})
+
+
+def _known(context: QgsProcessingContext) -> set[str]:
+    return {*context.temporaryLayerStore().mapLayers(), *context.layersToLoadOnCompletion()}
 
 
 def announce_layer(given: Given, name: str, file: Path, title: str) -> QgsVectorLayer:

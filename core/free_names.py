@@ -1,0 +1,32 @@
+"""Names given to finished files, of which none may take the place of what came there meanwhile."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+
+def give_free_name(staged: Path, final: Path) -> bool:
+    """Give a file its name; False where that is taken. Raises OSError where it cannot be had.
+
+    A file system of a network may do what it is asked and not be able to say so: what is there is looked at.
+    """
+    written, problem = staged.stat(), OSError()
+    for name_it in (os.link, os.rename):  # unlike a rename, a link never replaces what came there meanwhile
+        try:
+            name_it(staged, final)
+        except OSError as error:  # a file system without links, or an answer that is lost
+            problem = error
+        else:
+            break
+        with suppress(OSError):
+            if os.path.samestat(final.lstat(), written):
+                break
+        if os.path.lexists(final):
+            return False
+    else:
+        raise problem
+    with suppress(OSError):  # a second name of what has its name
+        staged.unlink(missing_ok=True)
+    return True
