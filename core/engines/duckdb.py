@@ -140,7 +140,7 @@ class DuckDb:
         return self._named("vbas_written", "VIEW", self._written(self._staged).sql_query())
 
     def _written(self, staged: Path) -> Any:
-        return table_of_files(self._connection, [staged]).rows
+        return table_of_files(self._connection, [staged], str(staged)).rows
 
     def _refuse_formulas(self, staged: Path, final: str) -> None:
         """Raise InputError where the staged CSV file holds what a spreadsheet program runs; final : its name later."""

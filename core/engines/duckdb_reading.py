@@ -38,7 +38,7 @@ class FilesTable:
     unlike: Mapping[str, Mapping[str, str]]
 
 
-def table_of_files(connection: Any, files: Sequence[Path], place: str = "") -> FilesTable:
+def table_of_files(connection: Any, files: Sequence[Path], place: str) -> FilesTable:
     """Files of one kind as a table of DuckDB.
 
     Values of CSV files are the text that they are, an empty quoted one included. Where the names of folders in a place,

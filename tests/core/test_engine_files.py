@@ -192,3 +192,18 @@ def test_what_is_wrong_with_a_file_is_said_without_its_values(name, content, sen
     with pytest.raises((InputError, EngineError), match=sentence) as error:
         counted(tmp_path / name, RecordFields("area", ("sex", "age")))
     assert "secret" not in str(error.value)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_the_folder_of_a_file_tells_no_field(ending, tmp_path):
+    """Neither of the records that one file holds, nor of the release that is counted there a second time."""
+    (folder := tmp_path / "area=007" / "run=5").mkdir(parents=True)
+    parquet(ROWS, folder / "people.parquet")
+    with open_engine(str(folder / "people.parquet")) as engine:
+        assert set(engine.fields) == set(ROWS)
+        found = match_in_place(count_in_place(engine, FIELDS), cases.areas(), k=2)
+        plan = suppress(found.profile, cases.one_level().crosswalks[0], 2)
+        done = release_in_place(found, plan, str(folder / f"out.{ending}"))
+    assert done.rows == 60
+    if ending == "parquet":
+        assert pq.ParquetFile(done.place).schema.names == ["vbas_region", "sex", "age", "diagnosis"]
