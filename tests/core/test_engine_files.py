@@ -197,7 +197,7 @@ def test_what_is_wrong_with_a_file_is_said_without_its_values(name, content, sen
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 def test_the_folder_of_a_file_tells_no_field(ending, tmp_path):
     """Neither of the records that one file holds, nor of the release that is counted there a second time."""
-    (folder := tmp_path / "area=007" / "run=5").mkdir(parents=True)
+    (folder := tmp_path / "area=007" / "sex=5").mkdir(parents=True)
     parquet(ROWS, folder / "people.parquet")
     with open_engine(str(folder / "people.parquet")) as engine:
         assert set(engine.fields) == set(ROWS)
