@@ -45,9 +45,9 @@ def table_of_files(connection: Any, files: Sequence[Path], place: str) -> FilesT
     the one that the user gave, say `field=value`, these are fields of text. Raises InputError where they do not do so
     in one way, and for a CSV file whose lines are not of one length.
     """
-    paths = [str(path) for path in files]
+    paths, of_folders = [str(path) for path in files], _fields_of_folders(files, place)
     if ending(files[0]) in PARQUET:
-        return _of_parquet(connection, paths, _fields_of_folders(files, place))
+        return _of_parquet(connection, paths, of_folders)
     each = {path: _of_csv(connection, [path]) for path in paths}
     found = {path: _fields(rows) for path, rows in each.items()}
     for path, fields in found.items():
@@ -59,9 +59,10 @@ def table_of_files(connection: Any, files: Sequence[Path], place: str) -> FilesT
                     path=path,
                 )
             )
-    if len(each) == 1:
+    if len(each) == 1 and not of_folders:
         return FilesTable(each[paths[0]], {})
-    return FilesTable(_of_csv(connection, paths, union_by_name=True), found)
+    _add_fields_of_folders(found, of_folders)
+    return FilesTable(_of_csv(connection, paths, union_by_name=True, hive_partitioning=bool(of_folders)), found)
 
 
 def refuse_unlike(unlike: Mapping[str, Mapping[str, str]], names: Iterable[str]) -> None:
@@ -106,7 +107,7 @@ def _fields(rows: Any) -> dict[str, str]:
     return {name: str(kind) for name, kind in zip(rows.columns, rows.types)}
 
 
-def _of_csv(connection: Any, paths: list[str], **options: Any) -> Any:
+def _of_csv(connection: Any, paths: list[str], hive_partitioning: bool = False, **options: Any) -> Any:
     return connection.read_csv(
         list(map(glob.escape, paths)),  # DuckDB takes a path for a pattern: people[1].csv would be people1.csv
         header=True,
@@ -116,6 +117,8 @@ def _of_csv(connection: Any, paths: list[str], **options: Any) -> Any:
         escapechar='"',
         max_line_size=LONGEST_LINE,
         buffer_size=LONGEST_LINE,  # else sixteen times as much, which does not fit into the memory
+        hive_partitioning=hive_partitioning,  # by itself DuckDB takes what a folder says for what the lines say
+        hive_types_autocast=False,
         **options,
     )
 
@@ -125,6 +128,13 @@ def _of_parquet(connection: Any, paths: Sequence[str], of_folders: Sequence[str]
         return FilesTable(_rows(connection, paths), {})
     different = [path for (path,) in connection.execute(EVERY_SCHEMA, [list(map(glob.escape, paths))]).fetchall()]
     found = {path: _fields(_rows(connection, [path])) for path in different}
+    _add_fields_of_folders(found, of_folders)
+    rows = _rows(connection, paths, union_by_name=len(different) > 1, by_folders=bool(of_folders))
+    return FilesTable(rows, found if len(different) > 1 else {})
+
+
+def _add_fields_of_folders(found: Mapping[str, dict[str, str]], of_folders: Sequence[str]) -> None:
+    """Add these to the fields of each file. Raises InputError where a file has one of that name."""
     for path, fields in found.items():
         for name in of_folders:
             if _kind_of(fields, name) is not None:
@@ -137,8 +147,6 @@ def _of_parquet(connection: Any, paths: Sequence[str], of_folders: Sequence[str]
                     )
                 )
         fields.update(dict.fromkeys(of_folders, "VARCHAR"))
-    rows = _rows(connection, paths, union_by_name=len(different) > 1, by_folders=bool(of_folders))
-    return FilesTable(rows, found if len(different) > 1 else {})
 
 
 def _rows(connection: Any, paths: Sequence[str], union_by_name: bool = False, by_folders: bool = False) -> Any:

@@ -46,6 +46,12 @@ def counted(place, fields=FIELDS, **options):
         return Counter({(found.areas[area], *shown[one]): records for area, one, records in cells})
 
 
+def written(rows, place):
+    """By the ending of the place."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    parquet(rows, place) if place.suffix == ".parquet" else place.write_text(csv_text(rows, list(rows)))
+
+
 def of_rows(rows, *names):
     return Counter(zip(*(rows[name] for name in names)))
 
@@ -111,16 +117,16 @@ def test_csv_files_are_read_by_the_names_of_their_fields(tmp_path):
         counted(tmp_path)
 
 
-@pytest.mark.parametrize("pattern", ["", "/*/*.parquet"])
+@pytest.mark.parametrize("pattern", ["", "/*/*.parquet", "/*/*.csv"])
 def test_names_of_folders_are_fields_of_text(pattern, tmp_path):
-    folder = tmp_path / "year=2020"
+    folder, file = tmp_path / "year=2020", f"part{pattern[-4:] if pattern.endswith('csv') else '.parquet'}"
     rows = list(zip(*ROWS.values()))
     for area in cases.AREAS:
         here = dict(zip(ROWS, zip(*(row for row in rows if row[0] == area))))
-        parquet({name: here[name] for name in ("sex", "age", "diagnosis")}, folder / f"area={area}" / "part.parquet")
+        written({name: here[name] for name in ("sex", "age", "diagnosis")}, folder / f"area={area}" / file)
     assert counted(f"{folder}{pattern}") == EVERYTHING
-    parquet(HALVES[0], folder / "area=x" / "part.parquet")
-    with pytest.raises(InputError, match=r"the field “area” is in the file “.*area=x/part.parquet” and in the name"):
+    written(HALVES[0], folder / "area=x" / file)
+    with pytest.raises(InputError, match=rf"the field “area” is in the file “.*area=x/{file}” and in the name"):
         counted(f"{folder}{pattern}")
 
 
@@ -198,8 +204,9 @@ def test_what_is_wrong_with_a_file_is_said_without_its_values(name, content, sen
 def test_the_folder_of_a_file_tells_no_field(ending, tmp_path):
     """Neither of the records that one file holds, nor of the release that is counted there a second time."""
     (folder := tmp_path / "area=007" / "sex=5").mkdir(parents=True)
-    parquet(ROWS, folder / "people.parquet")
-    with open_engine(str(folder / "people.parquet")) as engine:
+    written(ROWS, folder / f"people.{ending}")
+    assert counted(folder / f"people.{ending}") == EVERYTHING
+    with open_engine(str(folder / f"people.{ending}")) as engine:
         assert set(engine.fields) == set(ROWS)
         found = match_in_place(count_in_place(engine, FIELDS), cases.areas(), k=2)
         plan = suppress(found.profile, cases.one_level().crosswalks[0], 2)
