@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import reduce
 from operator import or_
 from pathlib import Path
@@ -19,6 +17,7 @@ import sqlglot as sg
 import sqlglot.expressions as sge
 
 from ..errors import InputError
+from ..folders import BESIDE, clear_dead, own_folder, temporary_folder
 from ..formulas import RUNS, refuse_formulas
 from ..free_names import give_free_name
 from ..language import tr
@@ -26,7 +25,7 @@ from ..progress import Progress
 from .addresses import DATABASES, Address
 from .dictionaries import kept_dictionary
 from .duckdb_failures import without_values
-from .duckdb_files import file_state, files_named, free_place
+from .duckdb_files import file_state, files_named, free_place, nothing_written_into
 from .duckdb_reading import refuse_unlike, table_of_files
 from .engine import Arrow, EngineError, Expression, arrow_table, in_background, left_behind
 
@@ -53,7 +52,8 @@ class DuckDb:
         self._unlike: Mapping[str, Mapping[str, str]] = {}
         self._is_database = address.place.lower().endswith(DATABASES)
         self._progress = progress
-        self._folder = Path(tempfile.mkdtemp(prefix="vbas-"))
+        self._own = ExitStack()  # its folders
+        self._folder = self._own.enter_context(temporary_folder())
         self._staged: Path | None = None
         self._final: Path | None = None
         self._connection: Any = None
@@ -74,13 +74,14 @@ class DuckDb:
     def __exit__(self, *raised: object) -> None:
         if self._connection is not None:
             self._connection.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
-        if self._staged is not None:
-            try:
+        try:
+            if self._staged is not None:
                 self._staged.unlink(missing_ok=True)
-            except OSError as error:
-                ended = str(raised[1] if len(raised) > 1 and raised[1] else "") or f"DuckDB: {error.strerror}"
-                raise left_behind(ended, self._final, self._staged) from error
+        except OSError as error:
+            ended = str(raised[1] if len(raised) > 1 and raised[1] else "") or f"DuckDB: {error.strerror}"
+            raise left_behind(ended, self._final, self._staged) from error
+        finally:
+            self._own.close()
 
     def check_free(self, destination: str) -> None:
         """See `Engine`."""
@@ -127,7 +128,7 @@ class DuckDb:
     def stage(self, expression: Expression, destination: str, dictionaries: Mapping[str, Expression]) -> Expression:
         """See `Engine`."""
         self._final = free_place(destination)
-        self._staged = self._final.with_name(f".vbas-{secrets.token_hex(8)}{self._final.suffix.lower()}")
+        self._staged = self._own.enter_context(_folder_beside(self._final)) / f"staged{self._final.suffix.lower()}"
         rows = self._connection.sql(ibis.to_sql(expression, dialect="duckdb"))
         rows = rows.project(*(self._decoded(name, dictionaries.get(name)) for name in rows.columns))
         if self._staged.suffix == ".parquet":
@@ -250,6 +251,18 @@ class DuckDb:
     def _interrupt(self) -> None:
         if self._connection is not None:
             self._connection.interrupt()
+
+
+@contextmanager
+def _folder_beside(final: Path) -> Iterator[Path]:
+    """A hidden folder to write in; what killed runs have left there is removed first. Raises InputError."""
+    with ExitStack() as stack:
+        clear_dead(final.parent)
+        try:
+            folder = stack.enter_context(own_folder(final.parent, BESIDE))
+        except OSError as error:
+            raise nothing_written_into(final.parent, error) from None
+        yield folder
 
 
 def _reader(relation: Any) -> Any:

@@ -81,10 +81,15 @@ def free_place(destination: str) -> Path:
         with tempfile.TemporaryFile(dir=final.parent):
             return final
     except OSError as error:
-        raise InputError(
-            tr(
-                "DESTINATION: nothing can be written into the folder “{parent}” ({reason}): choose another place.",
-                parent=final.parent,
-                reason=error.strerror,
-            )
-        ) from None
+        raise nothing_written_into(final.parent, error) from None
+
+
+def nothing_written_into(folder: Path, error: OSError) -> InputError:
+    """That a folder takes no file."""
+    return InputError(
+        tr(
+            "DESTINATION: nothing can be written into the folder “{parent}” ({reason}): choose another place.",
+            parent=folder,
+            reason=error.strerror,
+        )
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from dataclasses import replace
 from decimal import Decimal
@@ -321,7 +322,7 @@ def test_a_release_that_has_its_name_is_never_said_not_to_be_written(parquet, tm
         raise OSError(1, "Operation not permitted")
 
     def stays(path, **given):
-        if path.name.startswith(".vbas-") and out.exists():
+        if path.name.startswith("staged") and out.exists():
             raise OSError(5, "Input/output error")
         unlink(path, **given)
 
@@ -336,7 +337,7 @@ def test_a_release_that_has_its_name_is_never_said_not_to_be_written(parquet, tm
 
 def test_a_staged_file_that_cannot_be_removed_is_named(parquet, tmp_path, monkeypatch):
     def stays(path, **given):
-        if path.name.startswith(".vbas-"):
+        if path.name.startswith("staged"):
             raise OSError(5, "Input/output error")
         unlink(path, **given)
 
@@ -350,7 +351,7 @@ def test_a_staged_file_that_cannot_be_removed_is_named(parquet, tmp_path, monkey
         EngineError, match=r"^The second count differs\. .* was not made, but .*: remove it\.$"
     ) as error:
         run(parquet, tmp_path / "out.parquet")
-    (staged,) = tmp_path.glob(".vbas-*")
+    (staged,) = tmp_path.glob(".vbas-*/staged*")
     assert f"“{staged}”" in str(error.value)
 
 
@@ -391,6 +392,33 @@ def test_more_classes_than_64_bits_are_refused(tmp_path):
     source = cases.write_parquet(columns, tmp_path / "wide.parquet")
     with open_engine(str(source)) as engine, pytest.raises(InputError, match="64 bits"):
         count_in_place(engine, RecordFields("area", tuple(f"q{j}" for j in range(6))))
+
+
+def test_what_a_killed_run_leaves_is_cleared_by_the_next(parquet, tmp_path, monkeypatch):
+    """Both hold records: the folder that DuckDB works in, and the staged release."""
+    code = f"""
+import os, sys
+from pathlib import Path
+from vbas.core.engines import open_engine, releasing
+from vbas.tests.core.test_engines import FIELDS, areas, count_in_place, match_in_place, plan_of, release_in_place
+def killed(*given):
+    (engine._folder / "spilled").write_text("records")
+    os.kill(os.getpid(), 9)
+with open_engine({str(parquet)!r}) as engine:
+    matched = match_in_place(count_in_place(engine, FIELDS), areas())
+    releasing._check_agreement = killed
+    release_in_place(matched, plan_of(matched.profile, False), {str(tmp_path / "out.parquet")!r})
+"""
+    (temporary := tmp_path.parent / f"{tmp_path.name} temporary").mkdir()
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=300, env=environment, check=False)
+    assert done.returncode == -9, done.stderr
+    assert list(temporary.glob("vbas-*/spilled"))
+    assert list(tmp_path.glob(".vbas-*/staged.parquet"))
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    run(parquet, tmp_path / "out.parquet")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.parquet", "people.parquet"]
+    assert list(temporary.iterdir()) == []
 
 
 def test_a_full_disk_leaves_nothing(parquet, tmp_path):

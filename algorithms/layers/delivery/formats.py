@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import sqlite3
 import tempfile
 from pathlib import Path
@@ -13,10 +12,9 @@ from osgeo import gdal, ogr
 from qgis.core import QgsCoordinateReferenceSystem, QgsProcessing
 
 from ....core.errors import VbasError
-from ....core.language import tr
+from ....core.folders import no_temporary_folder, own_folder
 from ..gdal_errors import told_to_handlers
 from ..tables import Table, number_fields
-from .folders import own_folder
 from .journals import journals_of
 from .writing import write_file
 
@@ -99,20 +97,6 @@ def written_endings(suffix: str, source_type: QgsProcessing.SourceType) -> tuple
             return ()
         _known[suffix, source_type] = found
     return _known[suffix, source_type]
-
-
-def no_temporary_folder(error: OSError) -> str:
-    """The sentence where nothing can be written into the temporary folder."""
-    # Python says only that no folder will do, by an error of its own.
-    where = (
-        tr("There is no temporary folder to write to") if error.errno == errno.ENOENT else tr("The temporary folder")
-    )
-    said = (
-        ""
-        if error.errno == errno.ENOENT
-        else tr(" {folder} cannot be written to: {reason}", folder=tempfile.gettempdir(), reason=error.strerror)
-    )
-    return tr("{where}{said}. Make room there, or set TMPDIR to another folder.", where=where, said=said)
 
 
 def _written_in(folder: Path, suffix: str, source_type: QgsProcessing.SourceType) -> tuple[str, ...]:

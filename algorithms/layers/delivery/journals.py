@@ -13,8 +13,8 @@ from pathlib import Path
 from osgeo import gdal
 
 from ....core.errors import InputError, VbasError
+from ....core.folders import BESIDE, own_folder
 from ....core.language import tr
-from .folders import BESIDE, own_folder
 
 SUFFIXES = (".gpkg", ".sqlite")
 JOURNALS = ("-wal", "-journal", "-shm")

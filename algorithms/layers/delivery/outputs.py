@@ -5,7 +5,6 @@ Where they may go is settled before any work (`destinations`); how they get ther
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from functools import partial
@@ -22,7 +21,9 @@ from qgis.core import (
 )
 
 from ....core.errors import InputError, VbasError
+from ....core.folders import clear_dead, temporary_folder
 from ....core.language import tr
+from ....core.locks import one_run_on
 from ....core.progress import Progress, part
 from ..feedback import check_cancelled
 from ..given import Given
@@ -32,13 +33,11 @@ from .databases import DatabaseTable, TablePlace
 from .destinations import checked_destinations, with_destination
 from .dressing import Dress, dress_when_loaded
 from .exact_values import check_writable
-from .folders import clear_dead, own_folder
-from .formats import no_temporary_folder, note_on, says_itself, stale_beside
+from .formats import note_on, says_itself, stale_beside
 from .formulas import warning_of_formulas
 from .groups import group_of_run
 from .journals import settle, without_journals
 from .leftovers import tidy_up
-from .locks import one_run_on
 from .places import FilePlace, Place, deliver
 from .second_count import check_layer
 from .styles import describe, store_look, style
@@ -79,7 +78,7 @@ class Outputs:
         destinations = checked_destinations(given)
         with ExitStack() as stack:
             self._hold(destinations, stack)
-            self._staging = _new_folder(stack)
+            self._staging = stack.enter_context(temporary_folder())
             self._counting = stack.enter_context(Counting())  # which ends before the folder does
             for name, destination in destinations.items():
                 self._destinations[name] = self._settled(name, destination, stack)
@@ -328,12 +327,3 @@ class Outputs:
         if name not in self._tables:  # they are dressed under their final name
             self._dress(name, identifier)
         self._results[name] = identifier
-
-
-def _new_folder(stack: ExitStack) -> Path:
-    try:
-        parent = Path(tempfile.gettempdir())
-        clear_dead(parent)
-        return stack.enter_context(own_folder(parent))
-    except OSError as error:
-        raise VbasError(no_temporary_folder(error)) from error

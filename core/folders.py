@@ -6,6 +6,7 @@ share is never touched, nor what stands where no locks are known.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import platform
@@ -14,9 +15,11 @@ import stat
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from .errors import VbasError
+from .language import tr
 from .locks import ATTEMPTS, is_still, lock_file
 
 LOCK = ".lock"
@@ -32,6 +35,33 @@ def own_folder(parent: Path, prefix: str = TEMPORARY) -> Iterator[Path]:
         yield folder
     finally:
         _remove(folder, descriptor)
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A folder of its own in the system's folder for temporary files. Raises VbasError where there can be none."""
+    with ExitStack() as stack:
+        try:
+            parent = Path(tempfile.gettempdir())
+            clear_dead(parent)
+            folder = stack.enter_context(own_folder(parent))
+        except OSError as error:
+            raise VbasError(no_temporary_folder(error)) from error
+        yield folder
+
+
+def no_temporary_folder(error: OSError) -> str:
+    """The sentence where nothing can be written into the temporary folder."""
+    # Python says only that no folder will do, by an error of its own.
+    where = (
+        tr("There is no temporary folder to write to") if error.errno == errno.ENOENT else tr("The temporary folder")
+    )
+    said = (
+        ""
+        if error.errno == errno.ENOENT
+        else tr(" {folder} cannot be written to: {reason}", folder=tempfile.gettempdir(), reason=error.strerror)
+    )
+    return tr("{where}{said}. Make room there, or set TMPDIR to another folder.", where=where, said=said)
 
 
 def clear_dead(parent: Path) -> None:
