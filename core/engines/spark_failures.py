@@ -88,6 +88,7 @@ def _known(text: str) -> str:
         (("permission denied", "accesscontrolexception", "not authorized", "mkdirs failed"), tr("permission denied")),
         (("maxresultsize",), tr("the profile is larger than the cluster's spark.driver.maxResultSize lets through")),
         (("outofmemoryerror", "java heap space"), tr("out of memory")),
+        (("column_data_type_mismatch", "cannot_merge"), tr("a field has one type in one file, another in another")),
         (
             ("file_not_exist", "filenotfoundexception", "failed_read_file"),
             tr("files are gone, damaged or were changed"),

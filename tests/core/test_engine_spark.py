@@ -212,6 +212,14 @@ def test_records_that_change_or_vanish_in_between_are_refused(spark, folder, tmp
 
 
 @pytest.mark.parametrize("way", ["driver", "connect"])
+def test_files_that_hold_a_field_in_several_types_are_said(spark, folder, way):
+    columns = people()
+    cases.write_parquet({**columns, "sex": [1.5] * len(columns["sex"])}, folder / "2.parquet")
+    with pytest.raises(EngineError, match="a field has one type in one file, another in another"):
+        run(getattr(spark, way), folder, "never", FEW)
+
+
+@pytest.mark.parametrize("way", ["driver", "connect"])
 def test_a_table_that_is_dropped_in_between_is_said(spark, folder, way):
     """Between the profile and the release: one sentence, and no table of ours is left."""
     spark.session.read.parquet(str(folder)).write.saveAsTable("leaving")
