@@ -15,7 +15,7 @@ from pathlib import Path
 from osgeo import gdal, ogr
 
 from ...core.errors import InputError, VbasError
-from ...core.free_names import give_free_name
+from ...core.files.free_names import give_free_name
 from ...core.language import tr
 from ..layers.gdal_errors import told_to_handlers
 

@@ -17,9 +17,9 @@ import sqlglot as sg
 import sqlglot.expressions as sge
 
 from ..errors import InputError
-from ..folders import BESIDE, clear_dead, own_folder, temporary_folder
+from ..files.folders import BESIDE, clear_dead, own_folder, temporary_folder
+from ..files.free_names import give_free_name
 from ..formulas import RUNS, refuse_formulas
-from ..free_names import give_free_name
 from ..language import tr
 from ..progress import Progress
 from .addresses import DATABASES, Address

@@ -13,7 +13,7 @@ from pathlib import Path
 from osgeo import gdal
 
 from ....core.errors import InputError, VbasError
-from ....core.folders import BESIDE, own_folder
+from ....core.files.folders import BESIDE, own_folder
 from ....core.language import tr
 
 SUFFIXES = (".gpkg", ".sqlite")

@@ -21,9 +21,9 @@ from qgis.core import (
 )
 
 from ....core.errors import InputError, VbasError
-from ....core.folders import clear_dead, temporary_folder
+from ....core.files.folders import clear_dead, temporary_folder
+from ....core.files.locks import one_run_on
 from ....core.language import tr
-from ....core.locks import one_run_on
 from ....core.progress import Progress, part
 from ..feedback import check_cancelled
 from ..given import Given

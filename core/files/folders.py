@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from .errors import VbasError
-from .language import tr
+from ..errors import VbasError
+from ..language import tr
 from .locks import ATTEMPTS, is_still, lock_file
 
 LOCK = ".lock"

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from .errors import VbasError
-from .language import tr
+from ..errors import VbasError
+from ..language import tr
 
 # File systems that know no locks: there the unpredictable names alone keep two runs apart.
 NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL)
