@@ -44,7 +44,8 @@ def _of_a_file(text: str) -> str | None:
     if "when sniffing" in lower:
         return tr(
             "CONNECTION: DuckDB cannot tell the fields of a CSV file: nothing was written. Its first line must be the "
-            "names of the fields, and every line must have as many values, separated alike."
+            "names of the fields, none with a line break in it, and every line must have as many values, separated "
+            "alike."
         )
     if "magic bytes" in lower or "too small" in lower:
         return tr(

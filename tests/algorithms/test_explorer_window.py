@@ -131,7 +131,7 @@ def test_other_data_ask_for_another_look_until_they_are_taken_back(dock):
     assert not dock.anonymise.isEnabled()
     dock.look.click()
     settle(dock)
-    assert "have an area in “diagnosis”" in dock.message.text()
+    assert "No record's “diagnosis” is found in" in dock.message.text()
     assert dock.looking.seen.data["RECORD_REGION"] == "home" and not dock.anonymise.isEnabled()
 
 

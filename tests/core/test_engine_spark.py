@@ -182,7 +182,7 @@ def test_values_get_into_no_message_and_no_log(spark, tmp_path, capfd):
     columns = {"area": cases.AREAS, "sex": ["F"] * 6, "records": ["1", SECRET, "1", "1", "1", "1"]}
     (tmp_path / "in").mkdir()
     cases.write_parquet(columns, tmp_path / "in" / "1.parquet")
-    with pytest.raises(EngineError, match="CAST_INVALID_INPUT") as error:
+    with pytest.raises(InputError, match=r"“records” holds text, .*CAST_INVALID_INPUT") as error:
         run(spark.driver, tmp_path / "in", tmp_path / "out", RecordFields("area", ("sex",), count="records"))
     told = [str(error.value), str(error.value.__cause__), str(error.value.__context__), *capfd.readouterr()]
     assert SECRET not in "".join(told)
