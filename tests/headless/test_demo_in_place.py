@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import re
+import shlex
 import shutil
 import subprocess
 from collections import Counter
@@ -71,9 +72,10 @@ def test_the_commands_of_the_page_release_what_they_say(city, headless_home, tmp
     (block,) = re.findall(r"```bash\n(scripts/qgis_process run vbas:profiledatabase.*?)```", page, re.DOTALL)
     people = ["ogr2ogr", "-limit", str(RECORDS), str(tmp_path / "people.csv"), str(city / "records.gpkg")]
     subprocess.run(people, check=True, capture_output=True)
-    commands = block.replace("output/city_areas.gpkg", str(city / "areas.gpkg"))
+    program = shlex.quote(str(ROOT / "scripts" / "qgis_process"))
+    commands = block.replace("output/city_areas.gpkg", shlex.quote(str(city / "areas.gpkg")))
     done = subprocess.run(
-        ["bash", "-ec", commands.replace("scripts/qgis_process", str(ROOT / "scripts" / "qgis_process"))],
+        ["bash", "-ec", commands.replace("scripts/qgis_process", program)],
         capture_output=True,
         text=True,
         env={**os.environ, "VBAS_HEADLESS_HOME": str(headless_home)},
