@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -49,6 +50,7 @@ def test_last_point_goes_where_the_row_comes_nearer_to_its_ideal():
 
 
 def test_populations_are_balanced_on_real_areas(real_data):
+    pytest.importorskip("osgeo", reason="GDAL is not there")
     areas = real.canada("East")
     population = np.random.default_rng(1).integers(400, 701, len(areas)).astype(float)
     areas = areas.with_population(population)
