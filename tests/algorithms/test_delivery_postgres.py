@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from qgis.core import QgsProcessingException, QgsProviderRegistry
 
-from vbas.algorithms.layers.delivery import databases
+from vbas.algorithms.layers.delivery import databases, outputs
+from vbas.core.errors import PrivacyError
 
 from .. import postgres_server
 from ..line import Line
@@ -144,6 +145,25 @@ def test_no_failure_tells_the_password(anonymize, server, sql, place):
     with pytest.raises(QgsProcessingException) as error:
         anonymize(RELEASED_RECORDS=f"postgres://{server} password='hunter2' {place}")
     assert "hunter2" not in " ".join([str(error.value), *getattr(error.value, "said", [])])
+
+
+def test_rows_that_failed_the_second_count_are_in_no_table_that_stays(anonymize, server, sql, monkeypatch):
+    """Where the server is lost before the table can be dropped, it is empty."""
+    connect = databases.DatabaseTable.connect
+
+    def gone(self):
+        raise OSError(5, "Input/output error")
+
+    def differs(*_):
+        monkeypatch.setattr(databases.DatabaseTable, "connect", gone)
+        raise PrivacyError("The second count differs.")
+
+    monkeypatch.setattr(outputs, "check_layer", differs)
+    with pytest.raises(QgsProcessingException, match="second count differs"):
+        anonymize(RELEASED_RECORDS=f'postgres://{server} table="public"."released"')
+    monkeypatch.setattr(databases.DatabaseTable, "connect", connect)
+    (left,) = tables(sql)
+    assert sql(f'SELECT count(*) FROM "{left}"') == [[0]]
 
 
 def test_one_table_under_two_addresses_is_one(anonymize, server, sql, tmp_path):
