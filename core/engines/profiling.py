@@ -38,21 +38,7 @@ def count_in_place(engine: Engine, fields: RecordFields, progress: Progress = si
     quasi = [f"q{i}" for i in range(len(fields.quasi_identifiers))]
     members = [f"m{i}" for i in range(len(fields.members))]
     sensitive = [f"k{fields.kept.index(name)}" for name in fields.sensitive]
-    try:
-        found = engine.dictionaries(source, ["a", *quasi])
-    except OverflowError:  # Python's dates
-        dates = [
-            one
-            for one in (fields.area, *fields.quasi_identifiers)
-            if engine.fields[one].lower()[:4] in ("date", "time")
-        ]
-        raise InputError(
-            tr(
-                "{dates}: a record has a date before the year 1, after the year 9999, or infinity: make it a "
-                "missing value, or the field a text, first.",
-                dates=first_values(dates),
-            )
-        ) from None
+    found = _values_of(engine, source, fields, ["a", *quasi])
     values = {one: known for one, (_, known) in found.items()}
     tables = {one: table for one, (table, _) in found.items()}
     tables |= {one: engine.keep(f"vbas_{one}", steps.dictionary(source, one)) for one in (*members, *sensitive)}
@@ -102,6 +88,24 @@ def count_in_place(engine: Engine, fields: RecordFields, progress: Progress = si
         class_keys[order],
         categories,
         codes,
+    )
+
+
+def _values_of(
+    engine: Engine, source: Expression, fields: RecordFields, columns: list[str]
+) -> dict[str, tuple[Expression, np.ndarray]]:
+    """The dictionaries of areas and quasi-identifiers. Raises InputError for dates that Python does not know."""
+    try:
+        return engine.dictionaries(source, columns)
+    except OverflowError:
+        every = (fields.area, *fields.quasi_identifiers)
+        dates = [one for one in every if engine.fields[one].lower()[:4] in ("date", "time")]
+    raise InputError(
+        tr(
+            "{dates}: a record has a date before the year 1, after the year 9999, or infinity: make it a "
+            "missing value, or the field a text, first.",
+            dates=first_values(dates),
+        )
     )
 
 

@@ -316,7 +316,7 @@ def test_a_connection_that_is_lost_in_mid_write_is_said_with_what_may_be_left(
         until = time.monotonic() + 60
         while staged != [one.name for one in spark.session.catalog.listTables()] and time.monotonic() < until:
             time.sleep(0.1)
-        spark.session.sql(f"DROP TABLE {staged[0]} PURGE")
+        spark.session.sql(f"DROP TABLE IF EXISTS {staged[0]} PURGE")
 
 
 def test_a_connection_that_is_lost_at_the_last_step_is_said(spark, folder, monkeypatch):
