@@ -24,7 +24,18 @@ from vbas.core.release import apply
 from .. import postgres_server
 from ..engines_there import needed
 from ..line import Line
-from .engine_cases import QUASI, K, areas, in_memory, one_level, people, rows_of, same_profile, two_levels
+from .engine_cases import (
+    QUASI,
+    K,
+    areas,
+    in_memory,
+    one_level,
+    people,
+    rows_of,
+    same_profile,
+    two_levels,
+    with_codes,
+)
 
 for package in ("ibis", "pyarrow"):
     needed(package)
@@ -96,6 +107,15 @@ def test_profile_and_release_are_those_of_the_arrays(server, sql, nested):
     places = [row[: 2 if nested else 1] for row in rows]
     assert places == sorted(places)
     assert tables(sql) == {"people", "released"}
+
+
+def test_the_area_in_some_rows_is_refused(server, sql):
+    sql("CREATE TABLE coded (area text, sex text, odd text, age bigint, diagnosis text, code text)")
+    with dbapi.connect(server, autocommit=True) as connection:
+        insert(connection, "coded", with_codes(people()))
+    with pytest.raises(InputError, match="“code” stands for the area"):
+        run(server, fields=RecordFields("area", ("sex", "age"), ("code",)), table="coded")
+    assert tables(sql) == {"people", "coded"}
 
 
 @pytest.mark.parametrize("kind", ["citext", "folding", "char(3)"])

@@ -90,6 +90,14 @@ def test_a_folder_is_released_as_a_folder_by_a_driver(spark, folder, tmp_path):
         assert places == sorted(places)
 
 
+def test_the_area_in_some_rows_is_refused(spark, tmp_path):
+    (place := tmp_path / "coded").mkdir()
+    cases.write_parquet(cases.with_codes(people()), place / "0.parquet")
+    with pytest.raises(InputError, match="“code” stands for the area"):
+        run(spark.driver, place, tmp_path / "released", RecordFields("area", ("sex", "age"), ("code",)))
+    assert left(tmp_path) == ["coded"]
+
+
 def test_a_table_is_released_as_a_table_over_connect(spark, folder, monkeypatch, capfd):
     """A token that stands in the environment is shown nowhere."""
     monkeypatch.setenv("SPARK_CONNECT_AUTHENTICATE_TOKEN", SECRET)
