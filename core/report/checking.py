@@ -40,10 +40,10 @@ def check_report(found: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
         )
     else:
         verdict = tr(
-            "Every class has at least {k} people; the smallest of {n_classes} classes has {k_found}.",
+            "Every class has at least {k} people; the smallest of {n_classes} classes has {smallest}.",
             k=k,
             n_classes=shown(n_classes),
-            k_found=found.k_found,
+            smallest=found.k_found,
         )
     risk: list[tuple[object, ...]] = [
         *risk_rows(Risk(found.largest_risk, found.mean_risk), found.k_found),

@@ -167,22 +167,22 @@ def _scale(sums: np.ndarray, province: Column, attribute: Column) -> tuple[int, 
         raise InputError(
             plural(
                 "The shares of DISTRIBUTIONS do not add up to 1 in {n} combination of province and "
-                "attribute (first: {first}, which adds up to {sums:g}): a category is missing.",
+                "attribute (first: {first}, which adds up to {total:g}): a category is missing.",
                 "The shares of DISTRIBUTIONS do not add up to 1 in {n} combinations of province and "
-                "attribute (first: {first}, which adds up to {sums:g}): a category is missing.",
+                "attribute (first: {first}, which adds up to {total:g}): a category is missing.",
                 int(wrong.sum()),
                 first=first_values(names),
-                sums=sums[wrong][0],
+                total=sums[wrong][0],
             )
             if sums[wrong][0] < 1
             else plural(
                 "The shares of DISTRIBUTIONS add up to more than 1 in {n} combination of province "
-                "and attribute (first: {first}, which adds up to {sums:g}): correct them.",
+                "and attribute (first: {first}, which adds up to {total:g}): correct them.",
                 "The shares of DISTRIBUTIONS add up to more than 1 in {n} combinations of province "
-                "and attribute (first: {first}, which adds up to {sums:g}): correct them.",
+                "and attribute (first: {first}, which adds up to {total:g}): correct them.",
                 int(wrong.sum()),
                 first=first_values(names),
-                sums=sums[wrong][0],
+                total=sums[wrong][0],
             )
         )
     inexact = int((off > WORTH_A_NOTE).sum())

@@ -105,9 +105,9 @@ def _stop_on(writer: QgsVectorFileWriter, file: Path) -> None:
     if writer.hasError() != QgsVectorFileWriter.WriterError.NoError:
         raise VbasError(
             tr(
-                "{name} cannot be written: {errormessage}. Nothing was changed.",
+                "{name} cannot be written: {error}. Nothing was changed.",
                 name=file.name,
-                errormessage=writer.errorMessage(),
+                error=writer.errorMessage(),
             )
         )
 
