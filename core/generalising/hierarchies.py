@@ -128,7 +128,7 @@ def text_of(value: object) -> str | None:
 
 def shown_values(values: Sequence[object]) -> str:
     """The first of these values, for a message."""
-    return first_values(tr("(missing)") if value is None else value for value in values)
+    return first_values(values)
 
 
 def _refuse_split(

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import counted
 from ..language import plural, tr
-from ..plain_text import plain_text
+from ..plain_text import value_text
 from ..privacy.checking import ReleaseCheck
 from ..privacy.risk import Risk
 from ..records.columns import Column
@@ -73,7 +73,7 @@ def check_report(found: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
     fails = fails[np.lexsort((fails, found.people[fails]))][:WORST]
     rows = [
         (
-            *(tr("(missing)") if value is None else plain_text(value) for value in values),
+            *map(value_text, values),
             int(found.records[one]),
             int(found.people[one]),
         )

@@ -84,7 +84,6 @@ def province_rows(known: np.ndarray, provinces: Sequence[object] | np.ndarray) -
     found = np.array([position.get(label, -1) for label in labels.categories.tolist()], np.int64)
     lost = found < 0
     if lost.any():
-        names = [tr("(missing)") if label is None else label for label in labels.categories[lost]]
         raise InputError(
             plural(
                 "There are no shares for the province of {n} area (first: {first}; known are "
@@ -92,7 +91,7 @@ def province_rows(known: np.ndarray, provinces: Sequence[object] | np.ndarray) -
                 "There are no shares for the province of {n} areas (first: {first}; known are "
                 "{known}): add these provinces, or choose another PROVINCE.",
                 int(lost[labels.codes].sum()),
-                first=first_values(names),
+                first=first_values(labels.categories[lost]),
                 known=first_values(known),
             )
         )
