@@ -119,7 +119,7 @@ def test_profile_and_release_are_those_of_the_arrays(server, sql, nested):
 def test_fields_may_be_called_as_the_engine_calls_its_own(server, sql, names):
     columns = renamed(people(), names)
     create(server, "others", columns, (names[2],))
-    matched, done = run(server, fields=RecordFields("area", names[:3], names[3:]), table="others")
+    matched, _ = run(server, fields=RecordFields("area", names[:3], names[3:]), table="others")
     records = in_memory(columns, names[3:], names[:3])
     assert same_profile(matched.profile, records.profile)
     plan = plan_of(records.profile)
