@@ -8,6 +8,7 @@ are in `languages/`; `scripts/translate` keeps them.
 from __future__ import annotations
 
 import gettext
+import math
 import numbers
 import re
 import string
@@ -20,6 +21,7 @@ ENGLISH = "en"
 _DECIMAL = {"fr": ","}  # the decimal sign by language, where it is not the point
 # Between groups of three digits. Windows of Qt 5 break lines at a narrow no-break space, so it is the wide one.
 _BETWEEN = "\u00a0"
+EXACTLY = ".15g"  # how a number reads that nothing else is said of
 GROUPED = 10_000  # from here on digits stand in groups of three
 # The powers of ten that are written out; beyond them a number reads better as a power.
 _WRITTEN_OUT = range(-9, 15)
@@ -62,9 +64,9 @@ def tr(text: str, /, **values: object) -> str:
     return _filled(_catalogue.gettext(text) if text else text, values)
 
 
-def plural(one: str, many: str, n: int, /, **values: object) -> str:
+def plural(one: str, many: str, n: float, /, **values: object) -> str:
     """The text for one thing or for several, in the language of the user; `n` is the number of things, and a place."""
-    return _filled(_catalogue.ngettext(one, many, n), {**values, "n": n})
+    return _filled(_catalogue.ngettext(one, many, math.ceil(n)), {**values, "n": n})
 
 
 def as_data(text: str, /, **values: object) -> str:
@@ -113,9 +115,11 @@ def _filled(text: str, values: Mapping[str, object]) -> str:
 
 
 class _Numbers(string.Formatter):
-    """Formats numbers as people write them; “:d” leaves the digits of a number that counts nothing, such as a line's."""
+    """Formats numbers as people write them; “:d” leaves those that count nothing, such as a line, as they are."""
 
     def format_field(self, value: object, format_spec: str) -> str:
+        if isinstance(value, float) and not format_spec:
+            format_spec = EXACTLY
         shown = str(super().format_field(value, format_spec))
         return written(shown) if isinstance(value, numbers.Number) and format_spec != "d" else shown
 

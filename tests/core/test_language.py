@@ -73,6 +73,7 @@ def test_every_number_of_a_sentence_has_one_look(french):
         "20\u00a0000 20\u00a0000 2\u00a0000\u00a0000 12\u00a0345,6 1400"
     )
     assert shown(20000) == shown(20000.0) == "20\u00a0000"
+    assert plural("{n} household", "{n} households", 12.0) == "12 households"
     assert tr("line {line:d}", line=20000) == "line 20000"  # it counts nothing
 
 
