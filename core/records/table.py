@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -135,6 +135,14 @@ def check_released_names(quasi_identifiers: Collection[str], kept: Collection[st
                 first=first_values(reserved),
             )
         )
+
+
+def unused_name(name: str, taken: Iterable[str]) -> str:
+    """A name for a column of our own beside fields of the user's, whose names some programs read without case."""
+    used = {one.lower() for one in taken}
+    while name.lower() in used:
+        name += "_"
+    return name
 
 
 RESERVED_FIELDS = ("vbas_region", "vbas_level")
