@@ -38,7 +38,8 @@ def anonymize_one_level(form: Form) -> dict[str, object]:
     form.info(*notes)
     requirement = terms.requirement
     plan = suppress(records.profile, run.aggregation.crosswalk, k, requirement)
-    plan = protected(form, plan, areas, records, requirement)
+    held = protected(form, plan, areas, records, requirement)
+    plan, notes = held.plan, (*held.notes, *notes)
     release, protection = released(form, plan, records, requirement, areas.population)
     measures, audit = evaluate(areas, plan, run.aggregation.sites, records.n_unmatched)
     form.warn(*approaches.over_budget(configuration, measures.suppression_percent))
