@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ...core.counted import classes as number_of_classes
+from ...core.counted import records as number_of_records
 from ...core.language import as_data, tr
 from ..form import parameters as shared
 from ..form.effective import Counts
@@ -50,8 +52,8 @@ class ProfileDatabase(InPlaceAlgorithm):
             tr(
                 "{title} counted {records}, {classes}.",
                 title=engine.title,
-                records=counted.records(n_records),
-                classes=counted.classes(n_classes),
+                records=number_of_records(n_records),
+                classes=number_of_classes(n_classes),
             )
         )
         return {"N_RECORDS": n_records, "N_CLASSES": n_classes}

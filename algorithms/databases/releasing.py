@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ...core.counted import classes as n_classes
+from ...core.counted import records as n_records
 from ...core.engines.engine import Engine
 from ...core.engines.releasing import StagedInPlace, shown_by, stage_in_place
 from ...core.language import tr
@@ -44,7 +46,7 @@ def release(form: Form, engine: Engine) -> dict[str, object]:
 def _say_what_was_counted(form: Form, done: Planned, staged: StagedInPlace) -> None:
     engine = staged.engine.title
     for level, held in sorted(staged.levels.items()):
-        counts = {"records": counted.records(held.records), "classes": counted.classes(held.classes)}
+        counts = {"records": n_records(held.records), "classes": n_classes(held.classes)}
         if done.nested:
             sentence = tr(
                 "{engine} counted once more, level {level}: {records} in {classes}, the smallest of {least:,}.",

@@ -102,7 +102,9 @@ class CheckReleases(VbasAlgorithm):
         found = examine_all(releases, k, form.progress(stop=80))
         rows = rows_of(found, releases)
         form.outputs.add("PINNED", pinned_table(form, rows, releases))
-        form.outputs.add_text("REPORT", lambda: releases_report(found, rows, releases, k, running_of(form), taken, unsure))
+        form.outputs.add_text(
+            "REPORT", lambda: releases_report(found, rows, releases, k, running_of(form), taken, unsure)
+        )
         (form.warn if rows or unsure else form.info)(verdict(found, k, unsure))
         undecided = 0 if found.pinned is None else found.pinned.n_undecided
         contradicted = 0 if found.pinned is None else len(found.pinned.contradicted)

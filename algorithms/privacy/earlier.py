@@ -11,7 +11,7 @@ from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.areas import Areas
 from ...core.errors import PrivacyError
-from ...core.language import tr
+from ...core.language import plural, tr
 from ...core.plan import Plan
 from ...core.privacy.requirement import Requirement
 from ...core.records.matching import Records
@@ -27,6 +27,7 @@ from ..form.form import Form
 from ..form.parameters import choice
 from ..form.release import held_against_margins
 from .register import new_entry, read_register
+from .register_file import new_register
 from .relating import aliases_parameter, refuse_data_dependent_groups, related
 from .releases import register_parameter
 
@@ -151,31 +152,47 @@ def _concluded(form: Form, same: Matched, found: Examined, n_earlier: int, k: in
     """Say what was found in the end, and no more than that; the sentences for the report."""
     warnings = []
     if found.n_undecided:
-        warnings.append(tr("{n_undecided} counts were too many or too hard to decide.", n_undecided=found.n_undecided))
+        warnings.append(
+            plural(
+                "{n} count was too hard to decide.",
+                "{n} counts were too many or too hard to decide.",
+                found.n_undecided,
+            )
+        )
     if found.n_alike and not alike:
         warnings.append(
-            tr(
-                "{n_alike} groups of {k} people and more are shown to have one sensitive value by the "
-                "earlier releases and this one together; with L_DIVERSITY of 2 or more they would count "
-                "as given away.",
-                n_alike=found.n_alike,
+            plural(
+                "{n} group of {k} people and more is shown to have one sensitive value by the earlier releases and "
+                "this one together; with L_DIVERSITY of 2 or more it would count as given away.",
+                "{n} groups of {k} people and more are shown to have one sensitive value by the earlier releases and "
+                "this one together; with L_DIVERSITY of 2 or more they would count as given away.",
+                found.n_alike,
                 k=k,
             )
         )
-    result = tr("Held against {n_earlier} earlier releases of the register: nothing is given away.", n_earlier=n_earlier)
     unsure = bool(same.warnings or found.n_undecided)
     if unsure:
-        result = tr(
-            "Held against {n_earlier} earlier releases of the register, as far as they could be compared: whether "
-            "anything is given away beyond that, nobody can say (see the warnings).",
-            n_earlier=n_earlier,
+        result = plural(
+            "Held against {n} earlier release of the register as far as it could be compared; whether anything is "
+            "given away beyond that, nobody can say (see the warnings).",
+            "Held against {n} earlier releases of the register as far as they could be compared; whether anything is "
+            "given away beyond that, nobody can say (see the warnings).",
+            n_earlier,
         )
     elif same.assumed:
-        result = tr(
-            "Held against {n_earlier} earlier releases of the register: nothing is given away if the fields that are "
-            "taken for different ones are different. {assumption}",
-            n_earlier=n_earlier,
+        result = plural(
+            "Held against {n} earlier release of the register: nothing is given away, if fields that are taken for "
+            "different ones are different. {assumption}",
+            "Held against {n} earlier releases of the register: nothing is given away, if fields that are taken for "
+            "different ones are different. {assumption}",
+            n_earlier,
             assumption=same.assumption,
+        )
+    else:
+        result = plural(
+            "Held against {n} earlier release of the register: nothing is given away.",
+            "Held against {n} earlier releases of the register: nothing is given away.",
+            n_earlier,
         )
     form.warn(*warnings)
     (form.warn if unsure else form.info)(result)
@@ -183,16 +200,10 @@ def _concluded(form: Form, same: Matched, found: Examined, n_earlier: int, k: in
 
 
 def _knows_nothing(form: Form, path: Path) -> list[str]:
-    """Say that a register has no release: who mistypes its name begins another, which knows of none."""
-    warning = (
-        tr("REGISTER: {path} has no release in it: this one was held against no earlier release.", path=path)
-        if path.exists()
-        else tr(
-            "REGISTER: {path} is a new register, which knows no earlier release: this one was held against none. If "
-            "there is a register of these people already, correct the name and run again.",
-            path=path,
-        )
-    )
+    """Say that a register has no release."""
+    warning = new_register(path)
+    if path.exists():
+        warning = tr("REGISTER: {path} has no release in it: this one was held against no earlier release.", path=path)
     form.warn(warning)
     return [warning]
 

@@ -1,8 +1,8 @@
-"""The fields of releases that are given as layers: found under other names, and looked for where a release lacks one."""
+"""The fields of releases that are given as layers: found under other names, looked for where a release lacks one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,19 +47,21 @@ class Wanted:
         return bool(self.count) and fields.lookupField(self.count) >= 0 and self.count not in own
 
 
-def fields_for(fields: QgsFields, names: Iterable[str], aliases: Aliases) -> dict[str, str]:
-    """The field of a release for each name that it has one for."""
-    found = {name: field_for(fields, name, aliases) for name in names}
-    return {name: field for name, field in found.items() if field is not None}
+def fields_for(fields: QgsFields, names: Sequence[str], aliases: Aliases) -> dict[str, str]:
+    """The field of a release for each name that it has one for, in whatever case, or else under an alias or cut."""
+    found = {name: name for name in names if fields.lookupField(name) >= 0}
+    for name in names:
+        other = None if name in found else field_for(fields, name, aliases)
+        if other is not None and not any(same_but_for_case(other, one) for one in found.values()):
+            found[name] = other
+    return {name: found[name] for name in names if name in found}
 
 
 def field_for(fields: QgsFields, name: str, aliases: Aliases) -> str | None:
-    """The field of this name, in whatever case, cut to ten characters or under an alias; None where there is none."""
-    if fields.lookupField(name) >= 0 and not aliases.are_different(name, name):
-        return name
-    for other in aliases.names_for(name):
-        if fields.lookupField(other) >= 0:
-            return other
+    """The field of this name, in whatever case, under an alias or cut to ten characters; None where there is none."""
+    for one in (name, *aliases.names_for(name)):
+        if fields.lookupField(one) >= 0:
+            return one
     cut = [one for one in fields.names() if one_is_cut(one, name) and not aliases.are_different(one, name)]
     return cut[0] if len(cut) == 1 else None
 
@@ -73,7 +75,8 @@ def looked_for(
     warnings: list[str] = []
     shown = [attributes_of(one) for one in releases]
     for table, release in zip(tables, releases):
-        lacking = [name for name in wanted.names if name not in names_in(release)]
+        there = names_in(release)
+        lacking = [name for name in wanted.names if not {name, *wanted.aliases.names_for(name)} & {*there}]
         own = fields_for(table.fields(), wanted.names, wanted.aliases)
         said += [
             tr("“{own}” of {release} is taken for “{name}”.", own=field, release=release.title, name=name)
@@ -86,7 +89,13 @@ def looked_for(
             for other, attribute in others.items():
                 if not wanted.aliases.are_different(name, other):
                     _hold(attribute, of_others, name, asked, warnings)
-            said.append(tr("{release} has no “{name}”: it is taken without.", release=release.title, name=name))
+            said.append(
+                tr(
+                    "{release} has no “{name}”: it is held against the others without it.",
+                    release=release.title,
+                    name=name,
+                )
+            )
     if asked:
         raise InputError(" ".join(dict.fromkeys(asked)))
     return tuple(said), tuple(dict.fromkeys(warnings))

@@ -11,7 +11,7 @@ from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterMa
 from ...core.errors import InputError
 from ...core.generalising.rules import HierarchyRule
 from ...core.generalising.table import HierarchyTable
-from ...core.language import tr
+from ...core.language import plural, tr
 from ...core.records.table import RecordTable
 from ...core.releases.aliases import Aliases, aliases_of
 from ...core.releases.listing import quasi_identifiers_of
@@ -48,9 +48,10 @@ def aliases_in(form: Form, known: Collection[str]) -> Aliases:
     cells = [str(cell).strip() for cell in form.cells("ALIASES")] if form.has("ALIASES") else []
     if len(cells) % 2:
         raise InputError(
-            tr(
-                "ALIASES has {n_cells} cells: give two a row, a field and what it is, such as gender, sex.",
-                n_cells=len(cells),
+            plural(
+                "ALIASES has {n} cell: give two a row, a field and what it is, such as gender, sex.",
+                "ALIASES has {n} cells: give two a row, a field and what it is, such as gender, sex.",
+                len(cells),
             )
         )
     return aliases_of(zip(cells[::2], cells[1::2]), list(dict.fromkeys(known)))

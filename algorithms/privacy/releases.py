@@ -103,7 +103,10 @@ def release_parameters() -> Iterable[QgsProcessingParameterDefinition]:
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """The releases that were given; aliases : what is said of their fields; said, warnings : of fields that some lack"""
+    """The releases that were given.
+
+    aliases : what is said of their fields; said, warnings : sentences on fields that some lack
+    """
 
     releases: list[Published]
     aliases: Aliases

@@ -48,7 +48,9 @@ class Aliases:
 
     def names_for(self, name: str) -> list[str]:
         """Other names that were said to be the same attribute as one."""
-        found = [(row.other if row.field == name else row.field) for row in self.rows if row.same and name in _names(row)]
+        found = [
+            (row.other if row.field == name else row.field) for row in self.rows if row.same and name in _names(row)
+        ]
         return [one for one in found if one != name]
 
 

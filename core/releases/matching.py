@@ -189,9 +189,7 @@ class _Matching:
             self._ask(name, j, own, old, first_values(_common(new, old), 4))
         elif self._at_another_level(name, new, other, old):
             self._ask(name, j, own, old, first_values(old.by_value, 4))
-        elif min(both) >= SOME or max(both) >= NEARLY_ALL:
-            self._warn(name, j, own, old)
-        elif new.level != old.level:
+        elif min(both) >= SOME or max(both) >= NEARLY_ALL or new.level != old.level:
             self._warn(name, j, own, old)
         else:
             self._compare_words(name, j, other, i, own)
@@ -267,8 +265,8 @@ def perhaps_same(name: str, new: Attribute, other: str, old: Attribute) -> str:
 
 def _ask_for_words(name: str, own: str, old: Attribute, new: Attribute) -> str:
     return tr(
-        "ALIASES says that “{name}” is “{other}”, but {release} shows {others} and {newer} {first}: say which values are "
-        "the same ({name}, {other}: 1=M; 2=F).",
+        "ALIASES says that “{name}” is “{other}”, but {release} shows {others} and {newer} {first}: say which values "
+        "are the same ({name}, {other}: 1=M; 2=F).",
         name=name,
         other=own,
         release=old.title,

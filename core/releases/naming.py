@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..errors import InputError, first_values
-from ..language import tr
+from ..language import plural, tr
 from .aliases import Aliases
 from .published import Published, check_areas
 from .writing import one_is_cut, same_but_for_case, written_otherwise
@@ -91,9 +91,10 @@ def _same_areas(releases: Sequence[Published]) -> tuple[list[Published], list[st
         other = written_otherwise(release.areas.tolist(), known)
         if other:
             said.append(
-                tr(
+                plural(
+                    "{n} area of {release} is written otherwise there ({first}): it is taken for the same.",
                     "{n} areas of {release} are written otherwise there ({first}): they are taken for the same.",
-                    n=len(other),
+                    len(other),
                     release=release.title,
                     first=_pairs_shown(other),
                 )
@@ -114,8 +115,8 @@ def _partly(release: Published, newer: Published) -> str:
     if mine <= others or others <= mine:
         return ""
     return tr(
-        "{n} of the {all} areas of {release} are not among those of {newer} ({first}), which has others ({others}). If "
-        "they are the same places under other codes, nothing could be said of them: write the codes alike.",
+        "Of the {all} areas of {release} {n} are not among those of {newer} ({first}), which has others ({others}). If "
+        "these are the same places under other codes, nothing can be said of them: write the codes alike.",
         n=len(mine - others),
         all=len(mine),
         release=release.title,

@@ -39,8 +39,8 @@ def _words(row: Alias, own: str, shown: tuple[str, ...]) -> Mapping[str, str]:
     elif left & right:
         raise InputError(
             tr(
-                "ALIASES gives “{field}” values that stand on both sides ({value}), so that nobody can say which release "
-                "writes which: write them alike in the records.",
+                "ALIASES gives “{field}” values that stand on both sides ({value}), so that nobody can say which "
+                "release writes which: write them alike in the records.",
                 field=row.field,
                 value=min(left & right),
             )
