@@ -194,7 +194,7 @@ class _Move:
 
     def check(self) -> None:
         there = _status(self._target) is not None
-        if there != (self._source is not None) or (there and not _same_bytes(self._source, self._target)):
+        if there if self._source is None else not (there and _same_bytes(self._source, self._target)):
             raise OSError(errno.EBUSY, tr("another program has just changed {target}", target=self._target))
 
     def undo(self) -> list[str]:
