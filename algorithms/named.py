@@ -114,8 +114,8 @@ def version() -> str:
 def history(title: str) -> str:
     """What made a layer, and when, for its metadata: nothing that the records say."""
     return tr(
-        "{astimezone:%Y-%m-%d %H:%M %z}: made by “{title}” of VBAS {version}.",
-        astimezone=datetime.now().astimezone(),
+        "{time}: made by “{title}” of VBAS {version}.",
+        time=f"{datetime.now().astimezone():%Y-%m-%d %H:%M %z}",
         title=title,
         version=version(),
     )

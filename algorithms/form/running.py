@@ -51,9 +51,9 @@ def versions() -> list[tuple[str, str]]:
         (
             "shapely",
             tr(
-                "{version} (GEOS {geos_version_string})",
+                "{version} (GEOS {geos})",
                 version=shapely.__version__,
-                geos_version_string=shapely.geos_version_string,
+                geos=shapely.geos_version_string,
             ),
         ),
         ("GDAL", gdal.__version__),

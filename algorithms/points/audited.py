@@ -121,10 +121,10 @@ def notes(households: Households, grid: Audit) -> list[str]:
     outside = float(grid.reasons[0, OUTSIDE])
     found = [
         tr(
-            "{households} at {points}; in the median area with households there are {np:g}.",
+            "{households} at {points}; in the median area with households there are {median:g}.",
             households=counted.households(households.weights.sum()),
             points=counted.points(len(households)),
-            np=float(np.median(grid.households[grid.households > 0], axis=0)) if grid.households.any() else 0,
+            median=float(np.median(grid.households[grid.households > 0], axis=0)) if grid.households.any() else 0,
         )
     ]
     if outside:

@@ -138,9 +138,9 @@ def _tables_of_copy(target: Path) -> list[str]:
     except OSError as error:
         raise VbasError(
             tr(
-                "{target} and the journal beside it cannot be looked into: {strerror}. Choose another place.",
+                "{target} and the journal beside it cannot be looked into: {reason}. Choose another place.",
                 target=target,
-                strerror=error.strerror,
+                reason=error.strerror,
             )
         ) from error
 

@@ -129,10 +129,10 @@ def _compare(output: str, found: ReadBack | None, table: Table, check: SecondCou
     if found.n_rows != len(table):
         raise kind(
             tr(
-                "{output} was not written whole ({n_rows} of {n_table} rows): nothing was kept.",
+                "{output} was not written whole ({n_rows} of {n_expected} rows): nothing was kept.",
                 output=output,
                 n_rows=found.n_rows,
-                n_table=len(table),
+                n_expected=len(table),
             )
         )
     if found.n_shapes is not None and table.shapes is not None:

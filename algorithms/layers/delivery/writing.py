@@ -24,6 +24,7 @@ from qgis.core import (
 from ....core.errors import InputError, VbasError
 from ....core.language import tr
 from ....core.progress import Progress, silent
+from ....core.records.table import unused_name
 from ..gdal_errors import told_to_handlers
 from ..given import Given
 from ..tables import GEOMETRY_TYPES, Table
@@ -44,9 +45,9 @@ def write_file(file: Path, table: Table, title: str, progress: Progress = silent
         )
     options.layerName = file.stem
     if options.driverName == "GPKG":
-        used = {name.lower() for name in fields.names()}
-        row_id = next(name for name in ("fid", "row_id", "vbas_row_id") if name not in used)
-        shape = next(name for name in ("geom", "shape", "vbas_shape") if name not in used)
+        used = [name.lower() for name in fields.names()]
+        row_id = unused_name("row_id" if "fid" in used else "fid", used)
+        shape = unused_name("shape" if "geom" in used else "geom", used)
         made = [f"FID={row_id}", f"IDENTIFIER={title}", f"DESCRIPTION={title}"]
         options.layerOptions = made if table.geometry == "none" else [*made, f"GEOMETRY_NAME={shape}"]
     if options.driverName == "GeoJSON":
@@ -106,9 +107,9 @@ def _stop_on(writer: QgsVectorFileWriter, file: Path) -> None:
     if writer.hasError() != QgsVectorFileWriter.WriterError.NoError:
         raise VbasError(
             tr(
-                "{name} cannot be written: {errormessage}. Nothing was changed.",
+                "{name} cannot be written: {error}. Nothing was changed.",
                 name=file.name,
-                errormessage=writer.errorMessage(),
+                error=writer.errorMessage(),
             )
         )
 
