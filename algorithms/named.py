@@ -5,7 +5,6 @@ from __future__ import annotations
 import configparser
 from datetime import datetime
 from pathlib import Path
-from typing import ClassVar
 
 from qgis.core import QgsProcessingAlgorithm
 from qgis.PyQt.QtCore import QUrl
@@ -125,7 +124,7 @@ def history(title: str) -> str:
 class NamedAlgorithm(QgsProcessingAlgorithm):
     """An algorithm of the toolbox by its id."""
 
-    ID: ClassVar[str]
+    ID: str
 
     def name(self) -> str:
         return self.ID

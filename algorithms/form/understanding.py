@@ -157,7 +157,7 @@ def _single(definition: QgsProcessingParameterDefinition, values: list[object] |
 
 def _filled_cells(given: object, columns: int) -> list[object]:
     """A table as the list of its cells, without the rows left empty."""
-    cells = list(given) if isinstance(given, (list, tuple)) else str(given).split(",")
+    cells: list[object] = [*(given if isinstance(given, (list, tuple)) else str(given).split(","))]
     if len(cells) % columns:
         return cells
     rows = [cells[start : start + columns] for start in range(0, len(cells), columns)]
@@ -173,7 +173,7 @@ def _parts(definition: QgsProcessingParameterDefinition, given: object) -> list[
         options = definition.options()
         return list(dict.fromkeys(options.index(_choice(definition, text, in_words=True)) for text in texts))
     if len(parts) == 1:
-        parts = str(parts[0]).split(";")
+        parts = [*str(parts[0]).split(";")]
     return [part for part in parts if not is_blank(part)]
 
 

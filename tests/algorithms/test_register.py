@@ -107,7 +107,7 @@ def test_an_update_by_the_old_crosswalk(anonymize, run, grid, tmp_path):
     assert len(shown) == 10 and tables_of(register)[1] == 2
     lost = done.results["N_SUPPRESSED"]
     assert 5 <= lost < 60
-    with pytest.raises(QgsProcessingException, match="contradict each other in .* no population has both"):
+    with pytest.raises(QgsProcessingException, match=r"contradict each other in .* no population has both"):
         anonymize(RECORDS=given["RECORDS"], REGISTER=register, N_SITES=9)
 
 

@@ -255,7 +255,7 @@ def _numbers(layer: QgsVectorLayer, expression: str) -> np.ndarray:
     """Values of all features, NaN for none, (n,) float."""
     values, _ = QgsVectorLayerUtils.getValues(layer, expression)
     found = (python_value(value) for value in values)
-    return np.array([np.nan if value is None else float(value) for value in found])
+    return np.array([np.nan if value is None else value for value in found], dtype=float)
 
 
 def _symbol(layer: QgsVectorLayer, properties: dict[str, str]) -> QgsSymbol:

@@ -202,7 +202,7 @@ class _Move:
 
     def check(self) -> None:
         there = _status(self.target) is not None
-        if there != (self._source is not None) or (there and not _same_bytes(self._source, self.target)):
+        if there if self._source is None else not (there and _same_bytes(self._source, self.target)):
             raise OSError(errno.EBUSY, tr("another program has just changed {target}", target=self.target))
 
     def undo(self) -> list[str]:
