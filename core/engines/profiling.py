@@ -9,7 +9,7 @@ import numpy as np
 from ..areas import Areas, identifier_text
 from ..arrays import to_list
 from ..errors import InputError, first_values
-from ..language import tr
+from ..language import plural, tr
 from ..plan import stretches
 from ..privacy.requirement import Members, Requirement, Shares
 from ..progress import Progress, silent
@@ -102,9 +102,9 @@ def _values_of(
         dates = [one for one in every if engine.fields[one].lower()[:4] in ("date", "time")]
     raise InputError(
         tr(
-            "{dates}: a record has a date before the year 1, after the year 9999, or infinity: make it a "
+            "{fields}: a record has a date before the year 1, after the year 9999, or infinity: make it a "
             "missing value, or the field a text, first.",
-            dates=first_values(dates),
+            fields=first_values(dates),
         )
     )
 
@@ -201,12 +201,14 @@ def _checked_bounds(engine: Engine, source: Expression, fields: RecordFields) ->
         if found.get(word):
             what = {"missing": tr("missing"), "negative": tr("negative"), "broken": tr("not a whole number")}[word]
             raise InputError(
-                tr(
-                    "RECORD_COUNT field “{count}” is {what} in {found} rows: each row must say how many "
+                plural(
+                    "RECORD_COUNT field “{count}” is {what} in {n} row: each row must say how many "
                     "records it stands for.",
+                    "RECORD_COUNT field “{count}” is {what} in {n} rows: each row must say how many "
+                    "records it stands for.",
+                    int(found[word]),
                     count=fields.count,
                     what=what,
-                    found=int(found[word]),
                 )
             )
     for position, kind in enumerate(fields.members):

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .. import counted
 from ..arrays import to_list
 from ..errors import PrivacyError
-from ..language import tr
+from ..language import plural, tr
 from ..plan import SUPPRESSED, Plan, area_of_cells, stretches
 from ..privacy.kept_field import KeptField
 from ..privacy.kept_fields import ROWS_LOOKED_AT, refuse_kept_fields
@@ -143,10 +144,12 @@ def _check_labels(differing: int) -> None:
     """Refuse a release in which any label shows other records than the plan foretold."""
     if differing:
         raise PrivacyError(
-            tr(
-                "The release shows {found} classes with other records than the plan foretold: nothing was "
+            plural(
+                "The release shows {n} class with other records than the plan foretold: nothing was "
                 "written. Start again when nobody writes to the table.",
-                found=differing,
+                "The release shows {n} classes with other records than the plan foretold: nothing "
+                "was written. Start again when nobody writes to the table.",
+                differing,
             )
         )
 
@@ -167,10 +170,10 @@ def _check_agreement(written: dict[int, LevelCount], expected: dict[int, LevelCo
         records, wanted = (sum(one.records for one in levels.values()) for levels in (written, expected))
         raise PrivacyError(
             tr(
-                "The release holds {records} records, the plan foretold {wanted}, or their classes differ: "
+                "The release holds {records}, the plan foretold {wanted}, or their classes differ: "
                 "the table was changed while it was being worked on, so nothing was written. Start again when "
                 "nobody writes to it.",
-                records=records,
+                records=counted.records(records),
                 wanted=wanted,
             )
         )

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..areas import Areas, identifier_text
 from ..errors import InputError, first_values
-from ..language import tr
+from ..language import plural, tr
 from ..privacy.requirement import Requirement, members_of, shares_of
 from ..profile import Profile, profile_records
 from .table import RecordTable, check_table
@@ -55,7 +55,13 @@ def match_records(
     profile, cell_of = profile_records(area_codes, table.quasi_identifiers, len(areas), table.counts)
     n_unmatched = table.weights(area_codes < 0)
     warnings = (
-        (tr("{n_unmatched} records have no known area and are suppressed.", n_unmatched=n_unmatched),)
+        (
+            plural(
+                "{n} record has no known area and is suppressed.",
+                "{n} records have no known area and are suppressed.",
+                n_unmatched,
+            ),
+        )
         if n_unmatched
         else ()
     )
@@ -95,14 +101,15 @@ def match_areas(table: RecordTable, areas: Areas, unmatched: str, field: str = "
         )
     if lost.any() and unmatched == STOP:
         used = np.unique(table.area.codes[lost])
-        values = [tr("(missing)") if texts[i] is None else texts[i] for i in used]
         raise InputError(
-            tr(
-                "{weights} records have an area in “{field}” that is not in REGIONS (first: "
-                "{first}): correct them, or set UNMATCHED to “suppress” to leave these records out.",
-                weights=table.weights(lost),
+            plural(
+                "{n} record has an area in “{field}” that is not in REGIONS ({first}): correct it, or set UNMATCHED to "
+                "“suppress” to leave this record out.",
+                "{n} records have an area in “{field}” that is not in REGIONS (first: {first}): correct them, or set "
+                "UNMATCHED to “suppress” to leave these records out.",
+                table.weights(lost),
                 field=field,
-                first=first_values(values),
+                first=first_values(texts[used]),
             )
         )
     return codes

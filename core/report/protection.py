@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..arrays import to_list
-from ..language import tr
+from ..language import plural, tr
 from ..plan import Plan
 from ..privacy.kept_field import KeptField
 from ..privacy.requirement import Found, Requirement
@@ -50,14 +50,17 @@ def protection_section(
         shown = plan.shown
         alike = int((diversity.distinct[shown] == 1).sum())
         paragraphs.append(
-            tr(
-                "“{name}”: {alike} of {n_shown} released classes have one value in common; the smallest number "
-                "of values in a class is {distinct}, the largest share of one value "
-                "{largest_share:.1f} %. The largest distance of a class from all released "
-                "records (t-closeness) is {distance:.3f}; by region: "
-                "{by_region}.",
+            plural(
+                "“{name}”: {n} of {n_shown} released classes has one value in common; the smallest "
+                "number of values in a class is {distinct}, the largest share of one value "
+                "{largest_share:.1f} %. The largest distance of a class from all released records "
+                "(t-closeness) is {distance:.3f}; by region: {by_region}.",
+                "“{name}”: {n} of {n_shown} released classes have one value in common; the smallest "
+                "number of values in a class is {distinct}, the largest share of one value "
+                "{largest_share:.1f} %. The largest distance of a class from all released records "
+                "(t-closeness) is {distance:.3f}; by region: {by_region}.",
+                alike,
                 name=name,
-                alike=alike,
                 n_shown=int(shown.sum()),
                 distinct=int(diversity.distinct[shown].min(initial=0)),
                 largest_share=diversity.largest_share[shown].max(initial=0),
@@ -68,7 +71,9 @@ def protection_section(
     if requirement.asks_for_values:
         paragraphs.append(
             tr(
-                "Asked of every class: {l_diversity} values, and at most {max_share:g} % with the same one.",
+                "Asked of every class: at least so many different values: {l_diversity}; at most {max_share:g} % "
+                "with the same "
+                "one.",
                 l_diversity=requirement.l_diversity,
                 max_share=requirement.max_share,
             )

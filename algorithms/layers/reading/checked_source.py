@@ -22,7 +22,7 @@ from qgis.core import (
 )
 
 from ....core.errors import InputError
-from ....core.language import tr
+from ....core.language import plural, tr
 from ..given import Given
 from .layer_file import held
 from .unreadable import errors_of_readers, refuse_undecoded, refuse_unreadable
@@ -105,11 +105,13 @@ class CheckedSource:
                     yield chunk
             if n_rows is not None and done != n_rows:
                 raise InputError(
-                    tr(
-                        "{name}: {done} rows were read where {n_rows} are: the data are damaged, or another program "
-                        "is changing them. Load the layer again and run again.",
+                    plural(
+                        "{name}: {n} row was read where {n_rows} are: the data are damaged, or another "
+                        "program is changing them. Load the layer again and run again.",
+                        "{name}: {n} rows were read where {n_rows} are: the data are damaged, or another "
+                        "program is changing them. Load the layer again and run again.",
+                        done,
                         name=self.name,
-                        done=done,
                         n_rows=n_rows,
                     )
                 )
@@ -122,7 +124,7 @@ class CheckedSource:
     def _expected(self, n_rows: int | None) -> int | None:
         """How many rows the source must give, from how many the table behind the layer has; None where not known."""
         layer, value = self.layer, self._value
-        if layer is None or (value is not None and getattr(value, "filterExpression", "")):
+        if layer is None or (value is not None and bool(getattr(value, "filterExpression", ""))):
             return None
         buffer = layer.editBuffer()
         if n_rows is not None and buffer is not None:
