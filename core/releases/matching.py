@@ -87,6 +87,7 @@ class _Matching:
                 if newer:
                     self._written_alike(name, i, newer)
                     self._compare_values(name, i, newer[-1])
+                self._compare_kinds(name, i)
 
     def other_names(self) -> None:
         """Compare what has different names, the newest releases first."""
@@ -103,6 +104,23 @@ class _Matching:
         """Whether two releases show an attribute at the same level; those of other levels are related by these."""
         one, other = self._shown[i].get(name), self._shown[j].get(name)
         return one is not None and other is not None and (one.level, one.sensitive) == (other.level, other.sensitive)
+
+    def _compare_kinds(self, name: str, i: int) -> None:
+        """Say where an attribute is a quasi-identifier in one release and sensitive in a newer one, or vice versa."""
+        one = self._shown[i].get(name)
+        others = (shown[name] for shown in reversed(self._shown[i + 1 :]) if name in shown)
+        other = next((other for other in others if one is not None and other.sensitive != one.sensitive), None)
+        if one is not None and other is not None:
+            first, second = (one, other) if other.sensitive else (other, one)
+            self.warnings.append(
+                tr(
+                    "“{name}” is a quasi-identifier of {first} and a sensitive field of {second}: what they give away "
+                    "together by it is not looked at.",
+                    name=name,
+                    first=first.title,
+                    second=second.title,
+                )
+            )
 
     def _written_alike(self, name: str, i: int, newer: Sequence[int]) -> None:
         known = [value for j in newer for value in self._shown[j][name].values]
@@ -174,8 +192,7 @@ class _Matching:
 
     def _may_be_one(self, name: str, j: int, other: str, i: int) -> bool:
         """Whether nobody said, and no release shows, that two attributes are different."""
-        one, two = self._shown[j][name], self._shown[i][other]
-        if one.sensitive != two.sensitive or self._aliases.are_different(self._called(name, j), self._called(other, i)):
+        if self._aliases.are_different(self._called(name, j), self._called(other, i)):
             return False
         return not any(are_apart((name, other), shown, one) for shown, one in zip(self._shown, self.releases))
 

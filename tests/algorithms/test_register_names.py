@@ -221,6 +221,15 @@ def test_a_sensitive_field_under_another_name_is_asked_for(twice):
     assert any(NOTHING in line for line in twice(first=first, ALIASES=["dx", "diagnosis"], **given).log)
 
 
+def test_a_field_that_is_sensitive_in_one_release_only_is_warned_of(twice):
+    first = {"SENSITIVE": ["diagnosis"]}
+    done = twice(None, None, None, ("sex", "diagnosis"), first=first, REGISTER_ACTION="repair")
+    assert any("is a quasi-identifier of this release and a sensitive field of release 1" in line for line in done.log)
+    assert not any(NOTHING in line for line in done.log)
+    with pytest.raises(QgsProcessingException, match="“dx” of this release and “diagnosis” of release"):
+        twice({"diagnosis": "dx"}, None, None, ("sex", "dx"), first=first)
+
+
 @pytest.mark.parametrize("codes", [lambda code: f"0{code}", lambda code: f" {code}"])
 def test_areas_in_other_writing_are_recognised(twice, codes):
     with pytest.raises(QgsProcessingException, match=AWAY):
