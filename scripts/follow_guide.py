@@ -1,8 +1,8 @@
-"""Copy the lines that users are told into a bare Debian, literally, and run the main job in the distribution's own QGIS.
+"""Copy the lines that users are told into a bare Debian, literally, and run the main job in its own QGIS.
 
-Started by `bash scripts/test-on` within that system, in its clone of the project, as root. Each place that tells the lines
-is followed by somebody new, with a home of their own: what a form says where shapely is missing, the tutorials, README.
-Then the same with the newest packages that pip gives, and with what an engine asks for. Ends with 1 if anything failed.
+Started by `bash scripts/test-on` within that system, in its clone of the project, as root. Each place that tells the
+lines is followed by somebody new, with a home of their own: what a form says where shapely is missing, the tutorials,
+README. Then the newest packages that pip gives, and what an engine asks for. Ends with 1 if anything failed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 QGIS = shutil.which("qgis_process.bin") or shutil.which("qgis_process") or "qgis_process"
-TOLD = "Copy this into a"
 JOB = (
     *("run", "vbas:anonymize", "--", "REGIONS={city}/areas.gpkg", "REGION_ID=area", "POPULATION=population"),
     *("RECORDS={city}/records.gpkg", "RECORD_REGION=area", "QUASI_IDENTIFIERS=age_group;sex", "KEEP_FIELDS=diagnosis"),
@@ -94,8 +93,8 @@ class Newcomer:
 
 
 def lines_in(text: str) -> str:
-    """The lines to copy at the end of what a form says; empty where it tells of none."""
-    found = re.search(TOLD + r".*?:\n(.*?pip.*?|sudo .*?)\n*(?:$|\n\n|\nResults)", text, re.DOTALL)
+    """The lines to copy in what a form or an error says, which may be one; empty where it tells of none."""
+    found = re.search(r"Copy this into a [^:]*:\s+((?:.*&&\s)*.*)", text)
     return found[1].strip() if found else ""
 
 
@@ -114,7 +113,7 @@ def follow(folder: Path) -> list[str]:
     ways = {first.title: said} if said else {}
     has_shapely = "python3-shapely" in said or not said
     for page in ("docs/tutorial.md", "docs/fr/tutoriel.md", "README.md"):
-        ways |= {page: lines for lines in blocks_for(page, has_shapely)}
+        ways.update((page, lines) for lines in blocks_for(page, has_shapely))
     for title, lines in ways.items():
         one = first if title == first.title else Newcomer(folder, title)
         print(f"{title}:", flush=True)
@@ -131,7 +130,9 @@ def newest(one: Newcomer) -> bool:
     """The main job with the newest packages of pip; numpy stays what QGIS was built for, 1 or 2."""
     numpy_2 = one._run(["/usr/bin/python3", "-c", "import numpy; print(numpy.__version__)"])[1].startswith("2")
     wanted = "numpy scipy shapely" if numpy_2 else "--no-deps shapely"
-    well = one.copies(f"/usr/bin/python3 -m pip install -q --user --break-system-packages --upgrade {wanted}")
+    well = one.copies(
+        f"sudo apt install python3-pip && /usr/bin/python3 -m pip install -q --user --break-system-packages --upgrade {wanted}"
+    )
     well = well and one.does_the_job()
     print(f"{one.title}: {one.versions()[0]}: {'passed' if well else 'FAILED'}", flush=True)
     return well
