@@ -130,9 +130,8 @@ def newest(one: Newcomer) -> bool:
     """The main job with the newest packages of pip; numpy stays what QGIS was built for, 1 or 2."""
     numpy_2 = one._run(["/usr/bin/python3", "-c", "import numpy; print(numpy.__version__)"])[1].startswith("2")
     wanted = "numpy scipy shapely" if numpy_2 else "--no-deps shapely"
-    well = one.copies(
-        f"sudo apt install python3-pip && /usr/bin/python3 -m pip install -q --user --break-system-packages --upgrade {wanted}"
-    )
+    pip = "/usr/bin/python3 -m pip install -q --user --break-system-packages --upgrade"
+    well = one.copies(f"sudo apt install python3-pip && {pip} {wanted}")
     well = well and one.does_the_job()
     print(f"{one.title}: {one.versions()[0]}: {'passed' if well else 'FAILED'}", flush=True)
     return well
