@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from .. import counted
 from ..adjacency import Adjacency, adjacency_of_pairs
 from ..aggregation import APPROACHES as AGGREGATIONS
 from ..aggregation import AggregationOptions
@@ -133,10 +134,10 @@ def _next_level(
     if joined.n_regions >= crosswalk.n_regions:
         raise InputError(
             tr(
-                "“{aggregation}” cannot make fewer than {n_regions} regions of these areas, so that no "
+                "“{aggregation}” cannot make fewer than {regions} of these areas, so that no "
                 "coarser level comes about: choose another AGGREGATION, or COARSEST at that number.",
                 aggregation=options.aggregation,
-                n_regions=crosswalk.n_regions,
+                regions=counted.regions(crosswalk.n_regions),
             )
         )
     return joined_by(crosswalk, joined)
