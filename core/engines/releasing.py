@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .. import counted
 from ..arrays import to_list
 from ..errors import PrivacyError
 from ..language import plural, tr
@@ -168,10 +169,10 @@ def _check_agreement(written: dict[int, LevelCount], expected: dict[int, LevelCo
         records, wanted = (sum(one.records for one in levels.values()) for levels in (written, expected))
         raise PrivacyError(
             tr(
-                "The release holds {records} records, the plan foretold {wanted}, or their classes differ: "
+                "The release holds {records}, the plan foretold {wanted}, or their classes differ: "
                 "the table was changed while it was being worked on, so nothing was written. Start again when "
                 "nobody writes to it.",
-                records=records,
+                records=counted.records(records),
                 wanted=wanted,
             )
         )

@@ -71,7 +71,9 @@ def protection_section(
     if requirement.asks_for_values:
         paragraphs.append(
             tr(
-                "Asked of every class: {l_diversity} values, and at most {max_share:g} % with the same one.",
+                "Asked of every class: at least so many different values: {l_diversity}; at most {max_share:g} % "
+                "with the same "
+                "one.",
                 l_diversity=requirement.l_diversity,
                 max_share=requirement.max_share,
             )
