@@ -13,8 +13,9 @@ from vbas.core.areas import make_areas
 from vbas.core.crosswalk import number_compactly
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import SUPPRESSED, suppress
+from vbas.core.privacy.diversity import shares_of
 from vbas.core.privacy.margins import hold_against_margins
-from vbas.core.privacy.requirement import Requirement, members_of, shares_of
+from vbas.core.privacy.requirement import Requirement, members_of
 from vbas.core.releases.examining import Examiner, examine
 from vbas.core.releases.published import publish
 from vbas.core.releases.repair import repair
