@@ -102,7 +102,17 @@ def protected_in_all(
         if found.n_counts:
             ties, again = ties_of(form.text("TIES")), partial(held_against_margins, form)
             done = repair(
-                plan, areas, held_against, title, sensitive, alike, again, ties=ties, relate=relate, coarsened=coarsened
+                plan,
+                areas,
+                held_against,
+                title,
+                sensitive,
+                alike,
+                again,
+                ties=ties,
+                relate=relate,
+                coarsened=coarsened,
+                requirement=requirement,
             )
             plan, told, found = done.plan, done.published, done.after
             _say_what_it_cost(form, done, on_earlier_regions(plan, areas, earlier, requirement))

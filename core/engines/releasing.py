@@ -90,8 +90,9 @@ def stage_in_place(
 
     plan : of the profile of `matched`, or where its last levels show coarser values `as_shown`, and `coarser` what it
     was made from; nested : whether rows say their level; seed : of the classes in which kept fields are looked at where
-    there are many rows; requirement : what is asked of the values of sensitive fields. What was written is counted once more, in the engine and from its
-    rows alone, and must hold what the plan foretold; what is not published is gone with the engine.
+    there are many rows; requirement : what is asked of the values of sensitive fields. What was written is counted once
+    more, in the engine and from its rows alone, and must hold what the plan foretold; what is not published is gone
+    with the engine.
     Raises InputError for a kept field that gives away the area or the person, PrivacyError where the second count
     differs, EngineError where the engine fails or the table has changed.
     """

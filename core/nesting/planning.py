@@ -28,8 +28,8 @@ CELLS_AT_ONCE = 200_000  # up to 200 MB at k = 5; classes are taken whole
 LARGEST_K = 1_000
 BYTES_A_CELL, BYTES_A_STATE = 500, 15  # of a cell, and of what its region may release and hand up: the most measured
 # Whether what more is asked of a label holds: called with the cells (positions in the profile) that show some labels,
-# the label of each and the number of labels; gives a boolean for each label. Labels that hold by themselves may not hold
-# together: persons who have rows in both may be nearly all who have a value.
+# the label of each and the number of labels; gives a boolean for each label. Labels that hold by themselves need not
+# hold together: where persons have rows in both, those who have a value in either may be nearly all.
 Holds = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
 
 

@@ -71,7 +71,7 @@ def test_what_all_persons_have_is_not_hidden_by_further_rows_of_one(asked, neste
 
 
 def test_the_second_count_refuses_a_plan_that_counted_rows():
-    areas, records = five()
+    _, records = five()
     plan = suppress(records.profile, own_regions(2), K, requirement_of(records, K))
     assert plan.n_released == len(FIVE)
     with pytest.raises(PrivacyError, match="1 classes whose people have more in common"):
