@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from . import counted
 from .adjacency import Adjacency
-from .errors import InputError, first_values, refuse_where
-from .language import tr
+from .errors import Counted, InputError, first_values, refuse_where
+from .language import plural, tr
 from .plain_text import plain_text
 
 MOST_PEOPLE = 1e12  # in one place: a hundred times the world population; sums over a million places are still exact
@@ -72,10 +73,11 @@ def make_areas(
     unusable = ~np.isfinite(points).all(axis=1)
     if unusable.any():
         raise InputError(
-            tr(
-                "{n_unusable} areas of {layer} have an empty geometry ({first}): repair or remove them.",
+            plural(
+                "{n} area of {layer} has an empty geometry ({first}): repair or remove it.",
+                "{n} areas of {layer} have an empty geometry ({first}): repair or remove them.",
+                int(unusable.sum()),
                 layer=layer,
-                n_unusable=int(unusable.sum()),
                 first=first_values(texts[unusable]),
             )
         )
@@ -84,31 +86,32 @@ def make_areas(
     return Areas(texts, points, checked_population(population, texts))
 
 
-def checked_identifiers(identifiers: Sequence[object], field: str, things: str = "") -> np.ndarray:
+def checked_identifiers(identifiers: Sequence[object], field: str, things: Counted = counted.areas) -> np.ndarray:
     """Identifiers as text, (n,). Raises InputError, naming the field, where one is missing or not unique.
 
-    things : what the n are, in the plural; empty for areas
+    things : what the n are
     """
     texts = np.array([identifier_text(value) for value in identifiers], dtype=object)
     missing = sum(text is None for text in texts)
     if missing:
         raise InputError(
             tr(
-                "{field} is missing in {missing} {things}: give all {things} an identifier.",
+                "{field} is missing in {things}: give each an identifier.",
                 field=field,
-                missing=missing,
-                things=things or tr("areas"),
+                things=things(missing),
             )
         )
     unique, counts = np.unique(texts.astype(str), return_counts=True)
     if len(unique) < len(texts):
         twice = unique[counts > 1]
         raise InputError(
-            tr(
-                "{field} is not unique: {n_twice} identifiers occur more than once ({first}): choose "
+            plural(
+                "{field} is not unique: {n} identifier occurs more than once ({first}): choose "
                 "another field, or dissolve the layer first.",
+                "{field} is not unique: {n} identifiers occur more than once ({first}): choose "
+                "another field, or dissolve the layer first.",
+                len(twice),
                 field=field,
-                n_twice=len(twice),
                 first=first_values(twice),
             )
         )
@@ -127,7 +130,7 @@ def checked_population(population: np.ndarray, identifiers: np.ndarray) -> np.nd
         tr("above {most_people:g}", most_people=MOST_PEOPLE): population > MOST_PEOPLE,
     }
     advice = tr("correct the field, or leave POPULATION empty to use the number of records.")
-    refuse_where(wrongs, "POPULATION", tr("areas"), lambda wrong: first_values(identifiers[wrong]), advice)
+    refuse_where(wrongs, "POPULATION", counted.areas, lambda wrong: first_values(identifiers[wrong]), advice)
     if not population.any():
         raise InputError(tr("POPULATION is 0 in every area: choose another field or leave it empty."))
     return population

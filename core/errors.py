@@ -12,6 +12,7 @@ from .language import tr
 from .plain_text import plain_text
 
 Shown = Callable[[np.ndarray], str]
+Counted = Callable[[int], str]  # so many things, as a sentence names them: those of `counted`
 
 
 class VbasError(Exception):
@@ -34,21 +35,20 @@ class Cancelled(VbasError):
     """The user stopped the work."""
 
 
-def refuse_where(wrongs: Mapping[str, np.ndarray], field: str, things: str, first: Shown, advice: str) -> None:
+def refuse_where(wrongs: Mapping[str, np.ndarray], field: str, things: Counted, first: Shown, advice: str) -> None:
     """Refuse the values of a field that are wrong in one way or another. Raises InputError for the first such way.
 
-    wrongs : by the word for what is wrong, such as “missing”, (n,) bool; things : what the n are, in the plural;
+    wrongs : by the word for what is wrong, such as “missing”, (n,) bool; things : what the n are;
     first : the first few of the wrong ones, in words, given which are wrong; advice : what to do
     """
     for word, wrong in wrongs.items():
         if wrong.any():
             raise InputError(
                 tr(
-                    "{field} is {word} in {n_wrong} {things} (first: {first}): {advice}",
+                    "{field} is {word} in {things} (first: {first}): {advice}",
                     field=field,
                     word=word,
-                    n_wrong=int(wrong.sum()),
-                    things=things,
+                    things=things(int(wrong.sum())),
                     first=first(wrong),
                     advice=advice,
                 )

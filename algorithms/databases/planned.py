@@ -13,7 +13,7 @@ from ...core.engines.profiling import match_in_place, requirement_in_place
 from ...core.engines.releasing import shown_by
 from ...core.errors import PrivacyError
 from ...core.evaluation import Measures, RegionAudit, evaluate
-from ...core.language import tr
+from ...core.language import plural, tr
 from ...core.levels import Levels
 from ...core.nesting.measures import LevelAudit, evaluate_levels
 from ...core.nesting.planning import cells_within, nest
@@ -104,7 +104,11 @@ def _loss(form: Form) -> str:
 def _notes(form: Form, matched: Matched) -> tuple[str, ...]:
     """What log and report say of the records and the rule."""
     n_unmatched = matched.n_unmatched
-    lost = tr("{n_unmatched} records have no known area and are suppressed.", n_unmatched=n_unmatched)
+    lost = plural(
+        "{n} record has no known area and is suppressed.",
+        "{n} records have no known area and are suppressed.",
+        n_unmatched,
+    )
     warnings = [lost] if n_unmatched else []
     form.warn(*warnings)
     form.info(*rule_sentences(form))

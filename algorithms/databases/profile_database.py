@@ -48,10 +48,10 @@ class ProfileDatabase(InPlaceAlgorithm):
         n_records, n_classes = found.n_records, len(found.classes)
         form.info(
             tr(
-                "{title} counted {n_records} records, {n_classes} classes.",
+                "{title} counted {records}, {classes}.",
                 title=engine.title,
-                n_records=n_records,
-                n_classes=n_classes,
+                records=counted.records(n_records),
+                classes=counted.classes(n_classes),
             )
         )
         return {"N_RECORDS": n_records, "N_CLASSES": n_classes}

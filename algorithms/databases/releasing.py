@@ -52,17 +52,20 @@ def release(form: Form, engine: Engine) -> dict[str, object]:
 def _say_what_was_counted(form: Form, done: Planned, staged: StagedInPlace) -> None:
     engine = staged.engine.title
     for level, held in sorted(staged.levels.items()):
-        counts = {"engine": engine, "records": held.records, "classes": held.classes, "least": held.least}
+        counts = {"records": counted.records(held.records), "classes": counted.classes(held.classes)}
         if done.nested:
             sentence = tr(
-                "{engine} counted once more, level {level}: {records:,} records in {classes:,} classes, the smallest "
-                "of {least:,}.",
+                "{engine} counted once more, level {level}: {records} in {classes}, the smallest of {least:,}.",
+                engine=engine,
                 level=level,
+                least=held.least,
                 **counts,
             )
         else:
             sentence = tr(
-                "{engine} counted once more: {records:,} records in {classes:,} classes, the smallest of {least:,}.",
+                "{engine} counted once more: {records} in {classes}, the smallest of {least:,}.",
+                engine=engine,
+                least=held.least,
                 **counts,
             )
         form.info(sentence)

@@ -15,7 +15,7 @@ from qgis.core import (
     QgsVectorLayer,
 )
 
-from ...core.language import tr
+from ...core.language import plural, tr
 from ..layers.given import Given
 from ..layers.reading.layer_file import layer_file
 from .understanding import LAYERS, is_blank
@@ -123,9 +123,10 @@ def _note_restrictions(value: QgsProcessingFeatureSourceDefinition, name: str, c
         )
     if value.featureLimit >= 0:
         caveats.append(
-            tr(
-                "Only {featurelimit} features of {name} were read: save them to a file and give that.",
-                featurelimit=value.featureLimit,
+            plural(
+                "Only {n} feature of {name} was read: save it to a file and give that.",
+                "Only {n} features of {name} were read: save them to a file and give that.",
+                value.featureLimit,
                 name=name,
             )
         )

@@ -7,10 +7,11 @@ from collections.abc import Collection, Iterable
 import numpy as np
 from qgis.core import QgsField, QgsProcessingParameterDefinition
 
+from ...core import counted
 from ...core.anonymity import SMALLEST_K
 from ...core.areas import Areas
 from ...core.errors import InputError
-from ...core.language import tr
+from ...core.language import plural, tr
 from ...core.profile import Profile, profile_records
 from ...core.records.matching import (
     STOP,
@@ -220,12 +221,13 @@ def records_of(form: Form, areas: Areas, k: int | None) -> Records:
     field = form.text("RECORD_REGION")
     records = match_records(table, areas, unmatched, SMALLEST_K if k is None else k, field)
     form.info(
-        tr(
-            "{n_records} records in {n_value} of {n_areas} areas, {n_classes} classes of quasi-identifiers.",
-            n_records=table.n_records,
-            n_value=int((records.profile.area_sizes > 0).sum()),
+        plural(
+            "{records} in {n} of {n_areas} areas, {classes} of quasi-identifiers.",
+            "{records} in {n} of {n_areas} areas, {classes} of quasi-identifiers.",
+            int((records.profile.area_sizes > 0).sum()),
+            records=counted.records(table.n_records),
             n_areas=len(areas),
-            n_classes=len(records.profile.classes),
+            classes=counted.classes(len(records.profile.classes)),
         )
     )
     form.warn(*records.warnings)
@@ -238,11 +240,16 @@ def _warn_of_selected_areas(form: Form) -> None:
     if areas is None or not areas.is_restricted or areas.layer is None:
         return
     form.warn(
-        tr(
-            "Only {n_taken} of {n_areas} areas of REGIONS are taken (“Selected features "
-            "only”, or a filter), and UNMATCHED is “suppress”: everybody who lives in the other areas counts as "
-            "suppressed, in every share of suppression. To release the chosen areas alone, select their records too.",
-            n_taken=areas.featureCount(),
+        plural(
+            "Only {n} of {n_areas} areas of REGIONS is taken (“Selected features only”, or a "
+            "filter), and UNMATCHED is “suppress”: everybody who lives in the other areas counts "
+            "as suppressed, in every share of suppression. To release the chosen areas alone, "
+            "select their records too.",
+            "Only {n} of {n_areas} areas of REGIONS are taken (“Selected features only”, or a "
+            "filter), and UNMATCHED is “suppress”: everybody who lives in the other areas counts "
+            "as suppressed, in every share of suppression. To release the chosen areas alone, "
+            "select their records too.",
+            areas.featureCount(),
             n_areas=areas.layer.featureCount(),
         )
     )

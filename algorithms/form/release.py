@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from qgis.core import QgsProcessingParameterDefinition
 
-from ...core.language import tr
+from ...core.language import plural, tr
 from ...core.levels import Levels
 from ...core.plan import Plan
 from ...core.privacy.kept_fields import KeptField, examine_kept_fields
@@ -71,7 +71,11 @@ def held_against_margins(form: Form, plan: Plan) -> Plan:
     margins = parse_margins(form.text("PUBLISHED_MARGINS"), plan.profile.quasi_identifiers)
     held, cost = hold_against_margins(plan, margins, ties=ties_of(form.text("TIES")))
     form.info(
-        tr("{cost} further records are suppressed, so that no count below k follows from published totals.", cost=cost)
+        plural(
+            "{n} further record is suppressed, so that no count below k follows from published totals.",
+            "{n} further records are suppressed, so that no count below k follows from published totals.",
+            cost,
+        )
     )
     return held
 
@@ -118,9 +122,10 @@ def told_of(
     for name, diversity in found.diversity.items():
         alike = int((diversity.distinct[plan.shown] == 1).sum())
         form.info(
-            tr(
-                "{alike} of {n_shown} released classes have one value of “{name}” in common.",
-                alike=alike,
+            plural(
+                "{n} of {n_shown} released classes has one value of “{name}” in common.",
+                "{n} of {n_shown} released classes have one value of “{name}” in common.",
+                alike,
                 n_shown=int(plan.shown.sum()),
                 name=name,
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.errors import InputError
-from ...core.language import as_data, tr
+from ...core.language import as_data, plural, tr
 from ...core.levels import Levels
 from ...core.nesting.flattening import flatten
 from ...core.records.columns import Column, combine_codes
@@ -103,9 +103,10 @@ class FlattenRelease(VbasAlgorithm):
         form.outputs.add("FLATTENED", *rows_table(source, numbers, rows, counts, form.whole("K"), len(quasi)))
         left_out = int((~there).sum())
         form.info(
-            tr(
-                "{n_there} of {n_rows} rows are shown at level {target} or finer; {left_out} only in larger regions.",
-                n_there=int(there.sum()),
+            plural(
+                "{n} of {n_rows} rows is shown at level {target} or finer; {left_out} only in larger regions.",
+                "{n} of {n_rows} rows are shown at level {target} or finer; {left_out} only in larger regions.",
+                int(there.sum()),
                 n_rows=len(there),
                 target=target + 1,
                 left_out=left_out,

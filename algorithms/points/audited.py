@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from qgis.core import QgsProcessingParameterDefinition
 
-from ...core.language import tr
+from ...core import counted
+from ...core.language import plural, tr
 from ...core.masking.audit import Audit, SmallestKInner
 from ...core.masking.donut import OUTSIDE
 from ...core.masking.populations import Heterogeneity, Households, heterogeneity
@@ -120,17 +121,18 @@ def notes(households: Households, grid: Audit) -> list[str]:
     outside = float(grid.reasons[0, OUTSIDE])
     found = [
         tr(
-            "{n_weights:g} households at {n_households} points; in the median area with households there are {np:g}.",
-            n_weights=households.weights.sum(),
-            n_households=len(households),
+            "{households} at {points}; in the median area with households there are {np:g}.",
+            households=counted.households(households.weights.sum()),
+            points=counted.points(len(households)),
             np=float(np.median(grid.households[grid.households > 0], axis=0)) if grid.households.any() else 0,
         )
     ]
     if outside:
         found.append(
-            tr(
-                "{outside:g} households lie in no area: they are counted as neighbours, but not masked.",
-                outside=outside,
+            plural(
+                "{n} household lies in no area: it is counted as a neighbour, but not masked.",
+                "{n} households lie in no area: they are counted as neighbours, but not masked.",
+                outside,
             )
         )
     return found

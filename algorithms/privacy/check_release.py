@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from qgis.core import QgsProcessingException
 
-from ...core.language import as_data, tr
+from ...core import counted
+from ...core.language import as_data, plural, tr
 from ...core.privacy.checking import ReleaseCheck, check_release
 from ...core.report.checking import check_report
 from ..form import parameters as shared
@@ -99,11 +100,14 @@ def verdict(found: ReleaseCheck, k: int) -> str:
     """One sentence."""
     if not found.classes_below:
         return tr("Every class has at least {k} people; the smallest has {k_found}.", k=k, k_found=found.k_found)
-    return tr(
-        "{classes_below} classes with {records_below} records fall short of what is asked; the smallest "
-        "has {k_found} people. Coarser quasi-identifiers or larger regions, or leaving these records out, mend "
+    return plural(
+        "{n} class with {records} falls short of what is asked; the smallest has {people}. "
+        "Coarser quasi-identifiers or larger regions, or leaving these records out, mend "
         "that.",
-        classes_below=found.classes_below,
-        records_below=found.records_below,
-        k_found=found.k_found,
+        "{n} classes with {records} fall short of what is asked; the smallest has {people}. "
+        "Coarser quasi-identifiers or larger regions, or leaving these records out, mend "
+        "that.",
+        found.classes_below,
+        records=counted.records(found.records_below),
+        people=counted.people(found.k_found),
     )

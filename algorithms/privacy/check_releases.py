@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...core.errors import InputError
-from ...core.language import as_data, tr
+from ...core.language import as_data, plural, tr
 from ...core.releases.examining import examine_all
 from ...core.releases.listing import rows_of
 from ...core.report.releases import releases_report, verdict
@@ -85,7 +85,11 @@ class CheckReleases(VbasAlgorithm):
         releases, k = releases_of(form), form.whole("K")
         if len(releases) < 2:
             raise InputError(
-                tr("There are {n_releases} releases: give at least two of the same people.", n_releases=len(releases))
+                plural(
+                    "There is {n} release: give at least two of the same people.",
+                    "There are {n} releases: give at least two of the same people.",
+                    len(releases),
+                )
             )
         releases = comparable(form, releases)
         found = examine_all(releases, k, form.progress(stop=80))
@@ -97,9 +101,10 @@ class CheckReleases(VbasAlgorithm):
         contradicted = 0 if found.pinned is None else len(found.pinned.contradicted)
         if contradicted:
             form.warn(
-                tr(
-                    "In {contradicted} classes the releases contradict each other: they are of different people.",
-                    contradicted=contradicted,
+                plural(
+                    "In {n} class the releases contradict each other: they are of different people.",
+                    "In {n} classes the releases contradict each other: they are of different people.",
+                    contradicted,
                 )
             )
         numbers = {"N_PINNED": found.n_counts, "N_PERSONS": found.n_persons}

@@ -18,7 +18,7 @@ import numpy as np
 from ...core.arrays import to_list
 from ...core.crosswalk import LEFT_OUT, Crosswalk
 from ...core.errors import InputError
-from ...core.language import as_data, tr
+from ...core.language import as_data, plural, tr
 from ...core.levels import Levels
 from ...core.records.sqlite_file import reading
 from ...core.releases.published import Published
@@ -187,7 +187,14 @@ def _published(
     class_of = np.array([class_at[one] for _, _, one, _ in counts], np.int64)
     records = np.array([one for *_, one in counts], np.int64)
     if (records < k).any():
-        raise InputError(tr("{n_value} counts are below its k of {k}", n_value=int((records < k).sum()), k=k))
+        raise InputError(
+            plural(
+                "{n} count is below its k of {k}",
+                "{n} counts are below its k of {k}",
+                int((records < k).sum()),
+                k=k,
+            )
+        )
     bounded, whole = (bool(one) for one in flags)
     return Published(
         title,

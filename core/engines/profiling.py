@@ -9,7 +9,7 @@ import numpy as np
 from ..areas import Areas, identifier_text
 from ..arrays import to_list
 from ..errors import InputError, first_values
-from ..language import tr
+from ..language import plural, tr
 from ..plan import stretches
 from ..privacy.diversity import Shares, held_of
 from ..privacy.requirement import Members, Requirement
@@ -212,12 +212,14 @@ def _checked_bounds(engine: Engine, source: Expression, fields: RecordFields) ->
         if found.get(word):
             what = {"missing": tr("missing"), "negative": tr("negative"), "broken": tr("not a whole number")}[word]
             raise InputError(
-                tr(
-                    "RECORD_COUNT field “{count}” is {what} in {found} rows: each row must say how many "
+                plural(
+                    "RECORD_COUNT field “{count}” is {what} in {n} row: each row must say how many "
                     "records it stands for.",
+                    "RECORD_COUNT field “{count}” is {what} in {n} rows: each row must say how many "
+                    "records it stands for.",
+                    int(found[word]),
                     count=fields.count,
                     what=what,
-                    found=int(found[word]),
                 )
             )
     for position, kind in enumerate(fields.members):

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arrays import to_list
 from ..errors import PrivacyError
-from ..language import tr
+from ..language import plural, tr
 from ..plan import SUPPRESSED, Plan, area_of_cells, stretches
 from ..privacy.kept_fields import ROWS_LOOKED_AT, KeptField, refuse_kept_fields
 from ..privacy.requirement import Requirement
@@ -151,10 +151,12 @@ def _check_labels(differing: int) -> None:
     """Refuse a release in which any label shows other records than the plan foretold."""
     if differing:
         raise PrivacyError(
-            tr(
-                "The release shows {found} classes with other records than the plan foretold: nothing was "
+            plural(
+                "The release shows {n} class with other records than the plan foretold: nothing was "
                 "written. Start again when nobody writes to the table.",
-                found=differing,
+                "The release shows {n} classes with other records than the plan foretold: nothing "
+                "was written. Start again when nobody writes to the table.",
+                differing,
             )
         )
 

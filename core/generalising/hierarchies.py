@@ -9,7 +9,7 @@ import numpy as np
 
 from ..areas import identifier_text
 from ..errors import InputError, first_values
-from ..language import tr
+from ..language import plural, tr
 from ..records.columns import category_order
 
 SUPPRESSED_VALUE = "*"
@@ -87,9 +87,10 @@ def checked_node(
     """
     if len(node) != len(names):
         raise InputError(
-            tr(
-                "{n_node} levels were given for {n_names} quasi-identifiers: give one for each.",
-                n_node=len(node),
+            plural(
+                "{n} level was given for {n_names} quasi-identifiers: give one for each.",
+                "{n} levels were given for {n_names} quasi-identifiers: give one for each.",
+                len(node),
                 n_names=len(names),
             )
         )

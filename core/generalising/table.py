@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InputError
-from ..language import tr
+from ..language import plural, tr
 from .hierarchies import SUPPRESSED_VALUE, Hierarchy, make_hierarchy, shown_values, text_of
 
 Row = tuple["str | None", ...]
@@ -36,10 +36,11 @@ class HierarchyTable:
         unknown = sorted({text for text in texts if text is not None and text not in self.rows})
         if unknown:
             raise InputError(
-                tr(
-                    "HIERARCHIES: {n_unknown} values of “{attribute}” are not in the table "
-                    "({shown_values}): add a row for each.",
-                    n_unknown=len(unknown),
+                plural(
+                    "HIERARCHIES: {n} value of “{attribute}” is not in the table ({shown_values}): add a row for it.",
+                    "HIERARCHIES: {n} values of “{attribute}” are not in the table ({shown_values}): add "
+                    "a row for each.",
+                    len(unknown),
                     attribute=self.attribute,
                     shown_values=shown_values(unknown),
                 )

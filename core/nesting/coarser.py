@@ -12,7 +12,7 @@ from ..arrays import to_list
 from ..configuration import chosen
 from ..errors import PrivacyError
 from ..generalising.collapsing import generalise_table
-from ..language import tr
+from ..language import plural, tr
 from ..plan import SUPPRESSED, Plan, area_of_cells
 from ..privacy.kept_fields import KeptField, examine_values, rows_looked_at
 from ..privacy.requirement import Requirement
@@ -155,10 +155,12 @@ def check_coarser(release: Release, places: Places, whole: bool = True) -> None:
             wrong |= (show > 0) & (show < have)
         if wrong.any():
             raise PrivacyError(
-                tr(
-                    "The release would show {n_wrong} classes of level {target} where not as many such "
-                    "records live: nothing was written.",
-                    n_wrong=int(wrong.sum()),
+                plural(
+                    "The release would show {n} class of level {target} where not as many such records "
+                    "live: nothing was written.",
+                    "The release would show {n} classes of level {target} where not as many such records "
+                    "live: nothing was written.",
+                    int(wrong.sum()),
                     target=target + 1,
                 )
             )

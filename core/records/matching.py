@@ -8,7 +8,7 @@ import numpy as np
 
 from ..areas import Areas, identifier_text
 from ..errors import InputError, first_values
-from ..language import tr
+from ..language import plural, tr
 from ..privacy.diversity import shares_of
 from ..privacy.requirement import Requirement, members_of
 from ..profile import Profile, profile_records
@@ -56,7 +56,13 @@ def match_records(
     profile, cell_of = profile_records(area_codes, table.quasi_identifiers, len(areas), table.counts)
     n_unmatched = table.weights(area_codes < 0)
     warnings = (
-        (tr("{n_unmatched} records have no known area and are suppressed.", n_unmatched=n_unmatched),)
+        (
+            plural(
+                "{n} record has no known area and is suppressed.",
+                "{n} records have no known area and are suppressed.",
+                n_unmatched,
+            ),
+        )
         if n_unmatched
         else ()
     )

@@ -8,6 +8,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from ..errors import InputError, first_values
+from ..files.sqlite_uri import sqlite_uri
 from ..language import tr
 
 SHORT, INTEGER, LONG, REAL, TEXT = "short", "integer", "long", "real", "text"
@@ -143,7 +144,7 @@ def _connection(path: Path, idle: bool | None) -> sqlite3.Connection:
     # Nothing is ever written, not even the files that SQLite would make next to one with an empty write-ahead log.
     mode = "immutable=1" if (has_idle_log(path) if idle is None else idle) else "mode=ro"
     return sqlite3.connect(
-        f"{path.resolve().as_uri()}?{mode}",
+        sqlite_uri(path.resolve(), mode),
         uri=True,
         isolation_level=None,
         timeout=SECONDS_TO_WAIT,

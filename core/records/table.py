@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from .. import counted
 from ..anonymity import check_k
 from ..errors import InputError, first_values, refuse_where
 from ..language import as_data, tr
@@ -169,7 +170,8 @@ def refuse_rows_of_nobody(kind: str, lost: int) -> None:
         PERSONS: tr("give every row the identifier of its person, so that persons can be counted."),
         HOUSEHOLDS: tr("give every row the identifier of its household, so that households can be counted."),
     }
-    raise InputError(tr("{name} is missing in {lost} rows: {way}", name=MEMBER_FIELDS[kind], lost=lost, way=ways[kind]))
+    rows = counted.rows(lost)
+    raise InputError(tr("{name} is missing in {rows}: {way}", name=MEMBER_FIELDS[kind], rows=rows, way=ways[kind]))
 
 
 def check_table(table: RecordTable, k: int) -> None:
@@ -185,9 +187,9 @@ def check_table(table: RecordTable, k: int) -> None:
     if k > table.n_records:
         raise InputError(
             tr(
-                "K is {k}, but RECORDS has only {n_records} records, so none could be released: choose a smaller K.",
+                "K is {k}, but RECORDS has only {records}, so nothing could be released: choose a smaller K.",
                 k=k,
-                n_records=table.n_records,
+                records=counted.records(table.n_records),
             )
         )
 
@@ -203,7 +205,7 @@ def checked_counts(values: np.ndarray, field: str) -> np.ndarray:
             tr("too large to be exact"): values > MOST_RECORDS,
         },
         tr("RECORD_COUNT field “{field}”", field=field),
-        tr("rows"),
+        counted.rows,
         lambda wrong: first_values(f"{value:g}" for value in np.unique(values[wrong])[:6]),
         tr("each row must say how many records it stands for."),
     )

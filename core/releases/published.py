@@ -9,7 +9,7 @@ import numpy as np
 
 from ..areas import Areas
 from ..errors import InputError, first_values
-from ..language import tr
+from ..language import plural, tr
 from ..levels import Levels
 from ..plan import SUPPRESSED, Plan, area_of_cells
 from ..records.columns import Column, combine_codes
@@ -130,11 +130,15 @@ def publish_rows(
     records = np.bincount(label_of, counts, len(labels)).astype(np.int64)
     if (records < k).any():
         raise InputError(
-            tr(
-                "Release “{title}” shows {n_value} classes of fewer than {k} records: it is not "
-                "k-anonymous by itself. Give the k that it was made with, and its own crosswalk and quasi-identifiers.",
+            plural(
+                "Release “{title}” shows {n} class of fewer than {k} records: it is not k-anonymous "
+                "by itself. Give the k that it was made with, and its own crosswalk and "
+                "quasi-identifiers.",
+                "Release “{title}” shows {n} classes of fewer than {k} records: it is not "
+                "k-anonymous by itself. Give the k that it was made with, and its own crosswalk and "
+                "quasi-identifiers.",
+                int((records < k).sum()),
                 title=title,
-                n_value=int((records < k).sum()),
                 k=k,
             )
         )

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..language import tr
+from .. import counted
+from ..language import plural, tr
 from ..plain_text import plain_text
 from ..privacy.checking import ReleaseCheck
 from ..privacy.risk import Risk
@@ -24,13 +25,17 @@ def check_report(found: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
     """The page as HTML; running : what the run was."""
     n_records, n_classes = int(found.records.sum()), len(found.records)
     if found.classes_below:
-        verdict = tr(
-            "{records_below} of {n_records} records are in {classes_below} classes "
-            "that fall short of what is asked; the smallest class has {k_found} people (k = {k}).",
-            records_below=shown(found.records_below),
+        verdict = plural(
+            "{n} of {n_records} records is in {classes}; the smallest class has {people} (k = {k}).",
+            "{n} of {n_records} records are in {classes}; the smallest class has {people} (k = {k}).",
+            found.records_below,
             n_records=shown(n_records),
-            classes_below=shown(found.classes_below),
-            k_found=found.k_found,
+            classes=plural(
+                "{n} class that falls short of what is asked",
+                "{n} classes that fall short of what is asked",
+                found.classes_below,
+            ),
+            people=counted.people(found.k_found),
             k=k,
         )
     else:
@@ -51,7 +56,11 @@ def check_report(found: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
             (
                 tr("“{name}”: fewest values in a class", name=name),
                 int(diversity.distinct.min()),
-                tr("l; {alike} classes have one.", alike=alike),
+                plural(
+                    "l; {n} class has one.",
+                    "l; {n} classes have one.",
+                    alike,
+                ),
             ),
             (tr("“{name}”: largest share of a value, %", name=name), float(diversity.largest_share.max()), ""),
             (

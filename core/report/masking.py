@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import to_list
-from ..language import tr
+from ..language import plural, tr
 from ..masking.candidates import Shortfall
 from ..masking.donut import Masking
 from ..masking.utility import Utility
@@ -75,19 +75,39 @@ def masking_report(
 def _verdict(masking: Masking, hidden: Anonymity, not_masked: str) -> str:
     """What became of the points, in a few sentences; nothing of a release where most fall short."""
     short = hidden.shortfall
-    numbers = {"n_masked": int(masking.masked.sum()), "n_reason": len(masking.reason)}
+    n_masked, n_points = int(masking.masked.sum()), len(masking.reason)
     most = short is not None and short.most
     if short is not None and short.held and short.points_below:
         what = (
-            tr("{n_masked} of {n_reason} points were masked and not held back.", **numbers)
+            plural(
+                "{n} of {n_points} points was masked and not held back.",
+                "{n} of {n_points} points were masked and not held back.",
+                n_masked,
+                n_points=n_points,
+            )
             if most
-            else tr("{n_masked} of {n_reason} points were masked and not held back and are released.", **numbers)
+            else plural(
+                "{n} of {n_points} points was masked, is not held back and is released.",
+                "{n} of {n_points} points were masked, are not held back and are released.",
+                n_masked,
+                n_points=n_points,
+            )
         )
     else:
         what = (
-            tr("{n_masked} of {n_reason} points were masked.", **numbers)
+            plural(
+                "{n} of {n_points} points was masked.",
+                "{n} of {n_points} points were masked.",
+                n_masked,
+                n_points=n_points,
+            )
             if most
-            else tr("{n_masked} of {n_reason} points were masked and are released.", **numbers)
+            else plural(
+                "{n} of {n_points} points was masked and is released.",
+                "{n} of {n_points} points were masked and are released.",
+                n_masked,
+                n_points=n_points,
+            )
         )
     if short is None:
         counted = tr("HOUSEHOLDS is not given, so nobody knows from how many addresses each could have come.")

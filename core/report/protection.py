@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..arrays import to_list
-from ..language import tr
+from ..language import plural, tr
 from ..plan import Plan
 from ..privacy.kept_fields import KeptField
 from ..privacy.requirement import Found, Requirement
@@ -50,14 +50,17 @@ def protection_section(
         shown = plan.shown
         alike = int((diversity.distinct[shown] == 1).sum())
         paragraphs.append(
-            tr(
-                "“{name}”: {alike} of {n_shown} released classes have one value in common; the smallest number "
-                "of values in a class is {distinct}, the largest share of one value "
-                "{largest_share:.1f} %. The largest distance of a class from all released "
-                "records (t-closeness) is {distance:.3f}; by region: "
-                "{by_region}.",
+            plural(
+                "“{name}”: {n} of {n_shown} released classes has one value in common; the smallest "
+                "number of values in a class is {distinct}, the largest share of one value "
+                "{largest_share:.1f} %. The largest distance of a class from all released records "
+                "(t-closeness) is {distance:.3f}; by region: {by_region}.",
+                "“{name}”: {n} of {n_shown} released classes have one value in common; the smallest "
+                "number of values in a class is {distinct}, the largest share of one value "
+                "{largest_share:.1f} %. The largest distance of a class from all released records "
+                "(t-closeness) is {distance:.3f}; by region: {by_region}.",
+                alike,
                 name=name,
-                alike=alike,
                 n_shown=int(shown.sum()),
                 distinct=int(diversity.distinct[shown].min(initial=0)),
                 largest_share=diversity.largest_share[shown].max(initial=0),

@@ -16,7 +16,7 @@ import numpy as np
 from ..areas import Areas
 from ..arrays import to_list
 from ..evaluation import mean_distances, value_text
-from ..language import tr
+from ..language import plural, tr
 from ..levels import Levels
 from ..privacy.risk import risk_of
 from ..release import Release, class_sizes
@@ -72,13 +72,15 @@ def release_report(published: Edition) -> str:
     nested = len(published.levels) > 1
     if release.n_records:
         where = tr("level, region") if nested else tr("region")
-        verdict = tr(
-            "The release is {k}-anonymous: every one of its {n_records} records shares its {where} and "
-            "quasi-identifiers with at least {others} others.",
+        verdict = plural(
+            "The release is {k}-anonymous: every one of its {n_records} records shares its "
+            "{where} and quasi-identifiers with at least {n} other.",
+            "The release is {k}-anonymous: every one of its {n_records} records shares its "
+            "{where} and quasi-identifiers with at least {n} others.",
+            k - 1,
             k=k,
             n_records=shown(release.n_records),
             where=where,
-            others=k - 1,
         )
     else:
         verdict = tr("No record is released.")

@@ -145,7 +145,7 @@ def test_a_table_that_has_changed_since_its_profile_is_refused(there, crosswalk,
 
 def test_a_rule_raises_k_and_looks_at_the_people_of_regions(there, crosswalk, grid, tmp_path):  # noqa: F811
     given = {"CROSSWALK": crosswalk, "DESTINATION": str(tmp_path / "released.parquet")}
-    with pytest.raises(QgsProcessingException, match="20,001 people; 4 of CROSSWALK have fewer, the smallest 360"):
+    with pytest.raises(QgsProcessingException, match="20\u00a0001 people; 4 of CROSSWALK have fewer, the smallest 360"):
         there("releasedatabase", RULE="HIPAA Safe Harbor geography", **given)
     assert not (tmp_path / "released.parquet").exists()
     done = there("releasedatabase", RULE="CMS cell size", K=2, **given)

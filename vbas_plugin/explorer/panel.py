@@ -7,6 +7,7 @@ from html import escape
 from qgis.PyQt.QtCore import pyqtSignal
 from qgis.PyQt.QtWidgets import QToolButton, QVBoxLayout, QWidget
 
+from ...core import counted
 from ...core.attribute_costs import AttributeCost
 from ...core.evaluation import value_text
 from ...core.language import plural, tr
@@ -63,10 +64,10 @@ def told_of(number: int, k: int, account: RegionAccount, shown_where: str = "") 
 def _people(account: RegionAccount) -> str:
     areas = plural("{n} area", "{n} areas", account.areas)
     return tr(
-        "{areas}, population {population:,.0f}, {records:,} records.",
+        "{areas}, population {population:,.0f}, {records}.",
         areas=areas,
         population=account.population,
-        records=account.records,
+        records=counted.records(account.records),
     )
 
 

@@ -18,9 +18,10 @@ def summary_of(seen: Seen) -> str:
             measures.n_regions,
             areas=len(seen.explored.areas),
         ),
-        tr(
-            "Suppressed: {suppressed:,} of {records:,} records ({percent:.3g} %).",
-            suppressed=measures.n_suppressed,
+        plural(
+            "Suppressed: {n} of {records:,} records ({percent:.3g} %).",
+            "Suppressed: {n} of {records:,} records ({percent:.3g} %).",
+            measures.n_suppressed,
             records=measures.n_records,
             percent=measures.suppression_percent,
         ),
@@ -39,11 +40,13 @@ def where_shown(seen: Seen, level: int, number: int) -> str:
     audit = seen.shown.audit
     _, region = seen.shown.position(level, number)
     row = int(np.flatnonzero((audit.level == level) & (audit.region == region))[0])
-    return tr(
-        "Level {level}: {here:,} records show this region, {finer:,} a smaller one within, {coarser:,} a larger one, "
-        "and {suppressed:,} are suppressed.",
+    return plural(
+        "Level {level}: {n} record shows this region, {finer:,} a smaller one within, "
+        "{coarser:,} a larger one, and {suppressed:,} are suppressed.",
+        "Level {level}: {n} records show this region, {finer:,} a smaller one within, "
+        "{coarser:,} a larger one, and {suppressed:,} are suppressed.",
+        int(audit.shown[row]),
         level=level + 1,
-        here=int(audit.shown[row]),
         finer=int(audit.finer[row]),
         coarser=int(audit.coarser[row]),
         suppressed=int(audit.suppressed[row]),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import sqlite3
-from contextlib import closing, suppress
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from qgis.core import (
 )
 
 from ....core.engines.addresses import without_secrets
+from ....core.engines.postgres_tables import standing, why_it_stays
 from ....core.errors import InputError, VbasError, first_values
 from ....core.language import tr
 from ....core.plain_text import visible
@@ -41,6 +44,11 @@ UNION
 SELECT n.nspname, c.relname, k.conrelid::regclass::text
 FROM pg_constraint k JOIN pg_class c ON c.oid = k.confrelid JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE k.contype = 'f'
+UNION
+SELECT n.nspname, c.relname, d.objid::regprocedure::text
+FROM pg_depend d JOIN pg_class c ON c.oid = d.refobjid OR c.reltype = d.refobjid
+JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE d.classid = 'pg_proc'::regclass
 """
 
 
@@ -152,10 +160,13 @@ def check_table_name(name: str, table: str) -> None:
 def _check_connection(name: str, table: DatabaseTable) -> None:
     try:
         connection = table.connect()
+        # Of other servers it is not known how a table is kept from others until it is counted.
         able = connection is not None and all(connection.capabilities() & one for one in NEEDED)
-        dependents = []
+        able = able and table.provider in (*FILES, "postgres")
+        dependents, protecting = [], ""
         if able and table.provider == "postgres":
-            schema = table.schema or "public"
+            schema = table.schema or str(connection.executeSql("SELECT current_schema()")[0][0])
+            protecting = why_it_stays(connection.executeSql(standing(schema, table.parts.table())))
             rows = connection.executeSql(DEPENDENTS)
             dependents = [str(by) for of, one, by in rows if (of, one) == (schema, table.parts.table())]
     except Exception as error:  # QGIS 3.22 raises a kind that it does not export
@@ -170,6 +181,15 @@ def _check_connection(name: str, table: DatabaseTable) -> None:
                 "write into PostgreSQL, a GeoPackage or a file.",
                 name=name,
                 provider=table.provider,
+            )
+        )
+    if protecting:
+        raise InputError(
+            tr(
+                "{name}: the table “{table}” cannot be replaced: {reason}. Choose another table.",
+                name=name,
+                table=table.parts.table(),
+                reason=protecting,
             )
         )
     if dependents:
@@ -218,6 +238,13 @@ class TablePlace:
         """The address of the table in its place, from that of the table as it was written."""
         return identifier.replace(self._new, self._final)
 
+    def held(self) -> AbstractContextManager[Sequence[str]]:
+        """Hold the table against other runs; gives sentences on what earlier ones left. A file is held as such."""
+        return nullcontext(())
+
+    def close_to_others(self) -> None:
+        """Called when the table is made and empty; who may read a file is decided by the file."""
+
     def prepare(self) -> None:
         """See that both tables can be reached."""
         self._existed = self._exists(self._final)
@@ -236,10 +263,8 @@ class TablePlace:
         kept: bool | None = None
         try:
             kept, new, final = (self._exists(one) for one in (self._kept, self._new, self._final))
-            if final and not new and (kept or not self._existed):
-                self._rename(self._final, self._new)
-            if kept:
-                self._rename(self._kept, self._final)
+            ours = [(self._final, self._new)] if final and not new and (kept or not self._existed) else []
+            self._put_back([*ours, *([(self._kept, self._final)] if kept else [])])
         except VbasError as error:
             where = tr("look what it holds")
             if kept:
@@ -260,6 +285,10 @@ class TablePlace:
             ]
         return []
 
+    def _put_back(self, moves: list[tuple[str, str]]) -> None:
+        for old, new in moves:
+            self._rename(old, new)
+
     def forget(self) -> list[str]:
         """Drop what was kept."""
         self._delivered = True
@@ -267,7 +296,7 @@ class TablePlace:
         if not self._existed:
             return []
         try:
-            self._run(lambda connection: connection.dropVectorTable(self._table.schema, self._kept))
+            self._drop(self._kept)
         except VbasError as error:
             return [
                 tr(
@@ -287,7 +316,7 @@ class TablePlace:
             return []
         try:
             if self._exists(self._new):
-                self._run(lambda connection: connection.dropVectorTable(self._table.schema, self._new))
+                self._drop(self._new)
             if self._makes_the_file and not other_tables(self._table.file, self._new):
                 for ending in ("", *JOURNALS):
                     self._table.file.with_name(self._table.file.name + ending).unlink(missing_ok=True)
@@ -324,6 +353,9 @@ class TablePlace:
     def _exists(self, table: str) -> bool:
         return self._run(lambda connection: connection.tableExists(self._table.schema, table))
 
+    def _drop(self, table: str) -> None:
+        self._run(lambda connection: connection.dropVectorTable(self._table.schema, table))
+
     def _rename(self, old: str, new: str) -> None:
         self._run(lambda connection: connection.renameVectorTable(self._table.schema, old, new))
 
@@ -336,6 +368,9 @@ class TablePlace:
 
 
 def first_line(error: Exception, table: DatabaseTable) -> str:
-    """The first line of what a database says: QGIS may put the whole address into it, a password included."""
-    told = str(error).strip().split("\n")[0].rstrip(". ")
+    """The first line of what a database says: QGIS may put the whole address into it, a password included, and the
+    statement."""
+    said = str(error).strip()
+    by_server = re.search(r"\[ERROR:\s*([^\n]+)", said)
+    told = (by_server[1] if by_server else said.split("\n")[0]).rstrip(". ")
     return without_secrets(told, table.parts.connectionInfo(True))

@@ -14,13 +14,14 @@ from qgis.core import (
     QgsProperty,
 )
 
-from ....core.errors import InputError, first_values
+from ....core.errors import InputError
+from ....core.files.replacing import refuse_if_not_replaceable
 from ....core.language import tr
 from ....core.plain_text import visible
 from ..given import Given
 from . import databases
 from .formats import STYLES, stale_beside, written_endings
-from .journals import SUFFIXES, other_tables, refuse_if_held
+from .journals import SUFFIXES, refuse_if_held, refuse_if_others_would_be_lost
 from .taken import Taken
 
 MEMORY = ("memory:", QgsProcessing.TEMPORARY_OUTPUT)
@@ -194,6 +195,7 @@ def _check_what_is_there(name: str, path: Path, written: list[Path]) -> None:
             raise InputError(
                 tr("{name}: {one} is write-protected: lift that or choose another name.", name=name, one=one)
             )
+        refuse_if_not_replaceable(one, name)
     map_file = path.with_suffix(".shp")
     if path.suffix.lower() == ".dbf" and map_file.exists():
         raise InputError(
@@ -205,15 +207,4 @@ def _check_what_is_there(name: str, path: Path, written: list[Path]) -> None:
             )
         )
     refuse_if_held(path, name)
-    others = other_tables(path, path.stem)
-    if others:
-        raise InputError(
-            tr(
-                "{name}: {path} holds other layers, which would be lost: {first}. Choose another file, or "
-                "add a table to it with ogr:dbname='{path}' table=\"{stem}\".",
-                name=name,
-                path=path,
-                first=first_values(others),
-                stem=path.stem,
-            )
-        )
+    refuse_if_others_would_be_lost(path, name)

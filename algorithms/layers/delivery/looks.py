@@ -232,12 +232,12 @@ def _to_digits(value: float, digits: int, how: Callable[[float], float]) -> floa
 
 def _classes(breaks: Sequence[float]) -> list[tuple[float, float, str]]:
     """Each class with its words: (low, high, "from – to"), or the number alone where both ends read the same."""
-    ends = [(low, high, _with_blanks(low), _with_blanks(high)) for low, high in zip(breaks, breaks[1:])]
+    ends = [(low, high, _for_people(low), _for_people(high)) for low, high in zip(breaks, breaks[1:])]
     return [(low, high, first if first == last else f"{first} – {last}") for low, high, first, last in ends]
 
 
-def _with_blanks(number: float) -> str:
-    return written(f"{number:,.6g}".replace(",", "\u00a0"))
+def _for_people(number: float) -> str:
+    return written(f"{number:.6g}")
 
 
 def shades(ramp: tuple[str, ...], n: int) -> list[str]:

@@ -39,6 +39,7 @@ from .groups import group_of_run
 from .journals import settle, without_journals
 from .leftovers import tidy_up
 from .places import FilePlace, Place, deliver
+from .postgres_places import PostgresPlace
 from .second_count import check_layer
 from .styles import describe, store_look, style
 from .temporary import announce_layer, belongs_in_a_file, noted, temporary_file, withdraw
@@ -282,7 +283,10 @@ class Outputs:
         if not isinstance(destination, DatabaseTable):
             return destination
         # A table of a database is written under a name of its own, and gets the one asked for when all is in place.
-        place = self._tables[name] = TablePlace(name, destination)
+        kind = PostgresPlace if destination.provider == "postgres" else TablePlace
+        place = self._tables[name] = kind(name, destination)
+        for told in stack.enter_context(place.held()):
+            self._feedback.pushWarning(told)
         stack.callback(self._drop, place)
         stack.callback(self._let_go_of_tables)
         staged = with_destination(self._given.parameters.get(name), place.staging)
@@ -308,10 +312,12 @@ class Outputs:
             write_text(file.with_name(file.stem + note_on(destination)[len(destination.stem) :]), words)
 
     def _to_sink(self, name: str, table: Table, title: str, check: SecondCount | None, progress: Progress) -> None:
-        if name in self._tables:
-            self._tables[name].begun = True
+        place = self._tables.get(name)
+        if place is not None:
+            place.begun = True
         with noted(self._given.context, self._made):
-            sink, identifier = fill_sink(self._given, name, table, part(progress, 0.0, WRITTEN))
+            made = None if place is None else place.close_to_others
+            sink, identifier = fill_sink(self._given, name, table, made, part(progress, 0.0, WRITTEN))
         if sink is None:
             raise VbasError(tr("{name} could not be created: check where it is to be written.", name=name))
         del sink

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -129,12 +129,19 @@ def _errors_of_gdal() -> Iterator[list[str]]:
             gdal.PopErrorHandler()
 
 
-def fill_sink(given: Given, name: str, table: Table, progress: Progress) -> tuple[QgsFeatureSink | None, str]:
-    """Write into whatever QGIS makes of an output: a layer in memory, a table in a database; progress : by rows."""
+def fill_sink(
+    given: Given, name: str, table: Table, made: Callable[[], None] | None, progress: Progress
+) -> tuple[QgsFeatureSink | None, str]:
+    """Write into whatever QGIS makes of an output: a layer in memory, a table in a database.
+
+    made : called when it is there and empty; progress : by rows
+    """
     crs = table.crs or QgsCoordinateReferenceSystem()
     made_of = table.qgs_fields, GEOMETRY_TYPES[table.geometry], crs
     sink, identifier = given.algorithm.parameterAsSink(given.parameters, name, given.context, *made_of)
     if sink is not None:
+        if made is not None:
+            made()  # before a row is in it
         fill(sink, table, progress)
         if not sink.flushBuffer():
             raise VbasError(

@@ -22,7 +22,7 @@ from qgis.core import (
 )
 
 from ....core.errors import InputError
-from ....core.language import tr
+from ....core.language import plural, tr
 from ..given import Given
 from .layer_file import held
 from .unreadable import errors_of_readers, refuse_undecoded, refuse_unreadable
@@ -105,11 +105,13 @@ class CheckedSource:
                     yield chunk
             if n_rows is not None and done != n_rows:
                 raise InputError(
-                    tr(
-                        "{name}: {done} rows were read where {n_rows} are: the data are damaged, or another program "
-                        "is changing them. Load the layer again and run again.",
+                    plural(
+                        "{name}: {n} row was read where {n_rows} are: the data are damaged, or another "
+                        "program is changing them. Load the layer again and run again.",
+                        "{name}: {n} rows were read where {n_rows} are: the data are damaged, or another "
+                        "program is changing them. Load the layer again and run again.",
+                        done,
                         name=self.name,
-                        done=done,
                         n_rows=n_rows,
                     )
                 )

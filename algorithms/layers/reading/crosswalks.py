@@ -11,7 +11,7 @@ from qgis.core import QgsFeatureRequest, QgsProcessingFeatureSource, QgsProcessi
 from ....core.areas import Areas, identifier_text, make_areas
 from ....core.crosswalk import Crosswalk, crosswalk_from_table
 from ....core.errors import InputError, first_values
-from ....core.language import tr
+from ....core.language import plural, tr
 from ....core.levels import Levels, make_levels
 from ...compat import python_value
 from ..feedback import check_cancelled
@@ -109,9 +109,10 @@ def read_sites(source: QgsProcessingFeatureSource, layer: AreaLayer, feedback: Q
         )
     if outside.any():
         feedback.pushWarning(
-            tr(
-                "{n_outside} of {n_sites} sites lie far outside the areas.",
-                n_outside=int(outside.sum()),
+            plural(
+                "{n} of {n_sites} sites lies far outside the areas.",
+                "{n} of {n_sites} sites lie far outside the areas.",
+                int(outside.sum()),
                 n_sites=len(sites),
             )
         )
@@ -135,10 +136,12 @@ def read_numbered_sites(
     lost = [number for number in wanted if number not in position]
     if lost:
         raise InputError(
-            tr(
-                "SITES has no point for {n_lost} regions of the crosswalk (first: {first}): use the sites "
+            plural(
+                "SITES has no point for {n} region of the crosswalk (first: {first}): use the sites "
                 "that were made with it, or leave SITES empty.",
-                n_lost=len(lost),
+                "SITES has no point for {n} regions of the crosswalk (first: {first}): use the sites "
+                "that were made with it, or leave SITES empty.",
+                len(lost),
                 first=first_values(lost),
             )
         )
@@ -197,10 +200,12 @@ def read_units(
     times = np.bincount(once[:, 0], minlength=len(areas))
     if (times > 1).any():
         raise InputError(
-            tr(
-                "HIERARCHY_TABLE puts {n_value} areas into several units of “{level}” "
-                "({first}): choose a level in which each area has one unit.",
-                n_value=int((times > 1).sum()),
+            plural(
+                "HIERARCHY_TABLE puts {n} area into several units of “{level}” ({first}): choose a "
+                "level in which each area has one unit.",
+                "HIERARCHY_TABLE puts {n} areas into several units of “{level}” ({first}): choose a "
+                "level in which each area has one unit.",
+                int((times > 1).sum()),
                 level=level,
                 first=first_values(areas.identifiers[times > 1]),
             )

@@ -8,7 +8,7 @@ import numpy as np
 from qgis.core import QgsFields
 
 from ....core.errors import InputError, first_values
-from ....core.language import tr
+from ....core.language import plural, tr
 
 
 def field_index(fields: QgsFields, name: str, parameter: str, layer: str) -> int:
@@ -48,12 +48,14 @@ def number_or_missing(values: Sequence[object], field: str, parameter: str, iden
             wrong.append(value)
     if wrong:
         raise InputError(
-            tr(
-                "{parameter} field “{field}” is not a number in {n_wrong} rows (first: {first}): "
-                "choose a numeric field or correct it.",
+            plural(
+                "{parameter} field “{field}” is not a number in {n} row (first: {first}): choose a "
+                "numeric field or correct it.",
+                "{parameter} field “{field}” is not a number in {n} rows (first: {first}): choose a "
+                "numeric field or correct it.",
+                len(wrong),
                 parameter=parameter,
                 field=field,
-                n_wrong=len(wrong),
                 first=first_values(wrong),
             )
         )
