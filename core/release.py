@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .errors import PrivacyError
-from .language import tr
+from .language import plural, tr
 from .plan import SUPPRESSED, Plan
 from .privacy.diversity import shares_of
 from .privacy.kept_fields import KeptField, examine_kept_fields, refuse_kept_fields
@@ -123,10 +123,12 @@ def _check_values(
 def values_in_common(n_classes: int) -> PrivacyError:
     """What is said of a release whose second count finds classes that have too much in common."""
     return PrivacyError(
-        tr(
-            "The release would hold {n_classes} classes whose people have more in common than SENSITIVE, L_DIVERSITY "
-            "and MAX_SHARE ask for: nothing was written.",
-            n_classes=n_classes,
+        plural(
+            "The release would hold {n} class whose people have more in common than L_DIVERSITY and MAX_SHARE allow: "
+            "nothing was written.",
+            "The release would hold {n} classes whose people have more in common than L_DIVERSITY and MAX_SHARE allow: "
+            "nothing was written.",
+            n_classes,
         )
     )
 

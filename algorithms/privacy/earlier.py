@@ -122,6 +122,14 @@ def protected_in_all(
                 n_earlier=len(earlier),
             )
         )
+        if requirement.members:
+            form.warn(
+                tr(
+                    "The register counts rows, not persons: {k} rows and more that the releases tell together may be "
+                    "of fewer than {k} persons, which is not noticed.",
+                    k=plan.k,
+                )
+            )
         if found.n_alike and not alike:
             form.warn(
                 tr(

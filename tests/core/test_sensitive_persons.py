@@ -74,7 +74,7 @@ def test_the_second_count_refuses_a_plan_that_counted_rows():
     _, records = five()
     plan = suppress(records.profile, own_regions(2), K, requirement_of(records, K))
     assert plan.n_released == len(FIVE)
-    with pytest.raises(PrivacyError, match="1 classes whose people have more in common"):
+    with pytest.raises(PrivacyError, match="1 class whose people have more in common"):
         apply(plan, records, [], requirement_of(records, K, 2))
     with pytest.raises(PrivacyError, match="more in common"):
         apply(plan, records, [], requirement_of(records, K, 1, 60.0))
@@ -225,7 +225,7 @@ def test_under_one_level_nothing_is_suppressed_that_holds_what_is_asked(case):
         if failing:
             shown = plan.shown.copy()
             shown[failing[0]] = True
-            with pytest.raises(PrivacyError, match="1 classes whose people have more in common"):
+            with pytest.raises(PrivacyError, match="1 class whose people have more in common"):
                 apply(replace(plan, shown=shown), records, [], requirement)
 
 
