@@ -83,7 +83,7 @@ def planned(form: Form, counted: Counted) -> Planned:
     if nested:
         if coarser is None:
             check_where_shown(shown_by(plan), matched, levels, whole=not requirement.asks_for_values)
-        costs = evaluate_levels(people, plan, matched.n_unmatched)
+        costs: tuple[Measures, RegionAudit | LevelAudit] = evaluate_levels(people, plan, matched.n_unmatched)
     else:
         costs = evaluate(people, plan, plan.crosswalk.mean_centres(areas.points), matched.n_unmatched)
     return Planned(counted, matched, layer, people, plan, requirement, *costs, nested, notes, coarser)

@@ -51,9 +51,9 @@ def versions() -> list[tuple[str, str]]:
         (
             "shapely",
             tr(
-                "{version} (GEOS {geos_version_string})",
+                "{version} (GEOS {geos})",
                 version=shapely.__version__,
-                geos_version_string=shapely.geos_version_string,
+                geos=shapely.geos_version_string,
             ),
         ),
         ("GDAL", gdal.__version__),
@@ -77,13 +77,11 @@ def _inputs(form: Form) -> Iterator[InputUsed]:
 
 def _input(form: Form, label: str, name: str, source: CheckedSource, checksums: dict[Path, str]) -> InputUsed:
     count = int(source.featureCount())
-    rows = count if count >= 0 else None
+    rows = count if count >= 0 else None  # a database may not know how many rows it has
     layer = source.layer
     file = None if layer is None else layer_file(layer)
     if layer is None or file is None:
-        return InputUsed(
-            label, source.sourceName(), _kept_in(layer, name), rows if rows >= 0 else None, tr("none: no file")
-        )
+        return InputUsed(label, source.sourceName(), _kept_in(layer, name), rows, tr("none: no file"))
     if file.path not in checksums:
         checksums[file.path] = "; ".join(f"{path.name}: {_sha256(form, path)}" for path in _files(file.path))
     if form.has_changed(file.path):  # the checksum and the number of rows are of what nobody has read

@@ -214,11 +214,12 @@ def _warn_of_unknown(form: Form, layer: AreaLayer, rows: Sequence[Row]) -> None:
     if unknown:
         form.warn(
             tr(
-                "REGIONS has no area {first}: {n} of the {all} areas that counts are given away of cannot be drawn in "
+                "REGIONS has no area {first}: {n} of the {n_areas} areas that counts are given away of cannot be "
+                "drawn in "
                 "PINNED, where field “areas” names them. Give the areas that the releases were made from.",
                 first=first_values(unknown),
                 n=len(unknown),
-                all=len(there),
+                n_areas=len(there),
             )
         )
 
