@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..records.columns import combine_codes
+from ..records.columns import combine_codes, number_keys
 from ..records.table import PERSONS
 
 NOBODY_KNOWN: Mapping[str, np.ndarray] = {}
@@ -160,7 +160,8 @@ def label_of_entries(label_of: np.ndarray, cell: np.ndarray) -> np.ndarray:
 def _of_records(label_of: np.ndarray, shares: Shares, n_labels: int) -> Tally:
     label = label_of_entries(label_of, shares.cell)
     there = label >= 0
-    of_label, value, records = _by_value(label[there], shares.value[there], shares.records[there])
+    of_label, value, at = _pairs(label[there], shares.value[there], n_labels)
+    records = np.bincount(at, shares.records[there], len(value))
     return Tally(of_label, value, records, records, np.bincount(of_label, records, n_labels))
 
 
@@ -169,21 +170,21 @@ def _of_members(label_of: np.ndarray, held: Held, n_labels: int) -> Tally:
     label = label_of_entries(label_of, held.cell)
     there, n_pairs = label >= 0, max(len(held.member), 1)
     of_label, pair = np.divmod(np.unique(label[there] * n_pairs + held.pair[there]), n_pairs)
-    member, value = held.member[pair], held.value[pair]
+    member = held.member[pair]
     # In this order the values of a member of a label stand together.
     first = np.flatnonzero((np.diff(of_label, prepend=-1) != 0) | (np.diff(member, prepend=-1) != 0))
     n_values = np.diff(first, append=len(pair))
     people = np.bincount(of_label[first], minlength=n_labels)
-    at, each, holders = _by_value(of_label, value, np.ones(len(pair)))
-    weight = _by_value(of_label, value, np.repeat(1.0 / n_values, n_values))[2]
-    return Tally(at, each, holders, weight, people)
+    found, value, at = _pairs(of_label, held.value[pair], n_labels)
+    weight = np.bincount(at, np.repeat(1.0 / n_values, n_values), len(value))
+    return Tally(found, value, np.bincount(at, minlength=len(value)), weight, people)
 
 
-def _by_value(label: np.ndarray, value: np.ndarray, added: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Label and value of every pair that occurs, ascending, and what is added up for each."""
+def _pairs(label: np.ndarray, value: np.ndarray, n_labels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Label and value of every pair that occurs, ascending, and the position of each entry's pair among them."""
     n_values = int(value.max(initial=0)) + 1
-    keys, position = np.unique(label * n_values + value, return_inverse=True)
-    return (*np.divmod(keys, n_values), np.bincount(position.reshape(-1), added, len(keys)))
+    keys, at = number_keys(label * n_values + value, n_labels * n_values)
+    return (*np.divmod(keys, n_values), at)
 
 
 def _distances(tally: Tally, together: Tally) -> np.ndarray:
