@@ -12,7 +12,7 @@ from .form import parameters as shared
 from .form.areas import area_parameters
 from .form.base import VbasAlgorithm
 from .form.editions import release_edition
-from .form.effective import GIVEN, Counts
+from .form.effective import GIVEN, Condition, Counts
 from .form.form import Form
 from .form.generalising import COUNTS as GENERALISING
 from .form.guarantees import PROTECTION, k_parameter
@@ -76,8 +76,12 @@ class Anonymize(VbasAlgorithm):
         self.addNumbers(**regions.NUMBERS, **NUMBERS)
 
     def counts(self) -> Counts:
-        tied = {"RELEASE": [nested_levels.NESTED], "PUBLISHED_MARGINS": GIVEN, "REGISTER_ACTION": [earlier.REPAIR]}
-        own = {
+        tied: Condition = {
+            "RELEASE": [nested_levels.NESTED],
+            "PUBLISHED_MARGINS": GIVEN,
+            "REGISTER_ACTION": [earlier.REPAIR],
+        }
+        own: Counts = {
             **nested_levels.counts(),
             **coarser.COUNTS,
             **PROTECTION,
@@ -85,7 +89,7 @@ class Anonymize(VbasAlgorithm):
             **earlier.COUNTS,
             "TIES": [tied],
         }
-        counts = {**approaches.counts_with_combination(), **own}
+        counts: Counts = {**approaches.counts_with_combination(), **own}
         return counts_with_costs(counts, {"RELEASE": [nested_levels.ONE_LEVEL], coarser.PARAMETER: GIVEN})
 
     def made_by(self, given: Given) -> str:

@@ -104,7 +104,7 @@ class TitledModel(QgsProcessingModelAlgorithm):
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
     ) -> dict[str, object]:
         given = Given(self, understood(self, parameters, context), context)
-        if given.definition("COMBINATION") is not None:  # which the steps do not know, so that they cannot warn of it
+        if given.has("COMBINATION"):  # which the steps do not know, so that they cannot warn of it
             settled = approaches.settled_by_combination(given)
             for sentence in Effective(given, approaches.counts_with_combination(), settled).idle():
                 feedback.pushWarning(sentence)
@@ -114,9 +114,9 @@ class TitledModel(QgsProcessingModelAlgorithm):
     def _made_by(self, given: Given) -> str:
         """What the layers of a run are called together, as “Anonymise records” calls them."""
         k = f"k = {given.whole('K')}"
-        if given.definition("CONNECTION") is not None:
+        if given.has("CONNECTION"):
             return tr("Regions for records in a database, {k}, step by step", k=k)
-        if given.definition("COMBINATION") is None:
+        if not given.has("COMBINATION"):
             return tr("Nested regions, {k}, step by step", k=k)
         return tr("Regions, {k}, {given}, step by step", k=k, given=given.text("COMBINATION"))
 

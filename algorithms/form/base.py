@@ -59,7 +59,7 @@ class VbasAlgorithm(NamedAlgorithm):
 
     def made_by(self, given: Given) -> str:
         """What the layers of a run are called together."""
-        k = f", k = {given.whole('K')}" if given.definition("K") is not None else ""
+        k = f", k = {given.whole('K')}" if given.has("K") else ""
         return f"{self.displayName()}{k}"
 
     def raised(self, given: Given) -> Given:

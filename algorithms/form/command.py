@@ -122,9 +122,9 @@ def _note_restrictions(value: QgsProcessingFeatureSourceDefinition, name: str, c
     if getattr(value, "filterExpression", ""):
         caveats.append(
             tr(
-                "{name} was filtered ({filterexpression}): save what is left to a file and give that.",
+                "{name} was filtered ({filter}): save what is left to a file and give that.",
                 name=name,
-                filterexpression=value.filterExpression,
+                filter=value.filterExpression,
             )
         )
 

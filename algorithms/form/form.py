@@ -31,14 +31,10 @@ class Form(Given):
     ) -> None:
         """outputs : None where the form is only read."""
         super().__init__(given.algorithm, given.parameters, given.context)
-        self._effective, self.feedback, self.outputs = effective, feedback, outputs
+        self._effective, self.feedback, self._outputs = effective, feedback, outputs
         self.conclusion: tuple[str, ...] = ()  # the last lines of the log
         self._started = time.perf_counter()
         self._found: dict[Path, object] = {}  # the files of inputs, as they were before anything was read of them
-
-    def has(self, name: str) -> bool:
-        """Whether the algorithm has this parameter: what several forms read, some declare only in part."""
-        return self.definition(name) is not None
 
     def declares(self, output: str) -> bool:
         """Whether the algorithm has this numeric output."""
@@ -81,6 +77,13 @@ class Form(Given):
         file = None if source is None or source.layer is None else layer_file(source.layer)
         if file is not None and file.path not in self._found:
             self._found[file.path] = state_of(file.path)
+
+    @property
+    def outputs(self) -> Outputs:
+        """Where what the run makes goes to."""
+        if self._outputs is None:
+            raise LookupError("a form that is only read has no outputs")
+        return self._outputs
 
     def has_changed(self, file: Path) -> bool:
         """Whether the file of an input is no longer what it was when this run first looked at it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from typing import Protocol
 
 import numpy as np
 from qgis.core import QgsField, QgsProcessingParameterDefinition
@@ -270,7 +271,15 @@ def shown_fields(source: CheckedSource, names: Iterable[str], coarsened: Collect
     return [make_field(name, "text") if name in coarsened else there.field(name) for name in names]
 
 
-def populated(layer: AreaLayer, records: Records) -> Areas:
+class Profiled(Protocol):
+    """Records, wherever they are, that are counted by area and class."""
+
+    @property
+    def profile(self) -> Profile:
+        """The counts."""
+
+
+def populated(layer: AreaLayer, records: Profiled) -> Areas:
     """The areas with the population to balance: the user's field, else the number of records."""
     return layer.areas if layer.has_population else layer.areas.with_population(records.profile.area_sizes)
 

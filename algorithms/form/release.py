@@ -23,7 +23,7 @@ from ...core.report.protection import protection_section
 from ...core.ties import CHOICES, DRAWN, FIXED, ties_of
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.crosswalks import LEVEL, NUMBER
-from ..layers.tables import FOR_RELEASE, SecondCount, Table, number_fields
+from ..layers.tables import FOR_RELEASE, SecondCount, Table, TableColumn, number_fields
 from .form import Form
 from .parameters import choice, sink
 from .records import shown_fields
@@ -174,7 +174,7 @@ def rows_table(
     """
     fields = number_fields(**dict.fromkeys(places, "long"))
     fields += shown_fields(source, shown, coarsened)
-    columns = [*places.values(), *shown.values()]
+    columns: list[TableColumn] = [*places.values(), *shown.values()]
     if counts is not None:
         fields += number_fields(records="long")
         columns.append(np.asarray(counts))

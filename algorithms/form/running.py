@@ -52,9 +52,9 @@ def versions() -> list[tuple[str, str]]:
         (
             "shapely",
             tr(
-                "{version} (GEOS {geos_version_string})",
+                "{version} (GEOS {geos})",
                 version=shapely.__version__,
-                geos_version_string=shapely.geos_version_string,
+                geos=shapely.geos_version_string,
             ),
         ),
         ("GDAL", gdal.__version__),
@@ -78,7 +78,7 @@ def _inputs(form: Form) -> Iterator[InputUsed]:
 
 def _input(form: Form, label: str, name: str, source: CheckedSource, checksums: dict[Path, str]) -> InputUsed:
     count = int(source.featureCount())
-    rows = count if count >= 0 else None
+    rows = count if count >= 0 else None  # a database may not know how many rows it has
     layer = source.layer
     file = None if layer is None else layer_file(layer)
     if layer is None or file is None:

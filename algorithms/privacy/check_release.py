@@ -99,7 +99,7 @@ class CheckRelease(VbasAlgorithm):
 def verdict(found: ReleaseCheck, k: int) -> str:
     """One sentence."""
     if not found.classes_below:
-        return tr("Every class has at least {k} people; the smallest has {k_found}.", k=k, k_found=found.k_found)
+        return tr("Every class has at least {k} people; the smallest has {smallest}.", k=k, smallest=found.k_found)
     return plural(
         "{n} class with {records} falls short of what is asked; the smallest has {people}. "
         "Coarser quasi-identifiers or larger regions, or leaving these records out, mend "

@@ -52,7 +52,7 @@ def rule_parameter() -> QgsProcessingParameterDefinition:
 
 def rule_of(given: Given) -> Rule | None:
     """The rule that is followed, None for one's own numbers or a form without rules."""
-    return rules().get(given.text("RULE")) if given.definition("RULE") is not None else None
+    return rules().get(given.text("RULE")) if given.has("RULE") else None
 
 
 def with_rule(given: Given) -> Given:
@@ -65,13 +65,11 @@ def with_rule(given: Given) -> Given:
         "LEAST_POPULATION": max(_number(given, "LEAST_POPULATION"), rule.least_population),
         "L_DIVERSITY": max(given.whole("L_DIVERSITY"), rule.l_diversity),
     }
-    return given.with_parameters(
-        **{name: value for name, value in raised.items() if given.definition(name) is not None}
-    )
+    return given.with_parameters(**{name: value for name, value in raised.items() if given.has(name)})
 
 
 def _number(given: Given, name: str) -> float:
-    return given.number(name) if given.definition(name) is not None else 0.0
+    return given.number(name) if given.has(name) else 0.0
 
 
 def rule_sentences(given: Given) -> tuple[str, ...]:

@@ -102,9 +102,9 @@ def _values_of(
         dates = [one for one in every if engine.fields[one].lower()[:4] in ("date", "time")]
     raise InputError(
         tr(
-            "{dates}: a record has a date before the year 1, after the year 9999, or infinity: make it a "
+            "{fields}: a record has a date before the year 1, after the year 9999, or infinity: make it a "
             "missing value, or the field a text, first.",
-            dates=first_values(dates),
+            fields=first_values(dates),
         )
     )
 

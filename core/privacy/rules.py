@@ -68,7 +68,7 @@ def read_rules(*files: Path) -> dict[str, Rule]:
                     )
                 )
             for row in rows:
-                rule = _rule(row, tr("{name}, line {line_num}", name=file.name, line_num=rows.line_num))
+                rule = _rule(row, tr("{name}, line {line}", name=file.name, line=rows.line_num))
                 found[rule.name] = rule
     return found
 

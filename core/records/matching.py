@@ -101,14 +101,15 @@ def match_areas(table: RecordTable, areas: Areas, unmatched: str, field: str = "
         )
     if lost.any() and unmatched == STOP:
         used = np.unique(table.area.codes[lost])
-        values = [tr("(missing)") if texts[i] is None else texts[i] for i in used]
         raise InputError(
-            tr(
-                "{weights} records have an area in “{field}” that is not in REGIONS (first: "
-                "{first}): correct them, or set UNMATCHED to “suppress” to leave these records out.",
-                weights=table.weights(lost),
+            plural(
+                "{n} record has an area in “{field}” that is not in REGIONS ({first}): correct it, or set UNMATCHED to "
+                "“suppress” to leave this record out.",
+                "{n} records have an area in “{field}” that is not in REGIONS (first: {first}): correct them, or set "
+                "UNMATCHED to “suppress” to leave these records out.",
+                table.weights(lost),
                 field=field,
-                first=first_values(values),
+                first=first_values(texts[used]),
             )
         )
     return codes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -100,10 +100,10 @@ def check_fields(
                 if name == member:
                     raise InputError(
                         tr(
-                            "Field “{name}” is {member_fields}, which identifies {kind} and is never released: "
+                            "Field “{name}” is {parameter}, which identifies {kind} and is never released: "
                             "take it out of {label}.",
                             name=name,
-                            member_fields=MEMBER_FIELDS[kind],
+                            parameter=MEMBER_FIELDS[kind],
                             kind=tr(kind),
                             label=label,
                         )
@@ -135,6 +135,14 @@ def check_released_names(quasi_identifiers: Collection[str], kept: Collection[st
                 first=first_values(reserved),
             )
         )
+
+
+def unused_name(name: str, taken: Iterable[str]) -> str:
+    """A name for a column of our own beside fields of the user's, whose names some programs read without case."""
+    used = {one.lower() for one in taken}
+    while name.lower() in used:
+        name += "_"
+    return name
 
 
 RESERVED_FIELDS = ("vbas_region", "vbas_level")

@@ -15,9 +15,10 @@ import numpy as np
 
 from ..areas import Areas
 from ..arrays import to_list
-from ..evaluation import mean_distances, value_text
+from ..evaluation import mean_distances
 from ..language import plural, tr
 from ..levels import Levels
+from ..plain_text import value_text
 from ..privacy.risk import risk_of
 from ..release import Release, class_sizes
 from .cost import HEADER, risk_rows

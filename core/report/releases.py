@@ -31,20 +31,42 @@ def releases_report(
     releases: Sequence[Published],
     k: int,
     running: Running,
+    taken: Sequence[str] = (),
+    unsure: Sequence[str] = (),
 ) -> str:
-    """The page as HTML; running : what the run was."""
+    """The page as HTML; running : what the run was; taken : sentences on which fields are the same; unsure : on what
+    could not be compared."""
     sections = [
+        Section(tr("What could not be compared"), tuple(unsure)),
         _releases_section(releases),
         _kinds_section(rows, k),
         _together_section(rows),
-        *how_it_was_done(_notes(found, releases), running),
+        *how_it_was_done([*taken, *_notes(found, releases)], running),
     ]
     return render(
-        Report(tr("Earlier releases report"), verdict(found, k), not rows, True, sections, running.date, True)
+        Report(
+            tr("Earlier releases report"),
+            verdict(found, k, unsure),
+            not rows and not unsure,
+            True,
+            sections,
+            running.date,
+            True,
+        )
     )
 
 
-def verdict(found: AllExamined, k: int) -> str:
+def verdict(found: AllExamined, k: int, unsure: Sequence[str] = ()) -> str:
+    """What was found, and after it what could not be compared; unsure : sentences on that."""
+    if not unsure:
+        return _verdict(found, k)
+    return tr(
+        "{found} Not everything could be compared, so that they may give away more: see the warnings.",
+        found=_verdict(found, k),
+    )
+
+
+def _verdict(found: AllExamined, k: int) -> str:
     """One sentence or two."""
     alike = (
         tr(

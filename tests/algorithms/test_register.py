@@ -175,7 +175,7 @@ def tables_in(register):
         ("UPDATE vbas_counts SET class = '[1'", "release 1 .*is damaged"),
         ("UPDATE vbas_counts SET vbas_region = 77777", "release 1 .*is damaged"),
         ("DELETE FROM vbas_crosswalks", "release 1 .*is damaged"),
-        ("UPDATE vbas_counts SET records = 4 WHERE fid = 1", "release 1 .*1 counts are below its k of 5"),
+        ("UPDATE vbas_counts SET records = 4 WHERE fid = 1", "release 1 .*1 count is below its k of 5"),
         ("ALTER TABLE vbas_counts RENAME COLUMN records TO persons", "lacks the table “vbas_counts” as the register"),
     ],
 )

@@ -218,7 +218,7 @@ def test_with_fair_no_group_loses_more_than_its_multiple_of_the_budget():
     fair = aggregate(areas, profile, budget_of(9, fair=("group",)))
     plain = aggregate(areas, profile, budget_of(9))
     assert fair.number.n_sites < plain.number.n_sites
-    assert "of the group of group that loses most" in fair.notes[0]
+    assert "those of the group of group that loses most" in fair.notes[0]
     suppressed = suppressed_by_class(profile, fair.aggregation.crosswalk, terms)
     assert group_shares(profile, suppressed, "group", 5)[1].max() <= FAIR_FACTOR * 9
     assert suppression_percent(profile, suppressed, terms) <= 9

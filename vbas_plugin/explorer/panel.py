@@ -9,8 +9,8 @@ from qgis.PyQt.QtWidgets import QToolButton, QVBoxLayout, QWidget
 
 from ...core import counted
 from ...core.attribute_costs import AttributeCost
-from ...core.evaluation import value_text
 from ...core.language import plural, tr
+from ...core.plain_text import value_text
 from ...core.region_account import RegionAccount, ValueLost
 from .widgets import wrapped
 

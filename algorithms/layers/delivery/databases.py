@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import secrets
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from qgis.core import (
     QgsAbstractDatabaseProviderConnection,
@@ -25,6 +26,7 @@ from ....core.plain_text import visible
 from ....core.secrecy import without_secrets
 from .journals import JOURNALS, other_tables
 
+Found = TypeVar("Found")
 # How names of tables begin that GeoPackages and SQLite keep for themselves; and where QGIS keeps styles.
 RESERVED = ("gpkg", "sqlite_", "rtree_")
 STYLES_TABLE = "layer_styles"
@@ -123,7 +125,7 @@ def parse(name: str, text: str) -> DatabaseTable:
         )
     if provider in FILES:
         check_table_name(name, table.parts.table())
-    if provider == "ogr" and table.file.suffix.lower() != ".gpkg":
+    if provider == "ogr" and table.file is not None and table.file.suffix.lower() != ".gpkg":
         raise InputError(
             tr("{name}: {file} is not a GeoPackage: tables are added to .gpkg files alone.", name=name, file=table.file)
         )
@@ -325,9 +327,10 @@ class TablePlace:
         try:
             if self._exists(self._new):
                 self._drop(self._new)
-            if self._makes_the_file and not other_tables(self._table.file, self._new):
+            file = self._table.file
+            if self._makes_the_file and file is not None and not other_tables(file, self._new):
                 for ending in ("", *JOURNALS):
-                    self._table.file.with_name(self._table.file.name + ending).unlink(missing_ok=True)
+                    file.with_name(file.name + ending).unlink(missing_ok=True)
         except (VbasError, OSError) as error:
             if self.begun:
                 return [
@@ -352,7 +355,7 @@ class TablePlace:
 
     def _hand_on_styles(self) -> None:
         """Styles saved for the table that was replaced went with its name: they are for the new one."""
-        if self._table.provider == "ogr":
+        if self._table.provider == "ogr" and self._table.file is not None:
             with suppress(sqlite3.Error), closing(sqlite3.connect(self._table.file)) as connection, connection:
                 connection.execute(
                     "UPDATE layer_styles SET f_table_name = ? WHERE f_table_name = ?", (self._final, self._kept)
@@ -367,7 +370,7 @@ class TablePlace:
     def _rename(self, old: str, new: str) -> None:
         self._run(lambda connection: connection.renameVectorTable(self._table.schema, old, new))
 
-    def _run(self, action):
+    def _run(self, action: Callable[[QgsAbstractDatabaseProviderConnection], Found]) -> Found:
         try:
             return action(self._table.connect())
         except Exception as error:  # QGIS 3.22 raises a kind that it does not export

@@ -158,10 +158,10 @@ def _check_nameable(name: str, path: Path, written: list[Path]) -> None:
         except (OSError, ValueError) as error:
             raise InputError(
                 tr(
-                    "{name} cannot be written to {path}: {getattr}. Choose another name.",
+                    "{name} cannot be written to {path}: {reason}. Choose another name.",
                     name=name,
                     path=path,
-                    getattr=getattr(error, "strerror", error),
+                    reason=getattr(error, "strerror", error),
                 )
             ) from None
 

@@ -28,6 +28,7 @@ from qgis.core import (
 from qgis.PyQt.QtGui import QColor
 
 from ....core.language import plural, tr, written
+from ....core.plain_text import value_text
 from ...compat import geometry_kind, python_value
 
 CLASSES = 6
@@ -172,7 +173,9 @@ class Categorised:
         free = iter([colour for colour in QUALITATIVE if colour not in self.colours.values()] + list(QUALITATIVE))
         categories = [
             QgsRendererCategory(
-                value, _symbol(layer, {"color": self.colours.get(value) or next(free), **OUTLINE}), tr(value)
+                value,
+                _symbol(layer, {"color": self.colours.get(value) or next(free), **OUTLINE}),
+                tr(value_text(value)),
             )
             for value in shown
         ]
@@ -252,7 +255,7 @@ def _numbers(layer: QgsVectorLayer, expression: str) -> np.ndarray:
     """Values of all features, NaN for none, (n,) float."""
     values, _ = QgsVectorLayerUtils.getValues(layer, expression)
     found = (python_value(value) for value in values)
-    return np.array([np.nan if value is None else float(value) for value in found])
+    return np.array([np.nan if value is None else value for value in found], dtype=float)
 
 
 def _symbol(layer: QgsVectorLayer, properties: dict[str, str]) -> QgsSymbol:

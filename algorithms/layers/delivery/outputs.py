@@ -5,7 +5,7 @@ Where they may go is settled before any work (`destinations`); how they get ther
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from functools import partial
 from pathlib import Path
@@ -277,7 +277,7 @@ class Outputs:
             if any(place.new in layer.source() for place in self._tables.values()):
                 store.removeMapLayer(layer)
 
-    def _hold(self, destinations: dict[str, object], stack: ExitStack) -> None:
+    def _hold(self, destinations: Mapping[str, object], stack: ExitStack) -> None:
         """One run at a time: hold every target until the end."""
         held: set[tuple[str, str]] = set()
         for name, destination in destinations.items():

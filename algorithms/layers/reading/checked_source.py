@@ -124,7 +124,7 @@ class CheckedSource:
     def _expected(self, n_rows: int | None) -> int | None:
         """How many rows the source must give, from how many the table behind the layer has; None where not known."""
         layer, value = self.layer, self._value
-        if layer is None or (value is not None and getattr(value, "filterExpression", "")):
+        if layer is None or (value is not None and bool(getattr(value, "filterExpression", ""))):
             return None
         buffer = layer.editBuffer()
         if n_rows is not None and buffer is not None:

@@ -190,9 +190,9 @@ def read_units(
     if not len(once):
         raise InputError(
             tr(
-                "HIERARCHY_TABLE names none of the areas in “{id_field}” (first: {first}; areas: "
+                "HIERARCHY_TABLE names none of the areas in “{field}” (first: {first}; areas: "
                 "{areas}): choose the field that holds the areas' identifiers.",
-                id_field=id_field,
+                field=id_field,
                 first=first_values(texts),
                 areas=first_values(areas.identifiers),
             )

@@ -49,9 +49,9 @@ def planar_crs(
     centre = _mean_direction(vectors)
     reason = "geographic" if crs.isGeographic() else warped or tr("not in metres")
     why = tr(
-        "{layer} is in {authid}, which is {reason}",
+        "{layer} is in {crs}, which is {reason}",
         layer=layer,
-        authid=crs.authid() or tr("a CRS of its own"),
+        crs=crs.authid() or tr("a CRS of its own"),
         reason=reason,
     )
     if in_canada(_degrees(vectors)):
@@ -80,9 +80,9 @@ def planar_crs(
         planar = _equal_area(centre)
         sentence = tr(
             "{why}: distances and areas are measured in the Lambert azimuthal equal-area projection centred on the "
-            "layer ({toproj}).",
+            "layer ({projection}).",
             why=why,
-            toproj=planar.toProj(),
+            projection=planar.toProj(),
         )
     if warped:
         feedback.pushWarning(tr("{sentence} Its own metres are not metres on the ground.", sentence=sentence))
