@@ -77,7 +77,7 @@ def read_address(text: str) -> Address:
             "CONNECTION {shown} is neither a connection of QGIS nor an address: give a Parquet or CSV file, "
             "a folder of Parquet files, a .duckdb file, postgresql://user@host/database, or for Spark "
             "sc://host:15002 or spark://host:7077.",
-            shown=tr("“{text}”", text=text) if re.fullmatch(r"[^@=:;?]*|[A-Za-z]:[^@=:;?]*", text) else HIDDEN,
+            shown=tr("“{value}”", value=text) if re.fullmatch(r"[^@=:;?]*|[A-Za-z]:[^@=:;?]*", text) else HIDDEN,
         )
     )
 
