@@ -123,7 +123,9 @@ def keep_fields() -> QgsProcessingParameterDefinition:
         tr(
             "Columns that researchers need and that identify nobody, such as a diagnosis. They are released "
             "unchanged and are not protected by k: leave out names, numbers, dates and anything finer than "
-            "the region."
+            "the region. Each field is looked at by itself, value by value: the run stops where its values stand "
+            "for the area, or for one person, in one released row of a hundred or more. What several fields tell "
+            "together is not looked at."
         ),
         several=True,
         optional=True,

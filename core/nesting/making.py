@@ -172,7 +172,7 @@ def regions_as_areas(areas: Areas, crosswalk: Crosswalk) -> Areas:
     points = weighted_centres(
         areas.points[inside], people_within(areas, crosswalk)[inside], region_of, crosswalk.n_regions
     )
-    regions = make_areas([str(number) for number in crosswalk.numbers], points)
+    regions = make_areas([str(number) for number in crosswalk.numbers], points, in_metres=True)
     population = crosswalk.totals(areas.population)
     neighbours = None if areas.neighbours is None else _neighbours(areas.neighbours, crosswalk)
     return replace(regions, population=population, neighbours=neighbours)
