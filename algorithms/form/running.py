@@ -22,7 +22,7 @@ from ..layers.reading.layer_file import layer_file
 from ..named import version
 from .command import command_of
 from .form import Form
-from .understanding import LAYERS
+from .understanding import LAYERS, with_labels
 
 CHUNK = 1 << 24
 BESIDE = (".dbf", ".shx", ".cpg", ".csvt")  # files that hold a part of the same table
@@ -77,18 +77,20 @@ def _inputs(form: Form) -> Iterator[InputUsed]:
 
 
 def _input(form: Form, label: str, name: str, source: CheckedSource, checksums: dict[Path, str]) -> InputUsed:
+    taken = tuple(with_labels(form.algorithm, one) for one in source.taken)
     count = int(source.featureCount())
     rows = count if count >= 0 else None  # a database may not know how many rows it has
     layer = source.layer
     file = None if layer is None else layer_file(layer)
     if layer is None or file is None:
-        return InputUsed(label, without_secrets(source.sourceName()), _kept_in(layer), rows, tr("none: no file"))
+        called = without_secrets(source.sourceName())
+        return InputUsed(label, called, _kept_in(layer), rows, tr("none: no file"), taken)
     if file.path not in checksums:
         checksums[file.path] = "; ".join(f"{path.name}: {_sha256(form, path)}" for path in _files(file.path))
     if form.has_changed(file.path):  # the checksum and the number of rows are of what nobody has read
         rows = None
         checksums[file.path] = tr("none: another program changed the file after it was read")
-    return InputUsed(label, layer.name(), str(file.path.resolve()), rows, checksums[file.path])
+    return InputUsed(label, layer.name(), str(file.path.resolve()), rows, checksums[file.path], taken)
 
 
 def _discreet(value: object) -> object:

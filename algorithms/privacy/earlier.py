@@ -9,6 +9,7 @@ from pathlib import Path
 
 from qgis.core import QgsProcessingParameterDefinition
 
+from ...core import counted
 from ...core.areas import Areas
 from ...core.errors import PrivacyError
 from ...core.language import plural, tr
@@ -16,6 +17,7 @@ from ...core.plan import Plan
 from ...core.privacy.requirement import Requirement
 from ...core.records.matching import Records
 from ...core.records.table import RecordTable
+from ...core.releases.counts import ALIKE
 from ...core.releases.examining import Examined, examine
 from ...core.releases.matching import Matched
 from ...core.releases.published import Published, publish
@@ -52,13 +54,14 @@ def register_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     )
     yield choice(
         "REGISTER_ACTION",
-        tr("Earlier releases: if they and this one give counts away"),
+        tr("Earlier releases: if this release and they together disclose small counts"),
         (STOP, REPAIR),
         STOP,
         tr(
-            "“{stop}”: nothing is written. “{repair}”: the smallest classes that tell are suppressed, or "
+            "“{stop}”: nothing is written. “{repair}”: the smallest classes that cause the disclosure are "
+            "suppressed, or "
             "shown in larger regions if nested, until nothing is given away; the log says what that costs. "
-            "The regions of an earlier release, if the people are the same, cost nothing.",
+            "Reusing an earlier release's regions for the same population suppresses nothing more.",
             stop=STOP,
             repair=REPAIR,
         ),
@@ -171,6 +174,15 @@ def _concluded(form: Form, same: Matched, found: Examined, n_earlier: int, k: in
             )
         )
     unsure = bool(same.warnings or found.n_undecided)
+    n_before = _given_away_before(found)
+    if n_before:
+        warnings.append(
+            plural(
+                "The earlier releases give away {n} small count without this one, which adds none.",
+                "The earlier releases give away {n} small counts without this one, which adds none.",
+                n_before,
+            )
+        )
     if unsure:
         result = plural(
             "Held against {n} earlier release of the register as far as it could be compared; whether anything is "
@@ -181,12 +193,18 @@ def _concluded(form: Form, same: Matched, found: Examined, n_earlier: int, k: in
         )
     elif same.assumed:
         result = plural(
-            "Held against {n} earlier release of the register: nothing is given away, if fields that are taken for "
-            "different ones are different. {assumption}",
-            "Held against {n} earlier releases of the register: nothing is given away, if fields that are taken for "
-            "different ones are different. {assumption}",
+            "Held against {n} earlier release of the register: this one gives nothing away with it, if fields that "
+            "are taken for different ones are different. {assumption}",
+            "Held against {n} earlier releases of the register: this one gives nothing away with them, if fields that "
+            "are taken for different ones are different. {assumption}",
             n_earlier,
             assumption=same.assumption,
+        )
+    elif n_before:
+        result = plural(
+            "Held against {n} earlier release of the register: nothing more is given away.",
+            "Held against {n} earlier releases of the register: nothing more is given away.",
+            n_earlier,
         )
     else:
         result = plural(
@@ -197,6 +215,11 @@ def _concluded(form: Form, same: Matched, found: Examined, n_earlier: int, k: in
     form.warn(*warnings)
     (form.warn if unsure else form.info)(result)
     return [*same.said, *same.warnings, *warnings, result]
+
+
+def _given_away_before(found: Examined) -> int:
+    """Counts that the earlier releases give away by themselves; found : once this release adds none."""
+    return 0 if found.pinned is None else sum(count.kind != ALIKE for count in found.pinned.counts)
 
 
 def _knows_nothing(form: Form, path: Path) -> list[str]:
@@ -214,24 +237,36 @@ def _say_what_it_cost(form: Form, done: Repaired, other: Plan | None) -> None:
     if done.after.n_counts:
         raise PrivacyError(_stopped(done.after, k))
     form.warn(
-        tr(
-            "This release would have given away {n_counts} counts of fewer than {k} people together "
-            "with earlier ones. To prevent that, {n_suppressed} more records are suppressed and {n_coarser} "
-            "shown in larger regions. {n_known_by_size} counts would follow for somebody who knew which classes are "
-            "suppressed for their size alone: do not tell.",
-            n_counts=done.before.n_counts,
+        plural(
+            "Together with earlier ones this release would have given away {n} count of fewer than {k} people.",
+            "Together with earlier ones this release would have given away {n} counts of fewer than {k} people.",
+            done.before.n_counts,
             k=k,
-            n_suppressed=done.n_suppressed,
-            n_coarser=done.n_coarser,
-            n_known_by_size=done.n_known_by_size,
-        )
+        ),
+        tr(
+            "To prevent that, {suppressed} more are suppressed, and {coarser} shown in larger regions.",
+            suppressed=counted.records(done.n_suppressed),
+            coarser=counted.records(done.n_coarser),
+        ),
     )
+    if done.n_known_by_size:
+        form.warn(
+            plural(
+                "Keep the reasons for suppression confidential: from which classes are suppressed for their size "
+                "alone, "
+                "{n} count would follow.",
+                "Keep the reasons for suppression confidential: from which classes are suppressed for their size "
+                "alone, "
+                "{n} counts would follow.",
+                done.n_known_by_size,
+            )
+        )
     if other is not None:
         form.info(
             tr(
-                "With the regions of an earlier release {n_released} records could be shown, here "
-                "{n_here}: release by its crosswalk (“Release records”, with this register).",
-                n_released=other.n_released,
+                "With the regions of an earlier release {records} could be shown, here {n_here}: release by its "
+                "crosswalk (“Release records”, with this register).",
+                records=counted.records(other.n_released),
                 n_here=done.plan.n_released,
             )
         )
@@ -240,21 +275,26 @@ def _say_what_it_cost(form: Form, done: Repaired, other: Plan | None) -> None:
 def _refuse_contradictions(found: Examined) -> None:
     if found.n_contradicted:
         raise PrivacyError(
-            tr(
-                "In {n_contradicted} classes this release and those of REGISTER fit no people: people were "
-                "added or changed, and so were the regions, so that nobody can say what they give away "
-                "together. Use the crosswalk of the last release (“Release records”), or a new register if "
+            plural(
+                "This release and those of REGISTER contradict each other in {n} class: no population has both sets of "
+                "counts. People were added or changed, and so were the regions, so that nobody can say what they give "
+                "away together. Use the crosswalk of the last release (“Release records”), or a new register if these "
+                "are other people.",
+                "This release and those of REGISTER contradict each other in {n} classes: no population has both sets "
+                "of counts. People were added or changed, and so were the regions, so that nobody can say what they "
+                "give away together. Use the crosswalk of the last release (“Release records”), or a new register if "
                 "these are other people.",
-                n_contradicted=found.n_contradicted,
+                found.n_contradicted,
             )
         )
 
 
 def _stopped(found: Examined, k: int) -> str:
-    return tr(
-        "Together with the releases of REGISTER this one would give away {n_counts} counts of fewer than {k} "
-        "people: use the crosswalk and the quasi-identifiers of the earlier release, or set REGISTER_ACTION to "
-        "“repair”.",
-        n_counts=found.n_counts,
+    return plural(
+        "Together with the releases of REGISTER this one would give away {n} count of fewer than {k} people: use the "
+        "crosswalk and the quasi-identifiers of the earlier release, or set REGISTER_ACTION to “repair”.",
+        "Together with the releases of REGISTER this one would give away {n} counts of fewer than {k} people: use the "
+        "crosswalk and the quasi-identifiers of the earlier release, or set REGISTER_ACTION to “repair”.",
+        found.n_counts,
         k=k,
     )
