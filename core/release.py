@@ -10,7 +10,8 @@ import numpy as np
 from .errors import PrivacyError
 from .language import tr
 from .plan import SUPPRESSED, Plan
-from .privacy.kept_fields import KeptField, examine_kept_fields, refuse_kept_fields
+from .privacy.kept_field import KeptField
+from .privacy.kept_fields import examine_kept_fields, refuse_kept_fields
 from .records.columns import Column, combine_codes, number_keys, smallest_integers
 from .records.matching import Records
 

@@ -11,7 +11,8 @@ from ..arrays import to_list
 from ..errors import PrivacyError
 from ..language import plural, tr
 from ..plan import SUPPRESSED, Plan, area_of_cells, stretches
-from ..privacy.kept_fields import ROWS_LOOKED_AT, KeptField, refuse_kept_fields
+from ..privacy.kept_field import KeptField
+from ..privacy.kept_fields import ROWS_LOOKED_AT, refuse_kept_fields
 from ..progress import Progress, silent
 from ..records.columns import Column, smallest_integers
 from ..release import Release

@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import to_list
 from ..language import plural, tr
 from ..plan import Plan
-from ..privacy.kept_fields import KeptField
+from ..privacy.kept_field import KeptField
 from ..privacy.requirement import Found, Requirement
 from .page import Section
 
