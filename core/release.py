@@ -11,7 +11,8 @@ from .errors import PrivacyError
 from .language import plural, tr
 from .plan import SUPPRESSED, Plan
 from .privacy.diversity import shares_of
-from .privacy.kept_fields import KeptField, examine_kept_fields, refuse_kept_fields
+from .privacy.kept_field import KeptField
+from .privacy.kept_fields import examine_kept_fields, refuse_kept_fields
 from .privacy.requirement import Requirement
 from .records.columns import Column, combine_codes, number_keys, smallest_integers
 from .records.matching import Records

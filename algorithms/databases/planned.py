@@ -79,7 +79,8 @@ def planned(form: Form, counted: Counted) -> Planned:
         plan = _nested(form, matched, levels, ground, requirement)
     else:
         plan = suppress(matched.profile, levels.crosswalks[0], k, requirement)
-    plan = protected_in_all(form, plan, areas, matched.found.values(), _sensitive(matched, requirement), requirement)
+    held = protected_in_all(form, plan, areas, matched.found.values(), _sensitive(matched, requirement), requirement)
+    plan, notes = held.plan, (*held.notes, *notes)
     if nested:
         if coarser is None:
             check_where_shown(shown_by(plan), matched, levels, whole=not requirement.asks_for_values)

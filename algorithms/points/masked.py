@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -268,8 +268,9 @@ def page(
     k_inner: int,
     not_masked: str,
     running: Running,
+    said: Sequence[str] = (),
 ) -> str:
-    """REPORT."""
+    """REPORT; said : sentences on earlier releases."""
     candidates = None if found.hiding is None else found.hiding.left[case.homes.home_of]
     notes = [note for note in (case.homes.sentence(), found.hiding.sentence() if found.hiding else "") if note]
     return masking_report(
@@ -277,7 +278,7 @@ def page(
         Anonymity(found.k_act, candidates, found.shortfall, k_inner),
         found.pattern,
         not_masked,
-        [*notes, *kept_warnings(case.kept)],
+        [*said, *notes, *kept_warnings(case.kept)],
         running,
     )
 

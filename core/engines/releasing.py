@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .. import counted
 from ..arrays import to_list
 from ..errors import PrivacyError
 from ..language import plural, tr
 from ..plan import SUPPRESSED, Plan, area_of_cells, stretches
-from ..privacy.kept_fields import ROWS_LOOKED_AT, KeptField, refuse_kept_fields
+from ..privacy.kept_field import KeptField
+from ..privacy.kept_fields import ROWS_LOOKED_AT, refuse_kept_fields
 from ..privacy.requirement import Requirement
 from ..progress import Progress, silent
 from ..records.columns import Column, smallest_integers
@@ -177,10 +179,10 @@ def _check_agreement(written: dict[int, LevelCount], expected: dict[int, LevelCo
         records, wanted = (sum(one.records for one in levels.values()) for levels in (written, expected))
         raise PrivacyError(
             tr(
-                "The release holds {records} records, the plan foretold {wanted}, or their classes differ: "
+                "The release holds {records}, the plan foretold {wanted}, or their classes differ: "
                 "the table was changed while it was being worked on, so nothing was written. Start again when "
                 "nobody writes to it.",
-                records=records,
+                records=counted.records(records),
                 wanted=wanted,
             )
         )

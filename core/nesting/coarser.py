@@ -14,7 +14,8 @@ from ..errors import PrivacyError
 from ..generalising.collapsing import generalise_table
 from ..language import plural, tr
 from ..plan import SUPPRESSED, Plan, area_of_cells
-from ..privacy.kept_fields import KeptField, examine_values, rows_looked_at
+from ..privacy.kept_field import KeptField
+from ..privacy.kept_fields import examine_values, rows_looked_at
 from ..privacy.requirement import Requirement
 from ..progress import Progress, silent
 from ..records.columns import Column, category_order, combine_codes

@@ -13,7 +13,8 @@ from ..errors import InputError
 from ..language import tr
 from ..records.columns import Column, combine_codes
 from .diversity import Diversity, diversity_of, shares_of
-from .kept_fields import KeptField, examine_columns
+from .kept_field import EXPOSED, KeptField
+from .kept_fields import examine_columns
 from .requirement import Requirement, members_of
 from .risk import risk_of
 
@@ -105,22 +106,24 @@ def check_release(
 
 
 def _identifiers_in(columns: Mapping[str, Column], areas: Areas | None) -> list[str]:
-    """A sentence for every field that holds identifiers of the areas."""
+    """A sentence for every field that holds identifiers of the areas, in however few rows others hold a filler."""
     if areas is None:
         return []
     sentences = []
     for name, column in columns.items():
         texts = np.array([identifier_text(value) for value in column.categories], dtype=object)
-        known = np.array([text is not None for text in texts], bool)
-        found = areas.codes_of(texts) >= 0
-        share = found[column.codes].sum() / max(known[column.codes].sum(), 1)
-        if share > 0.5 and found.sum() > 1:
+        times = np.bincount(column.codes, minlength=len(texts))
+        found = (areas.codes_of(texts) >= 0) & (times > 0)
+        rows, different = int(times[found].sum()), int((times > 0).sum())
+        # Some numbers are like identifiers by chance; where most of the different values are, the field holds them.
+        if found.sum() > 1 and found.sum() > different / 2 and rows >= EXPOSED * times.sum():
             sentences.append(
                 tr(
-                    "“{name}” holds identifiers of REGIONS in {share:.0f} % of its values: the table shows the "
+                    "“{name}” holds identifiers of REGIONS in {rows} of {n_rows} rows: the table shows the "
                     "areas themselves.",
                     name=name,
-                    share=100 * share,
+                    rows=rows,
+                    n_rows=int(times.sum()),
                 )
             )
     return sentences

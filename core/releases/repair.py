@@ -271,20 +271,11 @@ def _changed(told: Published, changes: Changes) -> np.ndarray:
         if not total:
             here &= (told.level == level) & (told.region == region)
         else:
-            here &= _top(told) == region
+            here &= told.coarsest_region == region
             at_top = here & (told.level == last)
             here = at_top if at_top.any() else here
         found.append(np.flatnonzero(here))
     return np.concatenate(found)
-
-
-def _top(told: Published) -> np.ndarray:
-    """The region of the coarsest level around each label."""
-    region = told.region.copy()
-    for one in range(len(told.levels) - 1):
-        below = told.level <= one
-        region[below] = told.levels.parents(one)[region[below]]
-    return region
 
 
 class _Labels:

@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import to_list
 from ..language import as_data, plural, tr
 from ..plan import Plan
-from ..privacy.kept_fields import KeptField
+from ..privacy.kept_field import KeptField
 from ..privacy.requirement import Found, Requirement
 from ..records.table import HOUSEHOLDS, PERSONS
 from .page import Section
@@ -81,8 +81,8 @@ def protection_section(
     if requirement.asks_for_values:
         paragraphs.append(
             tr(
-                "Asked of every class: {l_diversity} values, and at most {max_share:g} % of its people with the same "
-                "one.",
+                "Asked of every class: at least so many different values: {l_diversity}; at most {max_share:g} % "
+                "of its people with the same one.",
                 l_diversity=requirement.l_diversity,
                 max_share=requirement.max_share,
             )

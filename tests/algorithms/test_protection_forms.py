@@ -170,7 +170,7 @@ def test_any_table_is_checked_and_the_run_ends_with_an_error_after_its_outputs_a
     assert numbers.results["N_BELOW"] == sum(rows[key] for key in short)
     assert numbers.results["L_FOUND"] == 1
     report = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "holds identifiers of REGIONS in 100 %" in report
+    assert "holds identifiers of REGIONS in" in report
 
 
 def test_our_own_release_passes_the_check(run, clinic, tmp_path):

@@ -92,12 +92,12 @@ def planar_crs(
     if width > WIDE_KM:
         feedback.pushWarning(
             tr(
-                "{layer} is about {width:,.0f} km wide: over more than {wide_km:,.0f} km no plane keeps distances well "
+                "{layer} is about {width:,.0f} km wide: over more than {most:,.0f} km no plane keeps distances well "
                 "enough, and more than one area in a hundred may join a region that is not its nearest. Anonymise its "
                 "parts one by one.",
                 layer=layer,
                 width=width,
-                wide_km=WIDE_KM,
+                most=WIDE_KM,
             )
         )
     return planar
