@@ -222,7 +222,7 @@ def records_of(form: Form, areas: Areas, k: int | None) -> Records:
         _warn_of_selected_areas(form)
     table = table_of(form)
     field = form.text("RECORD_REGION")
-    records = match_records(table, areas, unmatched, SMALLEST_K if k is None else k, field)
+    records = match_records(table, areas, unmatched, SMALLEST_K if k is None else k, field, _of_missing_areas(form))
     form.info(
         plural(
             "{records} in {n} of {n_areas} areas, {classes} of quasi-identifiers.",
@@ -235,6 +235,12 @@ def records_of(form: Form, areas: Areas, k: int | None) -> Records:
     )
     form.warn(*records.warnings)
     return records
+
+
+def _of_missing_areas(form: Form) -> str:
+    """A sentence on why areas may be missing: the layer gives a part of them."""
+    areas = form.optional_source("REGIONS") if form.has("REGIONS") else None
+    return "" if areas is None else " ".join(areas.taken)
 
 
 def _warn_of_selected_areas(form: Form) -> None:
