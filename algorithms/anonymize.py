@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from qgis.core import QgsProcessingContext
 
+from ..core.configuration import CUSTOM
 from ..core.language import as_data, tr
 from .form import approaches, regions
 from .form import parameters as shared
@@ -94,7 +95,10 @@ class Anonymize(VbasAlgorithm):
 
     def made_by(self, given: Given) -> str:
         regions_of = tr("Nested regions") if given.text("RELEASE") == nested_levels.NESTED else tr("Regions")
-        return f"{regions_of}, k = {given.whole('K')}, {given.text('COMBINATION')}"
+        method = given.text("COMBINATION")
+        if method == CUSTOM:
+            method = f"{method}: {given.text('SITE_LOCATION')}, {given.text('AGGREGATION')}"
+        return f"{regions_of}, k = {given.whole('K')}, {method}"
 
     def raised(self, given: Given) -> Given:
         return with_rule(given)
