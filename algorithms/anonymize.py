@@ -11,7 +11,6 @@ from ..core.language import as_data, tr
 from .form import approaches, regions
 from .form import parameters as shared
 from .form.areas import area_parameters
-from .form.base import VbasAlgorithm
 from .form.editions import release_edition
 from .form.effective import GIVEN, Condition, Counts
 from .form.form import Form
@@ -26,10 +25,10 @@ from .nested import levels as nested_levels
 from .nested.release import NUMBERS, anonymize_nested
 from .one_level import anonymize_one_level
 from .privacy import earlier
-from .privacy.rule import rule_parameter, with_rule
+from .privacy.rule import FollowsRules, rule_parameter
 
 
-class Anonymize(VbasAlgorithm):
+class Anonymize(FollowsRules):
     """`vbas:anonymize`."""
 
     ID = "anonymize"
@@ -99,9 +98,6 @@ class Anonymize(VbasAlgorithm):
         if method == CUSTOM:
             method = f"{method}: {given.text('SITE_LOCATION')}, {given.text('AGGREGATION')}"
         return f"{regions_of}, k = {given.whole('K')}, {method}"
-
-    def raised(self, given: Given) -> Given:
-        return with_rule(given)
 
     def settled(self, parameters: dict[str, object], context: QgsProcessingContext) -> Mapping[str, object]:
         return approaches.settled_by_combination(Given(self, parameters, context))

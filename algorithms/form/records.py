@@ -124,7 +124,9 @@ def keep_fields() -> QgsProcessingParameterDefinition:
         tr(
             "Columns that researchers need and that identify nobody, such as a diagnosis. They are released "
             "unchanged and are not protected by k: leave out names, numbers, dates and anything finer than "
-            "the region."
+            "the region. Each field is looked at by itself, value by value: the run stops where its values stand "
+            "for the area, or for one person, in one released row of a hundred or more. What several fields tell "
+            "together is not looked at."
         ),
         several=True,
         optional=True,
@@ -225,7 +227,7 @@ def records_of(form: Form, areas: Areas, k: int | None) -> Records:
         persons = table.members.get(PERSONS)
         form.warn(*refuse_identifiers(table.quasi_identifiers, table.counts, persons, coarser))
     field = form.text("RECORD_REGION")
-    records = match_records(table, areas, unmatched, SMALLEST_K if k is None else k, field)
+    records = match_records(table, areas, unmatched, SMALLEST_K if k is None else k, field, _of_missing_areas(form))
     form.info(
         plural(
             "{records} in {n} of {n_areas} areas, {classes} of quasi-identifiers.",
@@ -238,6 +240,12 @@ def records_of(form: Form, areas: Areas, k: int | None) -> Records:
     )
     form.warn(*records.warnings)
     return records
+
+
+def _of_missing_areas(form: Form) -> str:
+    """A sentence on why areas may be missing: the layer gives a part of them."""
+    areas = form.optional_source("REGIONS") if form.has("REGIONS") else None
+    return "" if areas is None else " ".join(areas.taken)
 
 
 def _warn_of_selected_areas(form: Form) -> None:

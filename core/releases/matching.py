@@ -22,6 +22,7 @@ from .writing import plain, written_otherwise
 NEARLY_ALL, SOME, SELDOM, ALIKE, HARDLY = 0.9, 0.1, 0.1, 0.95, 0.6
 """Shares of records: whose values are in both for the same attribute; for a partly similar one; that may have values
 that the other does not show; that agree in totals where words do not; and that must agree where words do."""
+EXAMPLE = "1=M; 2=F"
 Levels = Mapping[str, Sequence[Collection[str]]]
 
 
@@ -86,6 +87,7 @@ class _Matching:
                 if newer:
                     self._written_alike(name, i, newer)
                     self._compare_values(name, i, newer[-1])
+                self._compare_kinds(name, i)
 
     def other_names(self) -> None:
         """Compare what has different names, the newest releases first."""
@@ -102,6 +104,23 @@ class _Matching:
         """Whether two releases show an attribute at the same level; those of other levels are related by these."""
         one, other = self._shown[i].get(name), self._shown[j].get(name)
         return one is not None and other is not None and (one.level, one.sensitive) == (other.level, other.sensitive)
+
+    def _compare_kinds(self, name: str, i: int) -> None:
+        """Say where an attribute is a quasi-identifier in one release and sensitive in a newer one, or vice versa."""
+        one = self._shown[i].get(name)
+        others = (shown[name] for shown in reversed(self._shown[i + 1 :]) if name in shown)
+        other = next((other for other in others if one is not None and other.sensitive != one.sensitive), None)
+        if one is not None and other is not None:
+            first, second = (one, other) if other.sensitive else (other, one)
+            self.warnings.append(
+                tr(
+                    "“{name}” is a quasi-identifier of {first} and a sensitive field of {second}: what they give away "
+                    "together by it is not looked at.",
+                    name=name,
+                    first=first.title,
+                    second=second.title,
+                )
+            )
 
     def _written_alike(self, name: str, i: int, newer: Sequence[int]) -> None:
         known = [value for j in newer for value in self._shown[j][name].values]
@@ -137,7 +156,7 @@ class _Matching:
             tr(
                 "“{name}”: {release} shows {first} and {newer} {others}, which the other does not show. If these are "
                 "the same people in other words, it cannot be said what the releases give away together: give the "
-                "words in ALIASES ({name}, {own}: 1=M; 2=F), or {name}, {own} where all is written alike.",
+                "words in ALIASES: {name}, “{own}: 1=M; 2=F”; or {name}, {own} where all is written alike.",
                 name=self._called(name, j),
                 own=own,
                 release=one.title,
@@ -173,8 +192,7 @@ class _Matching:
 
     def _may_be_one(self, name: str, j: int, other: str, i: int) -> bool:
         """Whether nobody said, and no release shows, that two attributes are different."""
-        one, two = self._shown[j][name], self._shown[i][other]
-        if one.sensitive != two.sensitive or self._aliases.are_different(self._called(name, j), self._called(other, i)):
+        if self._aliases.are_different(self._called(name, j), self._called(other, i)):
             return False
         return not any(are_apart((name, other), shown, one) for shown, one in zip(self._shown, self.releases))
 
@@ -198,20 +216,22 @@ class _Matching:
         """Two attributes without words in common: whether totals say that they could be the same."""
         new, old, called = self._shown[j][name], self._shown[i][other], self._called(name, j)
         fit = recoded(new, old, self._parts_of(i, j))
+        likely = fit is not None and fit.likeness >= ALIKE
+        words = "; ".join(f"{value}={of}" for value, of in fit.values) if fit is not None and likely else ""
         if fit is not None and fit.exact:
             self.asked.append(
                 tr(
                     "“{name}” of {newer} and “{other}” of {release} have the same totals in other words: if they are "
-                    "the same field, say so in ALIASES ({name}, {other}: {words}); if not, {name}, not {other}.",
+                    "the same field, say so in ALIASES: {name}, “{other}: {words}”; if not: {name}, not {other}.",
                     name=called,
                     newer=new.title,
                     other=own,
                     release=old.title,
-                    words="; ".join(f"{value}={of}" for value, of in fit.values),
+                    words=words,
                 )
             )
-        elif called == own or (fit is not None and fit.likeness >= ALIKE):
-            self._warn(name, j, own, old)
+        elif called == own or likely:
+            self._warn(name, j, own, old, words)
         else:
             self.assumed.append((called, own))
 
@@ -231,15 +251,15 @@ class _Matching:
     def _ask(self, name: str, j: int, own: str, old: Attribute, values: str) -> None:
         self.asked.append(same_content(self._called(name, j), self.releases[j].title, own, old.title, values))
 
-    def _warn(self, name: str, j: int, own: str, old: Attribute) -> None:
-        self.warnings.append(perhaps_same(self._called(name, j), self._shown[j][name], own, old))
+    def _warn(self, name: str, j: int, own: str, old: Attribute, words: str = "") -> None:
+        self.warnings.append(perhaps_same(self._called(name, j), self._shown[j][name], own, old, words))
 
 
 def same_content(name: str, newer: str, other: str, release: str, values: str) -> str:
     """The question whether two fields are the same; newer, release : titles; values : those that both have."""
     return tr(
         "“{name}” of {newer} and “{other}” of {release} have other names and the same content ({values}): if they are "
-        "the same field, say so in ALIASES ({name}, {other}); if not, {name}, not {other}.",
+        "the same field, say so in ALIASES: {name}, {other}; if not: {name}, not {other}.",
         name=name,
         newer=newer,
         other=other,
@@ -248,25 +268,29 @@ def same_content(name: str, newer: str, other: str, release: str, values: str) -
     )
 
 
-def perhaps_same(name: str, new: Attribute, other: str, old: Attribute) -> str:
-    """What is said of two fields, as their releases call them, of which nobody can decide whether they are the same."""
+def perhaps_same(name: str, new: Attribute, other: str, old: Attribute, words: str = "") -> str:
+    """What is said of two fields, as their releases call them, of which nobody can decide whether they are the same.
+
+    words : which values could be which, as they are typed; an example where empty
+    """
     return tr(
         "“{name}” of {newer} ({first}) and “{other}” of {release} ({others}) may be the same field in other words: it "
-        "cannot be said what they give away together. If they are, say so in ALIASES ({name}, {other}: 1=M; 2=F); if "
-        "not, {name}, not {other}.",
+        "cannot be said what they give away together. If they are, say so in ALIASES: {name}, “{other}: {words}”; if "
+        "not: {name}, not {other}.",
         name=name,
         newer=new.title,
         first=first_values(new.by_value, 3),
         other=other,
         release=old.title,
         others=first_values(old.by_value, 3),
+        words=words or EXAMPLE,
     )
 
 
 def _ask_for_words(name: str, own: str, old: Attribute, new: Attribute) -> str:
     return tr(
         "ALIASES says that “{name}” is “{other}”, but {release} shows {others} and {newer} {first}: say which values "
-        "are the same ({name}, {other}: 1=M; 2=F).",
+        "are the same: {name}, “{other}: 1=M; 2=F”.",
         name=name,
         other=own,
         release=old.title,

@@ -138,10 +138,20 @@ def test_values_in_other_words_are_compared_once_somebody_says_them(twice, name)
         twice(*given, ALIASES=[name, "sex"])
 
 
+def test_what_earlier_releases_give_away_by_themselves_is_not_called_nothing(twice):
+    """The second got past, for want of words; the third is the second once more."""
+    given = (None, {"sex": {"F": "1", "M": "2"}.get})
+    twice(*given)
+    done = twice(*given, ALIASES=["sex", "sex: 1=F; 2=M"])
+    assert any("The earlier releases give away" in line and "which adds none" in line for line in done.log)
+    assert any("nothing more is given away" in line for line in done.log)
+    assert not any(NOTHING in line for line in done.log)
+
+
 def test_the_same_release_in_other_words_is_asked_for(twice):
     """The same regions: every total agrees to the record, which is no chance."""
     given = ({"sex": "gender"}, {"sex": {"F": "1", "M": "2"}.get}, None, ("gender", "age"))
-    with pytest.raises(QgsProcessingException, match=r"have the same totals in other words.*gender, sex: 1=F; 2=M"):
+    with pytest.raises(QgsProcessingException, match=r"have the same totals in other words.*gender, “sex: 1=F; 2=M”"):
         twice(*given, N_SITES=9)
 
 
@@ -197,7 +207,7 @@ def test_other_fields_are_taken_for_different_ones_and_the_result_says_so(anonym
     anonymize(N_SITES=9, REGISTER=register, QUASI_IDENTIFIERS=["sex"])
     done = anonymize(N_SITES=9, REGISTER=register, QUASI_IDENTIFIERS=["age"])
     (held,) = [line for line in done.log if "Held against" in line]
-    assert "nothing is given away, if fields that are taken for different ones are different" in held
+    assert "gives nothing away with it, if fields that are taken for different ones are different" in held
     assert "age / sex" in held
     said = anonymize(N_SITES=9, REGISTER=register, QUASI_IDENTIFIERS=["age"], ALIASES=["age", "not sex"])
     assert any(NOTHING in line for line in said.log)
@@ -209,6 +219,15 @@ def test_a_sensitive_field_under_another_name_is_asked_for(twice):
     with pytest.raises(QgsProcessingException, match="“dx” of this release and “diagnosis” of release 1"):
         twice(first=first, **given)
     assert any(NOTHING in line for line in twice(first=first, ALIASES=["dx", "diagnosis"], **given).log)
+
+
+def test_a_field_that_is_sensitive_in_one_release_only_is_warned_of(twice):
+    first = {"SENSITIVE": ["diagnosis"]}
+    done = twice(None, None, None, ("sex", "diagnosis"), first=first, REGISTER_ACTION="repair")
+    assert any("is a quasi-identifier of this release and a sensitive field of release 1" in line for line in done.log)
+    assert not any(NOTHING in line for line in done.log)
+    with pytest.raises(QgsProcessingException, match="“dx” of this release and “diagnosis” of release"):
+        twice({"diagnosis": "dx"}, None, None, ("sex", "dx"), first=first)
 
 
 @pytest.mark.parametrize("codes", [lambda code: f"0{code}", lambda code: f" {code}"])
