@@ -138,10 +138,14 @@ def field_parameters(released: bool) -> Iterable[QgsProcessingParameterDefinitio
         optional=True,
     )
     person = tr(
-        "Where a person has several rows, such as visits: k counts persons then, not rows. It is never released."
+        "Where a person has several rows, such as visits: k counts persons then, not rows, and so does what is asked "
+        "of sensitive values. It is never released."
     )
     yield text("PERSON_ID", tr("Identifier of the person"), None, person, optional=True)
-    household = tr("Where a whole household would be recognised as one: k counts households too. It is never released.")
+    household = tr(
+        "Where a whole household would be recognised as one: k counts households too, and so does what is asked of "
+        "sensitive values. It is never released."
+    )
     yield text("HOUSEHOLD_ID", tr("Identifier of the household"), None, household, optional=True, advanced=True)
     sensitive = tr(
         "Names of fields such as a diagnosis that a class must not have in common. They are released like further "
