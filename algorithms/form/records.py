@@ -14,6 +14,7 @@ from ...core.areas import Areas
 from ...core.errors import InputError
 from ...core.language import plural, tr
 from ...core.profile import Profile, profile_records
+from ...core.records.identifiers import refuse_identifiers
 from ...core.records.matching import (
     STOP,
     SUPPRESS,
@@ -22,14 +23,14 @@ from ...core.records.matching import (
     match_areas,
     match_records,
 )
-from ...core.records.table import MEMBER_FIELDS, RecordTable, check_table
+from ...core.records.table import MEMBER_FIELDS, PERSONS, RecordTable, check_table
 from ..compat import field as make_field
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.records import read_area_counts, read_records
 from ..layers.shapes.areas import AreaLayer
 from .effective import GIVEN, Counts
 from .form import Form
-from .generalising import generalised, generalising_parameters
+from .generalising import generalised, generalising_parameters, sources_of
 from .guarantees import protection_parameters
 from .parameters import choice, field, source, text
 
@@ -221,6 +222,10 @@ def records_of(form: Form, areas: Areas, k: int | None) -> Records:
     if unmatched == SUPPRESS:
         _warn_of_selected_areas(form)
     table = table_of(form)
+    if k is not None:
+        coarser = {name for one in sources_of(form, tuple(table.quasi_identifiers)) for name in one}
+        persons = table.members.get(PERSONS)
+        form.warn(*refuse_identifiers(table.quasi_identifiers, table.counts, persons, coarser))
     field = form.text("RECORD_REGION")
     records = match_records(table, areas, unmatched, SMALLEST_K if k is None else k, field, _of_missing_areas(form))
     form.info(

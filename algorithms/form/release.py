@@ -89,7 +89,7 @@ def released(
     population : people of each area, None where it is not known
     """
     kept = examine_kept_fields(plan, records)
-    release = apply(plan, records, kept)
+    release = apply(plan, records, kept, requirement)
     return release, protected_by(form, plan, plan, records, requirement, kept, population)
 
 

@@ -145,15 +145,26 @@ def _held_against(
             ties=ties_of(form.text("TIES")),
             relate=same.relate,
             coarsened=told.coarsened,
+            requirement=requirement,
         )
         plan, told, found = done.plan, done.published, done.after
         _say_what_it_cost(form, done, on_earlier_regions(plan, areas, same.earlier, requirement))
-    return plan, told, _concluded(form, same.matched, found, len(earlier), plan.k, alike)
+    return plan, told, _concluded(form, same.matched, found, len(earlier), plan.k, requirement)
 
 
-def _concluded(form: Form, same: Matched, found: Examined, n_earlier: int, k: int, alike: bool) -> list[str]:
+def _concluded(
+    form: Form, same: Matched, found: Examined, n_earlier: int, k: int, requirement: Requirement
+) -> list[str]:
     """Say what was found in the end, and no more than that; the sentences for the report."""
     warnings = []
+    if requirement.members:
+        warnings.append(
+            tr(
+                "The register counts rows, not persons: {k} rows and more that the releases tell together may be "
+                "of fewer than {k} persons, which is not noticed.",
+                k=k,
+            )
+        )
     if found.n_undecided:
         warnings.append(
             plural(
@@ -162,7 +173,7 @@ def _concluded(form: Form, same: Matched, found: Examined, n_earlier: int, k: in
                 found.n_undecided,
             )
         )
-    if found.n_alike and not alike:
+    if found.n_alike and not requirement.asks_for_values:
         warnings.append(
             plural(
                 "{n} group of {k} people and more is shown to have one sensitive value by the earlier releases and "
@@ -173,7 +184,7 @@ def _concluded(form: Form, same: Matched, found: Examined, n_earlier: int, k: in
                 k=k,
             )
         )
-    unsure = bool(same.warnings or found.n_undecided)
+    unsure = bool(same.warnings or found.n_undecided or requirement.members)
     n_before = _given_away_before(found)
     if n_before:
         warnings.append(

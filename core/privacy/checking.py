@@ -12,9 +12,10 @@ from ..areas import Areas, identifier_text
 from ..errors import InputError
 from ..language import tr
 from ..records.columns import Column, combine_codes
+from .diversity import Diversity, diversity_of, shares_of
 from .kept_field import EXPOSED, KeptField
 from .kept_fields import examine_columns
-from .requirement import Diversity, Requirement, diversity_of, members_of, shares_of
+from .requirement import Requirement, members_of
 from .risk import risk_of
 
 
@@ -22,8 +23,8 @@ from .risk import risk_of
 class ReleaseCheck:
     """What was found in a table; a class is what records have in common that share all quasi-identifiers.
 
-    k_found : people in the smallest class; l_found : fewest different values of a sensitive field in a class; t_found :
-    largest distance of a class from the table; None where no field is sensitive
+    k_found : people in the smallest class; l_found : fewest values of a sensitive field that together could be those of
+    all people of a class; t_found : largest distance of a class from the table; None where no field is sensitive
     records_below, classes_below : those that do not hold what is asked; largest_risk, mean_risk : 1 / people, by class
     and over all records
     classes : (C, Q) codes of the quasi-identifiers; records, people : (C,); fails : (C,) bool
@@ -71,10 +72,11 @@ def check_release(
     if not len(columns[0]):
         raise InputError(tr("RECORDS is empty: there is nothing to check."))
     class_of, classes = combine_codes([one.codes for one in columns], [len(one.categories) for one in columns])
+    who = {kind: one.codes for kind, one in (members or {}).items()}
     requirement = Requirement(
         k,
-        tuple(members_of(kind, class_of, one.codes) for kind, one in (members or {}).items()),
-        tuple(shares_of(name, class_of, one.codes, counts) for name, one in (sensitive or {}).items()),
+        tuple(members_of(kind, class_of, codes) for kind, codes in who.items()),
+        tuple(shares_of(name, class_of, one.codes, counts, who) for name, one in (sensitive or {}).items()),
         l_diversity,
         max_share,
     )

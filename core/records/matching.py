@@ -9,7 +9,8 @@ import numpy as np
 from ..areas import Areas, identifier_text
 from ..errors import InputError, first_values
 from ..language import plural, tr
-from ..privacy.requirement import Requirement, members_of, shares_of
+from ..privacy.diversity import shares_of
+from ..privacy.requirement import Requirement, members_of
 from ..profile import Profile, profile_records
 from .table import RecordTable, check_table
 
@@ -70,13 +71,14 @@ def match_records(
 
 
 def requirement_of(records: Records, k: int, l_diversity: int = 1, max_share: float = 100.0) -> Requirement:
-    """What is asked of the labels of these records: k rows, persons and households, and of the sensitive fields.
+    """What is asked of the labels of these records: k rows, persons and households, and of their sensitive values.
 
     Raises InputError for a k below 2, an l_diversity below 1, and a share that is not above 0 and up to 100.
     """
     table, cell_of = records.table, records.cell_of
     members = tuple(members_of(kind, cell_of, column.codes) for kind, column in table.members.items())
-    shares = tuple(shares_of(name, cell_of, table.kept[name].codes, table.counts) for name in table.sensitive)
+    who = {kind: column.codes for kind, column in table.members.items()}
+    shares = tuple(shares_of(name, cell_of, table.kept[name].codes, table.counts, who) for name in table.sensitive)
     return Requirement(k, members, shares, l_diversity, max_share)
 
 
