@@ -27,7 +27,15 @@ def release(form: Form, engine: Engine) -> dict[str, object]:
     done = planned(form, records)
     seconds["what is shown"] = form.seconds() - sum(seconds.values())
     levels, step = None if done.coarser is None else done.coarser.levels, form.progress(60, 85)
-    staged = stage_in_place(done.matched, done.plan, destination, done.nested, progress=step, coarser=levels)
+    staged = stage_in_place(
+        done.matched,
+        done.plan,
+        destination,
+        done.nested,
+        progress=step,
+        coarser=levels,
+        requirement=done.requirement,
+    )
     _say_what_was_counted(form, done, staged)
     seconds["writing and counting again"] = form.seconds() - sum(seconds.values())
     advice = add_reports(form, done, staged, seconds)

@@ -14,6 +14,7 @@ from ...core.areas import Areas
 from ...core.errors import InputError
 from ...core.language import plural, tr
 from ...core.profile import Profile, profile_records
+from ...core.records.identifiers import refuse_identifiers
 from ...core.records.matching import (
     STOP,
     SUPPRESS,
@@ -22,14 +23,14 @@ from ...core.records.matching import (
     match_areas,
     match_records,
 )
-from ...core.records.table import MEMBER_FIELDS, RecordTable, check_table
+from ...core.records.table import MEMBER_FIELDS, PERSONS, RecordTable, check_table
 from ..compat import field as make_field
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.records import read_area_counts, read_records
 from ..layers.shapes.areas import AreaLayer
 from .effective import GIVEN, Counts
 from .form import Form
-from .generalising import generalised, generalising_parameters
+from .generalising import generalised, generalising_parameters, sources_of
 from .guarantees import protection_parameters
 from .parameters import choice, field, source, text
 
@@ -123,7 +124,9 @@ def keep_fields() -> QgsProcessingParameterDefinition:
         tr(
             "Columns that researchers need and that identify nobody, such as a diagnosis. They are released "
             "unchanged and are not protected by k: leave out names, numbers, dates and anything finer than "
-            "the region."
+            "the region. Each field is looked at by itself, value by value: the run stops where its values stand "
+            "for the area, or for one person, in one released row of a hundred or more. What several fields tell "
+            "together is not looked at."
         ),
         several=True,
         optional=True,
@@ -219,8 +222,12 @@ def records_of(form: Form, areas: Areas, k: int | None) -> Records:
     if unmatched == SUPPRESS:
         _warn_of_selected_areas(form)
     table = table_of(form)
+    if k is not None:
+        coarser = {name for one in sources_of(form, tuple(table.quasi_identifiers)) for name in one}
+        persons = table.members.get(PERSONS)
+        form.warn(*refuse_identifiers(table.quasi_identifiers, table.counts, persons, coarser))
     field = form.text("RECORD_REGION")
-    records = match_records(table, areas, unmatched, SMALLEST_K if k is None else k, field)
+    records = match_records(table, areas, unmatched, SMALLEST_K if k is None else k, field, _of_missing_areas(form))
     form.info(
         plural(
             "{records} in {n} of {n_areas} areas, {classes} of quasi-identifiers.",
@@ -233,6 +240,12 @@ def records_of(form: Form, areas: Areas, k: int | None) -> Records:
     )
     form.warn(*records.warnings)
     return records
+
+
+def _of_missing_areas(form: Form) -> str:
+    """A sentence on why areas may be missing: the layer gives a part of them."""
+    areas = form.optional_source("REGIONS") if form.has("REGIONS") else None
+    return "" if areas is None else " ".join(areas.taken)
 
 
 def _warn_of_selected_areas(form: Form) -> None:

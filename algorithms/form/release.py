@@ -11,7 +11,8 @@ from qgis.core import QgsProcessingParameterDefinition
 from ...core.language import plural, tr
 from ...core.levels import Levels
 from ...core.plan import Plan
-from ...core.privacy.kept_fields import KeptField, examine_kept_fields
+from ...core.privacy.kept_field import KeptField
+from ...core.privacy.kept_fields import examine_kept_fields
 from ...core.privacy.margins import hold_against_margins, parse_margins
 from ...core.privacy.requirement import Found, Requirement, measure
 from ...core.privacy.weights import warning_of_weights
@@ -88,7 +89,7 @@ def released(
     population : people of each area, None where it is not known
     """
     kept = examine_kept_fields(plan, records)
-    release = apply(plan, records, kept)
+    release = apply(plan, records, kept, requirement)
     return release, protected_by(form, plan, plan, records, requirement, kept, population)
 
 

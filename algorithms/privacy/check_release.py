@@ -60,8 +60,9 @@ class CheckRelease(VbasAlgorithm):
                 tr("Classes that fall short"),
                 INTERNAL,
                 tr(
-                    "A row per class that does not hold what is asked: its values, records, people, and how "
-                    "many values of each sensitive field it has."
+                    "A row per class that does not hold what is asked: its values, records, people, and of each "
+                    "sensitive field the fewest values that could be those of all its people, and the largest share of "
+                    "them that has the same one."
                 ),
                 optional=True,
             ),

@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
-from ...core.language import plural
+from ...core.language import plural, tr
+from ...core.privacy.requirement import Requirement
 from ...core.releases.counts import ALIKE
 from ...core.releases.examining import Examined
 from ...core.releases.matching import Matched
 from ..form.form import Form
 
 
-def concluded(form: Form, same: Matched, found: Examined, n_earlier: int, alike: bool) -> list[str]:
+def concluded(
+    form: Form, same: Matched, found: Examined, n_earlier: int, k: int, requirement: Requirement
+) -> list[str]:
     """Say what was found once this release gives nothing away; all sentences on it, for the report.
 
-    same : which fields are the same; alike : whether people of one sensitive value count as given away
+    same : which fields are the same; requirement : what is asked of classes beside k
     """
-    warnings = _warnings(found, alike)
-    sure = not (same.warnings or found.n_undecided)
+    warnings = _warnings(found, k, requirement)
+    sure = not (same.warnings or found.n_undecided or requirement.members)
     result = _result(same, found, n_earlier) if sure else _unsure(n_earlier)
     form.warn(*warnings)
     (form.info if sure else form.warn)(result)
     return [*same.said, *same.warnings, *warnings, result]
 
 
-def _warnings(found: Examined, alike: bool) -> list[str]:
+def _warnings(found: Examined, k: int, requirement: Requirement) -> list[str]:
     warnings = []
+    if requirement.members:
+        warnings.append(
+            tr(
+                "The register counts rows, not persons: {k} rows and more that the releases tell together may be "
+                "of fewer than {k} persons, which is not noticed.",
+                k=k,
+            )
+        )
     if found.n_undecided:
         warnings.append(
             plural(
@@ -32,14 +43,15 @@ def _warnings(found: Examined, alike: bool) -> list[str]:
                 found.n_undecided,
             )
         )
-    if found.n_alike and not alike:
+    if found.n_alike and not requirement.asks_for_values:
         warnings.append(
             plural(
-                "{n} group of k people and more is shown to have one sensitive value by the earlier releases and "
+                "{n} group of {k} people and more is shown to have one sensitive value by the earlier releases and "
                 "this one together; with L_DIVERSITY of 2 or more it would count as given away.",
-                "{n} groups of k people and more are shown to have one sensitive value by the earlier releases and "
+                "{n} groups of {k} people and more are shown to have one sensitive value by the earlier releases and "
                 "this one together; with L_DIVERSITY of 2 or more they would count as given away.",
                 found.n_alike,
+                k=k,
             )
         )
     if _given_away_before(found):

@@ -144,10 +144,11 @@ def _held_against(
             ties=ties_of(form.text("TIES")),
             relate=same.relate,
             coarsened=told.coarsened,
+            requirement=requirement,
         )
         plan, told, found = done.plan, done.published, done.after
         _say_what_it_cost(form, done, on_earlier_regions(plan, areas, same.earlier, requirement))
-    return plan, told, concluded(form, same.matched, found, len(earlier), alike)
+    return plan, told, concluded(form, same.matched, found, len(earlier), plan.k, requirement)
 
 
 def _knows_nothing(form: Form, path: Path) -> list[str]:

@@ -57,12 +57,16 @@ def check_report(found: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
                 tr("“{name}”: fewest values in a class", name=name),
                 int(diversity.distinct.min()),
                 plural(
-                    "l; {n} class has one.",
-                    "l; {n} classes have one.",
+                    "l, the fewest that could be those of all people of a class; in {n} class all share one.",
+                    "l, the fewest that could be those of all people of a class; in {n} classes all share one.",
                     alike,
                 ),
             ),
-            (tr("“{name}”: largest share of a value, %", name=name), float(diversity.largest_share.max()), ""),
+            (
+                tr("“{name}”: largest share of a value, %", name=name),
+                float(diversity.largest_share.max()),
+                tr("Of the people of a class, those who have the same value."),
+            ),
             (
                 tr("“{name}”: largest distance from the table", name=name),
                 float(diversity.distance.max()),

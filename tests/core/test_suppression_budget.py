@@ -16,7 +16,8 @@ from vbas.core.crosswalk import Crosswalk
 from vbas.core.errors import Cancelled, InputError
 from vbas.core.evaluation import evaluate
 from vbas.core.plan import suppress
-from vbas.core.privacy.requirement import Requirement, members_of, shares_of
+from vbas.core.privacy.diversity import shares_of
+from vbas.core.privacy.requirement import Requirement, members_of
 from vbas.core.profile import profile_records
 from vbas.core.records.columns import column_from_values
 from vbas.core.site_number import APPROACHES, SiteNumberOptions

@@ -100,8 +100,8 @@ def _uncounted(text: str, function: str) -> list[str]:
         for found in COUNTED.finditer(text)
         if found[3] in NOUNS
         and found[1] not in NEVER_ONE | of_plural
-        and not re.search(r"\b(of|of the|sur|at most|least|largest|from) \Z", text[: found.start()])
-        and not re.search(r"\b(is|has|of|in|and|or|that|which|with|was|to|for|the)\b", found[2])
+        and not re.search(r"\b(of|of the|sur|at most|least|largest|from) \Z", text[: found.start()], re.IGNORECASE)
+        and not re.search(r"s\b|\b(is|has|of|in|and|or|that|which|with|was|to|for|the)\b", found[2])
     ]
 
 

@@ -18,6 +18,7 @@ from qgis.PyQt.QtCore import QObject, pyqtSignal
 from ...algorithms.form.refusals import fault_of_the_program
 from ...core.errors import Cancelled, VbasError
 from ...core.language import tr
+from ...core.secrecy import without_secrets
 
 Work = Callable[["Job"], object]
 Found = TypeVar("Found")
@@ -34,11 +35,11 @@ class Said(QgsProcessingFeedback):
 
     def pushWarning(self, warning: str) -> None:
         """Called by whatever reads."""
-        self.warnings.append(warning)
+        self.warnings.append(without_secrets(warning))
 
     def pushInfo(self, info: str) -> None:
         """Called by whatever reads."""
-        self.lines.append(info)
+        self.lines.append(without_secrets(info))
 
 
 class Job(QgsTask):

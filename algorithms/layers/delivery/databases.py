@@ -16,13 +16,14 @@ from qgis.core import (
     QgsDataSourceUri,
     QgsProcessingUtils,
     QgsProviderRegistry,
+    QgsVectorLayer,
 )
 
-from ....core.engines.addresses import without_secrets
 from ....core.engines.postgres_tables import standing, why_it_stays
 from ....core.errors import InputError, VbasError, first_values
 from ....core.language import tr
 from ....core.plain_text import visible
+from ....core.secrecy import without_secrets
 from .journals import JOURNALS, other_tables
 
 Found = TypeVar("Found")
@@ -203,6 +204,13 @@ def _check_connection(name: str, table: DatabaseTable) -> None:
                 first=first_values(dependents),
             )
         )
+
+
+def layer_of(address: str) -> QgsVectorLayer:
+    """The table that QGIS names so, as a layer called by schema and table."""
+    matched, provider, uri = QgsProcessingUtils.decodeProviderKeyAndUri(address)
+    parts = QgsDataSourceUri(uri)
+    return QgsVectorLayer(uri, ".".join(filter(None, (parts.schema(), parts.table()))), provider if matched else "ogr")
 
 
 def server(provider: str, uri: QgsDataSourceUri) -> tuple[str, ...]:

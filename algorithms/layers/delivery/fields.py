@@ -110,7 +110,7 @@ ALIASES = {
 # The same of fields with a number in their name.
 NUMBERED = (
     (re.compile(r"vbas_region_(\d+)"), tr("Region, level {}")),
-    (re.compile(r"vbas_values_(\d+)"), tr("Different values of sensitive field {}")),
+    (re.compile(r"vbas_values_(\d+)"), tr("Fewest values of sensitive field {}")),
     (re.compile(r"vbas_share_(\d+)"), tr("Largest share of a value of sensitive field {}")),
     (re.compile(r"least_(\d+)"), tr("Fewest of population {} in any year")),
     (re.compile(r"lost_(.+)"), tr("Given up of {}, %")),

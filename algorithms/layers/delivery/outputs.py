@@ -25,11 +25,13 @@ from ....core.files.folders import clear_dead, temporary_folder
 from ....core.files.locks import one_run_on
 from ....core.language import tr
 from ....core.progress import Progress, part
+from ....core.secrecy import holds_secret, without_values
 from ..feedback import check_cancelled
 from ..given import Given
+from ..secrecy import addresses_in
 from ..tables import FOR_RELEASE, INTERNAL, TEST_DATA, SecondCount, Table, kind_of_output
 from .counting import Counting
-from .databases import DatabaseTable, TablePlace
+from .databases import DatabaseTable, TablePlace, layer_of
 from .destinations import checked_destinations, with_destination
 from .dressing import Dress, dress_when_loaded
 from .exact_values import check_writable
@@ -66,6 +68,7 @@ class Outputs:
         """made_by : the title of the run's layers in the layer tree; history : a sentence for their metadata."""
         self._given, self._feedback = given, feedback
         self._group, self._history = group_of_run(made_by or given.algorithm.displayName()), history
+        self._addresses = addresses_in(given.parameters, given.context)
         self._files: dict[str, tuple[Path, Path]] = {}
         self._tables: dict[str, TablePlace] = {}
         self._results: dict[str, object] = {}
@@ -154,7 +157,7 @@ class Outputs:
             if not isinstance(destination, Path):
                 raise InputError(tr("{name}: give the name of a file.", name=name))
             self._titles[name] = self._given.definition(name).description()
-            content = text()
+            content = without_values(text(), self._addresses)
             with in_one_sentence(name):
                 write_text(self._stage(name, destination), content)
 
@@ -189,7 +192,7 @@ class Outputs:
         for warning in deliver(every, lambda: check_cancelled(self._feedback), last):
             self._feedback.pushWarning(warning)
         for name, place in tables.items():
-            self._results[name] = self._announce_table(place, str(self._results[name]))
+            self._results[name] = self._without_address(self._announce_table(place, str(self._results[name])))
         for name in tables:
             self._dress(name, str(self._results[name]))
         for name, (_, destination) in self._files.items():
@@ -238,6 +241,17 @@ class Outputs:
         }
         self._given.context.setLayersToLoadOnCompletion(loaded)
         return place.final(identifier)
+
+    def _without_address(self, identifier: str) -> str:
+        """A table whose address holds a password, as a layer that ends with the run's context: results are printed."""
+        if not holds_secret(identifier):
+            return identifier
+        context = self._given.context
+        layer = layer_of(identifier)
+        context.temporaryLayerStore().addMapLayer(layer)
+        loaded = context.layersToLoadOnCompletion().items()
+        context.setLayersToLoadOnCompletion({layer.id() if one == identifier else one: how for one, how in loaded})
+        return layer.id()
 
     def _dress(self, name: str, identifier: str) -> None:
         dress = Dress(name, self._titles[name], self._group, self._history)
