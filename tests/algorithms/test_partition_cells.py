@@ -206,7 +206,7 @@ def test_the_crosswalk_goes_on_to_the_release(partition, run):
         ({"CELLS": "points"}, "give the side of a cell in metres as CELL_SIZE"),
         ({"CELLS": "points", "CELL_SIZE": 1000}, "not on a grid of 1000 metres"),
         ({"CELLS": "degrees", "CELL_SIZE": 1}, "reproject"),
-        ({"CELLS": "null"}, "Population field “p2011” is missing in 1 cells"),
+        ({"CELLS": "null"}, "Population field “p2011” is missing in 1 cell"),
     ],
 )
 def test_bad_input_is_one_sentence_and_writes_nothing(partition, tmp_path, changes, said):

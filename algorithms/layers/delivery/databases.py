@@ -240,6 +240,13 @@ class TablePlace:
         return self._new
 
     @property
+    def called(self) -> str:
+        """The table in its place, as people name it."""
+        if self._table.file is not None:
+            return f"{self._table.file}, {self._final}"
+        return ".".join(filter(None, (self._table.schema, self._final)))
+
+    @property
     def staging(self) -> str:
         """The destination to be written to."""
         return self._table.named(self._new)

@@ -207,8 +207,10 @@ class Outputs:
     def _say_what_may_be_published(self) -> None:
         """End the log with which outputs are for release, and which are not."""
         for kind, what in SAID.items():
+            places = {name: place.called for name, place in self._tables.items()}
+            places |= {name: str(self._files[name][1]) for name in self._files.keys() - self._temporary}
             where = [
-                f"{name} ({self._files[name][1]})" if name in self._files.keys() - self._temporary else name
+                f"{name} ({places[name]})" if name in places else name
                 for name, title in self._titles.items()
                 if name in self._results and kind_of_output(title) == kind
             ]
