@@ -61,7 +61,7 @@ def rule_parameter() -> QgsProcessingParameterDefinition:
     )
     return choice(
         "RULE",
-        tr("Bound by a rule: rule to follow"),
+        tr("Published rule to follow"),
         [NO_RULE, *found.names],
         NO_RULE,
         tr(

@@ -234,7 +234,11 @@ def test_both_editions_of_the_report(there, crosswalk, levels, grid, tmp_path, n
     )
     internal, public = (Path(done.results[name]).read_text(encoding="utf-8") for name in pages)
     assert "is 11-anonymous" in internal and "is 11-anonymous" in public
-    assert "What k does not count" in internal and "diagnosis" in internal and "Rule “CMS cell size”" in internal
+    assert (
+        "What k-anonymity does not protect" in internal
+        and "diagnosis" in internal
+        and "Rule “CMS cell size”" in internal
+    )
     assert "<svg" in internal and "<svg" in public
     assert str(tmp_path) in internal and str(tmp_path) not in public
 
