@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import secrets
 import sqlite3
+import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from dataclasses import dataclass
@@ -20,8 +22,8 @@ from qgis.core import (
 from ....core.engines.addresses import without_secrets
 from ....core.engines.postgres_tables import standing, why_it_stays
 from ....core.errors import InputError, VbasError, first_values
+from ....core.files.names import check_file_name, check_length, check_name
 from ....core.language import tr
-from ....core.plain_text import visible
 from .journals import JOURNALS, other_tables
 
 # How names of tables begin that GeoPackages and SQLite keep for themselves; and where QGIS keeps styles.
@@ -34,6 +36,8 @@ NEEDED = (
 )
 # One server under all its names: the moment it started, and the database.
 SERVER = "SELECT pg_postmaster_start_time()::text, current_database()"
+# Bytes of a name; what is longer the server cuts.
+LONGEST_NAME = "SHOW max_identifier_length"
 # What would keep a replaced table from being dropped, and go on showing its old rows.
 DEPENDENTS = """
 SELECT n.nspname, c.relname, r.ev_class::regclass::text
@@ -120,8 +124,12 @@ def parse(name: str, text: str) -> DatabaseTable:
                 example="ogr:dbname='/folder/file.gpkg' table=\"name\"",
             )
         )
-    if provider in FILES:
+    if table.file is None:
+        check_name(name, table.parts.table())
+    else:
         check_table_name(name, table.parts.table())
+        if not os.path.exists(table.file):  # noqa: PTH110 - that of Path fails for names that are too long
+            check_file_name(name, table.file.name)
     if provider == "ogr" and table.file.suffix.lower() != ".gpkg":
         raise InputError(
             tr("{name}: {file} is not a GeoPackage: tables are added to .gpkg files alone.", name=name, file=table.file)
@@ -144,14 +152,14 @@ def check_table_name(name: str, table: str) -> None:
 
     name : the output, for the message; table : also the name of a new GeoPackage without its ending. Raises InputError.
     """
-    reserved = table.lower().startswith(RESERVED) or table.lower() == STYLES_TABLE
-    if reserved or not table.isprintable() or table != table.strip():
+    check_name(name, table)
+    if table.lower().startswith(RESERVED) or table.lower() == STYLES_TABLE:
         raise InputError(
             tr(
-                "{name}: a table cannot be called “{table}”: names that begin with {reserved} are the database's own, "
-                "and control characters are not read back. Choose another name.",
+                "{name}: a table cannot be called “{table}”: names that begin with {reserved} are the database's own. "
+                "Choose another name.",
                 name=name,
-                table=visible(table),
+                table=table,
                 reserved=first_values(RESERVED),
             )
         )
@@ -163,8 +171,9 @@ def _check_connection(name: str, table: DatabaseTable) -> None:
         # Of other servers it is not known how a table is kept from others until it is counted.
         able = connection is not None and all(connection.capabilities() & one for one in NEEDED)
         able = able and table.provider in (*FILES, "postgres")
-        dependents, protecting = [], ""
+        dependents, protecting, longest = [], "", sys.maxsize
         if able and table.provider == "postgres":
+            longest = int(connection.executeSql(LONGEST_NAME)[0][0])
             schema = table.schema or str(connection.executeSql("SELECT current_schema()")[0][0])
             protecting = why_it_stays(connection.executeSql(standing(schema, table.parts.table())))
             rows = connection.executeSql(DEPENDENTS)
@@ -183,6 +192,7 @@ def _check_connection(name: str, table: DatabaseTable) -> None:
                 provider=table.provider,
             )
         )
+    check_length(name, table.parts.table(), longest)
     if protecting:
         raise InputError(
             tr(
