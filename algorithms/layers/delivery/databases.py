@@ -23,7 +23,10 @@ from ....core.engines.addresses import without_secrets
 from ....core.engines.postgres_tables import standing, why_it_stays
 from ....core.errors import InputError, VbasError, first_values
 from ....core.files.names import check_file_name, check_length, check_name
+from ....core.files.sqlite_uri import sqlite_uri
 from ....core.language import tr
+from ....core.records.sqlite_file import SECONDS_TO_WAIT
+from ..gdal_errors import silent_gdal
 from .journals import JOURNALS, other_tables
 
 # How names of tables begin that GeoPackages and SQLite keep for themselves; and where QGIS keeps styles.
@@ -142,6 +145,8 @@ def parse(name: str, text: str) -> DatabaseTable:
                 file=table.file,
             )
         )
+    if table.file is not None and table.file.is_file():
+        _check_is_writable(name, table.file)
     if table.file is None or table.file.is_file():
         _check_connection(name, table)
     return table
@@ -163,6 +168,26 @@ def check_table_name(name: str, table: str) -> None:
                 reserved=first_values(RESERVED),
             )
         )
+
+
+def _check_is_writable(name: str, file: Path) -> None:
+    """Raise InputError where a table cannot be added to a file now, since it is locked or closed; it stays as it is."""
+    try:
+        with closing(
+            sqlite3.connect(sqlite_uri(file, "mode=rw"), uri=True, timeout=SECONDS_TO_WAIT, isolation_level=None)
+        ) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("ROLLBACK")
+    except sqlite3.Error as error:
+        raise InputError(
+            tr(
+                "{name}: no table can be added to {file} now ({error}): close it in other programs, or choose another "
+                "place.",
+                name=name,
+                file=file,
+                error=error,
+            )
+        ) from error
 
 
 def _check_connection(name: str, table: DatabaseTable) -> None:
@@ -371,7 +396,8 @@ class TablePlace:
 
     def _run(self, action):
         try:
-            return action(self._table.connect())
+            with silent_gdal():  # QGIS renames styles along with a table, in files too that have none
+                return action(self._table.connect())
         except Exception as error:  # QGIS 3.22 raises a kind that it does not export
             said = first_line(error, self._table)
             raise VbasError(tr("{name}: the database says: {first_line}", name=self._name, first_line=said)) from None
