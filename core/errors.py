@@ -9,7 +9,7 @@ from typing import Callable
 import numpy as np
 
 from .language import tr
-from .plain_text import plain_text
+from .plain_text import EMPTY, MISSING, value_in_data, value_text
 
 Shown = Callable[[np.ndarray], str]
 Counted = Callable[[int], str]  # so many things, as a sentence names them: those of `counted`
@@ -57,5 +57,11 @@ def refuse_where(wrongs: Mapping[str, np.ndarray], field: str, things: Counted, 
 
 def first_values(values: Iterable[object], limit: int = 5) -> str:
     """The first few values, quoted and joined, for the end of a message; an ellipsis where there are more."""
-    shown = [tr("“{value}”", value=plain_text(value)) for value in islice(values, limit + 1)]
+    shown = [_quoted(value) for value in islice(values, limit + 1)]
     return ", ".join(shown[:limit]) + (", …" if len(shown) > limit else "")
+
+
+def _quoted(value: object) -> str:
+    """A value in quotation marks; the words for none stand without."""
+    text = value_text(value)
+    return text if value_in_data(value) in (EMPTY, MISSING) else tr("“{value}”", value=text)

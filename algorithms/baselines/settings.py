@@ -141,7 +141,7 @@ def cropping_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         advanced=True,
     )
     for name, label, text in (
-        ("HIERARCHY_ID", tr("Identifier of the area in the table"), tr("With the same identifiers as the areas.")),
+        ("HIERARCHY_ID", tr("Field with the area code, in the table"), tr("With the same identifiers as the areas.")),
         ("HIERARCHY_LEVEL", tr("Level of the hierarchy"), tr("The field that names the unit to go up to.")),
     ):
         yield field(name, label, "HIERARCHY_TABLE", text, optional=True, advanced=True)
@@ -152,8 +152,8 @@ def units_of(form: Form, layer: AreaLayer) -> list[object] | None:
     table = form.optional_source("HIERARCHY_TABLE")
     if table is None:
         return _labels(form, "HIERARCHY")
-    fields = (form.text(name) for name in ("HIERARCHY_ID", "HIERARCHY_LEVEL"))
-    return read_units(table, *fields, layer.areas, form.feedback)
+    identifier, level = form.text("HIERARCHY_ID"), form.text("HIERARCHY_LEVEL")
+    return read_units(table, identifier, level, layer.areas, form.feedback)
 
 
 def compared() -> Iterable[QgsProcessingParameterDefinition]:

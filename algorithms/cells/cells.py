@@ -122,14 +122,14 @@ def cells_of(form: Form) -> tuple[PopulatedLayer, Cells, np.ndarray, list[Minimu
                 "their grid."
             )
         )
-    shapes, fields, neighbours = layer.shapes, list(named), form.text("NEIGHBOURS")
+    shapes, years, neighbours = layer.shapes, list(named), form.text("NEIGHBOURS")
     if layer.are_points:
         points = shapely.get_coordinates(shapely.centroid(shapes))
         size, stands_for = form.number("CELL_SIZE"), form.text("CELL_POINT")
-        found, shapes = cells_of_points(layer.identifiers, points, size, stands_for, layer.people, fields, neighbours)
+        found, shapes = cells_of_points(layer.identifiers, points, size, stands_for, layer.people, years, neighbours)
     else:
         planar, progress = layer.planar_shapes, form.progress(0, 5)
-        found = cells_of_polygons(layer.identifiers, shapes, planar, layer.people, fields, neighbours, progress)
+        found = cells_of_polygons(layer.identifiers, shapes, planar, layer.people, years, neighbours, progress)
     form.info(
         plural(
             "{cells} of {cell_size:g} m, {n} border between neighbours.",

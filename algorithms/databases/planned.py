@@ -79,11 +79,12 @@ def planned(form: Form, counted: Counted) -> Planned:
         plan = _nested(form, matched, levels, ground, requirement)
     else:
         plan = suppress(matched.profile, levels.crosswalks[0], k, requirement)
-    plan = protected_in_all(form, plan, areas, matched.found.values(), _sensitive(matched, requirement), requirement)
+    held = protected_in_all(form, plan, areas, matched.found.values(), _sensitive(matched, requirement), requirement)
+    plan, notes = held.plan, (*held.notes, *notes)
     if nested:
         if coarser is None:
             check_where_shown(shown_by(plan), matched, levels, whole=not requirement.asks_for_values)
-        costs = evaluate_levels(people, plan, matched.n_unmatched)
+        costs: tuple[Measures, RegionAudit | LevelAudit] = evaluate_levels(people, plan, matched.n_unmatched)
     else:
         costs = evaluate(people, plan, plan.crosswalk.mean_centres(areas.points), matched.n_unmatched)
     return Planned(counted, matched, layer, people, plan, requirement, *costs, nested, notes, coarser)

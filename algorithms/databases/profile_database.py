@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...core import counted
 from ...core.language import as_data, tr
 from ..form import parameters as shared
 from ..form.effective import Counts
@@ -21,7 +22,7 @@ class ProfileDatabase(InPlaceAlgorithm):
     HELP = tr(
         "<p>The same as “Profile records” for a table that is too large to be loaded, or must not leave its database: "
         "the database counts, and only areas, classes and counts come back.</p>"
-        "<p>The profile goes wherever records are asked for, with “records” as the records per row: anonymise it to "
+        "<p>The profile goes wherever records are asked for, with “records” as the record count field: anonymise it to "
         "find the regions, then give their crosswalk to “Release records in a database”.</p>"
     )
 
@@ -40,10 +41,10 @@ class ProfileDatabase(InPlaceAlgorithm):
 
     def work(self, form: Form) -> dict[str, object]:
         with opened(form) as engine:
-            from .counting import counted  # what these need is there once an engine is open
+            from .counting import counted as counted_in_place  # what these need is there once an engine is open
             from .profile_rows import profile_rows
 
-            found = counted(form, engine, form.progress(0, 80)).shown
+            found = counted_in_place(form, engine, form.progress(0, 80)).shown
         form.outputs.add("PROFILE", profile_rows(found))
         n_records, n_classes = found.n_records, len(found.classes)
         form.info(

@@ -115,14 +115,14 @@ def searched(
     found = len({outcome.generalised for outcome in outcomes})
     form.info(
         plural(
-            "Searched {n} of {whole} combinations of levels of {hierarchies}; in {sum} of "
+            "Searched {n} of {whole} combinations of levels of {hierarchies}; in {n_over} of "
             "{n_outcomes} cases no number of regions keeps within the budget.",
-            "Searched {n} of {whole} combinations of levels of {hierarchies}; in {sum} of "
+            "Searched {n} of {whole} combinations of levels of {hierarchies}; in {n_over} of "
             "{n_outcomes} cases no number of regions keeps within the budget.",
             found,
             whole=whole,
             hierarchies=", ".join(hierarchies) or tr("no attribute"),
-            sum=sum(outcome.measures is None for outcome in outcomes),
+            n_over=sum(outcome.measures is None for outcome in outcomes),
             n_outcomes=len(outcomes),
         )
     )

@@ -70,7 +70,7 @@ class FlattenRelease(VbasAlgorithm):
         if target >= len(levels):
             raise InputError(
                 tr(
-                    "LEVEL is {target}, but CROSSWALK has {n_levels} levels: choose one of these.",
+                    "LEVEL is {target}, but the levels of CROSSWALK are 1 to {n_levels}: choose one of these.",
                     target=target + 1,
                     n_levels=len(levels),
                 )
@@ -78,7 +78,7 @@ class FlattenRelease(VbasAlgorithm):
         if _repeats(levels, target):
             form.warn(
                 tr(
-                    "Up to level {target} levels repeat the regions of the one before: if the release shows "
+                    "Up to level {target}, levels repeat the regions of the one before: if the release shows "
                     "coarser values there (vbas_values of its regions), rows of finer levels keep theirs, and "
                     "a field holds both. Bring them to one level by the hierarchy that came with the release "
                     "before you count by them.",

@@ -11,7 +11,7 @@ from scipy import sparse
 from ...core.aggregation import APPROACHES, AggregationOptions
 from ...core.areas import Areas
 from ...core.errors import InputError
-from ...core.language import tr
+from ...core.language import tr, written
 from ...core.levels import Levels, levels_from_fields, make_levels, with_least_population
 from ...core.nesting.losses import LOSSES
 from ...core.nesting.making import SMALLEST_RATIO, LevelOptions, build_levels
@@ -37,7 +37,7 @@ def release_kind() -> QgsProcessingParameterDefinition:
     """RELEASE."""
     return choice(
         "RELEASE",
-        tr("Release"),
+        tr("Region sizes (one size, several sizes)"),
         (ONE_LEVEL, NESTED),
         ONE_LEVEL,
         tr(
@@ -77,7 +77,7 @@ def level_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     )
     yield number(
         "RATIO",
-        tr("Regions of a level per region of the next"),
+        tr("Regions merged per level (2 = halve each time)"),
         2.0,
         tr(
             "Nested levels: from {smallest_ratio:g}; with 2 each level has half as many regions as the one "
@@ -102,7 +102,7 @@ def level_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     )
     yield number(
         "LEAST_POPULATION",
-        tr("Bound by a rule: least population of a region"),
+        tr("Least population of a region (some rules ask for one)"),
         0.0,
         tr(
             "Some rules ask for it, such as 20 000. Regions that have fewer are joined until each has as many "
@@ -120,7 +120,7 @@ def loss() -> QgsProcessingParameterDefinition:
         "Nested levels: what is kept small, once as little as possible is suppressed. {sentences}",
         sentences=sentences(LOSSES),
     )
-    return choice("LOSS", tr("What a larger region loses"), LOSSES, "mean distance", text, advanced=True)
+    return choice("LOSS", tr("Measure of loss"), LOSSES, "mean distance", text, advanced=True)
 
 
 def counts() -> Counts:
@@ -152,9 +152,8 @@ def layer_for_levels(form: Form, layer: AreaLayer, aggregation: str) -> AreaLaye
 def sentence(levels: Levels) -> str:
     """How many levels of how many regions there are, for the log."""
     return tr(
-        "{n_levels} levels of {n_regions} regions.",
-        n_levels=len(levels),
-        n_regions=", ".join(str(one.n_regions) for one in levels.crosswalks),
+        "Regions by level, from the finest: {numbers}.",
+        numbers=", ".join(written(str(one.n_regions)) for one in levels.crosswalks),
     )
 
 

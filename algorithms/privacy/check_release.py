@@ -60,8 +60,9 @@ class CheckRelease(VbasAlgorithm):
                 tr("Classes that fall short"),
                 INTERNAL,
                 tr(
-                    "A row per class that does not hold what is asked: its values, records, people, and how "
-                    "many values of each sensitive field it has."
+                    "A row per class that does not hold what is asked: its values, records, people, and of each "
+                    "sensitive field the fewest values that could be those of all its people, and the largest share of "
+                    "them that has the same one."
                 ),
                 optional=True,
             ),
@@ -99,7 +100,7 @@ class CheckRelease(VbasAlgorithm):
 def verdict(found: ReleaseCheck, k: int) -> str:
     """One sentence."""
     if not found.classes_below:
-        return tr("Every class has at least {k} people; the smallest has {k_found}.", k=k, k_found=found.k_found)
+        return tr("Every class has at least {k} people; the smallest has {smallest}.", k=k, smallest=found.k_found)
     return plural(
         "{n} class with {records} falls short of what is asked; the smallest has {people}. "
         "Coarser quasi-identifiers or larger regions, or leaving these records out, mend "

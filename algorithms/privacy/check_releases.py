@@ -16,7 +16,7 @@ from ..form.generalising import relating_parameters
 from ..form.guarantees import k_parameter
 from ..form.running import running_of
 from ..layers.tables import INTERNAL
-from .relating import comparable
+from .relating import aliases_parameter, comparable
 from .releases import pinned_table, register_parameter, release_parameters, releases_of
 
 
@@ -47,6 +47,7 @@ class CheckReleases(VbasAlgorithm):
                 tr("A register of releases, as “Anonymise records” keeps it. Or give the releases below.")
             ),
             *release_parameters(),
+            aliases_parameter(),
             *relating_parameters(),
             k_parameter(),
             *(shared.optional(shared.advanced(one)) for one in area_parameters(with_population=False)),
@@ -71,6 +72,7 @@ class CheckReleases(VbasAlgorithm):
             N_ALIKE=tr("Groups of K people and more shown to have one sensitive value"),
             N_UNDECIDED=tr("Counts that could not be decided"),
             N_CONTRADICTED=tr("Classes in which the releases contradict each other"),
+            N_NOT_COMPARED=tr("Fields or sets of areas that could not be compared"),
         )
 
     def counts(self) -> Counts:
@@ -82,7 +84,8 @@ class CheckReleases(VbasAlgorithm):
         }
 
     def work(self, form: Form) -> dict[str, object]:
-        releases, k = releases_of(form), form.whole("K")
+        given, k = releases_of(form), form.whole("K")
+        releases = given.releases
         if len(releases) < 2:
             raise InputError(
                 plural(
@@ -91,12 +94,18 @@ class CheckReleases(VbasAlgorithm):
                     len(releases),
                 )
             )
-        releases = comparable(form, releases)
+        releases, same = comparable(form, releases, given.aliases)
+        unsure = (*given.warnings, *same.warnings)
+        taken = (*given.said, *same.said, *([same.assumption] if same.assumed else []))
+        form.info(*taken)
+        form.warn(*unsure)
         found = examine_all(releases, k, form.progress(stop=80))
         rows = rows_of(found, releases)
         form.outputs.add("PINNED", pinned_table(form, rows, releases))
-        form.outputs.add_text("REPORT", lambda: releases_report(found, rows, releases, k, running_of(form)))
-        (form.warn if rows else form.info)(verdict(found, k))
+        form.outputs.add_text(
+            "REPORT", lambda: releases_report(found, rows, releases, k, running_of(form), taken, unsure)
+        )
+        (form.warn if rows or unsure else form.info)(verdict(found, k, unsure))
         undecided = 0 if found.pinned is None else found.pinned.n_undecided
         contradicted = 0 if found.pinned is None else len(found.pinned.contradicted)
         if contradicted:
@@ -109,4 +118,5 @@ class CheckReleases(VbasAlgorithm):
             )
         numbers = {"N_PINNED": found.n_counts, "N_PERSONS": found.n_persons}
         numbers.update(N_VALUES=found.n_values, N_ALIKE=found.n_alike)
-        return {**numbers, "N_UNDECIDED": undecided, "N_CONTRADICTED": contradicted}
+        numbers.update(N_UNDECIDED=undecided, N_CONTRADICTED=contradicted)
+        return {**numbers, "N_NOT_COMPARED": len(unsure)}

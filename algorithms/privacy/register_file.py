@@ -199,6 +199,15 @@ def written_entry(path: Path, write: Callable[[sqlite3.Connection], Sequence[Sta
     return entry
 
 
+def new_register(path: Path) -> str:
+    """What is said of a register that is not there yet: who mistypes its name begins another, which knows of none."""
+    return tr(
+        "REGISTER: {path} is a new register, which knows no earlier release: this one was held against none. If there "
+        "is a register of these people already, correct the name and run again.",
+        path=path,
+    )
+
+
 def now() -> str:
     """The time in UTC, as a register notes it."""
     return datetime.now(timezone.utc).isoformat(timespec="seconds")

@@ -112,9 +112,9 @@ def _notes(
         percents.append(100.0 * (profile.n_records - n_released) / max(profile.n_records, 1))
         told.append(
             tr(
-                "{regions}, {percents:.3g} % suppressed, compactness {metres:.0f} m",
+                "{regions}, {percent:.3g} % suppressed, compactness {metres:.0f} m",
                 regions=counted.regions(crosswalk.n_regions),
-                percents=percents[-1],
+                percent=percents[-1],
                 metres=metres,
             )
         )

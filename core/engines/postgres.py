@@ -23,7 +23,8 @@ from ..errors import InputError, OutcomeUnknown
 from ..files.names import check_length, check_name
 from ..language import tr
 from ..progress import Progress
-from .addresses import Address, without_secrets
+from ..secrecy import without_secrets
+from .addresses import Address
 from .dictionaries import kept_dictionary
 from .engine import Arrow, EngineError, Expression, arrow_table, in_background
 

@@ -20,6 +20,7 @@ from .engine import Expression
 from .fields import WITHOUT_VALUE, Filter, RecordFields
 
 MOST_CLASSES = 2**63 - 1
+ROWS = "rows"
 
 
 def filtered(source: Expression, filters: Sequence[Filter]) -> Expression:
@@ -275,3 +276,44 @@ def fewest_members(rows: Expression, member: str) -> Expression:
     """One row, `fewest`: the smallest number of different members behind a label of placed rows."""
     labels = rows.group_by(["l_level", "l_region", "key"]).agg(members=rows[member].nunique())
     return labels.aggregate(fewest=labels.members.min())
+
+
+def falling_short(
+    rows: Expression, people: Sequence[str], values: Sequence[str], l_diversity: int, max_share: float, weighted: bool
+) -> Expression:
+    """One row, `wrong`: how many labels of placed rows do not hold what is asked of the values of sensitive fields, as
+    `Requirement` says it; counted from the rows.
+
+    people : the codes of persons or households, or ROWS where each is a person; values : the codes of sensitive fields
+    """
+    every = [_falling_short(rows, one, value, l_diversity, max_share, weighted) for one in people for value in values]
+    found = ibis.union(*every, distinct=True) if len(every) > 1 else every[0]
+    return found.aggregate(wrong=found.count().cast("int64"))
+
+
+def _falling_short(
+    rows: Expression, people: str, value: str, l_diversity: int, max_share: float, weighted: bool
+) -> Expression:
+    """These labels, of one field and one kind of people."""
+    label, number = ["l_level", "l_region", "key"], _number_of(rows, people, weighted)
+    holders = rows.group_by([*label, value]).agg(holders=number)
+    there = rows.group_by(label).agg(people=number)
+    there = there.select(**{f"t_{name}": there[name] for name in label}, people=there.people)
+    both = holders.inner_join(there, [holders[name] == there[f"t_{name}"] for name in label])
+    commonest_first = ibis.window(group_by=label, order_by=[both.holders.desc(), both[value]])
+    ranked = both.mutate(place=ibis.row_number().over(commonest_first))
+    # The l - 1 commonest values: whoever has them could be everybody.
+    ranked = ranked.mutate(of_first=(ranked.place < l_diversity - 1).ifelse(ranked.holders, 0))
+    summed = ranked.group_by(label).agg(
+        together=_total(ranked.of_first), most=ranked.holders.max(), people=ranked.people.max()
+    )
+    alike = summed.together >= summed.people
+    too_many = summed.most.cast("float64") * 100.0 > summed.people.cast("float64") * max_share * (1 + 1e-12)
+    return summed.filter(alike | too_many).select(label)
+
+
+def _number_of(rows: Expression, people: str, weighted: bool) -> Expression:
+    """How many persons or households there are, or records where rows are these."""
+    if people != ROWS:
+        return rows[people].nunique().cast("int64")
+    return _total(rows["n"].cast("int64")) if weighted else rows.count().cast("int64")

@@ -24,11 +24,11 @@ def refuse_if_not_replaceable(file: Path, name: str) -> None:
     except OSError as error:
         raise InputError(
             tr(
-                "{name}: {file} cannot be replaced now ({strerror}): close it in other programs and take its layer out "
+                "{name}: {file} cannot be replaced now ({reason}): close it in other programs and take its layer out "
                 "of the project, or choose another place.",
                 name=name,
                 file=file,
-                strerror=error.strerror,
+                reason=error.strerror,
             )
         ) from error
 

@@ -37,12 +37,11 @@ class HierarchyTable:
         if unknown:
             raise InputError(
                 plural(
-                    "HIERARCHIES: {n} value of “{attribute}” is not in the table ({shown_values}): add a row for it.",
-                    "HIERARCHIES: {n} values of “{attribute}” are not in the table ({shown_values}): add "
-                    "a row for each.",
+                    "HIERARCHIES: {n} value of “{attribute}” is not in the table ({values}): add a row for it.",
+                    "HIERARCHIES: {n} values of “{attribute}” are not in the table ({values}): add a row for each.",
                     len(unknown),
                     attribute=self.attribute,
-                    shown_values=shown_values(unknown),
+                    values=shown_values(unknown),
                 )
             )
         missing = self.rows.get(None, self._missing())
@@ -79,9 +78,9 @@ def hierarchy_tables(
         if known.setdefault(text, row) != row:
             raise InputError(
                 tr(
-                    "HIERARCHIES: “{name}” has two different rows for the value {shown_values}: keep one of them.",
+                    "HIERARCHIES: “{name}” has two different rows for the value {values}: keep one of them.",
                     name=name,
-                    shown_values=shown_values([text]),
+                    values=shown_values([text]),
                 )
             )
     return {name: HierarchyTable(name, _whole(name, found)) for name, found in rows.items()}
@@ -98,11 +97,11 @@ def _whole(name: str, rows: dict[str | None, Row]) -> dict[str | None, Row]:
         if lost:
             raise InputError(
                 tr(
-                    "HIERARCHIES: “{name}” has values without one at level {level} ({shown_values}): fill it in "
+                    "HIERARCHIES: “{name}” has values without one at level {level} ({values}): fill it in "
                     "for all, or for none; “{suppressed_value}” says nothing of a person.",
                     name=name,
                     level=level + 1,
-                    shown_values=shown_values(lost),
+                    values=shown_values(lost),
                     suppressed_value=SUPPRESSED_VALUE,
                 )
             )

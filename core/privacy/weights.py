@@ -46,10 +46,10 @@ def warning_of_weights(plan: Plan, records: Records, population: np.ndarray | No
         if ones < MOST_ONES and (cells.nnz < SPARSE * pairs or again > 1.0 - SPARSE):
             signs.append(
                 tr(
-                    "{ones:.1f} % of its rows stand for one record (the median is {np:.0f}), though "
+                    "{ones:.1f} % of its rows stand for one record (the median is {median:.0f}), though "
                     "few live in each area and class",
                     ones=100 * ones,
-                    np=np.median(counts),
+                    median=np.median(counts),
                 )
             )
     people = 0 if population is None else float(population.sum())

@@ -119,12 +119,12 @@ def _check_quotes(
         line = n_lines + int(np.searchsorted(lines, opening[first])) + 1
         raise InputError(
             tr(
-                "{layer}: a quotation mark in line {line} of {name} is closed only {within} lines later, "
+                "{layer}: a quotation mark in line {line:d} of {name} is closed in line {end:d} only, "
                 "so that the rows between would be read as one value: correct the quotation marks there.",
                 layer=layer,
                 line=line,
                 name=path.name,
-                within=int(within[first]),
+                end=line + int(within[first]),
             )
         )
 

@@ -203,6 +203,8 @@ def _in_a_sentence(path: Path, layer: str) -> Iterator[None]:
     """SQLite's errors as what a custodian can act on."""
     try:
         yield
+    except UnicodeDecodeError as error:  # in names, and in what SQLite itself says of them
+        raise InputError(_not_utf_8(path, layer, str(error))) from error
     except sqlite3.Error as error:
         text = str(error)
         if "locked" in text or "busy" in text:
@@ -227,15 +229,19 @@ def _in_a_sentence(path: Path, layer: str) -> Iterator[None]:
                         text=text,
                     )
         elif "Could not decode" in text:
-            message = tr(
-                "{layer}: {name} holds text that is not UTF-8 ({text}): correct it.",
-                layer=layer,
-                name=path.name,
-                text=text[:80],
-            )
+            message = _not_utf_8(path, layer, text)
         else:
             message = damaged_file(path, layer, text)
         raise InputError(message) from error
+
+
+def _not_utf_8(path: Path, layer: str, text: str) -> str:
+    return tr(
+        "{layer}: {name} holds text that is not UTF-8 ({text}): correct it.",
+        layer=layer,
+        name=path.name,
+        text=text[:80],
+    )
 
 
 def quoted(name: str) -> str:

@@ -100,10 +100,10 @@ def check_fields(
                 if name == member:
                     raise InputError(
                         tr(
-                            "Field “{name}” is {member_fields}, which identifies {kind} and is never released: "
+                            "Field “{name}” is {parameter}, which identifies {kind} and is never released: "
                             "take it out of {label}.",
                             name=name,
-                            member_fields=MEMBER_FIELDS[kind],
+                            parameter=MEMBER_FIELDS[kind],
                             kind=tr(kind),
                             label=label,
                         )

@@ -59,6 +59,15 @@ class Published:
         """Whether there are several levels."""
         return len(self.levels) > 1
 
+    @property
+    def coarsest_region(self) -> np.ndarray:
+        """The region of the coarsest level around each label, (L,) int64."""
+        region = self.region.copy()
+        for level in range(len(self.levels) - 1):
+            below = self.level <= level
+            region[below] = self.levels.parents(level)[region[below]]
+        return region
+
     def values_of_classes(self) -> list[tuple[str, ...]]:
         """The values of each class that is shown, as text."""
         columns = [categories[codes].tolist() for categories, codes in zip(self.categories, self.classes.T)]
@@ -203,7 +212,8 @@ def check_areas(releases: Sequence[Published]) -> None:
             raise InputError(
                 tr(
                     "Releases “{title}” and “{other}” have no area in common (first: "
-                    "{first}; {others}): give crosswalks of the same areas.",
+                    "{first}; {others}): give crosswalks of the same areas, whose identifiers are written alike. "
+                    "Other places have a register of their own.",
                     title=releases[0].title,
                     other=other.title,
                     first=first_values(sorted(first)),

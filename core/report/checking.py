@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import counted
 from ..language import plural, tr
-from ..plain_text import plain_text
+from ..plain_text import value_text
 from ..privacy.checking import ReleaseCheck
 from ..privacy.risk import Risk
 from ..records.columns import Column
@@ -40,10 +40,10 @@ def check_report(found: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
         )
     else:
         verdict = tr(
-            "Every class has at least {k} people; the smallest of {n_classes} classes has {k_found}.",
+            "Every class has at least {k} people; the smallest of {n_classes} classes has {smallest}.",
             k=k,
             n_classes=shown(n_classes),
-            k_found=found.k_found,
+            smallest=found.k_found,
         )
     risk: list[tuple[object, ...]] = [
         *risk_rows(Risk(found.largest_risk, found.mean_risk), found.k_found),
@@ -57,12 +57,16 @@ def check_report(found: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
                 tr("“{name}”: fewest values in a class", name=name),
                 int(diversity.distinct.min()),
                 plural(
-                    "l; {n} class has one.",
-                    "l; {n} classes have one.",
+                    "l, the fewest that could be those of all people of a class; in {n} class all share one.",
+                    "l, the fewest that could be those of all people of a class; in {n} classes all share one.",
                     alike,
                 ),
             ),
-            (tr("“{name}”: largest share of a value, %", name=name), float(diversity.largest_share.max()), ""),
+            (
+                tr("“{name}”: largest share of a value, %", name=name),
+                float(diversity.largest_share.max()),
+                tr("Of the people of a class, those who have the same value."),
+            ),
             (
                 tr("“{name}”: largest distance from the table", name=name),
                 float(diversity.distance.max()),
@@ -73,7 +77,7 @@ def check_report(found: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
     fails = fails[np.lexsort((fails, found.people[fails]))][:WORST]
     rows = [
         (
-            *(tr("(missing)") if value is None else plain_text(value) for value in values),
+            *map(value_text, values),
             int(found.records[one]),
             int(found.people[one]),
         )

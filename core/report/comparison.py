@@ -52,13 +52,13 @@ def comparison_report(
     n_none = sum(outcome.measures is None and outcome.budget is not None for outcome in outcomes)
     n_best = sum(outcome.pareto for outcome in rated)
     verdict = plural(
-        "{n} of {wanted} configurations was run at k = {ks}; {n_best} of them are not beaten "
+        "{n} of {wanted} configurations was run at k = {k}; {n_best} of them are not beaten "
         "in suppression, mean distance and what the attributes keep.",
-        "{n} of {wanted} configurations were run at k = {ks}; {n_best} of them are not "
+        "{n} of {wanted} configurations were run at k = {k}; {n_best} of them are not "
         "beaten in suppression, mean distance and what the attributes keep.",
         len(rated) + n_none,
         wanted=wanted,
-        ks=", ".join(map(str, ks)),
+        k=", ".join(map(str, ks)),
         n_best=n_best,
     )
     numbered = list(enumerate(outcomes, 1))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import shapely
 
+from .. import counted
 from ..arrays import to_list
 from ..language import plural, tr
 from .numbers import shown
@@ -48,15 +49,13 @@ def before_and_after(
 
     identifiers, records : (n,) of the areas; numbers, released : (n_regions,)
     """
-    text = tr(
-        "The two maps have the same colours: records by area in the first, released ones by region in the second."
-    )
+    text = tr("Same colour scale in both maps: all records by area, then released records by region.")
     pictures = []
     here = drawn(ground.areas)
     before = density(records[here], ground.areas[here])
     if here.any():
         labels = [
-            tr("{name}: {count} records", name=name, count=shown(count))
+            tr("{name}: {value}", name=name, value=counted.records(count))
             for name, count in zip(identifiers[here].tolist(), to_list(records[here]))
         ]
         caption = tr("Before: {n_records} areas, all records.", n_records=shown(len(records)))

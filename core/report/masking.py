@@ -128,9 +128,9 @@ def _anonymity(masking: Masking, hidden: Anonymity) -> Section:
         measures[tr("Candidate addresses")] = (hidden.candidates[drawn], float(short.k_min))
         texts = [
             tr(
-                "{np:.2f} % of the masked points have fewer than "
+                "{percent:.2f} % of the masked points have fewer than "
                 "K_INNER = {k_inner:g} households nearer than they moved, since households are not spread evenly.",
-                np=100.0 * np.mean(hidden.k_act[drawn] < k_inner),
+                percent=100.0 * np.mean(hidden.k_act[drawn] < k_inner),
                 k_inner=k_inner,
             ),
             tr(

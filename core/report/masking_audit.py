@@ -124,11 +124,11 @@ def _where_section(grid: Audit, shapes: np.ndarray, names: Sequence[str], north:
         texts.append(
             tr(
                 "With K_INNER = {k_inner:g}, masked households fall short of K_MIN = {k_min:g} in {failing} of "
-                "{n_value} areas with households.",
+                "{n_areas} areas with households.",
                 k_inner=grid.k_inner[i],
                 k_min=k_min,
                 failing=failing,
-                n_value=int((grid.households > 0).sum()),
+                n_areas=int((grid.households > 0).sum()),
             )
         )
         labels = [

@@ -10,9 +10,10 @@ import numpy as np
 from .. import counted
 from ..areas import Areas
 from ..convergence import Convergence
-from ..evaluation import Measures, distance_of_labels, evaluate_by_value, value_text
+from ..evaluation import Measures, distance_of_labels, evaluate_by_value
 from ..language import plural, tr
 from ..nesting.measures import LevelAudit
+from ..plain_text import value_text
 from ..plan import Plan
 from .cost import (
     by_value_rows,

@@ -230,11 +230,11 @@ def _ratios_section(groups: GroupDescriptions, shapes: np.ndarray) -> Section:
             "with a low ratio: the paper suggests 0.4 as the limit."
         ),
         plural(
-            "{n} of {n_cells} groups is below 0.4; it holds {n_people:.1f} % of the people.",
-            "{n} of {n_cells} groups are below 0.4; they hold {n_people:.1f} % of the people.",
+            "{n} of {n_cells} groups is below 0.4; it holds {percent:.1f} % of the people.",
+            "{n} of {n_cells} groups are below 0.4; they hold {percent:.1f} % of the people.",
             int((groups.area_hull < 0.4).sum()),
             n_cells=len(groups.cells),
-            n_people=100 * groups.people[groups.area_hull < 0.4].sum() / groups.people.sum(),
+            percent=100 * groups.people[groups.area_hull < 0.4].sum() / groups.people.sum(),
         ),
     )
     return Section(tr("Area and hull (Figure 6)"), text, pictures=(row,))

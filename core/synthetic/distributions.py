@@ -84,7 +84,6 @@ def province_rows(known: np.ndarray, provinces: Sequence[object] | np.ndarray) -
     found = np.array([position.get(label, -1) for label in labels.categories.tolist()], np.int64)
     lost = found < 0
     if lost.any():
-        names = [tr("(missing)") if label is None else label for label in labels.categories[lost]]
         raise InputError(
             plural(
                 "There are no shares for the province of {n} area (first: {first}; known are "
@@ -92,7 +91,7 @@ def province_rows(known: np.ndarray, provinces: Sequence[object] | np.ndarray) -
                 "There are no shares for the province of {n} areas (first: {first}; known are "
                 "{known}): add these provinces, or choose another PROVINCE.",
                 int(lost[labels.codes].sum()),
-                first=first_values(names),
+                first=first_values(labels.categories[lost]),
                 known=first_values(known),
             )
         )
@@ -167,22 +166,22 @@ def _scale(sums: np.ndarray, province: Column, attribute: Column) -> tuple[int, 
         raise InputError(
             plural(
                 "The shares of DISTRIBUTIONS do not add up to 1 in {n} combination of province and "
-                "attribute (first: {first}, which adds up to {sums:g}): a category is missing.",
+                "attribute (first: {first}, which adds up to {total:g}): a category is missing.",
                 "The shares of DISTRIBUTIONS do not add up to 1 in {n} combinations of province and "
-                "attribute (first: {first}, which adds up to {sums:g}): a category is missing.",
+                "attribute (first: {first}, which adds up to {total:g}): a category is missing.",
                 int(wrong.sum()),
                 first=first_values(names),
-                sums=sums[wrong][0],
+                total=sums[wrong][0],
             )
             if sums[wrong][0] < 1
             else plural(
                 "The shares of DISTRIBUTIONS add up to more than 1 in {n} combination of province "
-                "and attribute (first: {first}, which adds up to {sums:g}): correct them.",
+                "and attribute (first: {first}, which adds up to {total:g}): correct them.",
                 "The shares of DISTRIBUTIONS add up to more than 1 in {n} combinations of province "
-                "and attribute (first: {first}, which adds up to {sums:g}): correct them.",
+                "and attribute (first: {first}, which adds up to {total:g}): correct them.",
                 int(wrong.sum()),
                 first=first_values(names),
-                sums=sums[wrong][0],
+                total=sums[wrong][0],
             )
         )
     inexact = int((off > WORTH_A_NOTE).sum())

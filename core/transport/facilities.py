@@ -49,8 +49,8 @@ def alternate_location_allocation(points: np.ndarray, n_facilities: int, progres
     if not 1 <= n_facilities <= len(points):
         raise InputError(
             tr(
-                "There are {n_facilities} sites, but must be between 1 and the number of areas, {n_points}.",
-                n_facilities=n_facilities,
+                "The number of sites is {n_sites}, but must be between 1 and the number of areas, {n_points}.",
+                n_sites=n_facilities,
                 n_points=len(points),
             )
         )

@@ -181,7 +181,7 @@ def test_what_was_masked_with_another_ring_is_held_back(mask):  # noqa: F811
     earlier = first.layer("MASKED")
     done = mask(points, HOUSEHOLDS=households, EARLIER=earlier, EARLIER_ID="id")
     assert {row["outcome"] for row in done.rows("AUDIT")} == {"held back: an earlier place is not in the ring"}
-    assert any("For 20 of them an earlier place is not in the ring of now" in line for line in done.log)
+    assert any("The earlier places of 20 of them are not in the ring of now" in line for line in done.log)
 
 
 @pytest.mark.parametrize(

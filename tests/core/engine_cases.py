@@ -56,6 +56,12 @@ def people(n=1500, seed=0):
     }
 
 
+def with_codes(columns, share=0.3, filler="", seed=1):
+    """The columns and a further one, “code”: the area in a share of the rows, a filler in the others."""
+    there = np.random.default_rng(seed).random(len(columns["area"])) < share
+    return {**columns, "code": [f"A{one}" if mine else filler for one, mine in zip(columns["area"], there.tolist())]}
+
+
 def renamed(columns, names):
     """The same columns, the quasi-identifiers and the diagnosis under other names."""
     other = dict(zip((*QUASI, "diagnosis"), names))

@@ -86,7 +86,7 @@ def test_points_that_are_no_grid_are_refused():
     points = np.array([(0, 0), (250, 0), (380, 250)])
     with pytest.raises(InputError, match="1 point of CELLS is not on a grid of 250 metres"):
         cells_of_points("abc", points, 250, "centre", ones, ["y"], "edge")
-    with pytest.raises(InputError, match="shares? a square"):
+    with pytest.raises(InputError, match=r"shares? a square"):
         cells_of_points("abc", np.array([(0, 0), (250, 0), (255, 0)]), 250, "centre", ones, ["y"], "edge")
     with pytest.raises(InputError, match="CELL_SIZE"):
         cells_of_points("abc", points, 0, "centre", ones, ["y"], "edge")

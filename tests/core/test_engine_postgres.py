@@ -36,6 +36,7 @@ from .engine_cases import (
     rows_of,
     same_profile,
     two_levels,
+    with_codes,
 )
 
 for package in ("ibis", "pyarrow"):
@@ -113,6 +114,13 @@ def test_profile_and_release_are_those_of_the_arrays(server, sql, nested):
     places = [row[: 2 if nested else 1] for row in rows]
     assert places == sorted(places)
     assert tables(sql) == {"people", "released"}
+
+
+def test_the_area_in_some_rows_is_refused(server, sql):
+    create(server, "coded", with_codes(people()), ("age",))
+    with pytest.raises(InputError, match="“code” stands for the area"):
+        run(server, fields=RecordFields("area", ("sex", "age"), ("code",)), table="coded")
+    assert tables(sql) == {"people", "coded"}
 
 
 @pytest.mark.parametrize("names", NAMES, ids=lambda names: names[0])

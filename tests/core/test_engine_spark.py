@@ -90,6 +90,14 @@ def test_a_folder_is_released_as_a_folder_by_a_driver(spark, folder, tmp_path):
         assert places == sorted(places)
 
 
+def test_the_area_in_some_rows_is_refused(spark, tmp_path):
+    (place := tmp_path / "coded").mkdir()
+    cases.write_parquet(cases.with_codes(people()), place / "0.parquet")
+    with pytest.raises(InputError, match="“code” stands for the area"):
+        run(spark.driver, place, tmp_path / "released", RecordFields("area", ("sex", "age"), ("code",)))
+    assert left(tmp_path) == ["coded"]
+
+
 @pytest.mark.parametrize("names", cases.NAMES, ids=lambda names: names[0])
 def test_fields_may_be_called_as_the_engine_calls_its_own(spark, tmp_path, names):
     columns = cases.renamed(people(), names)

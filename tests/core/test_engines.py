@@ -286,6 +286,21 @@ def test_a_copy_of_the_area_is_refused_as_quasi_identifier_and_as_kept_field(tmp
     assert sorted(path.name for path in tmp_path.iterdir()) == ["copied.parquet"]
 
 
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("filler", ["", "unknown", None])
+def test_the_area_in_some_rows_is_refused_as_of_the_arrays(filler, nested, tmp_path):
+    columns = cases.with_codes(people(), filler=filler)
+    source = cases.write_parquet(columns, tmp_path / "people.parquet")
+    fields = RecordFields("area", QUASI if nested else ("sex", "age"), ("code",))
+    with pytest.raises(InputError, match="“code” stands for the area") as refused:
+        run(source, tmp_path / "out.parquet", fields, nested)
+    records = in_memory(columns, ("code",), fields.quasi_identifiers)
+    with pytest.raises(InputError) as in_arrays:
+        apply(plan_of(records.profile, nested), records)
+    assert str(refused.value) == str(in_arrays.value)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["people.parquet"]
+
+
 @pytest.mark.parametrize("when", ["counted", "counted, unseen", "staged"])
 def test_a_table_that_changes_in_between_is_refused(parquet, tmp_path, monkeypatch, when):
     changed = people()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.language import plural, tr
+from ...core.nesting.measures import LevelAudit
 from .looking import Seen
 
 
@@ -36,8 +37,10 @@ def summary_of(seen: Seen) -> str:
 
 
 def where_shown(seen: Seen, level: int, number: int) -> str:
-    """Where the records of a region of a nested release are shown."""
+    """Where the records of a region of a nested release are shown; empty for a release of one level."""
     audit = seen.shown.audit
+    if not isinstance(audit, LevelAudit):
+        return ""
     _, region = seen.shown.position(level, number)
     row = int(np.flatnonzero((audit.level == level) & (audit.region == region))[0])
     return plural(

@@ -7,28 +7,31 @@ import re
 import secrets
 import sqlite3
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from qgis.core import (
     QgsAbstractDatabaseProviderConnection,
     QgsDataSourceUri,
     QgsProcessingUtils,
     QgsProviderRegistry,
+    QgsVectorLayer,
 )
 
-from ....core.engines.addresses import without_secrets
 from ....core.engines.postgres_tables import standing, why_it_stays
 from ....core.errors import InputError, VbasError, first_values
 from ....core.files.names import check_file_name, check_length, check_name
 from ....core.files.sqlite_uri import sqlite_uri
 from ....core.language import tr
 from ....core.records.sqlite_file import SECONDS_TO_WAIT
+from ....core.secrecy import without_secrets
 from ..gdal_errors import silent_gdal
 from .journals import JOURNALS, other_tables
 
+Found = TypeVar("Found")
 # How names of tables begin that GeoPackages and SQLite keep for themselves; and where QGIS keeps styles.
 RESERVED = ("gpkg", "sqlite_", "rtree_")
 STYLES_TABLE = "layer_styles"
@@ -133,7 +136,7 @@ def parse(name: str, text: str) -> DatabaseTable:
         check_table_name(name, table.parts.table())
         if not os.path.exists(table.file):  # noqa: PTH110 - that of Path fails for names that are too long
             check_file_name(name, table.file.name)
-    if provider == "ogr" and table.file.suffix.lower() != ".gpkg":
+    if provider == "ogr" and table.file is not None and table.file.suffix.lower() != ".gpkg":
         raise InputError(
             tr("{name}: {file} is not a GeoPackage: tables are added to .gpkg files alone.", name=name, file=table.file)
         )
@@ -238,6 +241,13 @@ def _check_connection(name: str, table: DatabaseTable) -> None:
         )
 
 
+def layer_of(address: str) -> QgsVectorLayer:
+    """The table that QGIS names so, as a layer called by schema and table."""
+    matched, provider, uri = QgsProcessingUtils.decodeProviderKeyAndUri(address)
+    parts = QgsDataSourceUri(uri)
+    return QgsVectorLayer(uri, ".".join(filter(None, (parts.schema(), parts.table()))), provider if matched else "ogr")
+
+
 def server(provider: str, uri: QgsDataSourceUri) -> tuple[str, ...]:
     """What distinguishes one database of a server from all others, however its host is written."""
     if provider == "postgres":
@@ -263,6 +273,13 @@ class TablePlace:
     def new(self) -> str:
         """The name that the table is written under."""
         return self._new
+
+    @property
+    def called(self) -> str:
+        """The table in its place, as people name it."""
+        if self._table.file is not None:
+            return f"{self._table.file}, {self._final}"
+        return ".".join(filter(None, (self._table.schema, self._final)))
 
     @property
     def staging(self) -> str:
@@ -352,9 +369,10 @@ class TablePlace:
         try:
             if self._exists(self._new):
                 self._drop(self._new)
-            if self._makes_the_file and not other_tables(self._table.file, self._new):
+            file = self._table.file
+            if self._makes_the_file and file is not None and not other_tables(file, self._new):
                 for ending in ("", *JOURNALS):
-                    self._table.file.with_name(self._table.file.name + ending).unlink(missing_ok=True)
+                    file.with_name(file.name + ending).unlink(missing_ok=True)
         except (VbasError, OSError) as error:
             if self.begun:
                 return [
@@ -379,7 +397,7 @@ class TablePlace:
 
     def _hand_on_styles(self) -> None:
         """Styles saved for the table that was replaced went with its name: they are for the new one."""
-        if self._table.provider == "ogr":
+        if self._table.provider == "ogr" and self._table.file is not None:
             with suppress(sqlite3.Error), closing(sqlite3.connect(self._table.file)) as connection, connection:
                 connection.execute(
                     "UPDATE layer_styles SET f_table_name = ? WHERE f_table_name = ?", (self._final, self._kept)
@@ -394,7 +412,7 @@ class TablePlace:
     def _rename(self, old: str, new: str) -> None:
         self._run(lambda connection: connection.renameVectorTable(self._table.schema, old, new))
 
-    def _run(self, action):
+    def _run(self, action: Callable[[QgsAbstractDatabaseProviderConnection], Found]) -> Found:
         try:
             with silent_gdal():  # QGIS renames styles along with a table, in files too that have none
                 return action(self._table.connect())

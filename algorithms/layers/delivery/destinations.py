@@ -18,6 +18,7 @@ from ....core.errors import InputError
 from ....core.files.names import check_file_name
 from ....core.files.replacing import refuse_if_not_replaceable
 from ....core.language import tr
+from ....core.secrecy import holds_secret, without_secrets
 from ..given import Given
 from . import databases
 from .formats import STYLES, stale_beside, written_endings
@@ -90,6 +91,16 @@ def with_destination(value: object, destination: str) -> object:
 
 def _named(name: str, text: str, definition: QgsProcessingParameterDefinition) -> Path:
     """The path, with the usual ending where it has none. Raises InputError for names that programs read differently."""
+    if holds_secret(text):  # the address of a database, without the word that says so
+        raise InputError(
+            tr(
+                "{name}: “{shown}” holds a password or token, and is no name of a file: choose another name, or write "
+                "an address of a database as QGIS does, such as {example}.",
+                name=name,
+                shown=without_secrets(text, text),
+                example="postgres://dbname='records' host=10.0.0.1 table=\"released\"",
+            )
+        )
     path = Path(text).absolute()
     # QGIS takes what follows a bar for the name of a layer, be it in the name of a folder.
     if path.name:
@@ -149,10 +160,10 @@ def _check_nameable(name: str, path: Path, written: list[Path]) -> None:
         except (OSError, ValueError) as error:
             raise InputError(
                 tr(
-                    "{name} cannot be written to {path}: {getattr}. Choose another name.",
+                    "{name} cannot be written to {path}: {reason}. Choose another name.",
                     name=name,
                     path=path,
-                    getattr=getattr(error, "strerror", error),
+                    reason=getattr(error, "strerror", error),
                 )
             ) from None
 

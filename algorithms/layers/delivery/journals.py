@@ -138,9 +138,9 @@ def _tables_of_copy(target: Path) -> list[str]:
     except OSError as error:
         raise VbasError(
             tr(
-                "{target} and the journal beside it cannot be looked into: {strerror}. Choose another place.",
+                "{target} and the journal beside it cannot be looked into: {reason}. Choose another place.",
                 target=target,
-                strerror=error.strerror,
+                reason=error.strerror,
             )
         ) from error
 
@@ -184,6 +184,8 @@ def _held(target: Path) -> bool:
 
     Read from the system: opening and closing the file here would end the locks that this very process holds on it.
     """
+    if sys.platform == "win32":  # which has no such list
+        return False
     journals = _open_journals(target)
     parts = [part for part in (target, target.with_name(target.name + "-shm")) if part.is_file()]
     found = [part.stat() for part in parts]
@@ -201,11 +203,12 @@ def _held(target: Path) -> bool:
 
 def _locked(part: Path) -> bool:
     """Whether a lock can be had on a file on which this process holds none."""
-    import fcntl
+    if sys.platform != "win32":
+        import fcntl
 
-    with suppress(OSError), part.open("r+b", buffering=0) as file:
-        try:
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except (BlockingIOError, PermissionError):
-            return True
+        with suppress(OSError), part.open("r+b", buffering=0) as file:
+            try:
+                fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except (BlockingIOError, PermissionError):
+                return True
     return False

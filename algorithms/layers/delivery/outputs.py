@@ -5,7 +5,7 @@ Where they may go is settled before any work (`destinations`); how they get ther
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from functools import partial
 from pathlib import Path
@@ -25,12 +25,14 @@ from ....core.files.folders import clear_dead, temporary_folder
 from ....core.files.locks import one_run_on
 from ....core.language import tr
 from ....core.progress import Progress, part
+from ....core.secrecy import holds_secret, without_values
 from ..feedback import check_cancelled
 from ..gdal_errors import silent_gdal
 from ..given import Given
-from ..tables import FOR_RELEASE, INTERNAL, TEST_DATA, SecondCount, Table, kind_of_output
+from ..secrecy import addresses_in
+from ..tables import FOR_RELEASE, INTERNAL, TEST_DATA, SecondCount, Table, kind_of_output, named
 from .counting import Counting
-from .databases import DatabaseTable, TablePlace
+from .databases import DatabaseTable, TablePlace, layer_of
 from .destinations import checked_destinations, with_destination
 from .dressing import Dress, dress_when_loaded
 from .exact_values import check_writable
@@ -49,7 +51,11 @@ from .writing import fill_sink, in_one_sentence, write_file, write_text
 Held = TypeVar("Held")
 # Where writing ends and the second count begins, of the stretch of an output on the bar.
 WRITTEN = 0.4
-SAID = {FOR_RELEASE: tr("For release"), INTERNAL: tr("Internal, not to be published"), TEST_DATA: tr("Test data")}
+SAID: dict[str, Callable[[str], str]] = {
+    FOR_RELEASE: lambda outputs: tr("You may publish: {outputs}.", outputs=outputs),
+    INTERNAL: lambda outputs: tr("Internal, not to be published: {outputs}.", outputs=outputs),
+    TEST_DATA: lambda outputs: tr("Test data: {outputs}.", outputs=outputs),
+}
 NOTE = tr(
     "{name} is internal: do not publish it.\n\n"
     "{title}: what is suppressed in a release could be derived from it.\n"
@@ -67,6 +73,7 @@ class Outputs:
         """made_by : the title of the run's layers in the layer tree; history : a sentence for their metadata."""
         self._given, self._feedback = given, feedback
         self._group, self._history = group_of_run(made_by or given.algorithm.displayName()), history
+        self._addresses = addresses_in(given.parameters, given.context)
         self._files: dict[str, tuple[Path, Path]] = {}
         self._tables: dict[str, TablePlace] = {}
         self._results: dict[str, object] = {}
@@ -155,7 +162,7 @@ class Outputs:
             if not isinstance(destination, Path):
                 raise InputError(tr("{name}: give the name of a file.", name=name))
             self._titles[name] = self._given.definition(name).description()
-            content = text()
+            content = without_values(text(), self._addresses)
             with in_one_sentence(name):
                 write_text(self._stage(name, destination), content)
 
@@ -190,7 +197,7 @@ class Outputs:
         for warning in deliver(every, lambda: check_cancelled(self._feedback), last):
             self._feedback.pushWarning(warning)
         for name, place in tables.items():
-            self._results[name] = self._announce_table(place, str(self._results[name]))
+            self._results[name] = self._without_address(self._announce_table(place, str(self._results[name])))
         for name in tables:
             self._dress(name, str(self._results[name]))
         for name, (_, destination) in self._files.items():
@@ -204,14 +211,16 @@ class Outputs:
 
     def _say_what_may_be_published(self) -> None:
         """End the log with which outputs are for release, and which are not."""
-        for kind, what in SAID.items():
+        for kind, sentence in SAID.items():
+            places = {name: place.called for name, place in self._tables.items()}
+            places |= {name: str(self._files[name][1]) for name in self._files.keys() - self._temporary}
             where = [
-                f"{name} ({self._files[name][1]})" if name in self._files.keys() - self._temporary else name
+                f"{named(title)} ({places[name]})" if name in places else named(title)
                 for name, title in self._titles.items()
                 if name in self._results and kind_of_output(title) == kind
             ]
             if where:
-                self._feedback.pushInfo(tr("{what}: {where}.", what=what, where=", ".join(where)))
+                self._feedback.pushInfo(sentence(", ".join(where)))
 
     def _announce(self, name: str, destination: Path) -> str:
         """Tell QGIS of a finished file, so that it is loaded if the user wanted that."""
@@ -240,6 +249,17 @@ class Outputs:
         self._given.context.setLayersToLoadOnCompletion(loaded)
         return place.final(identifier)
 
+    def _without_address(self, identifier: str) -> str:
+        """A table whose address holds a password, as a layer that ends with the run's context: results are printed."""
+        if not holds_secret(identifier):
+            return identifier
+        context = self._given.context
+        layer = layer_of(identifier)
+        context.temporaryLayerStore().addMapLayer(layer)
+        loaded = context.layersToLoadOnCompletion().items()
+        context.setLayersToLoadOnCompletion({layer.id() if one == identifier else one: how for one, how in loaded})
+        return layer.id()
+
     def _dress(self, name: str, identifier: str) -> None:
         dress = Dress(name, self._titles[name], self._group, self._history)
         dress_when_loaded(self._given, identifier, dress)
@@ -264,7 +284,7 @@ class Outputs:
             if any(place.new in layer.source() for place in self._tables.values()):
                 store.removeMapLayer(layer)
 
-    def _hold(self, destinations: dict[str, object], stack: ExitStack) -> None:
+    def _hold(self, destinations: Mapping[str, object], stack: ExitStack) -> None:
         """One run at a time: hold every target until the end."""
         held: set[tuple[str, str]] = set()
         for name, destination in destinations.items():

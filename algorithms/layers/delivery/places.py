@@ -128,10 +128,10 @@ class FilePlace:
         except OSError as error:
             raise VbasError(
                 tr(
-                    "{name} cannot be written to {parent}: {strerror}",
+                    "{name} cannot be written to {parent}: {reason}",
                     name=self._name,
                     parent=self._target.parent,
-                    strerror=error.strerror,
+                    reason=error.strerror,
                 )
             ) from error
 
@@ -202,7 +202,7 @@ class _Move:
 
     def check(self) -> None:
         there = _status(self.target) is not None
-        if there != (self._source is not None) or (there and not _same_bytes(self._source, self.target)):
+        if there if self._source is None else not (there and _same_bytes(self._source, self.target)):
             raise OSError(errno.EBUSY, tr("another program has just changed {target}", target=self.target))
 
     def undo(self) -> list[str]:
@@ -219,9 +219,9 @@ class _Move:
             if self._replaces:
                 return [
                     tr(
-                        "{target} could not be put back ({strerror}): what it held is in {kept}, rename it.",
+                        "{target} could not be put back ({reason}): what it held is in {kept}, rename it.",
                         target=self.target,
-                        strerror=error.strerror,
+                        reason=error.strerror,
                         kept=self._kept,
                     )
                 ]
@@ -234,11 +234,11 @@ class _Move:
         except OSError as error:  # on Windows while it is open elsewhere
             return [
                 tr(
-                    "{target} is as it was, but {kept}, a second name of it, could not be removed ({strerror}): "
+                    "{target} is as it was, but {kept}, a second name of it, could not be removed ({reason}): "
                     "remove it.",
                     target=self.target,
                     kept=self._kept,
-                    strerror=error.strerror,
+                    reason=error.strerror,
                 )
             ]
         return []
@@ -249,10 +249,10 @@ class _Move:
         except OSError as error:
             return [
                 tr(
-                    "What {target} held before is still in {kept} ({strerror}): remove it.",
+                    "What {target} held before is still in {kept} ({reason}): remove it.",
                     target=self.target,
                     kept=self._kept,
-                    strerror=error.strerror,
+                    reason=error.strerror,
                 )
             ]
         return []
@@ -277,9 +277,9 @@ def _removed(file: Path) -> list[str]:
 
 def _stays(file: Path, error: OSError) -> str:
     return tr(
-        "{target} was already written and could not be removed ({strerror}): remove it.",
+        "{target} was already written and could not be removed ({reason}): remove it.",
         target=file,
-        strerror=error.strerror,
+        reason=error.strerror,
     )
 
 

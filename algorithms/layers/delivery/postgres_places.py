@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 
 from qgis.core import QgsTransaction
 
@@ -66,7 +67,8 @@ class PostgresPlace(TablePlace):
     def put(self) -> None:
         """Rename what is there and the new table at once: nobody ever finds the place empty."""
         if self._existed:
-            self._comment = str(self._standing(self._final)[2] or "")
+            there = self._standing(self._final)
+            self._comment = "" if there is None else str(there[2] or "")
         kept = [(self._final, self._kept)] if self._existed else []
         self._ask(sql.swapped(self._schema, [*kept, (self._new, self._final)]))
 
@@ -128,9 +130,9 @@ class PostgresPlace(TablePlace):
                 statements.append(one.granted(whole))
         # Whoever may write into the table needs the numbers of its rows; others had none but by the schema.
         statements += [one.granted() for one in self._rights if one.relation.startswith("SEQUENCE ")]
-        owners = [str(self._standing(one)[1]) for one in (self._kept, self._final)]
-        if owners[0] != owners[1]:
-            statements.append(f"ALTER TABLE {whole} OWNER TO {sql.quoted(owners[0])}")
+        old, new = self._standing(self._kept), self._standing(self._final)
+        if old is not None and new is not None and old[1] != new[1]:
+            statements.append(f"ALTER TABLE {whole} OWNER TO {sql.quoted(str(old[1]))}")
         return statements
 
     def _not_taken_over(self) -> list[str]:
@@ -199,7 +201,7 @@ class PostgresPlace(TablePlace):
     def _left(self) -> list[tuple[str, bool]]:
         return [(str(name), bool(int(mine))) for name, mine in self._ask(sql.left_behind(self._schema, self._final))]
 
-    def _standing(self, table: str) -> list[object] | None:
+    def _standing(self, table: str) -> list[Any] | None:
         rows = self._ask(sql.standing(self._schema, table))
         return rows[0] if rows else None
 
@@ -217,7 +219,7 @@ class PostgresPlace(TablePlace):
         said = sql.literal(comment) if comment else " NULL"
         return f"COMMENT ON TABLE {sql.quoted(self._schema, self._final)} IS{said}"
 
-    def _ask(self, statement: str) -> list[list[object]]:
+    def _ask(self, statement: str) -> list[list[Any]]:
         return self._run(lambda connection: connection.executeSql(statement))
 
     def _said(self, told: str) -> VbasError:

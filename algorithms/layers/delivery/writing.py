@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import shapely
 from osgeo import gdal
 from qgis.core import (
@@ -107,9 +108,9 @@ def _stop_on(writer: QgsVectorFileWriter, file: Path) -> None:
     if writer.hasError() != QgsVectorFileWriter.WriterError.NoError:
         raise VbasError(
             tr(
-                "{name} cannot be written: {errormessage}. Nothing was changed.",
+                "{name} cannot be written: {error}. Nothing was changed.",
                 name=file.name,
-                errormessage=writer.errorMessage(),
+                error=writer.errorMessage(),
             )
         )
 
@@ -164,7 +165,7 @@ def fill(sink: QgsFeatureSink, table: Table, progress: Progress = silent) -> Non
     """Row by row. Rows that are the same as the one before, of which a release is full, share its values: that is
     twice as fast, and takes the memory once."""
     feature, last, kinds = QgsFeature(table.qgs_fields), None, []
-    shapes = None if table.shapes is None else shapely.to_wkb(_multi(table))
+    shapes = None if table.shapes is None else shapely.to_wkb(_multi(table.shapes, table.geometry))
     for start, rows in table.chunks():
         progress(start / max(len(table), 1))
         for i, row in enumerate(rows):
@@ -187,8 +188,8 @@ def fill(sink: QgsFeatureSink, table: Table, progress: Progress = silent) -> Non
                 )
 
 
-def _multi(table: Table) -> list[shapely.Geometry | None]:
-    return [_multi_polygon(one) for one in table.shapes] if table.geometry == "polygons" else list(table.shapes)
+def _multi(shapes: np.ndarray, geometry: str) -> list[shapely.Geometry | None]:
+    return [_multi_polygon(one) for one in shapes] if geometry == "polygons" else list(shapes)
 
 
 def _multi_polygon(shape: shapely.Geometry | None) -> shapely.Geometry | None:

@@ -41,7 +41,7 @@ def read_arrow(
         # A stream that fails gives empty batches for ever.
         n_here = len(batch[names[0]]) if batch else 0
         done += n_here
-        if not n_here or done > n_rows:
+        if not batch or not n_here or done > n_rows:
             break
         for name, builder in builders.items():
             _add(builder, batch[name], text[name], name, parameter)

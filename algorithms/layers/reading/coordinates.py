@@ -85,11 +85,11 @@ def check_degrees(coordinates: np.ndarray, crs: QgsCoordinateReferenceSystem, la
     ):
         raise InputError(
             tr(
-                "{layer} is declared to be in {authid}, in degrees, but reaches from "
+                "{layer} is declared to be in {crs}, in degrees, but reaches from "
                 "{west:.10g} to {east:.10g} and from {south:.10g} to {north:.10g}, which degrees never do: assign "
                 "the layer the coordinate reference system that it was made in.",
                 layer=layer,
-                authid=crs.authid() or tr("a geographic CRS"),
+                crs=crs.authid() or tr("a geographic CRS"),
                 west=west,
                 east=east,
                 south=south,

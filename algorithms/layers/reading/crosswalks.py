@@ -98,7 +98,11 @@ def read_sites(source: QgsProcessingFeatureSource, layer: AreaLayer, feedback: Q
     n = len(layer.areas)
     if len(sites) > n:
         raise InputError(
-            tr("SITES has {n_sites} points for {n} areas: give at most one site per area.", n_sites=len(sites), n=n)
+            tr(
+                "SITES has {n_sites} points for {n_areas} areas: give at most one site per area.",
+                n_sites=len(sites),
+                n_areas=n,
+            )
         )
     low, high = layer.areas.points.min(axis=0), layer.areas.points.max(axis=0)
     around = np.maximum(high - low, 1.0)
@@ -190,9 +194,9 @@ def read_units(
     if not len(once):
         raise InputError(
             tr(
-                "HIERARCHY_TABLE names none of the areas in “{id_field}” (first: {first}; areas: "
+                "HIERARCHY_TABLE names none of the areas in “{field}” (first: {first}; areas: "
                 "{areas}): choose the field that holds the areas' identifiers.",
-                id_field=id_field,
+                field=id_field,
                 first=first_values(texts),
                 areas=first_values(areas.identifiers),
             )

@@ -93,7 +93,7 @@ def read_surfaces(
     id_field: FieldOf | None,
     others: Sequence[FieldOf],
     feedback: QgsProcessingFeedback,
-    as_text: Callable[[object], str] = identifier_text,
+    as_text: Callable[[object], str | None] = identifier_text,
     points: bool = True,
 ) -> SurfaceLayer:
     """Read the identifiers, other fields, and shapes.
@@ -244,7 +244,7 @@ def read_populated(
     feedback: QgsProcessingFeedback,
     further: Sequence[FieldOf] = (),
     planar: QgsCoordinateReferenceSystem | None = None,
-    as_text: Callable[[object], str] = identifier_text,
+    as_text: Callable[[object], str | None] = identifier_text,
     points: bool = True,
 ) -> PopulatedLayer:
     """Read a layer as `read_surfaces` does, and project it.
