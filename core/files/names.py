@@ -7,10 +7,8 @@ from ..language import tr
 from ..plain_text import visible
 
 FORBIDDEN = '<>:"/\\|?*'  # of Windows; QGIS takes what follows a bar for the name of a layer
-DEVICES = frozenset(
-    ("con", "prn", "aux", "nul", "conin$", "conout$", "clock$")
-    + tuple(f"{port}{number}" for port in ("com", "lpt") for number in "0123456789¹²³")
-)
+PORTS = (f"{port}{number}" for port in ("com", "lpt") for number in "0123456789¹²³")
+DEVICES = frozenset(("con", "prn", "aux", "nul", "conin$", "conout$", "clock$", *PORTS))
 MOST_BYTES = 255
 
 
@@ -39,8 +37,8 @@ def check_file_name(output: str, name: str, given: str = "") -> None:
     if name.partition(".")[0].rstrip(" ").lower() in DEVICES:
         raise InputError(
             tr(
-                "{output}: “{name}” cannot be the name of a file on Windows, which keeps it for a device: choose another "
-                "name.",
+                "{output}: “{name}” cannot be the name of a file on Windows, which keeps it for a device: choose "
+                "another name.",
                 output=output,
                 name=name,
             )
@@ -49,7 +47,7 @@ def check_file_name(output: str, name: str, given: str = "") -> None:
 
 
 def check_length(output: str, name: str, most: int) -> None:
-    """Refuse a name of more bytes than can be had where it goes, where it would be cut or refused. Raises InputError."""
+    """Refuse a name of more bytes than are kept where it goes, where it would be cut. Raises InputError."""
     n_bytes = len(name.encode("utf-8", "surrogateescape"))
     if n_bytes > most:
         raise InputError(

@@ -1,4 +1,4 @@
-"""Output tables in the very GeoPackage that the inputs are read from: whole, or refused in a sentence before any work."""
+"""Output tables in the very GeoPackage that the inputs are read from: whole, or refused in a sentence."""
 
 from __future__ import annotations
 
