@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 import sqlite3
 import sys
 from collections.abc import Callable, Sequence
@@ -24,6 +23,7 @@ from qgis.core import (
 from ....core.engines.postgres_tables import standing, why_it_stays
 from ....core.errors import InputError, VbasError, first_values
 from ....core.files.names import check_file_name, check_length, check_name
+from ....core.files.names_aside import NEW, OLD, is_aside, name_aside, role_of
 from ....core.files.sqlite_uri import sqlite_uri
 from ....core.language import tr
 from ....core.records.sqlite_file import SECONDS_TO_WAIT
@@ -264,7 +264,8 @@ class TablePlace:
     def __init__(self, name: str, table: DatabaseTable) -> None:
         self._name, self._table = name, table
         self._final = table.parts.table()
-        self._new, self._kept = (f"vbas_{secrets.token_hex(8)}" for _ in range(2))
+        self._schema = self._schema_of(table)
+        self._new, self._kept = (name_aside(role, self._schema, self._final) for role in (NEW, OLD))
         self._makes_the_file = table.file is not None and not table.file.exists()
         self._existed = self._delivered = False
         self.begun = False  # whether anything was written under its new name
@@ -291,8 +292,11 @@ class TablePlace:
         return identifier.replace(self._new, self._final)
 
     def held(self) -> AbstractContextManager[Sequence[str]]:
-        """Hold the table against other runs; gives sentences on what earlier ones left. A file is held as such."""
-        return nullcontext(())
+        """Hold the table against other runs, and tidy up what killed ones left; gives sentences on that.
+
+        A file is held as such by now: what stands there of other runs is nobody's any more.
+        """
+        return nullcontext([] if self._makes_the_file else self._tidied_up())
 
     def close_to_others(self) -> None:
         """Called when the table is made and empty; who may read a file is decided by the file."""
@@ -385,6 +389,54 @@ class TablePlace:
                     )
                 ]
         return []
+
+    def _tidied_up(self) -> list[str]:
+        """Drop what a killed run was writing, put back what it was replacing; sentences on that, and on what others
+        left."""
+        told = []
+        for name, mine in self._left():
+            role = role_of(name, self._schema, self._final)
+            if role and mine:
+                with suppress(VbasError):
+                    told.append(self._tidied(name, role))
+                    continue
+            told.append(
+                tr(
+                    "There is the table “{table}” of a run of VBAS that was ended before its end ({where}): nobody is "
+                    "to use it, its owner is to drop it.",
+                    where=self._schema or self._table.file,
+                    table=name,
+                )
+            )
+        return told
+
+    def _tidied(self, name: str, role: str) -> str:
+        if role == OLD:
+            self._put_back_old(name)
+            return tr(
+                "A run that was ended before its end was replacing “{final}”: it was put back.", final=self._final
+            )
+        self._drop(name)
+        return tr(
+            "A run that was ended before its end had left the table “{table}”, of what was to be “{final}”: it was "
+            "dropped.",
+            table=name,
+            final=self._final,
+        )
+
+    def _put_back_old(self, name: str) -> None:
+        """Put back what a killed run was replacing. Raises VbasError where something stands there that may be meant."""
+        if self._exists(self._final):
+            raise VbasError(name)
+        self._rename(name, self._final)
+
+    def _left(self) -> list[tuple[str, bool]]:
+        """The tables that runs which have ended left, and whether this one may drop them."""
+        there = self._run(lambda connection: [one.tableName() for one in connection.tables()])
+        return [(name, True) for name in sorted(there) if is_aside(name)]
+
+    def _schema_of(self, table: DatabaseTable) -> str:
+        return table.schema
 
     def _into_the_file(self) -> None:
         """Rows that SQLite keeps in a journal beside the file go into it: whoever copies the file has all of them.
