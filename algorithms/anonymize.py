@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from qgis.core import QgsProcessingContext
 
+from ..core.configuration import CUSTOM
 from ..core.language import as_data, tr
 from .form import approaches, regions
 from .form import parameters as shared
 from .form.areas import area_parameters
-from .form.base import VbasAlgorithm
 from .form.editions import release_edition
 from .form.effective import GIVEN, Condition, Counts
 from .form.form import Form
@@ -25,10 +25,10 @@ from .nested import levels as nested_levels
 from .nested.release import NUMBERS, anonymize_nested
 from .one_level import anonymize_one_level
 from .privacy import earlier
-from .privacy.rule import rule_parameter, with_rule
+from .privacy.rule import FollowsRules, rule_parameter
 
 
-class Anonymize(VbasAlgorithm):
+class Anonymize(FollowsRules):
     """`vbas:anonymize`."""
 
     ID = "anonymize"
@@ -36,8 +36,8 @@ class Anonymize(VbasAlgorithm):
     SUMMARY = tr("Merges areas into small compact regions and releases the records that are k-anonymous there.")
     HELP = tr(
         "<p>Takes small areas and a table of person records, and merges the areas along a Voronoi diagram into small "
-        "compact regions. Each record then shows its region in place of its area; records that fewer than k people "
-        "share in a region are suppressed. What is written is recounted before it reaches its place.</p>"
+        "compact regions. Each record then shows its region in place of its area; those that fewer than k people in "
+        "a region share are left out. What is written is recounted before it reaches its place.</p>"
         "<p>With “nested levels” each record shows the smallest of several nested regions in which k people hide it: "
         "only what is too rare everywhere is suppressed.</p>"
         "<p>Start with “all-rounder” and look at the report: too much suppression calls for coarser quasi-identifiers "
@@ -62,7 +62,7 @@ class Anonymize(VbasAlgorithm):
             ),
             shared.seed(),
             *shared.for_whom(tr("Earlier releases"), earlier.register_parameters()),
-            *shared.for_whom(tr("Where chance plays a part"), [ties()]),
+            ties(),
             released_records(),
             *regions.region_outputs(),
             shared.report(
@@ -94,10 +94,10 @@ class Anonymize(VbasAlgorithm):
 
     def made_by(self, given: Given) -> str:
         regions_of = tr("Nested regions") if given.text("RELEASE") == nested_levels.NESTED else tr("Regions")
-        return f"{regions_of}, k = {given.whole('K')}, {given.text('COMBINATION')}"
-
-    def raised(self, given: Given) -> Given:
-        return with_rule(given)
+        method = given.text("COMBINATION")
+        if method == CUSTOM:
+            method = f"{method}: {given.text('SITE_LOCATION')}, {given.text('AGGREGATION')}"
+        return f"{regions_of}, k = {given.whole('K')}, {method}"
 
     def settled(self, parameters: dict[str, object], context: QgsProcessingContext) -> Mapping[str, object]:
         return approaches.settled_by_combination(Given(self, parameters, context))

@@ -28,6 +28,8 @@ from .form import Form
 from .refusals import fault_of_the_program, kept_by_qgis, problem_of, refused_value
 from .understanding import as_spelled, understood, with_labels
 
+# The parameters that tell one run of a form from another, beside k.
+METHODS = ("METHOD", "AGGREGATION", "SITE_LOCATION", "APPROACH")
 EVERYWHERE = as_data("k-anonymity,anonymization,privacy")
 
 
@@ -59,8 +61,9 @@ class VbasAlgorithm(NamedAlgorithm):
 
     def made_by(self, given: Given) -> str:
         """What the layers of a run are called together."""
-        k = f", k = {given.whole('K')}" if given.has("K") else ""
-        return f"{self.displayName()}{k}"
+        k = [f"k = {given.whole('K')}"] if given.has("K") else []
+        methods = [given.text(name) for name in METHODS if given.has(name)]
+        return ", ".join([self.displayName(), *k, *methods])
 
     def raised(self, given: Given) -> Given:
         """The run as it is worked with, where a choice raises other parameters."""

@@ -95,7 +95,7 @@ class Form(Given):
     def outputs(self) -> Outputs:
         """Where what the run makes goes to."""
         if self._outputs is None:
-            raise LookupError("a form that is only read has no outputs")
+            raise LookupError("outputs")  # of a form that is only read
         return self._outputs
 
     def has_changed(self, file: Path) -> bool:

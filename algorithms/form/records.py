@@ -14,6 +14,7 @@ from ...core.areas import Areas
 from ...core.errors import InputError
 from ...core.language import plural, tr
 from ...core.profile import Profile, profile_records
+from ...core.records.identifiers import refuse_identifiers
 from ...core.records.matching import (
     STOP,
     SUPPRESS,
@@ -22,14 +23,14 @@ from ...core.records.matching import (
     match_areas,
     match_records,
 )
-from ...core.records.table import MEMBER_FIELDS, RecordTable, check_table
+from ...core.records.table import MEMBER_FIELDS, PERSONS, RecordTable, check_table
 from ..compat import field as make_field
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.records import read_area_counts, read_records
 from ..layers.shapes.areas import AreaLayer
 from .effective import GIVEN, Counts
 from .form import Form
-from .generalising import generalised, generalising_parameters
+from .generalising import generalised, generalising_parameters, sources_of
 from .guarantees import protection_parameters
 from .parameters import choice, field, source, text
 
@@ -42,12 +43,12 @@ def record_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         tr(
             "The person records, one per row: a table, or a layer whose geometry is not used. A plain "
             "GeoPackage or CSV is read fastest. A table already counted by area and class, such as “Profile "
-            "records” makes, will do as well: give its count under “records per row”."
+            "records” makes, will do as well: give its count under “Record count field”."
         ),
     )
     yield field(
         "RECORD_REGION",
-        tr("Area of the record"),
+        tr("Field with the area code, in the records"),
         "RECORDS",
         tr("The field that says which area a person lives in, with the same identifiers as the areas."),
     )
@@ -82,7 +83,7 @@ def counted_records(
     yield source("RECORDS", tr("Records"), text, optional=True, advanced=advanced)
     yield field(
         "RECORD_REGION",
-        tr("Area of the record"),
+        tr("Field with the area code, in the records"),
         "RECORDS",
         tr("The field that says which area a person lives in."),
         optional=True,
@@ -110,7 +111,7 @@ COUNTED_RECORDS: Counts = {name: [{"RECORDS": GIVEN}] for name in ("RECORD_REGIO
 def record_count(numeric: bool, more: str = "") -> QgsProcessingParameterDefinition:
     """RECORD_COUNT; more : what else its help says."""
     text = tr("For a table that is already counted: how many records each row stands for. {more}", more=more).strip()
-    label = tr("Counted tables only: records per row")
+    label = tr("Record count field (tables already counted)")
     return field("RECORD_COUNT", label, "RECORDS", text, numeric, optional=True, advanced=True)
 
 
@@ -118,7 +119,7 @@ def keep_fields() -> QgsProcessingParameterDefinition:
     """KEEP_FIELDS."""
     return field(
         "KEEP_FIELDS",
-        tr("For researchers: further fields to release"),
+        tr("Additional fields to release"),
         "RECORDS",
         tr(
             "Columns that researchers need and that identify nobody, such as a diagnosis. They are released "
@@ -145,7 +146,7 @@ def published_margins() -> QgsProcessingParameterDefinition:
     """PUBLISHED_MARGINS."""
     return text(
         "PUBLISHED_MARGINS",
-        tr("Full counts only: totals that others publish"),
+        tr("Totals published elsewhere (censuses only)"),
         "",
         tr(
             "Where the records are a full count, totals that anyone has give suppressed classes away by "
@@ -161,7 +162,7 @@ def unmatched() -> QgsProcessingParameterDefinition:
     """UNMATCHED."""
     return choice(
         "UNMATCHED",
-        tr("Incomplete areas: records of an unknown area"),
+        tr("Records whose area is not in the layer"),
         UNMATCHED,
         STOP,
         tr(
@@ -221,6 +222,10 @@ def records_of(form: Form, areas: Areas, k: int | None) -> Records:
     if unmatched == SUPPRESS:
         _warn_of_selected_areas(form)
     table = table_of(form)
+    if k is not None:
+        coarser = {name for one in sources_of(form, tuple(table.quasi_identifiers)) for name in one}
+        persons = table.members.get(PERSONS)
+        form.warn(*refuse_identifiers(table.quasi_identifiers, table.counts, persons, coarser))
     field = form.text("RECORD_REGION")
     records = match_records(table, areas, unmatched, SMALLEST_K if k is None else k, field, _of_missing_areas(form))
     form.info(

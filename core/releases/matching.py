@@ -75,7 +75,7 @@ class _Matching:
         self.assumed: list[tuple[str, str]] = []
         self._own, self._aliases, self._levels = [dict(one) for one in found.own], aliases, levels
         self._shown = [attributes_of(one) for one in self.releases]
-        self._parts: dict[tuple[int, int], Parts] = {}
+        self._parts: dict[tuple[int, int, tuple[str, ...]], Parts] = {}
         self._seen: set[tuple[str, str]] = set()
         self._apart: dict[str, dict[str, Attribute]] = {}  # by name, those that are not the same under other names
 
@@ -244,9 +244,11 @@ class _Matching:
         )
 
     def _parts_of(self, i: int, j: int) -> Parts:
-        if (i, j) not in self._parts:
-            self._parts[i, j] = parts_of(self.releases[j], self.releases[i])
-        return self._parts[i, j]
+        in_both = (name for name in self._shown[i] if self._comparable(name, i, j))
+        shared = tuple(name for name in in_both if not self._shown[i][name].sensitive)
+        if (i, j, shared) not in self._parts:
+            self._parts[i, j, shared] = parts_of(self.releases[j], self.releases[i], shared)
+        return self._parts[i, j, shared]
 
     def _ask(self, name: str, j: int, own: str, old: Attribute, values: str) -> None:
         self.asked.append(same_content(self._called(name, j), self.releases[j].title, own, old.title, values))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 from collections import Counter, defaultdict
+from pathlib import Path
 
 import numpy as np
 import pytest
-from qgis.core import QgsProcessingException
+from qgis.core import QgsApplication, QgsProcessingContext, QgsProcessingException, QgsProcessingFeedback
 
 from .conftest import make_layer
 
@@ -213,3 +214,53 @@ def test_totals_that_others_publish_tell_no_class_that_is_suppressed(run, clinic
     assert held.results["N_SUPPRESSED"] >= plain.results["N_SUPPRESSED"]
     with pytest.raises(QgsProcessingException, match="names “home”"):
         run("anonymize", **parameters(clinic, tmp_path, RELEASE=release, PUBLISHED_MARGINS="home"))
+
+
+@pytest.mark.parametrize("release", ["one level", "nested levels"])
+def test_a_rule_with_nested_levels_ends_in_what_is_not_proven(run, clinic, tmp_path, release):
+    """“No cell of 1 to 10 is shown, nor derivable” was said of releases of which thousands can be derived."""
+    pages = {"REPORT": str(tmp_path / "report.html"), "RELEASE_REPORT": str(tmp_path / "for_release.html")}
+    done = run("anonymize", **parameters(clinic, tmp_path, RELEASE=release, RULE="CMS cell size", **pages))
+    said = ["\n".join(done.log), *(Path(page).read_text(encoding="utf-8") for page in pages.values())]
+    nested = release == "nested levels"
+    assert all(("It is not proven that no count of 1 to 10 can be derived." in one) == nested for one in said)
+    assert not any("No cell of 1 to 10 is shown" in one for one in said)
+    assert "It forbids to show a cell of 1 to 10" in said[0] and "It forbids to show a cell of 1 to 10" in said[1]
+
+
+HEADER = "name,k,least_population,l_diversity,says,source,year,read"
+
+
+@pytest.fixture
+def own_rules():
+    """own_rules(lines) writes the user's own file of rules, which is taken away again."""
+    place = Path(QgsApplication.qgisSettingsDirPath()) / "vbas_rules.csv"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    yield lambda *lines: place.write_text("\n".join([HEADER, *lines]) + "\n", encoding="utf-8")
+    place.unlink()
+
+
+def test_a_typo_in_any_line_of_ones_own_rules_stops_a_run_that_follows_one(run, clinic, tmp_path, own_rules):
+    """PCORnet was followed as it is shipped, with k 11, though another line of the file raises it to 30."""
+    own_rules("PCORnet,30,0,1,Ours.,Minutes,2026,text", "Ours,5,0,1,Ours.,Minutes,2026,text")
+    done = run("anonymize", **parameters(clinic, tmp_path, RULE="PCORnet", K=5))
+    assert any("k of at least 30" in line for line in done.log)
+    (tmp_path / "released.csv").unlink()
+    own_rules("PCORnet,30,0,1,Ours.,Minutes,2026,text", "Ours,five,0,1,Ours.,Minutes,2026,text")
+    for rule in ("PCORnet", "Ours", "OMOP tools"):
+        with pytest.raises(QgsProcessingException, match=r"vbas_rules\.csv, line 3, column k: “five” is no number"):
+            run("anonymize", **parameters(clinic, tmp_path, RULE=rule, K=5))
+        assert not (tmp_path / "released.csv").exists()
+    form = QgsApplication.processingRegistry().createAlgorithmById("vbas:anonymize")
+    definition = form.parameterDefinition("RULE")
+    assert {"none", "PCORnet", "Ours", "OMOP tools"} <= set(definition.options())
+    taken, problem = form.checkParameterValues(
+        parameters(clinic, tmp_path, RULE="gone with the file"), QgsProcessingContext()
+    )
+    assert not taken and "vbas_rules.csv, line 3, column k" in problem
+    # A script need not ask whether its parameters are right.
+    with pytest.raises(QgsProcessingException, match=r"vbas_rules\.csv, line 3"):
+        given = parameters(clinic, tmp_path, RULE="PCORnet", K=5)
+        form.run(given, QgsProcessingContext(), QgsProcessingFeedback(), {}, False)
+    run("anonymize", **parameters(clinic, tmp_path, K=5))  # without a rule the file is of no concern
+    assert (tmp_path / "released.csv").exists()

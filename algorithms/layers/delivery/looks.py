@@ -54,6 +54,8 @@ class Graduated:
     """Classes of a number: `expression` with a place for each of `fields`.
 
     unit : what a number of the legend counts; none : the legend's words for zero; missing : those for no value
+    steps : the ends of classes that are the same for all layers, from 0, so that a colour means the same everywhere;
+    empty for classes of about as many values each
     """
 
     fields: tuple[str, ...]
@@ -62,6 +64,7 @@ class Graduated:
     none: str
     missing: str
     ramp: tuple[str, ...]
+    steps: tuple[float, ...] = ()
 
     def renderer(self, layer: QgsVectorLayer) -> QgsFeatureRenderer | None:
         """None where the layer lacks the fields, or has no value to show."""
@@ -85,10 +88,15 @@ class Graduated:
         known = values[np.isfinite(values)]
         if not known.size:
             return []
-        breaks = quantile_breaks(known[known > 0])
+        positive = known[known > 0]
+        breaks = self.steps if self.steps and positive.size else quantile_breaks(positive)
+        classes = list(zip(_classes(breaks), shades(self.ramp, len(breaks) - 1)))
+        if self.steps and positive.size:  # the legend need not show what no value reaches
+            first, last = np.searchsorted(breaks[1:], [positive.min(), positive.max()]).tolist()
+            classes = classes[first : last + 1]
         ranges = [
             QgsRendererRange(low, high, _symbol(layer, {"color": colour, **OUTLINE}), f"{text} {self.unit}")
-            for (low, high, text), colour in zip(_classes(breaks), shades(self.ramp, len(breaks) - 1))
+            for (low, high, text), colour in classes
         ]
         if (known == 0).any():
             ranges.insert(0, QgsRendererRange(0.0, 0.0, _symbol(layer, NOTHING), self.none))
