@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
+from weakref import WeakValueDictionary
 
 from qgis.core import QgsProcessingParameterDefinition
 
@@ -66,12 +67,14 @@ def _propose(wrapper: Any, wrappers: Mapping[str, Any]) -> None:
         return
     names = USUAL_FIELDS[definition.name()]
     like = next((wrappers[name] for name in names if name in wrappers), None)
+    # What is connected to a widget must not hold it: it would outlive its form, and hear of layers that go.
+    known = WeakValueDictionary(wrappers)
 
     def propose(*_: object) -> None:
         shared = _combo_box(like) if like is not None else None
         wanted = [shared.currentField() if shared is not None and name.isupper() else name for name in names]
         named = usual_field(chooser.fields().names(), wanted)
-        chooser.setField(by_values(definition.name(), wrappers, wanted) or named)
+        chooser.setField(by_values(definition.name(), known, wanted) or named)
 
     def fill() -> None:
         if not chooser.currentField():
