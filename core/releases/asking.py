@@ -26,9 +26,9 @@ def perhaps_coarser(name: str, new: Attribute, other: str, old: Attribute) -> st
     """What is said of two fields of which one could be the other in wider groups, made elsewhere."""
     return tr(
         "“{name}” of {newer} ({first}) and “{other}” of {release} ({others}) may be the same field, one of them in "
-        "wider groups: it cannot be said what they give away together. Release the values as they are and let GENERALISE and "
-        "HIERARCHIES make the groups, so that they can be related; if the fields are different, say so in ALIASES: "
-        "{name}, not {other}.",
+        "wider groups: it cannot be said what they give away together. Release the values as they are and let "
+        "GENERALISE and HIERARCHIES make the groups, so that they can be related; if the fields are different, say "
+        "so in ALIASES: {name}, not {other}.",
         name=name,
         newer=new.title,
         first=first_values(new.by_value, 3),
@@ -58,6 +58,7 @@ def perhaps_same(name: str, new: Attribute, other: str, old: Attribute, words: s
 
 
 def ask_for_words(name: str, own: str, old: Attribute, new: Attribute) -> str:
+    """What is asked where two fields were said to be one and have no value in common; old, new : as they are shown."""
     return tr(
         "ALIASES says that “{name}” is “{other}”, but {release} shows {others} and {newer} {first}: say which values "
         "are the same: {name}, “{other}: 1=M; 2=F”.",
