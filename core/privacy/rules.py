@@ -168,11 +168,11 @@ def _rule(cells: Mapping[str, str], header: list[str], row: list[str], seen: set
     if len(row) != len(header):
         raise InputError(
             tr(
-                "{where} has {n} values, the first line names {columns} columns: put a text with a comma between "
-                "quotes.",
+                "{where} has more or fewer values ({n_values}) than the first line names columns ({n_columns}): put a "
+                "text with a comma between quotes.",
                 where=where,
-                n=len(row),
-                columns=len(header),
+                n_values=len(row),
+                n_columns=len(header),
             )
         )
     if not name or "," in name or name == NO_RULE:

@@ -200,7 +200,7 @@ def test_the_crosswalk_goes_on_to_the_release(partition, run):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"K": 100_000}, "No connected set of cells reaches the minimum of 100000"),
+        ({"K": 100_000}, "No connected set of cells reaches the minimum of 100\u00a0000"),
         ({"CELL_ID": "parish"}, "CELL_ID is not unique"),
         ({"CELL_ID": "nothing"}, "there is no field “nothing” in CELLS"),
         ({"CELLS": "points"}, "give the side of a cell in metres as CELL_SIZE"),

@@ -11,6 +11,7 @@ import pytest
 from qgis.core import QgsProcessingException
 
 from vbas.algorithms.layers.delivery import databases, outputs, postgres_places
+from vbas.algorithms.layers.delivery.journals import other_tables
 from vbas.core.engines import postgres_tables
 from vbas.core.errors import PrivacyError
 
@@ -158,19 +159,20 @@ from qgis.core import QgsApplication, QgsProcessingContext, QgsProcessingFeedbac
 application = QgsApplication([], False)
 application.initQgis()
 from tests.algorithms.conftest import make_grid
-from vbas.algorithms.layers.delivery import outputs, postgres_places
+from vbas.algorithms.layers.delivery import databases, outputs, postgres_places
 from vbas.vbas_plugin.provider import VbasProvider
 provider = VbasProvider()
 QgsApplication.processingRegistry().addProvider(provider)
 where, place = sys.argv[1:]
 def kill(*_):
     os.kill(os.getpid(), 9)
+kind = postgres_places.PostgresPlace if place.startswith("postgres") else databases.TablePlace
 if where == "made":
-    postgres_places.PostgresPlace.close_to_others = kill
+    kind.close_to_others = kill
 elif where == "written":
     outputs.check_layer = kill
 else:
-    postgres_places.PostgresPlace.check = kill
+    kind.check = kill
 areas, records = make_grid()
 given = {"REGIONS": areas, "REGION_ID": "da", "RECORDS": records, "RECORD_REGION": "home",
          "QUASI_IDENTIFIERS": ["sex", "age"], "RELEASED_RECORDS": place}
@@ -231,6 +233,24 @@ def test_what_a_killed_run_leaves_nobody_reads_and_the_next_run_clears(
         assert now == []
     done = anonymize(RELEASED_RECORDS=place)
     assert reader.look()["released"] == done.results["N_RECORDS"] - done.results["N_SUPPRESSED"]
+
+
+@pytest.mark.parametrize("where", ["written", "put"])
+def test_what_a_killed_run_leaves_in_a_geopackage_is_cleared_or_named(anonymize, tmp_path, where):
+    """Who may read the file may read it until then."""
+    file = tmp_path / "all.gpkg"
+    place = f"ogr:dbname='{file}' table=\"released\""
+    anonymize(CROSSWALK=str(file))
+    anonymize(RELEASED_RECORDS=place)
+    environment = {"PYTHONPATH": f"{ROOT}:{ROOT / 'build/package'}", "QT_QPA_PLATFORM": "offscreen", "PATH": "/usr/bin"}
+    done = subprocess.run([sys.executable, "-c", KILLED, where, place], timeout=120, env=environment, check=False)
+    assert done.returncode == -9
+    (left,) = [name for name in other_tables(file, "all") if name.startswith("vbas_")]
+    done = anonymize(RELEASED_RECORDS=place)
+    assert len([one for one in done.log if left in one and "ended before its end" in one]) == 1
+    now = [name for name in other_tables(file, "all") if name.startswith("vbas_")]
+    assert now == ([] if where == "written" else [left])  # in its place stands a release that was counted
+    assert "released" in other_tables(file, "all")
 
 
 def test_one_run_at_a_time_on_a_table(anonymize, server, place, sql, readers, provider):

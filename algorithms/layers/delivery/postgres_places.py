@@ -9,7 +9,7 @@ from typing import Any
 from qgis.core import QgsTransaction
 
 from ....core.engines import postgres_tables as sql
-from ....core.engines.postgres_tables import NEW, OLD, Right
+from ....core.engines.postgres_tables import Right
 from ....core.errors import VbasError, first_values
 from ....core.language import tr
 from .databases import DatabaseTable, TablePlace, first_line
@@ -21,8 +21,6 @@ class PostgresPlace(TablePlace):
 
     def __init__(self, name: str, table: DatabaseTable) -> None:
         super().__init__(name, table)
-        self._schema = table.schema or str(self._ask("SELECT current_schema()")[0][0])
-        self._new, self._kept = (sql.name_aside(role, self._schema, self._final) for role in (NEW, OLD))
         self._rights: list[Right] = []  # that the schema gives to a new table
         self._comment = ""
 
@@ -159,44 +157,13 @@ class PostgresPlace(TablePlace):
                 with suppress(VbasError):
                     self._ask(f"ALTER {kind} {sql.quoted(self._schema, str(name))} RENAME TO {sql.quoted(renamed)}")
 
-    def _tidied_up(self) -> list[str]:
-        """Drop what a killed run was writing, put back what it was replacing; sentences on that, and on what others
-        left."""
-        told = []
-        for name, mine in self._left():
-            role = sql.role_of(name, self._schema, self._final)
-            if role and mine:
-                with suppress(VbasError):
-                    told.append(self._tidied(name, role))
-                    continue
-            told.append(
-                tr(
-                    "The schema “{schema}” has the table “{table}” of a run of VBAS that was ended before its end: "
-                    "nobody is to use it, its owner is to drop it.",
-                    schema=self._schema,
-                    table=name,
-                )
-            )
-        return told
-
-    def _tidied(self, name: str, role: str) -> str:
-        there = self._standing(self._final) if role == OLD else None
-        if role == NEW:
-            self._drop(name)
-        elif there is None or there[2] == sql.MARK:  # not delivered: nobody was told of it, nobody may read it
-            gone = [] if there is None else [f"DROP TABLE {sql.quoted(self._schema, self._final)}"]
-            self._ask(sql.all_of(sql.PATIENCE, *gone, sql.swapped(self._schema, [(name, self._final)])))
-            return tr(
-                "A run that was ended before its end was replacing “{final}”: it was put back.", final=self._final
-            )
-        else:
+    def _put_back_old(self, name: str) -> None:
+        there = self._standing(self._final)
+        if there is not None and there[2] != sql.MARK:
             raise VbasError(name)
-        return tr(
-            "A run that was ended before its end had left the table “{table}”, of what was to be “{final}”: it was "
-            "dropped.",
-            table=name,
-            final=self._final,
-        )
+        # What is there was not delivered: nobody was told of it, nobody may read it.
+        gone = [] if there is None else [f"DROP TABLE {sql.quoted(self._schema, self._final)}"]
+        self._ask(sql.all_of(sql.PATIENCE, *gone, sql.swapped(self._schema, [(name, self._final)])))
 
     def _left(self) -> list[tuple[str, bool]]:
         return [(str(name), bool(int(mine))) for name, mine in self._ask(sql.left_behind(self._schema, self._final))]
@@ -225,3 +192,6 @@ class PostgresPlace(TablePlace):
     def _said(self, told: str) -> VbasError:
         said = first_line(Exception(told), self._table)
         return VbasError(tr("{name}: the database says: {first_line}", name=self._name, first_line=said))
+
+    def _schema_of(self, table: DatabaseTable) -> str:
+        return table.schema or str(self._ask("SELECT current_schema()")[0][0])
