@@ -115,6 +115,12 @@ def test_a_number_and_its_noun_go_through_plural():
     assert not wrong, "use plural of core.language, or core.counted in a sentence that counts several things"
 
 
+def test_no_text_is_a_piece_that_is_put_to_another():
+    """A blank or a comma at its beginning shows that a text is a part of a sentence."""
+    texts = {text for _, text, _ in _texts()} - {"; "}
+    assert not [one for one in texts if one[:1] in " ,;:" and one]
+
+
 @pytest.mark.parametrize("text", ["{getattr} went", "{astimezone:%Y}", "{n_value} areas", "{shown_values_2}", "{np:g}"])
 def test_a_name_of_python_is_found(text):
     assert _wrong_place(text)
