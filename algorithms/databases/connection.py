@@ -135,7 +135,9 @@ def field_parameters(released: bool) -> Iterable[QgsProcessingParameterDefinitio
         tr(
             "Names of fields that researchers need and that identify nobody: diagnosis;year. They are "
             "released unchanged and are not protected by k: leave out names, numbers, dates and anything "
-            "finer than the region."
+            "finer than the region. Each field is looked at by itself, value by value: the run stops where its "
+            "values stand for the area, or for one person, in one released row of a hundred or more. What several "
+            "fields tell together is not looked at."
         ),
         optional=True,
     )

@@ -15,6 +15,7 @@ from ..language import plural, tr
 from ..nesting.measures import LevelAudit
 from ..plain_text import value_text
 from ..plan import Plan
+from ..privacy.derivable import not_proven
 from .cost import (
     by_value_rows,
     classes_section,
@@ -87,7 +88,7 @@ def nested_report(
         classes_section(plan),
         measures_section(measures),
         *([protection] if protection else []),
-        Section(tr("What levels tell"), LIMITS),
+        Section(tr("What levels tell"), (*LIMITS, not_proven(plan.k))),
         convergence_section(convergence),
         *how_it_was_done(notes, running, tr("Step"), seconds),
     ]
@@ -136,8 +137,7 @@ LIMITS = (
         "Whoever knows where a person lives, and the quasi-identifiers, learns at which level that class is "
         "shown there. A class that is missing at a finer level is rare there; where no region around a place "
         "shows it, but others do, nobody of it lives there. Where the finest level is the areas, the people "
-        "behind a larger region live in those of its areas that do not show the class themselves. Where a "
-        "rule forbids that small counts can be derived, ask for a least population per region."
+        "behind a larger region live in those of its areas that do not show the class themselves."
     ),
 )
 

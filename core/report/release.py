@@ -19,6 +19,7 @@ from ..evaluation import mean_distances
 from ..language import plural, tr
 from ..levels import Levels
 from ..plain_text import value_text
+from ..privacy.derivable import not_proven
 from ..privacy.risk import risk_of
 from ..release import Release, class_sizes
 from .cost import HEADER, risk_rows
@@ -89,6 +90,7 @@ def release_report(published: Edition) -> str:
     sections = [
         _measures(published),
         _levels(published) if nested else Section(""),
+        Section(tr("What levels tell"), (not_proven(k),)) if nested else Section(""),
         _map(published),
         _classes(published),
         _values(published),

@@ -151,7 +151,7 @@ class DataInputs(QgsCollapsibleGroupBoxBasic):
                 tr("Tick what an outsider could know about a person: age group, sex, ethnicity, …"),
             ),
             (
-                tr("Record count field (tables already counted)"),
+                tr("Record count field"),
                 self.record_count,
                 tr("Only for a table that is already counted: how many records each row stands for."),
             ),
