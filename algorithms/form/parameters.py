@@ -139,7 +139,7 @@ def yes(name: str, label: str, default: bool, text: str, **flags: bool) -> QgsPr
 def seed() -> QgsProcessingParameterDefinition:
     """SEED."""
     text = tr("Starts every random draw: the same seed gives the same result.")
-    return whole("SEED", tr("Where chance plays a part: seed"), 0, text, 0, advanced=True)
+    return whole("SEED", tr("Random seed"), 0, text, 0, advanced=True)
 
 
 def text(name: str, label: str, default: str | None, text: str, **flags: bool) -> QgsProcessingParameterDefinition:

@@ -110,3 +110,23 @@ def test_no_connection_with_a_password_gets_into_the_history(provider, algorithm
     taken, problem = form.checkParameterValues({"CONNECTION": address}, QgsProcessingContext())
     assert not taken and "CONNECTION" in problem
     assert secret not in problem and not any(part in problem for part in PARTS)
+
+
+def test_a_wrong_password_is_told_to_nobody(anonymize, server, sql):
+    """Of a server that asks: the records, and the place of an output."""
+    sql("DO $$ BEGIN CREATE ROLE nurse LOGIN PASSWORD 'right'; EXCEPTION WHEN duplicate_object THEN NULL; END $$")
+    ((rules,),) = sql("SELECT current_setting('hba_file')")
+    asks = "'host all nurse 127.0.0.1/32 scram-sha-256', 'host all all 127.0.0.1/32 trust'"
+    sql(f"COPY (SELECT unnest(ARRAY[{asks}])) TO '{rules}'")
+    sql("SELECT pg_reload_conf()")
+    nurse = server.replace("'vbas'", "'nurse' password='hun ter2'")
+    for given in (
+        {"RECORDS": f'postgres://{nurse} table="public"."people"'},
+        {"RECORDS": f"PG:{nurse} tables=people"},
+        {"RELEASED_RECORDS": f'postgres://{nurse} table="public"."released"'},
+    ):
+        with pytest.raises(QgsProcessingException) as error:
+            anonymize(**given)
+        told = " ".join([str(error.value), str(error.value.__cause__), *getattr(error.value, "said", [])])
+        assert not any(part in told for part in PARTS), told
+        assert "people" in told or "cannot be reached: Connection failed: dbname='postgres' host=127.0.0.1" in told

@@ -150,17 +150,17 @@ class DataInputs(QgsCollapsibleGroupBoxBasic):
         layout = rows()
         for text, widget, tip in (
             (tr("Areas"), self.regions, tr("The small areas: polygons, or one point for each.")),
-            (tr("Identifier"), self.region_id, tr("The field that identifies each area.")),
+            (tr("Area code"), self.region_id, tr("The field that identifies each area.")),
             (tr("Population"), self.population, tr("People of each area; without it the records are counted.")),
             (tr("Records"), self.records, tr("The person records, one per row.")),
-            (tr("Area of the record"), self.record_region, tr("The field that says in which area a person lives.")),
+            (tr("Area code"), self.record_region, tr("The field that says in which area a person lives.")),
             (
                 tr("Quasi-identifiers"),
                 self.quasi_identifiers,
                 tr("Tick what an outsider could know about a person: age group, sex, ethnicity, …"),
             ),
             (
-                tr("Records per row"),
+                tr("Record count field"),
                 self.record_count,
                 tr("Only for a table that is already counted: how many records each row stands for."),
             ),
