@@ -12,8 +12,9 @@ from ...core.errors import InputError, first_values
 from ...core.language import tr
 from ...core.records.columns import Column
 from ...core.releases.aliases import Aliases
+from ...core.releases.asking import perhaps_same, same_content
 from ...core.releases.attributes import Attribute, attributes_of
-from ...core.releases.matching import NEARLY_ALL, SOME, perhaps_same, same_content
+from ...core.releases.matching import NEARLY_ALL, SOME
 from ...core.releases.naming import names_in
 from ...core.releases.published import Published
 from ...core.releases.values import as_text

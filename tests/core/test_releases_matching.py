@@ -161,7 +161,7 @@ def test_a_coarser_field_under_another_name_is_warned_of(regions):
     """Groups made elsewhere: totals tell, among people of one sex."""
     old, new = release(regions[0], title="r1"), coarser(regions[1], "r2")
     (warning,) = match([old, new]).warnings
-    assert "“group” of r2" in warning and "“age” of r1" in warning
+    assert "“group” of r2" in warning and "“age” of r1" in warning and "one of them in wider groups" in warning
     (back,) = match([coarser(regions[1], "r1"), release(regions[0], title="r2")]).warnings
     assert "“age” of r2" in back and "“group” of r1" in back
 

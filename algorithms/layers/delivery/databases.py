@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sqlite3
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from dataclasses import dataclass
@@ -20,10 +22,13 @@ from qgis.core import (
 
 from ....core.engines.postgres_tables import standing, why_it_stays
 from ....core.errors import InputError, VbasError, first_values
+from ....core.files.names import check_file_name, check_length, check_name
 from ....core.files.names_aside import NEW, OLD, is_aside, name_aside, role_of
+from ....core.files.sqlite_uri import sqlite_uri
 from ....core.language import tr
-from ....core.plain_text import visible
+from ....core.records.sqlite_file import SECONDS_TO_WAIT
 from ....core.secrecy import without_secrets
+from ..gdal_errors import silent_gdal
 from .journals import JOURNALS, other_tables
 
 Found = TypeVar("Found")
@@ -37,6 +42,8 @@ NEEDED = (
 )
 # One server under all its names: the moment it started, and the database.
 SERVER = "SELECT pg_postmaster_start_time()::text, current_database()"
+# Bytes of a name; what is longer the server cuts.
+LONGEST_NAME = "SHOW max_identifier_length"
 # What would keep a replaced table from being dropped, and go on showing its old rows.
 DEPENDENTS = """
 SELECT n.nspname, c.relname, r.ev_class::regclass::text
@@ -123,8 +130,12 @@ def parse(name: str, text: str) -> DatabaseTable:
                 example="ogr:dbname='/folder/file.gpkg' table=\"name\"",
             )
         )
-    if provider in FILES:
+    if table.file is None:
+        check_name(name, table.parts.table())
+    else:
         check_table_name(name, table.parts.table())
+        if not os.path.exists(table.file):  # noqa: PTH110 - that of Path fails for names that are too long
+            check_file_name(name, table.file.name)
     if provider == "ogr" and table.file is not None and table.file.suffix.lower() != ".gpkg":
         raise InputError(
             tr("{name}: {file} is not a GeoPackage: tables are added to .gpkg files alone.", name=name, file=table.file)
@@ -137,6 +148,8 @@ def parse(name: str, text: str) -> DatabaseTable:
                 file=table.file,
             )
         )
+    if table.file is not None and table.file.is_file():
+        _check_is_writable(name, table.file)
     if table.file is None or table.file.is_file():
         _check_connection(name, table)
     return table
@@ -147,17 +160,37 @@ def check_table_name(name: str, table: str) -> None:
 
     name : the output, for the message; table : also the name of a new GeoPackage without its ending. Raises InputError.
     """
-    reserved = table.lower().startswith(RESERVED) or table.lower() == STYLES_TABLE
-    if reserved or not table.isprintable() or table != table.strip():
+    check_name(name, table)
+    if table.lower().startswith(RESERVED) or table.lower() == STYLES_TABLE:
         raise InputError(
             tr(
-                "{name}: a table cannot be called “{table}”: names that begin with {reserved} are the database's own, "
-                "and control characters are not read back. Choose another name.",
+                "{name}: a table cannot be called “{table}”: names that begin with {reserved} are the database's own. "
+                "Choose another name.",
                 name=name,
-                table=visible(table),
+                table=table,
                 reserved=first_values(RESERVED),
             )
         )
+
+
+def _check_is_writable(name: str, file: Path) -> None:
+    """Raise InputError where a table cannot be added to a file now, since it is locked or closed; it stays as it is."""
+    try:
+        with closing(
+            sqlite3.connect(sqlite_uri(file, "mode=rw"), uri=True, timeout=SECONDS_TO_WAIT, isolation_level=None)
+        ) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("ROLLBACK")
+    except sqlite3.Error as error:
+        raise InputError(
+            tr(
+                "{name}: no table can be added to {file} now ({error}): close it in other programs, or choose another "
+                "place.",
+                name=name,
+                file=file,
+                error=error,
+            )
+        ) from error
 
 
 def _check_connection(name: str, table: DatabaseTable) -> None:
@@ -166,8 +199,9 @@ def _check_connection(name: str, table: DatabaseTable) -> None:
         # Of other servers it is not known how a table is kept from others until it is counted.
         able = connection is not None and all(connection.capabilities() & one for one in NEEDED)
         able = able and table.provider in (*FILES, "postgres")
-        dependents, protecting = [], ""
+        dependents, protecting, longest = [], "", sys.maxsize
         if able and table.provider == "postgres":
+            longest = int(connection.executeSql(LONGEST_NAME)[0][0])
             schema = table.schema or str(connection.executeSql("SELECT current_schema()")[0][0])
             protecting = why_it_stays(connection.executeSql(standing(schema, table.parts.table())))
             rows = connection.executeSql(DEPENDENTS)
@@ -186,6 +220,7 @@ def _check_connection(name: str, table: DatabaseTable) -> None:
                 provider=table.provider,
             )
         )
+    check_length(name, table.parts.table(), longest)
     if protecting:
         raise InputError(
             tr(
@@ -431,7 +466,8 @@ class TablePlace:
 
     def _run(self, action: Callable[[QgsAbstractDatabaseProviderConnection], Found]) -> Found:
         try:
-            return action(self._table.connect())
+            with silent_gdal():  # QGIS renames styles along with a table, in files too that have none
+                return action(self._table.connect())
         except Exception as error:  # QGIS 3.22 raises a kind that it does not export
             said = first_line(error, self._table)
             raise VbasError(tr("{name}: the database says: {first_line}", name=self._name, first_line=said)) from None

@@ -27,6 +27,7 @@ from ....core.language import tr
 from ....core.progress import Progress, part
 from ....core.secrecy import holds_secret, without_values
 from ..feedback import check_cancelled
+from ..gdal_errors import silent_gdal
 from ..given import Given
 from ..secrecy import addresses_in
 from ..tables import FOR_RELEASE, INTERNAL, TEST_DATA, SecondCount, Table, kind_of_output, named
@@ -340,7 +341,8 @@ class Outputs:
             sink, identifier = fill_sink(self._given, name, table, made, part(progress, 0.0, WRITTEN))
         if sink is None:
             raise VbasError(tr("{name} could not be created: check where it is to be written.", name=name))
-        del sink
+        with silent_gdal():  # QGIS asks for a spatial index of what has no shapes; what is in the table is counted
+            del sink
         layer = QgsProcessingUtils.mapLayerFromString(identifier, self._given.context)
         try:
             check_layer(name, layer, table, check, part(progress, WRITTEN, 1.0))
