@@ -205,12 +205,19 @@ def _refuse_row_numbers(form: Form, source: CheckedSource) -> None:
     if counted or index < 0 or source.layer is None or index not in source.layer.primaryKeyAttributes():
         return
     area = form.text("REGION_ID") if form.has("REGION_ID") else ""
-    both = tr("RECORD_REGION and REGION_ID are both") if area == field else tr("RECORD_REGION is")
+    if area == field:
+        raise InputError(
+            tr(
+                "RECORD_REGION and REGION_ID are both “{field}”, which numbers the rows of a table and identifies no "
+                "area: choose the fields that hold the identifiers of the areas.",
+                field=field,
+            )
+        )
     raise InputError(
         tr(
-            "{both} “{field}”, which numbers the rows of a table and identifies no area: choose the field "
-            "that holds the identifiers of the areas.",
-            both=both,
+            "RECORD_REGION is “{field}”, which numbers the rows of a table and identifies no area: choose the field "
+            "that "
+            "holds the identifiers of the areas.",
             field=field,
         )
     )

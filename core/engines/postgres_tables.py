@@ -166,6 +166,17 @@ def columns(schema: str, table: str) -> str:
     )
 
 
+def may_own(schema: str, role: str) -> str:
+    """Whether a table of a schema may be given to a role."""
+    return statement(
+        "SELECT (has_schema_privilege(",
+        literal(role),
+        ",",
+        literal(schema),
+        ", 'CREATE') OR (SELECT rolsuper FROM pg_roles WHERE rolname = current_user))::int",
+    )
+
+
 def not_taken_over(schema: str, old: str, new: str) -> str:
     """What was made for a table and is not there for the one that replaces it: indexes, triggers, constraints, rules,
     statistics and publications."""

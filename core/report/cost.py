@@ -150,7 +150,7 @@ def classes_section(plan: Plan) -> Section:
     header = (tr("People in the class"), tr("Classes"), tr("Classes released"), tr("Records"), tr("Records released"))
     text = tr("A class is what shares a region and all quasi-identifiers.")
     if len(plan.levels) > 1:
-        text += tr(" Records that are suppressed at every level are in no class here.")
+        text += " " + tr("Records that are suppressed at every level are in no class here.")
     released = sizes[plan.shown]
     pictures = []
     if len(released):
@@ -197,7 +197,7 @@ def losers_section(by_value: ByValue, measures: Measures, k: int) -> Section:
         suppression_percent=shown(measures.suppression_percent),
     )
     if left_out:
-        text += tr(" Drawn are the {most_bars} values that lose most.", most_bars=MOST_BARS)
+        text += " " + tr("Drawn are the {most_bars} values that lose most.", most_bars=MOST_BARS)
     heads: dict[int, str] = {}
     for position, one in enumerate(to_list(most)):
         name = by_value.quasi_identifiers[one]

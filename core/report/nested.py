@@ -16,6 +16,7 @@ from ..nesting.measures import LevelAudit
 from ..plain_text import value_text
 from ..plan import Plan
 from ..privacy.derivable import not_proven
+from ..release import NOTHING_RELEASED_NESTED
 from .cost import (
     by_value_rows,
     classes_section,
@@ -108,7 +109,7 @@ def _verdict(account: NestedAccount, smallest_class: int | None, released: bool)
     )
     distance = f"{shown(round(measures.mean_distance))} m"
     if not account.plan.n_released:
-        return tr("No record could be released: all were suppressed. Choose fewer quasi-identifiers.")
+        return NOTHING_RELEASED_NESTED
     if not released:
         return tr(
             "At k = {k} a nested release by these levels would suppress {share}, at a mean distance of {distance}.",

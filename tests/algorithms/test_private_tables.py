@@ -299,6 +299,25 @@ def test_a_replaced_table_keeps_its_owner_rights_and_comments(anonymize, server,
     assert sql("SELECT pg_get_serial_sequence('released', 'id')") == [["public.released_id_seq"]]
 
 
+def test_an_owner_who_may_own_no_tables_there_keeps_all_rights(anonymize, place, sql, readers):
+    """The run is that of a member of the owning role."""
+    for statement in (
+        "CREATE TABLE released (a int)",
+        "ALTER TABLE released OWNER TO owner",
+        "GRANT owner TO other",
+        "GRANT CREATE ON SCHEMA public TO other",
+    ):
+        sql(statement)
+    done = anonymize(RELEASED_RECORDS=place.replace("user='vbas'", "user='other'"))
+    assert [one for one in done.log if "“released” belongs to “other” now and no longer to “owner”" in one]
+    assert sql(
+        "SELECT pg_get_userbyid(relowner)::text, relacl::text ~ 'owner=arwdDxt' FROM pg_class "
+        "WHERE oid = 'released'::regclass"
+    ) == [["other", True]]
+    sql("REVOKE owner FROM other")
+    assert sql(TABLES) == [["released"]]
+
+
 @pytest.mark.parametrize(
     ("statement", "reason"),
     [

@@ -43,7 +43,7 @@ def test_a_file_of_ones_own_adds_rules_and_replaces_those_of_the_same_name(tmp_p
         ("x,5,many,1,s.,q,2026,text", "line 2, column least_population: “many” is no number"),
         ("x,5,0,,s.,q,2026,text", "line 2, column l_diversity: “” is no number"),
         ("x,5,0,1,s, and t.,q,2026,text", "line 2 has more or fewer values .9. than the first line names columns .8."),
-        ("x,5,0,1", "line 2 has 4 values"),
+        ("x,5,0,1", "line 2 has more or fewer values"),
         ("y,30,0,1,s.,q,2026,text\ny,11,0,1,s.,q,2026,text", "line 3: “y” is there twice"),
         ('x,5,0,1,"s.,q,2026,text\ny,30,0,1,s.,q,2026,text', "line 2: this is no CSV from there on"),
         ('x,5,0,1,"s.\nt.",q,2026,text\n\ny,k,0,1,s.,q,2026,text', "line 5, column k"),

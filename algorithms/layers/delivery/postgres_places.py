@@ -81,7 +81,8 @@ class PostgresPlace(TablePlace):
         try:
             if self._existed and self._comment != sql.MARK:
                 told = self._not_taken_over()
-                statements = self._taken_over()
+                owned, other = self._owned_as_before()
+                statements, told = [*self._taken_over(), *owned], [*told, *other]
             else:
                 statements = [self._commented(""), *(one.granted(self._named(one)) for one in self._rights)]
             kept = [sql.dropped(self._schema, self._kept)] if self._existed else []
@@ -113,7 +114,7 @@ class PostgresPlace(TablePlace):
         self._ask(sql.dropped(self._schema, table))
 
     def _taken_over(self) -> list[str]:
-        """Statements that give the new table the rights, the comments and the owner of the one that it replaces."""
+        """Statements that give the new table the rights and the comments of the one that it replaces."""
         there = {str(name): comment for name, comment in self._ask(sql.columns(self._schema, self._final))}
         before = self._ask(sql.columns(self._schema, self._kept))
         whole = sql.quoted(self._schema, self._final)
@@ -128,10 +129,25 @@ class PostgresPlace(TablePlace):
                 statements.append(one.granted(whole))
         # Whoever may write into the table needs the numbers of its rows; others had none but by the schema.
         statements += [one.granted() for one in self._rights if one.relation.startswith("SEQUENCE ")]
-        old, new = self._standing(self._kept), self._standing(self._final)
-        if old is not None and new is not None and old[1] != new[1]:
-            statements.append(f"ALTER TABLE {whole} OWNER TO {sql.quoted(str(old[1]))}")
         return statements
+
+    def _owned_as_before(self) -> tuple[list[str], list[str]]:
+        """Statements that give the new table to the owner of the one that it replaces, or all rights on it where that
+        role may own none there; sentences on the latter."""
+        old, new = self._standing(self._kept), self._standing(self._final)
+        if old is None or new is None or old[1] == new[1]:
+            return [], []
+        owner, whole = str(old[1]), sql.quoted(self._schema, self._final)
+        if int(str(self._ask(sql.may_own(self._schema, owner))[0][0])):
+            return [f"ALTER TABLE {whole} OWNER TO {sql.quoted(owner)}"], []
+        told = tr(
+            "The table “{final}” belongs to “{user}” now and no longer to “{owner}”, which has all rights on it, but "
+            "may not own tables in its schema (right CREATE).",
+            final=self._final,
+            user=new[1],
+            owner=owner,
+        )
+        return [f"GRANT ALL ON TABLE {whole} TO {sql.quoted(owner)}"], [told]
 
     def _not_taken_over(self) -> list[str]:
         lost = [str(one) for (one,) in self._ask(sql.not_taken_over(self._schema, self._kept, self._final))]
@@ -139,8 +155,8 @@ class PostgresPlace(TablePlace):
             return []
         return [
             tr(
-                "The table “{final}” was replaced: it has the owner, the rights and the comments of the one before, "
-                "but not its indexes, triggers, constraints, rules, statistics and publications ({lost}): make them "
+                "The table “{final}” was replaced: it has the rights and the comments of the one before, but not its "
+                "indexes, triggers, constraints, rules, statistics and publications ({lost}): make them "
                 "again if they are needed.",
                 final=self._final,
                 lost=first_values(lost),
