@@ -74,9 +74,12 @@ def cut_overlay(over: Overlay, joint: np.ndarray) -> list[np.ndarray]:
     return [wanted[number == one] for one in np.unique(number)]
 
 
-def chunk_of(over: Overlay, joint: np.ndarray, k: int) -> Chunk:
-    """Some joint classes, whole groups of them, with the bounds of their people by interval propagation."""
+def chunk_of(over: Overlay, joint: np.ndarray, k: int, closed: bool) -> Chunk:
+    """Some joint classes, whole groups of them, with the bounds of their people by interval propagation.
+
+    closed : whether the values that some release shows are all there are
+    """
     families = over.sums(joint)
     groups = over.group_of[joint]
-    bounds = propagate(families, over.n_cells, groups)
+    bounds = propagate(families, over.n_cells, groups, over.nobody[joint] if closed else None)
     return Chunk(over, joint, families, bounds, k, np.isin(groups, groups[bounds.contradicted]))
