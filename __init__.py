@@ -1,7 +1,16 @@
 """VBAS for QGIS: release person records with fine geography, k-anonymously."""
 
+from __future__ import annotations
 
-def classFactory(iface):
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from qgis.gui import QgisInterface
+
+    from .vbas_plugin.provider import VbasPlugin
+
+
+def classFactory(iface: QgisInterface | None) -> VbasPlugin:
     """Give QGIS the plugin."""
     from qgis.core import QgsApplication
 

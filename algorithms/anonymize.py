@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 from qgis.core import QgsProcessingContext
 
+from ..core.configuration import CUSTOM
 from ..core.language import as_data, tr
 from .form import approaches, regions
 from .form import parameters as shared
 from .form.areas import area_parameters
-from .form.base import VbasAlgorithm
 from .form.editions import release_edition
-from .form.effective import GIVEN, Counts
+from .form.effective import GIVEN, Condition, Counts
 from .form.form import Form
 from .form.generalising import COUNTS as GENERALISING
 from .form.guarantees import PROTECTION, k_parameter
@@ -25,10 +25,10 @@ from .nested import levels as nested_levels
 from .nested.release import NUMBERS, anonymize_nested
 from .one_level import anonymize_one_level
 from .privacy import earlier
-from .privacy.rule import rule_parameter, with_rule
+from .privacy.rule import FollowsRules, rule_parameter
 
 
-class Anonymize(VbasAlgorithm):
+class Anonymize(FollowsRules):
     """`vbas:anonymize`."""
 
     ID = "anonymize"
@@ -76,8 +76,12 @@ class Anonymize(VbasAlgorithm):
         self.addNumbers(**regions.NUMBERS, **NUMBERS)
 
     def counts(self) -> Counts:
-        tied = {"RELEASE": [nested_levels.NESTED], "PUBLISHED_MARGINS": GIVEN, "REGISTER_ACTION": [earlier.REPAIR]}
-        own = {
+        tied: Condition = {
+            "RELEASE": [nested_levels.NESTED],
+            "PUBLISHED_MARGINS": GIVEN,
+            "REGISTER_ACTION": [earlier.REPAIR],
+        }
+        own: Counts = {
             **nested_levels.counts(),
             **coarser.COUNTS,
             **PROTECTION,
@@ -85,15 +89,15 @@ class Anonymize(VbasAlgorithm):
             **earlier.COUNTS,
             "TIES": [tied],
         }
-        counts = {**approaches.counts_with_combination(), **own}
+        counts: Counts = {**approaches.counts_with_combination(), **own}
         return counts_with_costs(counts, {"RELEASE": [nested_levels.ONE_LEVEL], coarser.PARAMETER: GIVEN})
 
     def made_by(self, given: Given) -> str:
         regions_of = tr("Nested regions") if given.text("RELEASE") == nested_levels.NESTED else tr("Regions")
-        return f"{regions_of}, k = {given.whole('K')}, {given.text('COMBINATION')}"
-
-    def raised(self, given: Given) -> Given:
-        return with_rule(given)
+        method = given.text("COMBINATION")
+        if method == CUSTOM:
+            method = f"{method}: {given.text('SITE_LOCATION')}, {given.text('AGGREGATION')}"
+        return f"{regions_of}, k = {given.whole('K')}, {method}"
 
     def settled(self, parameters: dict[str, object], context: QgsProcessingContext) -> Mapping[str, object]:
         return approaches.settled_by_combination(Given(self, parameters, context))

@@ -87,7 +87,7 @@ def _recommended(form: Form, records: Records, outcomes: list[Outcome], reason: 
     """What is said of the row to choose: why, what its attributes cost, and the command that runs it."""
     form.info(reason)
     best = next((one for one in outcomes if one.recommended), None)
-    if best is None or best.crosswalk is None:
+    if best is None or best.crosswalk is None or best.configuration is None:
         return [Section(tr("What to choose"), (reason,))]
     hierarchies = coarser_of(form, records.table)
     levels = dict(best.generalised)
@@ -99,7 +99,7 @@ def _recommended(form: Form, records: Records, outcomes: list[Outcome], reason: 
     costs = attribute_costs(profile, best.crosswalk, terms, further)
     # Of the provider, which the command names; the form by itself knows none.
     algorithm = QgsApplication.processingRegistry().createAlgorithmById("vbas:anonymize")
-    given = given_for(form, algorithm, records, best)
+    given = given_for(form, algorithm, records, best, best.configuration)
     command, caveats = command_of(given, algorithm.effective(given.parameters, form.context).given())
     worst = [] if best.worst is None or not percent else [best.worst.sentence(percent)]
     form.info(*worst, *([cost_sentence(percent, costs)] if percent else []), tr("It is run by:"), command, *caveats)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import configparser
 from datetime import datetime
 from pathlib import Path
-from typing import ClassVar
 
 from qgis.core import QgsProcessingAlgorithm
 from qgis.PyQt.QtCore import QUrl
@@ -115,8 +114,8 @@ def version() -> str:
 def history(title: str) -> str:
     """What made a layer, and when, for its metadata: nothing that the records say."""
     return tr(
-        "{astimezone:%Y-%m-%d %H:%M %z}: made by “{title}” of VBAS {version}.",
-        astimezone=datetime.now().astimezone(),
+        "{time}: made by “{title}” of VBAS {version}.",
+        time=f"{datetime.now().astimezone():%Y-%m-%d %H:%M %z}",
         title=title,
         version=version(),
     )
@@ -125,7 +124,7 @@ def history(title: str) -> str:
 class NamedAlgorithm(QgsProcessingAlgorithm):
     """An algorithm of the toolbox by its id."""
 
-    ID: ClassVar[str]
+    ID: str
 
     def name(self) -> str:
         return self.ID

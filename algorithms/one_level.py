@@ -8,13 +8,14 @@ from ..core.language import tr
 from ..core.plan import suppress
 from ..core.release import smallest_class
 from ..core.report.anonymisation import Account, anonymisation_report
+from ..core.suppression import Terms
 from .form import approaches, regions
 from .form.areas import areas_of, with_neighbours
 from .form.conclusion import conclude
 from .form.editions import add_release_edition, ground_of, people_in
 from .form.form import Form
 from .form.generalising import coarser_of
-from .form.guarantees import terms_of
+from .form.guarantees import required_of
 from .form.lost import lost
 from .form.records import populated, records_of
 from .form.release import release_table, released
@@ -31,14 +32,15 @@ def anonymize_one_level(form: Form) -> dict[str, object]:
     layer = with_neighbours(form, areas_of(form), [configuration.aggregation])
     records = records_of(form, layer.areas, k)
     areas, read = populated(layer, records), form.seconds()
-    terms = terms_of(form, records)
+    requirement = required_of(form, records)
+    terms = Terms(k, requirement, records.n_unmatched)
     run = aggregate(areas, records.profile, configuration, form.progress(stop=40), terms=terms)
     run = joined_to_least_population(run, areas, form.number("LEAST_POPULATION"))
     notes = (*run.notes, *rule_sentences(form), crosswalk_sentence(form, configuration.looking_at_classes))
     form.info(*notes)
-    requirement = terms.requirement
     plan = suppress(records.profile, run.aggregation.crosswalk, k, requirement)
-    plan = protected(form, plan, areas, records, requirement)
+    held = protected(form, plan, areas, records, requirement)
+    plan, notes = held.plan, (*held.notes, *notes)
     release, protection = released(form, plan, records, requirement, areas.population)
     measures, audit = evaluate(areas, plan, run.aggregation.sites, records.n_unmatched)
     form.warn(*approaches.over_budget(configuration, measures.suppression_percent))

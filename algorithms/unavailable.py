@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 import re
-import sys
 from html import escape
 
 from qgis.core import QgsProcessingContext, QgsProcessingException, QgsProcessingFeedback
 
-from ..core.language import tr
+from ..core.installing import lines_for, this_one, version_of
+from ..core.language import all_of, tr
+from .beside_qgis import load_shapely, works_here
 from .named import NamedAlgorithm
 
 
@@ -28,7 +28,8 @@ class Unavailable(NamedAlgorithm):
         """There is nothing to declare."""
 
     def shortHelpString(self) -> str:
-        return f"<p><b>{escape(self.why)}</b></p>"
+        why, _, lines = self.why.partition("\n")
+        return f"<p><b>{escape(why)}</b></p>" + (f"<pre>{escape(lines)}</pre>" if lines else "")
 
     def canExecute(self) -> tuple[bool, str]:
         return False, self.why
@@ -63,46 +64,43 @@ NEEDED = {"numpy": (1, 20), "scipy": (1, 6), "shapely": (2, 0)}
 
 
 def missing_packages() -> list[str]:
-    """Names of the packages that are absent or too old, with the version needed."""
-    lacking = []
-    for name, oldest in NEEDED.items():
-        try:
-            version = str(getattr(importlib.import_module(name), "__version__", ""))
-        except (ImportError, OSError):  # shapely 1.8 raises OSError where its library is missing
-            version = ""
-        numbers = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
-        if numbers < oldest:
-            lacking.append(tr("{name} {version} or later", name=name, version=".".join(map(str, oldest))))
+    """Those of the packages needed that are absent or too old, or do not go with this QGIS."""
+    load_shapely()
+    lacking = [name for name, oldest in NEEDED.items() if _numbers(version_of(name)) < oldest]
+    if "shapely" not in lacking and not works_here():
+        lacking.append("shapely")
     return lacking
 
 
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+
+
+def _wanted(name: str) -> str:
+    oldest, there = NEEDED[name], version_of(name)
+    if _numbers(there) < oldest:
+        return tr("{name} {version} or later", name=name, version=".".join(map(str, oldest)))
+    return tr(
+        "a {name} whose GEOS goes with that of QGIS (another plugin has loaded {version})", name=name, version=there
+    )
+
+
 def missing_message() -> str:
-    """One sentence that says what is missing and how to get it on this platform; empty where all is there."""
-    lacking = missing_packages()
-    if not lacking:
+    """What is missing, and the lines that install it in this QGIS; empty where all is there."""
+    missing = missing_packages()
+    if not missing:
         return ""
-    names = " ".join(name.split()[0] for name in lacking)
-    if sys.platform == "win32":
-        how = tr(
-            "open the OSGeo4W Shell of your QGIS and run: python -m pip install --user --upgrade {names}", names=names
-        )
-    elif sys.platform == "darwin":
-        how = tr(
-            "open a terminal and run: /Applications/QGIS.app/Contents/MacOS/bin/python3 "
-            "-m pip install --user --upgrade {names}",
-            names=names,
+    wanted, where = all_of(map(_wanted, missing)), this_one()
+    if where.platform == "win32":
+        message = tr(
+            "VBAS needs {wanted}, which this QGIS does not have. Copy this into the OSGeo4W Shell of your QGIS (Start "
+            "menu), then start QGIS again:",
+            wanted=wanted,
         )
     else:
-        packages = " ".join(f"python3-{name}" for name in names.split())
-        how = tr(
-            "install your distribution's {packages}; where that is too old (Debian 12), make a virtual environment "
-            "with --system-site-packages, install {names} there and start QGIS with PYTHONPATH set to it",
-            packages=packages,
-            names=names,
+        message = tr(
+            "VBAS needs {wanted}, which this QGIS does not have. Copy this into a terminal, then start QGIS again:",
+            wanted=wanted,
         )
-    return tr(
-        "VBAS needs {lacking}, which this QGIS does not have: {how}. Or let the plugin QPIP install what "
-        "requirements.txt of VBAS asks for. Then restart QGIS.",
-        lacking=", ".join(lacking),
-        how=how,
-    )
+    # What is to be copied is last, on lines of its own: some dialogs of QGIS show all as one line.
+    return f"{message}\n{lines_for(missing, where)}"

@@ -18,7 +18,8 @@ from vbas.benchmarks.minimality import Guesses, NestedRelease, insider, outsider
 from vbas.core.nesting.making import build_levels
 from vbas.core.nesting.planning import levels_by_chance, nest
 from vbas.core.plan import SUPPRESSED, Plan, area_of_cells, suppress
-from vbas.core.privacy.kept_fields import KeptField, examine_kept_fields
+from vbas.core.privacy.kept_field import KeptField
+from vbas.core.privacy.kept_fields import examine_kept_fields
 from vbas.core.privacy.margins import hold_against_margins, pinned_columns
 from vbas.core.privacy.requirement import measure
 from vbas.core.privacy.weights import classes_on_few_rows, warning_of_weights

@@ -10,7 +10,7 @@ from typing import Callable, Generic, TypeVar
 
 from .language import tr
 
-Result = TypeVar("Result")
+Result = TypeVar("Result", covariant=True)
 # In brackets, with a year, at the end of a sentence.
 _SOURCE = re.compile(r" \((?P<source>[^()]*\b(?:1[89]|20)\d\d\b[^()]*)\)\.$")
 

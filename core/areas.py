@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.spatial import cKDTree
 
+from . import counted
 from .adjacency import Adjacency
-from .errors import InputError, first_values, refuse_where
-from .language import tr
+from .errors import Counted, InputError, first_values, refuse_where
+from .language import plural, tr
+from .missing import is_missing
 from .plain_text import plain_text
 
 MOST_PEOPLE = 1e12  # in one place: a hundred times the world population; sums over a million places are still exact
@@ -49,14 +52,16 @@ def make_areas(
     population: np.ndarray | None = None,
     field: str = "REGION_ID",
     layer: str = "REGIONS",
+    in_metres: bool = False,
 ) -> Areas:
     """Areas from plain columns, which are checked.
 
     identifiers : n values, compared as text (see `identifier_text`); points : (n, 2), metres;
-    population : (n,), ones where None; field : the identifier's field name, and layer : what holds it, for messages.
+    population : (n,), ones where None; field : the identifier's field name, and layer : what holds it, for messages;
+    in_metres : whether the points are known to be metres, and not asked whether they look like degrees.
 
     Raises InputError where there are fewer than two areas, an identifier is missing or not unique, a point is
-    missing, or a population is missing or negative.
+    missing, or a population is missing or negative; and where the points look like degrees (`look_like_degrees`).
     """
     points = np.asarray(points, dtype=float).reshape(-1, 2)
     if len(points) == 0:
@@ -72,11 +77,21 @@ def make_areas(
     unusable = ~np.isfinite(points).all(axis=1)
     if unusable.any():
         raise InputError(
-            tr(
-                "{n_unusable} areas of {layer} have an empty geometry ({first}): repair or remove them.",
+            plural(
+                "{n} area of {layer} has an empty geometry ({first}): repair or remove it.",
+                "{n} areas of {layer} have an empty geometry ({first}): repair or remove them.",
+                int(unusable.sum()),
                 layer=layer,
-                n_unusable=int(unusable.sum()),
                 first=first_values(texts[unusable]),
+            )
+        )
+    if not in_metres and look_like_degrees(points):
+        raise InputError(
+            tr(
+                "{layer} has longitudes and latitudes in place of metres, it seems: all its points are within ±180 and"
+                " ±90, most less than one from the next. Project them to metres first, or say in_metres=True if that "
+                "is what they are.",
+                layer=layer,
             )
         )
     if population is None:
@@ -84,31 +99,47 @@ def make_areas(
     return Areas(texts, points, checked_population(population, texts))
 
 
-def checked_identifiers(identifiers: Sequence[object], field: str, things: str = "") -> np.ndarray:
+def look_like_degrees(points: np.ndarray) -> bool:
+    """Whether points, (n, 2), are longitudes and latitudes rather than metres, as far as numbers can tell.
+
+    They are where all lie within ±180 and ±90, beyond ±1, and most less than 1 from another one. No areas of people lie
+    less than a metre apart. Within ±1 towns are made up: where degrees are that small there is only sea. Areas more
+    than a degree apart, as large as countries, could as well be a small town in metres, and are taken for one.
+    """
+    within = (np.abs(points) <= (180.0, 90.0)).all() and bool((np.abs(points) > 1.0).any())
+    distinct = np.unique(points, axis=0) if within else points[:0]
+    if len(distinct) < 2:
+        return False
+    nearest, _ = cKDTree(distinct).query(distinct, k=2)
+    return bool(np.median(nearest[:, 1]) < 1.0)
+
+
+def checked_identifiers(identifiers: Sequence[object], field: str, things: Counted = counted.areas) -> np.ndarray:
     """Identifiers as text, (n,). Raises InputError, naming the field, where one is missing or not unique.
 
-    things : what the n are, in the plural; empty for areas
+    things : what the n are
     """
     texts = np.array([identifier_text(value) for value in identifiers], dtype=object)
     missing = sum(text is None for text in texts)
     if missing:
         raise InputError(
             tr(
-                "{field} is missing in {missing} {things}: give all {things} an identifier.",
+                "{field} is missing in {things}: give each an identifier.",
                 field=field,
-                missing=missing,
-                things=things or tr("areas"),
+                things=things(missing),
             )
         )
     unique, counts = np.unique(texts.astype(str), return_counts=True)
     if len(unique) < len(texts):
         twice = unique[counts > 1]
         raise InputError(
-            tr(
-                "{field} is not unique: {n_twice} identifiers occur more than once ({first}): choose "
+            plural(
+                "{field} is not unique: {n} identifier occurs more than once ({first}): choose "
                 "another field, or dissolve the layer first.",
+                "{field} is not unique: {n} identifiers occur more than once ({first}): choose "
+                "another field, or dissolve the layer first.",
+                len(twice),
                 field=field,
-                n_twice=len(twice),
                 first=first_values(twice),
             )
         )
@@ -127,7 +158,7 @@ def checked_population(population: np.ndarray, identifiers: np.ndarray) -> np.nd
         tr("above {most_people:g}", most_people=MOST_PEOPLE): population > MOST_PEOPLE,
     }
     advice = tr("correct the field, or leave POPULATION empty to use the number of records.")
-    refuse_where(wrongs, "POPULATION", tr("areas"), lambda wrong: first_values(identifiers[wrong]), advice)
+    refuse_where(wrongs, "POPULATION", counted.areas, lambda wrong: first_values(identifiers[wrong]), advice)
     if not population.any():
         raise InputError(tr("POPULATION is 0 in every area: choose another field or leave it empty."))
     return population
@@ -135,12 +166,9 @@ def checked_population(population: np.ndarray, identifiers: np.ndarray) -> np.nd
 
 def identifier_text(value: object) -> str | None:
     """An identifier as the text it is compared by: 46110001, 46110001.0 and “46110001” are one; None is missing."""
-    if value is None:
+    if is_missing(value):
         return None
-    if isinstance(value, (float, np.floating)):
-        if np.isnan(value):
-            return None
-        if float(value).is_integer():
-            return str(int(value))
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        return str(int(value))
     text = plain_text(value)
     return text if text else None

@@ -13,7 +13,7 @@ from .approach import Approach, Result, choosing_sites, depending_on_classes, lo
 from .areas import Areas
 from .convergence import Convergence
 from .errors import InputError
-from .language import as_data, tr, written
+from .language import as_data, plural, tr, written
 from .profile import Profile
 from .progress import Progress, part, silent
 from .site_location import LocationOptions, SiteLocation
@@ -297,8 +297,11 @@ def joined_to_least_population(run: Run, areas: Areas, least: float) -> Run:
     if joined.n_regions == crosswalk.n_regions:
         return run
     n_joined = crosswalk.n_regions - joined.n_regions
-    note = tr(
-        "{n_joined} regions had fewer than {least:g} people and joined the nearest one.", n_joined=n_joined, least=least
+    note = plural(
+        "{n} region had fewer than {least:g} people and joined the nearest one.",
+        "{n} regions had fewer than {least:g} people and joined the nearest one.",
+        n_joined,
+        least=least,
     )
     made = Aggregation(
         joined, joined.mean_centres(areas.points), (*run.aggregation.notes, note), run.aggregation.convergence

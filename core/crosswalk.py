@@ -11,7 +11,7 @@ from scipy import sparse
 
 from .areas import Areas, identifier_text
 from .errors import InputError, first_values
-from .language import tr
+from .language import plural, tr
 from .voronoi import mean_centres
 
 LEFT_OUT = -1
@@ -77,28 +77,32 @@ def crosswalk_from_table(areas: Areas, identifiers: Sequence[object], numbers: S
     unknown = codes < 0
     if unknown.any():
         raise InputError(
-            tr(
-                "CROSSWALK names {n_unknown} areas that are not in REGIONS ({first}): "
-                "use the crosswalk that was made for these areas.",
-                n_unknown=int(unknown.sum()),
+            plural(
+                "CROSSWALK names {n} area that is not in REGIONS ({first}): use the crosswalk that "
+                "was made for these areas.",
+                "CROSSWALK names {n} areas that are not in REGIONS ({first}): use the crosswalk that "
+                "was made for these areas.",
+                int(unknown.sum()),
                 first=first_values(texts[unknown]),
             )
         )
     times = np.bincount(codes, minlength=len(areas))
     if (times > 1).any():
         raise InputError(
-            tr(
-                "CROSSWALK assigns {n_value} areas more than once ({first}): each area belongs to exactly one region.",
-                n_value=int((times > 1).sum()),
+            plural(
+                "CROSSWALK assigns {n} area more than once ({first}): each area belongs to exactly one region.",
+                "CROSSWALK assigns {n} areas more than once ({first}): each area belongs to exactly one region.",
+                int((times > 1).sum()),
                 first=first_values(areas.identifiers[times > 1]),
             )
         )
     if (times == 0).any():
         raise InputError(
-            tr(
-                "CROSSWALK lacks {n_value} areas of REGIONS "
-                "({first}): add them, with an empty vbas_region to leave them out.",
-                n_value=int((times == 0).sum()),
+            plural(
+                "CROSSWALK lacks {n} area of REGIONS ({first}): add it, with an empty vbas_region to leave it out.",
+                "CROSSWALK lacks {n} areas of REGIONS ({first}): add them, with an empty vbas_region "
+                "to leave them out.",
+                int((times == 0).sum()),
                 first=first_values(areas.identifiers[times == 0]),
             )
         )
@@ -109,10 +113,12 @@ def crosswalk_from_table(areas: Areas, identifiers: Sequence[object], numbers: S
     wrong = [label for label in labels[inside] if not _is_number(label)]
     if wrong:
         raise InputError(
-            tr(
-                "vbas_region in CROSSWALK is not a whole number in {n_wrong} rows (first: {first}): "
-                "number the regions, within 64 bits.",
-                n_wrong=len(wrong),
+            plural(
+                "vbas_region in CROSSWALK is not a whole number in {n} row (first: {first}): number "
+                "the regions, within 64 bits.",
+                "vbas_region in CROSSWALK is not a whole number in {n} rows (first: {first}): number "
+                "the regions, within 64 bits.",
+                len(wrong),
                 first=first_values(wrong),
             )
         )

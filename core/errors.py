@@ -9,9 +9,10 @@ from typing import Callable
 import numpy as np
 
 from .language import tr
-from .plain_text import plain_text
+from .plain_text import EMPTY, MISSING, value_in_data, value_text
 
 Shown = Callable[[np.ndarray], str]
+Counted = Callable[[int], str]  # so many things, as a sentence names them: those of `counted`
 
 
 class VbasError(Exception):
@@ -34,21 +35,20 @@ class Cancelled(VbasError):
     """The user stopped the work."""
 
 
-def refuse_where(wrongs: Mapping[str, np.ndarray], field: str, things: str, first: Shown, advice: str) -> None:
+def refuse_where(wrongs: Mapping[str, np.ndarray], field: str, things: Counted, first: Shown, advice: str) -> None:
     """Refuse the values of a field that are wrong in one way or another. Raises InputError for the first such way.
 
-    wrongs : by the word for what is wrong, such as “missing”, (n,) bool; things : what the n are, in the plural;
+    wrongs : by the word for what is wrong, such as “missing”, (n,) bool; things : what the n are;
     first : the first few of the wrong ones, in words, given which are wrong; advice : what to do
     """
     for word, wrong in wrongs.items():
         if wrong.any():
             raise InputError(
                 tr(
-                    "{field} is {word} in {n_wrong} {things} (first: {first}): {advice}",
+                    "{field} is {word} in {things} (first: {first}): {advice}",
                     field=field,
                     word=word,
-                    n_wrong=int(wrong.sum()),
-                    things=things,
+                    things=things(int(wrong.sum())),
                     first=first(wrong),
                     advice=advice,
                 )
@@ -57,5 +57,11 @@ def refuse_where(wrongs: Mapping[str, np.ndarray], field: str, things: str, firs
 
 def first_values(values: Iterable[object], limit: int = 5) -> str:
     """The first few values, quoted and joined, for the end of a message; an ellipsis where there are more."""
-    shown = [tr("“{value}”", value=plain_text(value)) for value in islice(values, limit + 1)]
+    shown = [_quoted(value) for value in islice(values, limit + 1)]
     return ", ".join(shown[:limit]) + (", …" if len(shown) > limit else "")
+
+
+def _quoted(value: object) -> str:
+    """A value in quotation marks; the words for none stand without."""
+    text = value_text(value)
+    return text if value_in_data(value) in (EMPTY, MISSING) else tr("“{value}”", value=text)

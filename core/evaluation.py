@@ -7,15 +7,16 @@ from typing import Callable
 
 import numpy as np
 
+from . import counted
 from .areas import Areas
 from .crosswalk import Crosswalk
-from .language import as_data, tr
-from .plain_text import plain_text
+from .language import tr
+from .plain_text import value_in_data, value_text
 from .plan import Plan
 from .profile import Profile
 from .voronoi import weighted_centres
 
-MISSING = as_data("(missing)")  # a value of a quasi-identifier
+ABOUT = 1.5  # a share that is less than so many times another one is about as large
 
 
 @dataclass(frozen=True)
@@ -142,40 +143,53 @@ def evaluate_by_value(areas: Areas, plan: Plan) -> ByValue:
 
 @dataclass(frozen=True)
 class WorstGroup:
-    """The value of a quasi-identifier that loses most: per cent of its records that are suppressed."""
+    """The value of a quasi-identifier that loses most: per cent of its records that are suppressed; and its records."""
 
     quasi_identifier: str
     value: object
     percent: float
+    records: int
 
     @property
     def name(self) -> str:
         """The quasi-identifier and the value, as data say them."""
-        return f"{self.quasi_identifier}: {MISSING if self.value is None else plain_text(self.value)}"
+        return f"{self.quasi_identifier}: {value_in_data(self.value)}"
 
     @property
     def in_words(self) -> str:
         """The same for people."""
-        return tr("{name}: {value}", name=self.quasi_identifier, value=value_text(self.value))
+        return tr("{name} {value}", name=self.quasi_identifier, value=value_text(self.value))
 
     def sentence(self, mean: float) -> str:
         """How much it loses against the mean, which is per cent of all records."""
-        times = (
-            tr(", {percent:.2g} times as much as of all records ({mean:.3g} %)", percent=self.percent / mean, mean=mean)
-            if mean > 0
-            else ""
-        )
+        records = counted.records(self.records)
+        if mean <= 0 or self.percent < ABOUT * mean:
+            return tr(
+                "The group that loses most is {group}: {percent:.3g} % of its {records} are suppressed, of all records "
+                "{mean:.3g} %.",
+                group=self.in_words,
+                percent=self.percent,
+                records=records,
+                mean=mean,
+            )
+        if self.percent == 100.0:
+            return tr(
+                "The group that loses most is {group}: all its {records} are suppressed, {times:.2g} times the share "
+                "of all records ({mean:.3g} %).",
+                group=self.in_words,
+                records=records,
+                times=self.percent / mean,
+                mean=mean,
+            )
         return tr(
-            "The group that loses most is {name}: {percent:.3g} % of it is suppressed{times}.",
-            name=self.in_words,
+            "The group that loses most is {group}: {percent:.3g} % of its {records} are suppressed, {times:.2g} times "
+            "the share of all records ({mean:.3g} %).",
+            group=self.in_words,
             percent=self.percent,
-            times=times,
+            records=records,
+            times=self.percent / mean,
+            mean=mean,
         )
-
-
-def value_text(value: object) -> str:
-    """A value of a quasi-identifier as reports show it."""
-    return tr(MISSING) if value is None else plain_text(value)
 
 
 def worst_group(by_value: ByValue, k: int) -> WorstGroup | None:
@@ -189,7 +203,12 @@ def worst_group(by_value: ByValue, k: int) -> WorstGroup | None:
     percent = 100.0 * by_value.suppressed[counted] / by_value.records[counted]
     worst = int(percent.argmax())
     position = int(counted[worst])
-    return WorstGroup(by_value.quasi_identifiers[position], by_value.values[position], float(percent[worst]))
+    return WorstGroup(
+        by_value.quasi_identifiers[position],
+        by_value.values[position],
+        float(percent[worst]),
+        int(by_value.records[position]),
+    )
 
 
 def evaluate(areas: Areas, plan: Plan, sites: np.ndarray, n_unmatched: int = 0) -> tuple[Measures, RegionAudit]:

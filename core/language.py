@@ -8,17 +8,25 @@ are in `languages/`; `scripts/translate` keeps them.
 from __future__ import annotations
 
 import gettext
+import math
 import numbers
+import re
 import string
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from pathlib import Path
-from typing import ClassVar
 
 CATALOGUES = Path(__file__).parent / "languages"
 ENGLISH = "en"
-# By language: the decimal sign, and what stands between thousands. Windows of Qt 5 break lines at a narrow no-break
-# space, so it is the wide one.
-_SIGNS = {"fr": (",", "\u00a0")}
+_DECIMAL = {"fr": ","}  # the decimal sign by language, where it is not the point
+# Between groups of three digits. Windows of Qt 5 break lines at a narrow no-break space, so it is the wide one.
+_BETWEEN = "\u00a0"
+EXACTLY = ".15g"  # how a number reads that nothing else is said of
+GROUPED = 10_000  # from here on digits stand in groups of three
+# The powers of ten that are written out; beyond them a number reads better as a power.
+_WRITTEN_OUT = range(-9, 15)
+_FORMATTED = re.compile(r"(?<![\w.])(\d[\d,]*)(\.\d+)?(?:e([+-]\d+))?(?![\w.,]*\d)")
+_POWERS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "+")
 _language = ENGLISH
 _catalogue: gettext.NullTranslations = gettext.NullTranslations()
 
@@ -42,8 +50,6 @@ def speak(locale: str) -> str:
     else:
         with catalogue.open("rb") as stream:
             _catalogue = gettext.GNUTranslations(stream)
-    decimal, thousands = _SIGNS.get(chosen, (".", ","))
-    _Numbers.signs = {ord("."): decimal, ord(","): thousands}
     _language = chosen
     return chosen
 
@@ -58,9 +64,9 @@ def tr(text: str, /, **values: object) -> str:
     return _filled(_catalogue.gettext(text) if text else text, values)
 
 
-def plural(one: str, many: str, n: int, /, **values: object) -> str:
+def plural(one: str, many: str, n: float, /, **values: object) -> str:
     """The text for one thing or for several, in the language of the user; `n` is the number of things, and a place."""
-    return _filled(_catalogue.ngettext(one, many, n), {**values, "n": n})
+    return _filled(_catalogue.ngettext(one, many, math.ceil(n)), {**values, "n": n})
 
 
 def as_data(text: str, /, **values: object) -> str:
@@ -86,8 +92,22 @@ def in_turn(texts: Iterable[str]) -> str:
 
 
 def written(number: str) -> str:
-    """A number that is formatted as Python does, with the signs of the user's language."""
-    return number.translate(_Numbers.signs)
+    """A number as people write it in their language, of a text in which Python formatted it: the one place that knows
+    how thousands and decimals look. “1.4e+03” is 1400, and 12345 has its digits in groups."""
+    return _FORMATTED.sub(_for_people, number)
+
+
+def _for_people(found: re.Match[str]) -> str:
+    whole, fraction, power = found[1].replace(",", ""), found[2] or "", found[3]
+    if power is not None and int(power) in _WRITTEN_OUT:
+        whole, _, rest = f"{Decimal(found[0].replace(',', '')):f}".partition(".")
+        fraction = f".{rest}" if rest else ""
+    if len(whole) >= len(str(GROUPED)):
+        whole = f"{int(whole):,}".replace(",", _BETWEEN)
+    digits = whole + fraction.replace(".", _DECIMAL.get(_language, "."))
+    if power is None or int(power) in _WRITTEN_OUT:
+        return digits
+    return f"{digits} × 10{str(int(power)).translate(_POWERS)}"
 
 
 def _filled(text: str, values: Mapping[str, object]) -> str:
@@ -95,13 +115,13 @@ def _filled(text: str, values: Mapping[str, object]) -> str:
 
 
 class _Numbers(string.Formatter):
-    """Formats numbers with the decimal sign and the thousands sign of the language."""
-
-    signs: ClassVar[dict[int, str]] = {}
+    """Formats numbers as people write them; “:d” leaves those that count nothing, such as a line, as they are."""
 
     def format_field(self, value: object, format_spec: str) -> str:
+        if isinstance(value, float) and not format_spec:
+            format_spec = EXACTLY
         shown = str(super().format_field(value, format_spec))
-        return written(shown) if isinstance(value, numbers.Number) else shown
+        return written(shown) if isinstance(value, numbers.Number) and format_spec != "d" else shown
 
 
 _NUMBERS = _Numbers()

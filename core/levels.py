@@ -11,7 +11,7 @@ from .areas import Areas, identifier_text
 from .arrays import to_list
 from .crosswalk import LEFT_OUT, Crosswalk, number_compactly
 from .errors import InputError, first_values
-from .language import tr
+from .language import plural, tr
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,10 +103,12 @@ def levels_from_fields(areas: Areas, fields: Sequence[str], values: Sequence[Seq
             ]
             if lost:
                 raise InputError(
-                    tr(
-                        "{n_lost} areas have a value in “{field}”, but none in a coarser field of LEVEL_FIELDS "
+                    plural(
+                        "{n} area has a value in “{field}”, but none in a coarser field of LEVEL_FIELDS "
                         "({first}): fill the coarser field.",
-                        n_lost=len(lost),
+                        "{n} areas have a value in “{field}”, but none in a coarser field of LEVEL_FIELDS "
+                        "({first}): fill the coarser field.",
+                        len(lost),
                         field=field,
                         first=first_values(lost),
                     )
@@ -199,10 +201,12 @@ def _check_nested(areas: Areas, fine: Crosswalk, coarse: Crosswalk, fine_title: 
     differ = (fine.region_of < 0) != (coarse.region_of < 0)
     if differ.any():
         raise InputError(
-            tr(
-                "{n_differ} areas have a region in only one of {fine_title} and {coarse_title} "
-                "({first}): give them one in both, or in none.",
-                n_differ=int(differ.sum()),
+            plural(
+                "{n} area has a region in only one of {fine_title} and {coarse_title} ({first}): "
+                "give it one in both, or in none.",
+                "{n} areas have a region in only one of {fine_title} and {coarse_title} ({first}): "
+                "give them one in both, or in none.",
+                int(differ.sum()),
                 fine_title=fine_title,
                 coarse_title=coarse_title,
                 first=first_values(areas.identifiers[differ]),
@@ -215,10 +219,14 @@ def _check_nested(areas: Areas, fine: Crosswalk, coarse: Crosswalk, fine_title: 
     if len(split):
         across = np.isin(fine.region_of, split)
         raise InputError(
-            tr(
-                "The levels do not nest: {n_split} regions of {fine_title} lie in several regions of {coarse_title} "
-                "(areas {first}): order the levels from fine to coarse, or correct them.",
-                n_split=len(split),
+            plural(
+                "The levels do not nest: {n} region of {fine_title} lies in several regions of "
+                "{coarse_title} (areas {first}): order the levels from fine to coarse, or correct "
+                "them.",
+                "The levels do not nest: {n} regions of {fine_title} lie in several regions of "
+                "{coarse_title} (areas {first}): order the levels from fine to coarse, or correct "
+                "them.",
+                len(split),
                 fine_title=fine_title,
                 coarse_title=coarse_title,
                 first=first_values(areas.identifiers[across]),

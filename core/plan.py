@@ -113,6 +113,24 @@ def suppress(profile: Profile, crosswalk: Crosswalk, k: int, requirement: Requir
     return replace(plan, shown=shown, people=requirement.people(label, records))
 
 
+def holding(plan: Plan, requirement: Requirement) -> Plan:
+    """The plan without the labels that do not hold what is asked beside k rows, and with who is behind the others.
+
+    requirement : for the cells of the plan's profile
+    """
+    if not requirement.asks_for_more:
+        return plan
+    label_of = plan.label_of
+    cells = np.flatnonzero(label_of != SUPPRESSED)
+    shown = plan.shown & requirement.holds(cells, label_of[cells], len(plan.records))
+    people = requirement.people(label_of, plan.records) if plan.people is None else plan.people
+    if plan.level_of is None or shown.sum() == plan.shown.sum():
+        return replace(plan, shown=shown, people=people)
+    level_of = plan.level_of.copy()
+    level_of[cells[~shown[label_of[cells]]]] = SUPPRESSED
+    return replace(plan, shown=shown, people=people, level_of=level_of)
+
+
 def plan_by_levels(profile: Profile, levels: Levels, k: int, level_of: np.ndarray) -> Plan:
     """The plan that shows each cell at a level of its own; level_of : (m,), SUPPRESSED where it is not shown."""
     counts, n_labels = profile.counts, 0

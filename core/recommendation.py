@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from . import counted
 from .generalising import entropy
-from .language import tr
+from .language import plural, tr
 from .outcome import Outcome
 from .profile import Profile
 
@@ -54,48 +55,49 @@ def with_recommendation(
     within = [o for percent, o in percents if percent <= budget]
     if not within:
         least = min((percent for percent, _ in percents), default=None)
-        found = "" if least is None else tr(": the least is {least:.3g} %", least=least)
-        return list(outcomes), (
-            tr(
-                "Nothing is recommended: no row at K = {k} suppresses at most {budget:g} % of the "
-                "records{found}. Allow more, or let attributes be coarser (HIERARCHIES, HIERARCHY_RULES).",
-                k=k,
-                budget=budget,
-                found=found,
-            )
-        )
+        return list(outcomes), _nothing(k, budget, least)
     best = max(within, key=lambda outcome: balance(outcome, profile))
-    reason = _reason(
-        best,
-        profile,
-        tr(
-            "{n_within} unbeaten rows at K = {k} that suppress at most {budget:g} %",
-            n_within=len(within),
-            k=k,
-            budget=budget,
-        ),
-    )
+    reason = f"{_recommended(best, profile)} {_why(len(within), k, budget)}"
     return [replace(o, recommended=reason if o is best else "") for o in outcomes], reason
 
 
-def _reason(best: Outcome, profile: Profile, among: str) -> str:
-    m = best.measures
-    measured = (
-        ""
-        if m is None
-        else tr(
-            "{n_regions} regions, {suppression_percent:.3g} % suppressed; ",
-            n_regions=m.n_regions,
-            suppression_percent=m.suppression_percent,
+def _nothing(k: int, budget: float, least: float | None) -> str:
+    if least is None:
+        return tr(
+            "Nothing is recommended: no row at K = {k} suppresses at most {budget:g} % of the records. Allow more, or "
+            "let attributes be coarser (HIERARCHIES, HIERARCHY_RULES).",
+            k=k,
+            budget=budget,
         )
-    )
     return tr(
-        "Recommended is “{name}” ({measured}it keeps {place_kept:.0f} % of what the place "
-        "of a record tells and {given_up:.0f} % of what the attributes tell): of the {among} it "
-        "balances best what is kept of the records, of the place and of each attribute.",
+        "Nothing is recommended: no row at K = {k} suppresses at most {budget:g} % of the records; the least is "
+        "{least:.3g} %. Allow more, or let attributes be coarser (HIERARCHIES, HIERARCHY_RULES).",
+        k=k,
+        budget=budget,
+        least=least,
+    )
+
+
+def _recommended(best: Outcome, profile: Profile) -> str:
+    m = best.measures
+    return tr(
+        "Recommended is “{name}” ({regions}, {suppressed:.3g} % suppressed): it keeps {place:.0f} % of what the "
+        "place of "
+        "a record tells and {attributes:.0f} % of what the attributes tell.",
         name=best.name,
-        measured=measured,
-        place_kept=100 * place_kept(best, profile),
-        given_up=100 * (1 - best.given_up),
-        among=among,
+        regions=counted.regions(m.n_regions if m else 0),
+        suppressed=m.suppression_percent if m else 0.0,
+        place=100 * place_kept(best, profile),
+        attributes=100 * (1 - best.given_up),
+    )
+
+
+def _why(n_within: int, k: int, budget: float) -> str:
+    return plural(
+        "It is the only unbeaten row at K = {k} that suppresses at most {budget:g} %.",
+        "Of the {n} unbeaten rows at K = {k} that suppress at most {budget:g} % it balances best what is kept of the "
+        "records, of the place and of each attribute.",
+        n_within,
+        k=k,
+        budget=budget,
     )

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .errors import PrivacyError
-from .language import tr
+from .language import plural, tr
 from .plan import SUPPRESSED, Plan
-from .privacy.kept_fields import KeptField, examine_kept_fields, refuse_kept_fields
+from .privacy.diversity import shares_of
+from .privacy.kept_field import KeptField
+from .privacy.kept_fields import examine_kept_fields, refuse_kept_fields
+from .privacy.requirement import Requirement
 from .records.columns import Column, combine_codes, number_keys, smallest_integers
 from .records.matching import Records
+from .records.table import RecordTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,15 +50,18 @@ class Release:
         return int(self.counts.sum())
 
 
-def apply(plan: Plan, records: Records, kept: Sequence[KeptField] | None = None) -> Release:
+def apply(
+    plan: Plan, records: Records, kept: Sequence[KeptField] | None = None, requirement: Requirement | None = None
+) -> Release:
     """Release the records by the plan: each record shows its label or is suppressed.
 
-    kept : what `examine_kept_fields` found; looked at here where None.
+    kept : what `examine_kept_fields` found; looked at here where None; requirement : what is asked of the values of
+    sensitive fields, counted once more here.
 
     The rows are sorted by what they show: the order they came in, often area by area, would give the areas away.
     For the same reason, rows with counts that show the same are added up. Raises InputError for a kept field that gives
     away the area or the person, and PrivacyError if a recount of the result, from the rows themselves, finds a class
-    below k.
+    below k, or one whose people have more in common than is asked for.
     """
     refuse_kept_fields(examine_kept_fields(plan, records) if kept is None else kept)
     table, k = records.table, plan.k
@@ -92,7 +99,39 @@ def apply(plan: Plan, records: Records, kept: Sequence[KeptField] | None = None)
             raise PrivacyError(
                 tr("The release would hold a class of fewer than {k} {kind}: nothing was written.", k=k, kind=kind)
             )
+    if requirement is not None and requirement.asks_for_values:
+        class_of, n_classes = _classes_of_rows(result, len(table.quasi_identifiers))
+        _check_values(requirement, table, rows, class_of[shown_as], n_classes)
     return result
+
+
+def _check_values(
+    requirement: Requirement, table: RecordTable, rows: np.ndarray, class_of: np.ndarray, n_classes: int
+) -> None:
+    """Count the sensitive values of the people behind each class once more, from the rows; raises PrivacyError.
+
+    rows : (r,) the rows that are released; class_of : (r,) the class that each shows
+    """
+    counts = None if table.counts is None else table.counts[rows]
+    who = {kind: column.codes[rows] for kind, column in table.members.items()}
+    shown = tuple(shares_of(name, class_of, table.kept[name].codes[rows], counts, who) for name in table.sensitive)
+    every = np.arange(n_classes)
+    wrong = int((~replace(requirement, members=(), shares=shown).holds(every, every, n_classes)).sum())
+    if wrong:
+        raise values_in_common(wrong)
+
+
+def values_in_common(n_classes: int) -> PrivacyError:
+    """What is said of a release whose second count finds classes that have too much in common."""
+    return PrivacyError(
+        plural(
+            "The release would hold {n} class whose people have more in common than L_DIVERSITY and MAX_SHARE allow: "
+            "nothing was written.",
+            "The release would hold {n} classes whose people have more in common than L_DIVERSITY and MAX_SHARE allow: "
+            "nothing was written.",
+            n_classes,
+        )
+    )
 
 
 def smallest_class(result: Release, n_quasi_identifiers: int) -> int | None:

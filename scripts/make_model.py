@@ -1,12 +1,14 @@
 """Write the models: the steps chained, for a release of one level and for one of nested levels.
 
 Run it again when an algorithm's parameters or the recommended combinations change, with QGIS 3.22 (Debian 12):
-    PYTHONPATH=build/package QT_QPA_PLATFORM=offscreen .venv/bin/python scripts/make_model.py
-Later versions read what 3.22 writes and keep its names; what they write themselves names the outputs otherwise.
+    PYTHONPATH=build/package QT_QPA_PLATFORM=offscreen .venv/bin/python scripts/make_model.py [FOLDER]
+The same forms make the same bytes. Later versions read what 3.22 writes and keep its names; what they write themselves
+names the outputs otherwise.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -319,7 +321,25 @@ def start_qgis() -> tuple[QgsApplication, QgsProcessingProvider]:
     return application, provider
 
 
-def main() -> int:
+def write(chain: Chain, folder: Path) -> bool:
+    """Write a model into a folder; whether it could be."""
+    file = folder / chain.file
+    if not make_model(chain).toFile(str(file)):
+        return False
+    # Qt gives the attributes of an element in another order in each process.
+    file.write_bytes(ATTRIBUTES.sub(in_order, file.read_text(encoding="utf-8")).encode())
+    return True
+
+
+ATTRIBUTES = re.compile(r'(?<=<Option)( \w+="[^"]*")+')
+
+
+def in_order(found: re.Match[str]) -> str:
+    """The attributes of an element by name."""
+    return "".join(sorted(re.findall(r' \w+="[^"]*"', found[0])))
+
+
+def main(folder: Path = FOLDER) -> int:
     """Write the files."""
     if not Qgis.QGIS_VERSION.startswith(f"{WRITTEN_BY}."):
         print(
@@ -329,15 +349,15 @@ def main() -> int:
     kept = start_qgis()
     failed = 0
     for chain in CHAINS:
-        written = make_model(chain).toFile(str(FOLDER / chain.file))
-        print(FOLDER / chain.file if written else f"{FOLDER / chain.file} could not be written")
+        written = write(chain, folder)
+        print(folder / chain.file if written else f"{folder / chain.file} could not be written")
         failed += not written
     del kept
     return int(failed > 0)
 
 
 if __name__ == "__main__":
-    code = main()
+    code = main(*map(Path, sys.argv[1:2]))
     sys.stdout.flush()
     # QGIS's own shutdown may crash once Python is being torn down.
     import os

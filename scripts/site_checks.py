@@ -57,7 +57,7 @@ def in_zip(package: Path) -> Iterator[str]:
     names = [Path(entry.filename) for entry in entries]
     if {name.parts[0] for name in names} != {"vbas"}:
         yield "the top folder is not “vbas”"
-    for needed in ("metadata.txt", "__init__.py", "LICENSE", "requirements.txt"):
+    for needed in ("metadata.txt", "__init__.py", "LICENSE"):
         if Path("vbas", needed) not in names:
             yield f"{needed} is missing"
     for entry, name in zip(entries, names):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import PurePath
 
 import pytest
 from hypothesis import settings
@@ -36,3 +37,17 @@ def spark(tmp_path_factory):
 
     with spark_cluster.running(tmp_path_factory.mktemp("spark")) as cluster:
         yield cluster
+
+
+@pytest.fixture
+def on_a_network_drive(monkeypatch):
+    """Call it, and all files have the addresses that Windows gives those of network drives, here /tmp/… as \\\\tmp\\….
+
+    SQLite refuses them as it does on Windows, and finds the files under what it wants instead: //tmp/… is /tmp/….
+    """
+    real = PurePath.as_uri
+
+    def move():
+        monkeypatch.setattr(PurePath, "as_uri", lambda path: real(path).replace("file:///", "file://", 1))
+
+    return move

@@ -32,7 +32,8 @@ class Line:
     def cut(self) -> None:
         """End all connections."""
         self.was_cut, self._answer_is_lost = True, False
-        for end in [*self._ends, *([self._listener] if self._closed else [])]:
+        # Who notices that its connection is lost may connect again at once.
+        for end in [*([self._listener] if self._closed else []), *self._ends]:
             with suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
             end.close()

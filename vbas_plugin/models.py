@@ -12,6 +12,7 @@ from qgis.core import (
 )
 from qgis.PyQt.QtGui import QIcon
 
+from ..algorithms.databases.address import check_address
 from ..algorithms.databases.choosing import with_list
 from ..algorithms.form import approaches
 from ..algorithms.form.effective import Effective
@@ -19,8 +20,11 @@ from ..algorithms.form.understanding import understood, with_labels
 from ..algorithms.form.usual_fields import propose_usual_field
 from ..algorithms.layers.delivery.groups import one_group
 from ..algorithms.layers.given import Given
+from ..algorithms.layers.secrecy import addresses_in
 from ..algorithms.named import GROUPS, ICONS, help_page, name_pages
+from ..core.errors import InputError
 from ..core.language import tr
+from ..core.secrecy import without_secrets
 
 FOLDER = Path(__file__).resolve().parent.parent / "models"
 TITLES = {
@@ -82,17 +86,25 @@ class TitledModel(QgsProcessingModelAlgorithm):
         # Headless QGIS asks the model that was read with the provider, before its steps were there to give it outputs.
         whole = self.createInstance()
         try:
-            return QgsProcessingModelAlgorithm.checkParameterValues(
-                whole, understood(whole, parameters, context), context
-            )
-        except QgsProcessingException as error:
-            return False, with_labels(whole, str(error))
+            self._check_connection(parameters, context)
+            given = understood(whole, parameters, context)
+            taken, problem = QgsProcessingModelAlgorithm.checkParameterValues(whole, given, context)
+        except (QgsProcessingException, InputError) as error:
+            taken, problem = False, with_labels(whole, str(error))
+        return taken, without_secrets(problem, *addresses_in(parameters, context))
+
+    def _check_connection(self, parameters: dict[str, object], context: QgsProcessingContext) -> None:
+        """Refuse a password in the address of a database before QGIS writes it into its history. Raises InputError."""
+        if self.parameterDefinition("CONNECTION") is not None:
+            given = self.parameterAsString(parameters, "CONNECTION", context).strip()
+            if given:
+                check_address(given)
 
     def processAlgorithm(
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
     ) -> dict[str, object]:
         given = Given(self, understood(self, parameters, context), context)
-        if given.definition("COMBINATION") is not None:  # which the steps do not know, so that they cannot warn of it
+        if given.has("COMBINATION"):  # which the steps do not know, so that they cannot warn of it
             settled = approaches.settled_by_combination(given)
             for sentence in Effective(given, approaches.counts_with_combination(), settled).idle():
                 feedback.pushWarning(sentence)
@@ -102,9 +114,9 @@ class TitledModel(QgsProcessingModelAlgorithm):
     def _made_by(self, given: Given) -> str:
         """What the layers of a run are called together, as “Anonymise records” calls them."""
         k = f"k = {given.whole('K')}"
-        if given.definition("CONNECTION") is not None:
+        if given.has("CONNECTION"):
             return tr("Regions for records in a database, {k}, step by step", k=k)
-        if given.definition("COMBINATION") is None:
+        if not given.has("COMBINATION"):
             return tr("Nested regions, {k}, step by step", k=k)
         return tr("Regions, {k}, {given}, step by step", k=k, given=given.text("COMBINATION"))
 

@@ -152,8 +152,8 @@ def units_of(form: Form, layer: AreaLayer) -> list[object] | None:
     table = form.optional_source("HIERARCHY_TABLE")
     if table is None:
         return _labels(form, "HIERARCHY")
-    fields = (form.text(name) for name in ("HIERARCHY_ID", "HIERARCHY_LEVEL"))
-    return read_units(table, *fields, layer.areas, form.feedback)
+    identifier, level = form.text("HIERARCHY_ID"), form.text("HIERARCHY_LEVEL")
+    return read_units(table, identifier, level, layer.areas, form.feedback)
 
 
 def compared() -> Iterable[QgsProcessingParameterDefinition]:

@@ -8,12 +8,13 @@ import numpy as np
 import shapely
 from qgis.core import QgsProcessingParameterDefinition
 
+from ...core import counted
 from ...core.anonymity import SMALLEST_K
 from ...core.approach import looking_at
 from ...core.cells import APPROACHES, Cells, Minimum, PartitionOptions
 from ...core.cells.cells import CELL_POINTS, CENTRE, EDGE, NEIGHBOURS, cells_of_points, cells_of_polygons
 from ...core.errors import InputError
-from ...core.language import tr
+from ...core.language import plural, tr
 from ..form.approaches import sentences
 from ..form.effective import GIVEN, Counts
 from ..form.form import Form
@@ -121,20 +122,21 @@ def cells_of(form: Form) -> tuple[PopulatedLayer, Cells, np.ndarray, list[Minimu
                 "their grid."
             )
         )
-    shapes, fields, neighbours = layer.shapes, list(named), form.text("NEIGHBOURS")
+    shapes, years, neighbours = layer.shapes, list(named), form.text("NEIGHBOURS")
     if layer.are_points:
         points = shapely.get_coordinates(shapely.centroid(shapes))
         size, stands_for = form.number("CELL_SIZE"), form.text("CELL_POINT")
-        found, shapes = cells_of_points(layer.identifiers, points, size, stands_for, layer.people, fields, neighbours)
+        found, shapes = cells_of_points(layer.identifiers, points, size, stands_for, layer.people, years, neighbours)
     else:
         planar, progress = layer.planar_shapes, form.progress(0, 5)
-        found = cells_of_polygons(layer.identifiers, shapes, planar, layer.people, fields, neighbours, progress)
+        found = cells_of_polygons(layer.identifiers, shapes, planar, layer.people, years, neighbours, progress)
     form.info(
-        tr(
-            "{n_found} cells of {cell_size:g} m, {n_others} borders between neighbours.",
-            n_found=len(found),
+        plural(
+            "{cells} of {cell_size:g} m, {n} border between neighbours.",
+            "{cells} of {cell_size:g} m, {n} borders between neighbours.",
+            len(found.adjacency.others) // 2,
+            cells=counted.cells(len(found)),
             cell_size=found.cell_size,
-            n_others=len(found.adjacency.others) // 2,
         )
     )
     return layer, found, shapes, minimums

@@ -12,7 +12,7 @@ from ...core.cells.measures import GroupDescriptions
 from ...core.language import tr
 from ..form.parameters import POLYGONS, sink
 from ..layers.shapes.surfaces import PopulatedLayer
-from ..layers.tables import FOR_RELEASE, INTERNAL, Table, number_fields
+from ..layers.tables import FOR_RELEASE, INTERNAL, Table, TableColumn, number_fields
 
 NUMBERS = {
     "N_GROUPS": tr("Groups"),
@@ -63,7 +63,7 @@ def groups_table(layer: PopulatedLayer, cells: Cells, groups: GroupDescriptions,
     )
     starts = number_fields(vbas_region="long", cells="integer")
     people = _people_fields(cells.fields, groups.population, {one.name().lower() for one in (*starts, *ends)})
-    columns = [
+    columns: list[TableColumn] = [
         np.arange(1, len(groups.cells) + 1),
         groups.cells,
         *_columns(groups.population),
@@ -81,7 +81,7 @@ def left_out_table(layer: PopulatedLayer, cells: Cells, partition: Partition, sh
     out = np.flatnonzero(partition.reason)
     people = cells.population[out]
     fields = _people_fields(cells.fields, cells.population, {layer.id_field.name().lower(), "reason"})
-    columns = [
+    columns: list[TableColumn] = [
         [layer.identifiers[cell] for cell in out.tolist()],
         *_columns(people, whole=_kind(cells.population) == "long"),
         [REASONS[reason] for reason in partition.reason[out].tolist()],

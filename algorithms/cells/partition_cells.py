@@ -7,7 +7,7 @@ import numpy as np
 from ...core.cells import partition_cells
 from ...core.cells.measures import describe_groups
 from ...core.drawing import dissolve
-from ...core.language import as_data, tr
+from ...core.language import as_data, plural, tr
 from ...core.report.partition import official_areas, partition_report
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
@@ -58,10 +58,11 @@ class PartitionCells(VbasAlgorithm):
         options = search_options_of(form)
         partition = partition_cells(cells, minimums, form.text("APPROACH"), options, form.progress(5, 80))
         crosswalk, measures = partition.crosswalk, partition.measures
-        note = tr(
-            "{n_groups} groups in {n_areas} connected sets of cells; {non_pop:.2f} % of the people left out.",
-            n_groups=measures.n_groups,
-            n_areas=partition.n_areas,
+        note = plural(
+            "{n} group in {sets}; {non_pop:.2f} % of the people left out.",
+            "{n} groups in {sets}; {non_pop:.2f} % of the people left out.",
+            measures.n_groups,
+            sets=plural("{n} connected set of cells", "{n} connected sets of cells", partition.n_areas),
             non_pop=100 * measures.non_pop,
         )
         form.info(note)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from qgis.core import QgsAbstractProviderConnection, QgsDataSourceUri, QgsProviderRegistry
 
-from ...core.engines.addresses import Address, read_address, refuse_secrets
+from ...core.engines.addresses import Address, read_address
 from ...core.errors import InputError
 from ...core.language import tr
 
@@ -17,12 +17,18 @@ def known_connections() -> Mapping[str, QgsAbstractProviderConnection]:
     return metadata.connections() if metadata is not None else {}
 
 
+def check_address(given: str) -> None:
+    """See that what is given is the name of a connection of QGIS, or an address without a secret, before anybody keeps
+    or repeats it. Raises InputError."""
+    if given not in known_connections():
+        read_address(given)
+
+
 def address_of(given: str) -> Address:
     """A connection of QGIS by its name, with the secrets that QGIS keeps, or an address.
 
     Raises InputError for an address that holds a secret or is none, and where QGIS does not open its own secrets.
     """
-    refuse_secrets(given)
     known = known_connections()
     if given not in known:
         return read_address(given)

@@ -12,7 +12,6 @@ from qgis.core import (
 )
 
 from ...core.engines import MEMORY, open_engine
-from ...core.engines.addresses import refuse_secrets
 from ...core.engines.engine import Engine
 from ...core.engines.fields import OPERATORS, Filter, RecordFields
 from ...core.errors import InputError, VbasError
@@ -22,7 +21,8 @@ from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, Counts
 from ..form.form import Form
 from ..form.parameters import described, text, whole
-from .address import address_of
+from ..form.understanding import with_labels
+from .address import address_of, check_address
 from .choosing import with_list
 
 NUMBERS = ("N_RECORDS", "N_SUPPRESSED", "SUPPRESSION_PERCENT", "DISCERNIBILITY", "NON_UNIFORM_ENTROPY")
@@ -32,21 +32,32 @@ FILTER_COLUMNS = (tr("Field"), tr("Operator"), tr("Value"))
 
 
 class InPlaceAlgorithm(VbasAlgorithm):
-    """A form over records that stay in an engine. A password in its address is refused before anything is logged."""
+    """A form over records that stay in an engine.
+
+    An address with a password is refused before anything is logged, and before QGIS writes it into its history: that it
+    does with what `checkParameterValues` has taken.
+    """
 
     def checkParameterValues(self, parameters: dict[str, object], context: QgsProcessingContext) -> tuple[bool, str]:
-        try:
-            refuse_secrets(str(parameters.get("CONNECTION") or ""))
-        except VbasError as error:
-            return False, str(error)
-        return super().checkParameterValues(parameters, context)
+        problem = self._refused(parameters, context)
+        return (False, problem) if problem else super().checkParameterValues(parameters, context)
 
     def processAlgorithm(self, parameters: dict, context: QgsProcessingContext, feedback: object) -> dict[str, object]:
         # Headless and in scripts nobody need have asked checkParameterValues.
-        found, problem = self.checkParameterValues(parameters, context)
-        if not found and "CONNECTION" in problem:
+        problem = self._refused(parameters, context)
+        if problem:
             raise QgsProcessingException(problem)
         return super().processAlgorithm(parameters, context, feedback)
+
+    def _refused(self, parameters: dict[str, object], context: QgsProcessingContext) -> str:
+        """Why CONNECTION cannot be taken; empty where it can, or is not given."""
+        given = self.parameterAsString(parameters, "CONNECTION", context).strip()
+        try:
+            if given:
+                check_address(given)
+        except VbasError as error:
+            return with_labels(self, str(error))
+        return ""
 
     def addParameters(self, *parameters: QgsProcessingParameterDefinition) -> None:
         super().addParameters(*map(with_list, parameters))
@@ -127,10 +138,14 @@ def field_parameters(released: bool) -> Iterable[QgsProcessingParameterDefinitio
         optional=True,
     )
     person = tr(
-        "Where a person has several rows, such as visits: k counts persons then, not rows. It is never released."
+        "Where a person has several rows, such as visits: k counts persons then, not rows, and so does what is asked "
+        "of sensitive values. It is never released."
     )
     yield text("PERSON_ID", tr("Identifier of the person"), None, person, optional=True)
-    household = tr("Where a whole household would be recognised as one: k counts households too. It is never released.")
+    household = tr(
+        "Where a whole household would be recognised as one: k counts households too, and so does what is asked of "
+        "sensitive values. It is never released."
+    )
     yield text("HOUSEHOLD_ID", tr("Identifier of the household"), None, household, optional=True, advanced=True)
     sensitive = tr(
         "Names of fields such as a diagnosis that a class must not have in common. They are released like further "

@@ -14,9 +14,10 @@ from ...core.errors import PrivacyError
 from ...core.generalising.hierarchies import Hierarchy
 from ...core.language import plural, tr
 from ...core.progress import Progress
+from ...core.records.identifiers import refuse_identifiers
 from ...core.records.table import COUNT_FIELD
 from ..form.form import Form
-from ..form.generalising import hierarchies_of, node_of
+from ..form.generalising import hierarchies_of, node_of, sources_of
 from ..layers.reading.records import read_records
 from .connection import fields_of
 
@@ -48,6 +49,10 @@ def counted(form: Form, engine: Engine, progress: Progress) -> Counted:
     else:
         shown = found
     form.info(*(one.sentence for one in shown.coarsened.values()))
+    if form.has("K"):
+        classes = shown.by_class()
+        coarser = {name for one in sources_of(form, tuple(classes.quasi_identifiers)) for name in one}
+        form.warn(*refuse_identifiers(classes.quasi_identifiers, classes.counts, coarser=coarser))
     if form.has("PROFILE") and form.given("PROFILE") and not form.definition("PROFILE").isDestination():
         _refuse_changes(form, Counted(found, shown))
     return Counted(found, shown)

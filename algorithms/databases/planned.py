@@ -13,7 +13,7 @@ from ...core.engines.profiling import match_in_place, requirement_in_place
 from ...core.engines.releasing import shown_by
 from ...core.errors import PrivacyError
 from ...core.evaluation import Measures, RegionAudit, evaluate
-from ...core.language import tr
+from ...core.language import plural, tr
 from ...core.levels import Levels
 from ...core.nesting.measures import LevelAudit, evaluate_levels
 from ...core.nesting.planning import cells_within, nest
@@ -79,11 +79,12 @@ def planned(form: Form, counted: Counted) -> Planned:
         plan = _nested(form, matched, levels, ground, requirement)
     else:
         plan = suppress(matched.profile, levels.crosswalks[0], k, requirement)
-    plan = protected_in_all(form, plan, areas, matched.found.values(), _sensitive(matched, requirement), requirement)
+    held = protected_in_all(form, plan, areas, matched.found.values(), _sensitive(matched, requirement), requirement)
+    plan, notes = held.plan, (*held.notes, *notes)
     if nested:
         if coarser is None:
             check_where_shown(shown_by(plan), matched, levels, whole=not requirement.asks_for_values)
-        costs = evaluate_levels(people, plan, matched.n_unmatched)
+        costs: tuple[Measures, RegionAudit | LevelAudit] = evaluate_levels(people, plan, matched.n_unmatched)
     else:
         costs = evaluate(people, plan, plan.crosswalk.mean_centres(areas.points), matched.n_unmatched)
     return Planned(counted, matched, layer, people, plan, requirement, *costs, nested, notes, coarser)
@@ -104,7 +105,11 @@ def _loss(form: Form) -> str:
 def _notes(form: Form, matched: Matched) -> tuple[str, ...]:
     """What log and report say of the records and the rule."""
     n_unmatched = matched.n_unmatched
-    lost = tr("{n_unmatched} records have no known area and are suppressed.", n_unmatched=n_unmatched)
+    lost = plural(
+        "{n} record has no known area and is suppressed.",
+        "{n} records have no known area and are suppressed.",
+        n_unmatched,
+    )
     warnings = [lost] if n_unmatched else []
     form.warn(*warnings)
     form.info(*rule_sentences(form))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...core import counted
 from ...core.language import as_data, tr
 from ..form import parameters as shared
 from ..form.effective import Counts
@@ -40,18 +41,18 @@ class ProfileDatabase(InPlaceAlgorithm):
 
     def work(self, form: Form) -> dict[str, object]:
         with opened(form) as engine:
-            from .counting import counted  # what these need is there once an engine is open
+            from .counting import counted as counted_in_place  # what these need is there once an engine is open
             from .profile_rows import profile_rows
 
-            found = counted(form, engine, form.progress(0, 80)).shown
+            found = counted_in_place(form, engine, form.progress(0, 80)).shown
         form.outputs.add("PROFILE", profile_rows(found))
         n_records, n_classes = found.n_records, len(found.classes)
         form.info(
             tr(
-                "{title} counted {n_records} records, {n_classes} classes.",
+                "{title} counted {records}, {classes}.",
                 title=engine.title,
-                n_records=n_records,
-                n_classes=n_classes,
+                records=counted.records(n_records),
+                classes=counted.classes(n_classes),
             )
         )
         return {"N_RECORDS": n_records, "N_CLASSES": n_classes}

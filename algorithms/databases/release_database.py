@@ -16,19 +16,18 @@ from ..form.generalising import generalising_parameters
 from ..form.guarantees import PROTECTION, k_parameter, protection_settings
 from ..form.records import published_margins, unmatched
 from ..form.release import ties
-from ..layers.given import Given
 from ..nested.coarser import levels_coarser, with_levels_coarser
 from ..nested.levels import loss
 from ..privacy.earlier import COUNTS as REGISTERED
 from ..privacy.earlier import register_parameters
-from ..privacy.rule import rule_parameter, with_rule
+from ..privacy.rule import FollowsRules, rule_parameter
 from .connection import COUNTS, NUMBERS, InPlaceAlgorithm, connection_parameters, field_parameters, opened
 from .outputs import destination, earlier_profile, report_in_place
 
 OF_AREAS: Counts = {name: [{"REGIONS": GIVEN}] for name in ("REGION_ID", "POPULATION", "AREA_POINT")}
 
 
-class ReleaseDatabase(InPlaceAlgorithm):
+class ReleaseDatabase(InPlaceAlgorithm, FollowsRules):
     """`vbas:releasedatabase`."""
 
     ID = "releasedatabase"
@@ -69,9 +68,6 @@ class ReleaseDatabase(InPlaceAlgorithm):
 
     def counts(self) -> Counts:
         return with_levels_coarser({**COUNTS, **PROTECTION, **GENERALISING, **REGISTERED, **OF_AREAS})
-
-    def raised(self, given: Given) -> Given:
-        return with_rule(given)
 
     def work(self, form: Form) -> dict[str, object]:
         engine = form.outputs.hold(opened(form))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...core import counted
 from ...core.engines.engine import Engine
 from ...core.engines.releasing import StagedInPlace, shown_by, stage_in_place
 from ...core.language import tr
@@ -10,7 +11,7 @@ from ..form.conclusion import conclude
 from ..form.form import Form
 from ..nested.coarser import asks_for_coarser
 from .connection import NUMBERS
-from .counting import counted
+from .counting import counted as counted_in_place
 from .planned import Planned, planned
 from .reported import add_reports, refuse_report_without_areas
 
@@ -21,12 +22,20 @@ def release(form: Form, engine: Engine) -> dict[str, object]:
     asks_for_coarser(form)  # which raises for what cannot go with it
     destination = form.text("DESTINATION").strip()
     engine.check_free(destination)  # rather than after hours of counting
-    records = counted(form, engine, form.progress(0, 40))
+    records = counted_in_place(form, engine, form.progress(0, 40))
     seconds = {"counting": form.seconds()}
     done = planned(form, records)
     seconds["what is shown"] = form.seconds() - sum(seconds.values())
     levels, step = None if done.coarser is None else done.coarser.levels, form.progress(60, 85)
-    staged = stage_in_place(done.matched, done.plan, destination, done.nested, progress=step, coarser=levels)
+    staged = stage_in_place(
+        done.matched,
+        done.plan,
+        destination,
+        done.nested,
+        progress=step,
+        coarser=levels,
+        requirement=done.requirement,
+    )
     _say_what_was_counted(form, done, staged)
     seconds["writing and counting again"] = form.seconds() - sum(seconds.values())
     advice = add_reports(form, done, staged, seconds)
@@ -44,17 +53,20 @@ def release(form: Form, engine: Engine) -> dict[str, object]:
 def _say_what_was_counted(form: Form, done: Planned, staged: StagedInPlace) -> None:
     engine = staged.engine.title
     for level, held in sorted(staged.levels.items()):
-        counts = {"engine": engine, "records": held.records, "classes": held.classes, "least": held.least}
+        counts = {"records": counted.records(held.records), "classes": counted.classes(held.classes)}
         if done.nested:
             sentence = tr(
-                "{engine} counted once more, level {level}: {records:,} records in {classes:,} classes, the smallest "
-                "of {least:,}.",
+                "{engine} counted once more, level {level}: {records} in {classes}, the smallest of {least:,}.",
+                engine=engine,
                 level=level,
+                least=held.least,
                 **counts,
             )
         else:
             sentence = tr(
-                "{engine} counted once more: {records:,} records in {classes:,} classes, the smallest of {least:,}.",
+                "{engine} counted once more: {records} in {classes}, the smallest of {least:,}.",
+                engine=engine,
+                least=held.least,
                 **counts,
             )
         form.info(sentence)

@@ -39,7 +39,9 @@ def refuse_report_without_areas(form: Form) -> None:
 def add_reports(form: Form, done: Planned, staged: StagedInPlace, seconds: Mapping[str, float]) -> str:
     """Write REPORT and RELEASE_REPORT of a release that is staged; what to do next, empty for nothing in particular."""
     plan, layer, step = done.plan, done.layer, ""
-    protection = told_of(form, plan, plan, done.requirement, staged.kept)
+    # Persons and values are those of the cells that were counted, not of the values that are shown.
+    counted = plan if done.coarser is None else done.coarser.levels.plan
+    protection = told_of(form, counted, plan, done.requirement, staged.kept)
     shapes = [] if layer is None else _shapes(form, layer, done)
     if layer is not None and form.outputs.wanted("REPORT"):
         smallest = min((held.least for held in staged.levels.values()), default=None)

@@ -240,26 +240,30 @@ def location_options_of(form: Form) -> LocationOptions:
 
 def number_options_of(form: Form) -> SiteNumberOptions:
     """The settings of the site number, read."""
-    numbers = {
-        name: form.number(name.upper())
-        for name in ("gaps_coefficient", "gaps_exponent", "log_base", "cutoff", "budget")
-    }
-    wholes = {name: form.whole(name.upper()) for name in ("n_sites", "k")}
-    fair = tuple(form.field_names("FAIR"))
-    return SiteNumberOptions(gaps_region=form.text("GAPS_REGION"), fair=fair, **numbers, **wholes)
+    return SiteNumberOptions(
+        gaps_region=form.text("GAPS_REGION"),
+        gaps_coefficient=form.number("GAPS_COEFFICIENT"),
+        gaps_exponent=form.number("GAPS_EXPONENT"),
+        log_base=form.number("LOG_BASE"),
+        cutoff=form.number("CUTOFF"),
+        n_sites=form.whole("N_SITES"),
+        budget=form.number("BUDGET"),
+        fair=tuple(form.field_names("FAIR")),
+        k=form.whole("K"),
+    )
 
 
 def configuration_of(form: Form) -> Configuration:
     """The whole configuration: of the combination, or of the single choices for `custom`."""
     name = form.text("COMBINATION")
     if name == CUSTOM:
-        names = [form.text(part) for part in ("SITE_NUMBER", "SITE_LOCATION", "AGGREGATION")]
+        parts = form.text("SITE_NUMBER"), form.text("SITE_LOCATION"), form.text("AGGREGATION")
         aggregation_options = aggregation_options_of(form)
     else:
         chosen = RECOMMENDED[name]
-        names = [chosen.site_number, chosen.site_location, chosen.aggregation]
+        parts = chosen.site_number, chosen.site_location, chosen.aggregation
         aggregation_options = AggregationOptions()
-    return Configuration(*names, number_options_of(form), location_options_of(form), aggregation_options)
+    return Configuration(*parts, number_options_of(form), location_options_of(form), aggregation_options)
 
 
 def over_budget(configuration: Configuration, percent: float) -> list[str]:

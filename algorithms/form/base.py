@@ -16,16 +16,20 @@ from qgis.core import (
 
 from ...core.errors import VbasError
 from ...core.language import as_data, tr
+from ...core.secrecy import without_secrets
 from ..layers.delivery.outputs import Outputs
 from ..layers.feedback import cancelled_by_signals
 from ..layers.gdal_errors import raised_by_gdal, sentence_of_gdal
 from ..layers.given import Given
+from ..layers.secrecy import DiscreetFeedback, addresses_in
 from ..named import NamedAlgorithm, history, name_pages
 from .effective import Counts, Effective
 from .form import Form
-from .refusals import fault_of_the_program, problem_of, refused_value
+from .refusals import fault_of_the_program, kept_by_qgis, problem_of, refused_value
 from .understanding import as_spelled, understood, with_labels
 
+# The parameters that tell one run of a form from another, beside k.
+METHODS = ("METHOD", "AGGREGATION", "SITE_LOCATION", "APPROACH")
 EVERYWHERE = as_data("k-anonymity,anonymization,privacy")
 
 
@@ -57,8 +61,9 @@ class VbasAlgorithm(NamedAlgorithm):
 
     def made_by(self, given: Given) -> str:
         """What the layers of a run are called together."""
-        k = f", k = {given.whole('K')}" if given.definition("K") is not None else ""
-        return f"{self.displayName()}{k}"
+        k = [f"k = {given.whole('K')}"] if given.has("K") else []
+        methods = [given.text(name) for name in METHODS if given.has(name)]
+        return ", ".join([self.displayName(), *k, *methods])
 
     def raised(self, given: Given) -> Given:
         """The run as it is worked with, where a choice raises other parameters."""
@@ -108,6 +113,10 @@ class VbasAlgorithm(NamedAlgorithm):
             self.addOutput(QgsProcessingOutputNumber(name, label))
 
     def checkParameterValues(self, parameters: dict[str, object], context: QgsProcessingContext) -> tuple[bool, str]:
+        taken, problem = self._taken(parameters, context)
+        return taken, without_secrets(problem, *addresses_in(parameters, context))
+
+    def _taken(self, parameters: dict[str, object], context: QgsProcessingContext) -> tuple[bool, str]:
         try:
             given = understood(self, parameters, context)
         except QgsProcessingException as error:
@@ -118,14 +127,18 @@ class VbasAlgorithm(NamedAlgorithm):
     def processAlgorithm(
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
     ) -> dict[str, object]:
-        problem = ""
+        # Whatever leaves a run is told through one of these: its log, what it gives, and the sentence that ends it.
+        problem, addresses = "", addresses_in(parameters, context)
+        feedback = DiscreetFeedback(feedback, addresses)
         try:
-            return self._result(parameters, context, feedback)
+            results = self._result(parameters, context, feedback)
+            return {name: _discreet(value, addresses) for name, value in results.items()}
         except (VbasError, QgsProcessingException, MemoryError) as error:
-            problem = problem_of(self, error)
+            problem = problem_of(self, error, addresses)
         except Exception as error:
             expected = raised_by_gdal(error) and not self._in_place
             problem = sentence_of_gdal(error) if expected else fault_of_the_program(error, self._in_place, feedback)
+            problem = without_secrets(problem, *addresses)
         # QGIS never lets go of an exception that an algorithm raises. Raised here, it holds on to none of the records.
         raise QgsProcessingException(problem)
 
@@ -138,6 +151,8 @@ class VbasAlgorithm(NamedAlgorithm):
             for sentence in effective.idle():
                 feedback.pushWarning(sentence)
             feedback.pushInfo(effective.sentence())
+            for sentence in kept_by_qgis(parameters):
+                feedback.pushWarning(sentence)
             with Outputs(given, feedback, self.made_by(given), history(self.displayName())) as outputs:
                 form = Form(given, feedback, effective, outputs)
                 try:
@@ -150,3 +165,8 @@ class VbasAlgorithm(NamedAlgorithm):
             if self.outputDefinition("RUNNING_TIME") is not None:
                 numbers["RUNNING_TIME"] = form.seconds()
             return {**results, **numbers}
+
+
+def _discreet(value: object, addresses: tuple[str, ...]) -> object:
+    """A result as it is printed: an output that is told by its address needs no password there, see `Outputs`."""
+    return without_secrets(value, *addresses) if isinstance(value, str) else value

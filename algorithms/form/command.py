@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,16 +14,11 @@ from qgis.core import (
     QgsVectorLayer,
 )
 
-from ...core.language import tr
+from ...core.language import plural, tr
+from ...core.secrecy import without_secrets
 from ..layers.given import Given
 from ..layers.reading.layer_file import layer_file
 from .understanding import LAYERS, is_blank
-
-# password='…', password=… and user:…@host
-PASSWORD = re.compile(
-    r"""password\s*=\s*('(?:[^'\\]|\\.)*'|"[^"]*"|[^\s&]+)|(?<=//)([^/@\s:]+):[^/@\s]+@""", re.IGNORECASE
-)
-HIDDEN = "password=…"
 
 
 def command_of(given: Given, inputs: Sequence[str]) -> tuple[str, list[str]]:
@@ -46,14 +40,9 @@ def command_of(given: Given, inputs: Sequence[str]) -> tuple[str, list[str]]:
     return " \\\n  ".join([f"qgis_process {words[0]}", *words[1:]]), list(dict.fromkeys(caveats))
 
 
-def hide_passwords(text: str) -> str:
-    """A text without the passwords of the addresses in it."""
-    return PASSWORD.sub(lambda found: HIDDEN if found.group(1) else f"{found.group(2)}:…@", text)
-
-
 def without_password(text: str, name: str, caveats: list[str]) -> str:
     """The text of a parameter without the password it may hold, which a report must not show."""
-    hidden = hide_passwords(text)
+    hidden = without_secrets(text, text)
     if hidden != text:
         caveats.append(tr("The password in {name} is left out: write it in before you run the command.", name=name))
     return hidden
@@ -123,18 +112,19 @@ def _note_restrictions(value: QgsProcessingFeatureSourceDefinition, name: str, c
         )
     if value.featureLimit >= 0:
         caveats.append(
-            tr(
-                "Only {featurelimit} features of {name} were read: save them to a file and give that.",
-                featurelimit=value.featureLimit,
+            plural(
+                "Only {n} feature of {name} was read: save it to a file and give that.",
+                "Only {n} features of {name} were read: save them to a file and give that.",
+                value.featureLimit,
                 name=name,
             )
         )
     if getattr(value, "filterExpression", ""):
         caveats.append(
             tr(
-                "{name} was filtered ({filterexpression}): save what is left to a file and give that.",
+                "{name} was filtered ({filter}): save what is left to a file and give that.",
                 name=name,
-                filterexpression=value.filterExpression,
+                filter=value.filterExpression,
             )
         )
 

@@ -102,8 +102,11 @@ def compared_approaches() -> Iterable[QgsProcessingParameterDefinition]:
 
 def compared_configurations_of(form: Form) -> list[Configuration]:
     """The chosen approaches and capacity factors in all combinations."""
+    numbers, locations, aggregations = CHOICES
     return configurations_of(
-        *(form.words(name) for name in CHOICES),
+        form.words(numbers),
+        form.words(locations),
+        form.words(aggregations),
         approaches.numbers_in(form.text("CAPACITY_FACTORS"), "CAPACITY_FACTORS"),
         settings_of(form),
     )

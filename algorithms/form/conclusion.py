@@ -39,16 +39,15 @@ def _cost(measures: Measures, n_levels: int) -> str:
     if n_levels > 1:
         regions = tr("{regions} at the finest of {n_levels} levels", regions=regions, n_levels=n_levels)
     cost = tr(
-        "It costs {n_suppressed} of {n_records} records, suppressed ({suppression_percent:.3g} %), in {regions}",
+        "Suppressed: {n_suppressed} of {n_records} records ({percent:.3g} %), in {regions}.",
         n_suppressed=measures.n_suppressed,
         n_records=measures.n_records,
-        suppression_percent=measures.suppression_percent,
+        percent=measures.suppression_percent,
         regions=regions,
     )
     if not measures.mean_distance > 0:  # without the places of the areas
-        return f"{cost}."
-    return tr(
-        "{cost}; the people of a record's region live {mean_distance:.0f} m from its middle on average.",
-        cost=cost,
-        mean_distance=measures.mean_distance,
+        return cost
+    placed = tr(
+        "On average a released record places its person to within {metres:,.0f} m.", metres=measures.mean_distance
     )
+    return f"{cost} {placed}"

@@ -15,8 +15,9 @@ from typing import Union
 
 from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterNumber
 
-from ...core.language import all_of, in_turn, one_of, tr, written
+from ...core.language import all_of, one_of, tr, written
 from ..layers.given import Given
+from .parameters import label_of
 from .understanding import LAYERS
 
 GIVEN, NOT_GIVEN = True, False
@@ -53,12 +54,13 @@ class Effective:
     def sentence(self) -> str:
         """The choices and numbers that the run works with, for the log; empty where there are none."""
         kinds = {definition.name(): definition.type() for definition in self._inputs}
+        labels = {definition.name(): label_of(definition) for definition in self._inputs}
         chosen = [
-            f"{name} = {_in_short(value)}"
+            f"{labels[name]} = {_in_short(value)}"
             for name, value in self.values().items()
             if kinds[name] in ("enum", "number", "boolean", "string") and value != ""
         ]
-        return tr("In effect: {chosen}.", chosen=in_turn(chosen)) if chosen else ""
+        return tr("Settings used: {chosen}.", chosen=" · ".join(chosen)) if chosen else ""
 
     def idle(self) -> list[str]:
         """A sentence for every input that was given, is not its default, and has no effect in this run."""

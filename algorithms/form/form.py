@@ -17,7 +17,7 @@ from ..layers.reading.checked_source import CheckedSource, checked_source
 from ..layers.reading.layer_file import layer_file, state_of
 from .effective import Effective
 from .refusals import no_layer
-from .understanding import is_blank
+from .understanding import is_blank, with_labels
 
 
 class Form(Given):
@@ -31,14 +31,11 @@ class Form(Given):
     ) -> None:
         """outputs : None where the form is only read."""
         super().__init__(given.algorithm, given.parameters, given.context)
-        self._effective, self.feedback, self.outputs = effective, feedback, outputs
+        self._effective, self.feedback, self._outputs = effective, feedback, outputs
         self.conclusion: tuple[str, ...] = ()  # the last lines of the log
         self._started = time.perf_counter()
+        self._told: set[str] = set()  # what was said of the inputs
         self._found: dict[Path, object] = {}  # the files of inputs, as they were before anything was read of them
-
-    def has(self, name: str) -> bool:
-        """Whether the algorithm has this parameter: what several forms read, some declare only in part."""
-        return self.definition(name) is not None
 
     def declares(self, output: str) -> bool:
         """Whether the algorithm has this numeric output."""
@@ -78,9 +75,28 @@ class Form(Given):
         return found
 
     def _note(self, source: CheckedSource | None) -> None:
-        file = None if source is None or source.layer is None else layer_file(source.layer)
+        if source is None:
+            return
+        self._say_what_is_taken(source)
+        file = None if source.layer is None else layer_file(source.layer)
         if file is not None and file.path not in self._found:
             self._found[file.path] = state_of(file.path)
+
+    def _say_what_is_taken(self, source: CheckedSource) -> None:
+        """Tell once where an input is not the whole layer as it is saved; warn where that was not chosen in the "
+        "form."""
+        unchosen = source.unsaved_or_filtered
+        for sentence in source.taken:
+            if sentence not in self._told:
+                self._told.add(sentence)
+                (self.warn if sentence in unchosen else self.info)(with_labels(self.algorithm, sentence))
+
+    @property
+    def outputs(self) -> Outputs:
+        """Where what the run makes goes to."""
+        if self._outputs is None:
+            raise LookupError("outputs")  # of a form that is only read
+        return self._outputs
 
     def has_changed(self, file: Path) -> bool:
         """Whether the file of an input is no longer what it was when this run first looked at it."""

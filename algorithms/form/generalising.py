@@ -205,7 +205,8 @@ def rows_of_two(form: Form, parameter: str, quasi_identifiers: tuple[str, ...]) 
     if len(cells) % 2:
         raise InputError(
             tr(
-                "{parameter} has {n_cells} cells: give two a row, the quasi-identifier and what becomes of it.",
+                "{parameter} has an odd number of cells ({n_cells}): give two a row, the quasi-identifier and what "
+                "becomes of it.",
                 parameter=parameter,
                 n_cells=len(cells),
             )

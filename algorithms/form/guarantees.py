@@ -38,7 +38,10 @@ def protection_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         "PERSON_ID",
         tr("Several rows per person: identifier of the person"),
         "RECORDS",
-        tr("Where a person has several rows, such as visits: k counts persons then, not rows. It is never released."),
+        tr(
+            "Where a person has several rows, such as visits: k counts persons then, not rows, and so does what is "
+            "asked of sensitive values. It is never released."
+        ),
         optional=True,
         advanced=True,
     )
@@ -46,7 +49,10 @@ def protection_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         "HOUSEHOLD_ID",
         tr("Households known as one: identifier of the household"),
         "RECORDS",
-        tr("Where a whole household would be recognised as one: k counts households too. It is never released."),
+        tr(
+            "Where a whole household would be recognised as one: k counts households too, and so does what is asked of "
+            "sensitive values. It is never released."
+        ),
         optional=True,
         advanced=True,
     )
@@ -69,10 +75,16 @@ def protection_parameters() -> Iterable[QgsProcessingParameterDefinition]:
 def protection_settings() -> Iterable[QgsProcessingParameterDefinition]:
     """L_DIVERSITY, MAX_SHARE."""
     distinct = tr(
-        "The different values of every sensitive field that each class must have; 1 asks for nothing (l-diversity)."
+        "The different values of every sensitive field that each class must have; 1 asks for nothing (l-diversity). "
+        "With PERSON_ID a person has a value if any of the person's rows has it, and further rows of one person hide "
+        "nobody else: whichever values somebody names, one fewer than this, some person of the class has none of them. "
+        "A value that all persons have breaks 2, however many others there are."
     )
     yield whole("L_DIVERSITY", tr("Sensitive data: least number of different values"), 1, distinct, 1, advanced=True)
-    share = tr("The largest share of a class that may have the same sensitive value, per cent; 100 asks for nothing.")
+    share = tr(
+        "The largest share of the people of a class who may have the same sensitive value, per cent; 100 asks for "
+        "nothing. With PERSON_ID persons are counted, not rows."
+    )
     yield number(
         "MAX_SHARE", tr("Sensitive data: largest share of one value, %"), 100.0, share, 0.0, 100.0, advanced=True
     )

@@ -32,7 +32,9 @@ POLYGONS = QgsProcessing.SourceType.TypeVectorPolygon
 POINTS = QgsProcessing.SourceType.TypeVectorPoint
 
 
-def described(parameter: QgsProcessingParameterDefinition, text: str, advanced: bool = False, optional: bool = False):
+def described(
+    parameter: QgsProcessingParameterDefinition, text: str, advanced: bool = False, optional: bool = False
+) -> QgsProcessingParameterDefinition:
     """The parameter with its help; folded away among the advanced ones, or to be left out, if asked."""
     parameter.setHelp(text)
     for asked, flag in ((advanced, ADVANCED), (optional, OPTIONAL)):
@@ -76,12 +78,14 @@ def label_of(parameter: QgsProcessingParameterDefinition) -> str:
     return head.strip() if len(head.strip()) == 1 or not tail else tail[:1].upper() + tail[1:]
 
 
-def source(name: str, label: str, text: str, *kinds: QgsProcessing.SourceType, **flags: bool):
+def source(
+    name: str, label: str, text: str, *kinds: QgsProcessing.SourceType, **flags: bool
+) -> QgsProcessingParameterDefinition:
     """A layer of one of these kinds, or any table; flags : those of `described`."""
     return described(QgsProcessingParameterFeatureSource(name, label, list(kinds or (TABLE,))), text, **flags)
 
 
-def layers(name: str, label: str, text: str, **flags: bool):
+def layers(name: str, label: str, text: str, **flags: bool) -> QgsProcessingParameterDefinition:
     """Several tables, to be left out if none is needed; flags : those of `described`."""
     parameter = QgsProcessingParameterMultipleLayers(name, label, TABLE, optional=True)
     return described(parameter, text, **flags)
@@ -118,12 +122,14 @@ def number(
     return described(parameter, text, **flags)
 
 
-def whole(name: str, label: str, default: int | None, text: str, at_least: int | None = None, **flags: bool):
+def whole(
+    name: str, label: str, default: int | None, text: str, at_least: int | None = None, **flags: bool
+) -> QgsProcessingParameterDefinition:
     """A whole number; flags : those of `described`."""
     return number(name, label, default, text, at_least, kind=INTEGER, **flags)
 
 
-def yes(name: str, label: str, default: bool, text: str, **flags: bool):
+def yes(name: str, label: str, default: bool, text: str, **flags: bool) -> QgsProcessingParameterDefinition:
     """A box to tick; flags : those of `described`."""
     return described(QgsProcessingParameterBoolean(name, label, default), text, **flags)
 
@@ -134,18 +140,22 @@ def seed() -> QgsProcessingParameterDefinition:
     return whole("SEED", tr("Where chance plays a part: seed"), 0, text, 0, advanced=True)
 
 
-def text(name: str, label: str, default: str | None, text: str, **flags: bool):
+def text(name: str, label: str, default: str | None, text: str, **flags: bool) -> QgsProcessingParameterDefinition:
     """A line of text; flags : those of `described`."""
     return described(QgsProcessingParameterString(name, label, default), text, **flags)
 
 
-def choice(name: str, label: str, options: Iterable[str], default: str, text: str, advanced: bool = False):
+def choice(
+    name: str, label: str, options: Iterable[str], default: str, text: str, advanced: bool = False
+) -> QgsProcessingParameterDefinition:
     """A choice among words."""
     parameter = QgsProcessingParameterEnum(name, label, list(options), defaultValue=default, usesStaticStrings=True)
     return described(parameter, text, advanced)
 
 
-def choices(name: str, label: str, options: Iterable[str], defaults: Iterable[str], text: str):
+def choices(
+    name: str, label: str, options: Iterable[str], defaults: Iterable[str], text: str
+) -> QgsProcessingParameterDefinition:
     """A choice of several words; by their positions, since the dialog of QGIS 3.22 cannot choose several words.
 
     Headless, words do as well.
@@ -164,7 +174,7 @@ def sink(
     geometry: QgsProcessing.SourceType = TABLE,
     optional: bool = False,
     by_default: bool = True,
-):
+) -> QgsProcessingParameterDefinition:
     """An output layer or table that says whether it may be published: kind is FOR_RELEASE, INTERNAL or TEST_DATA."""
     publish = {
         FOR_RELEASE: tr("For release."),

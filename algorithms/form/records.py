@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from typing import Protocol
 
 import numpy as np
 from qgis.core import QgsField, QgsProcessingParameterDefinition
 
+from ...core import counted
 from ...core.anonymity import SMALLEST_K
 from ...core.areas import Areas
 from ...core.errors import InputError
-from ...core.language import tr
+from ...core.language import plural, tr
 from ...core.profile import Profile, profile_records
+from ...core.records.identifiers import refuse_identifiers
 from ...core.records.matching import (
     STOP,
     SUPPRESS,
@@ -20,14 +23,14 @@ from ...core.records.matching import (
     match_areas,
     match_records,
 )
-from ...core.records.table import MEMBER_FIELDS, RecordTable, check_table
+from ...core.records.table import MEMBER_FIELDS, PERSONS, RecordTable, check_table
 from ..compat import field as make_field
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.records import read_area_counts, read_records
 from ..layers.shapes.areas import AreaLayer
 from .effective import GIVEN, Counts
 from .form import Form
-from .generalising import generalised, generalising_parameters
+from .generalising import generalised, generalising_parameters, sources_of
 from .guarantees import protection_parameters
 from .parameters import choice, field, source, text
 
@@ -121,7 +124,9 @@ def keep_fields() -> QgsProcessingParameterDefinition:
         tr(
             "Columns that researchers need and that identify nobody, such as a diagnosis. They are released "
             "unchanged and are not protected by k: leave out names, numbers, dates and anything finer than "
-            "the region."
+            "the region. Each field is looked at by itself, value by value: the run stops where its values stand "
+            "for the area, or for one person, in one released row of a hundred or more. What several fields tell "
+            "together is not looked at."
         ),
         several=True,
         optional=True,
@@ -217,19 +222,30 @@ def records_of(form: Form, areas: Areas, k: int | None) -> Records:
     if unmatched == SUPPRESS:
         _warn_of_selected_areas(form)
     table = table_of(form)
+    if k is not None:
+        coarser = {name for one in sources_of(form, tuple(table.quasi_identifiers)) for name in one}
+        persons = table.members.get(PERSONS)
+        form.warn(*refuse_identifiers(table.quasi_identifiers, table.counts, persons, coarser))
     field = form.text("RECORD_REGION")
-    records = match_records(table, areas, unmatched, SMALLEST_K if k is None else k, field)
+    records = match_records(table, areas, unmatched, SMALLEST_K if k is None else k, field, _of_missing_areas(form))
     form.info(
-        tr(
-            "{n_records} records in {n_value} of {n_areas} areas, {n_classes} classes of quasi-identifiers.",
-            n_records=table.n_records,
-            n_value=int((records.profile.area_sizes > 0).sum()),
+        plural(
+            "{records} in {n} of {n_areas} areas, {classes} of quasi-identifiers.",
+            "{records} in {n} of {n_areas} areas, {classes} of quasi-identifiers.",
+            int((records.profile.area_sizes > 0).sum()),
+            records=counted.records(table.n_records),
             n_areas=len(areas),
-            n_classes=len(records.profile.classes),
+            classes=counted.classes(len(records.profile.classes)),
         )
     )
     form.warn(*records.warnings)
     return records
+
+
+def _of_missing_areas(form: Form) -> str:
+    """A sentence on why areas may be missing: the layer gives a part of them."""
+    areas = form.optional_source("REGIONS") if form.has("REGIONS") else None
+    return "" if areas is None else " ".join(areas.taken)
 
 
 def _warn_of_selected_areas(form: Form) -> None:
@@ -238,11 +254,16 @@ def _warn_of_selected_areas(form: Form) -> None:
     if areas is None or not areas.is_restricted or areas.layer is None:
         return
     form.warn(
-        tr(
-            "Only {n_taken} of {n_areas} areas of REGIONS are taken (“Selected features "
-            "only”, or a filter), and UNMATCHED is “suppress”: everybody who lives in the other areas counts as "
-            "suppressed, in every share of suppression. To release the chosen areas alone, select their records too.",
-            n_taken=areas.featureCount(),
+        plural(
+            "Only {n} of {n_areas} areas of REGIONS is taken (“Selected features only”, or a "
+            "filter), and UNMATCHED is “suppress”: everybody who lives in the other areas counts "
+            "as suppressed, in every share of suppression. To release the chosen areas alone, "
+            "select their records too.",
+            "Only {n} of {n_areas} areas of REGIONS are taken (“Selected features only”, or a "
+            "filter), and UNMATCHED is “suppress”: everybody who lives in the other areas counts "
+            "as suppressed, in every share of suppression. To release the chosen areas alone, "
+            "select their records too.",
+            areas.featureCount(),
             n_areas=areas.layer.featureCount(),
         )
     )
@@ -263,7 +284,15 @@ def shown_fields(source: CheckedSource, names: Iterable[str], coarsened: Collect
     return [make_field(name, "text") if name in coarsened else there.field(name) for name in names]
 
 
-def populated(layer: AreaLayer, records: Records) -> Areas:
+class Profiled(Protocol):
+    """Records, wherever they are, that are counted by area and class."""
+
+    @property
+    def profile(self) -> Profile:
+        """The counts."""
+
+
+def populated(layer: AreaLayer, records: Profiled) -> Areas:
     """The areas with the population to balance: the user's field, else the number of records."""
     return layer.areas if layer.has_population else layer.areas.with_population(records.profile.area_sizes)
 

@@ -6,11 +6,12 @@ import traceback
 from collections.abc import Mapping
 from pathlib import Path
 
-from qgis.core import QgsProcessingAlgorithm, QgsProcessingContext, QgsProcessingFeedback
+from qgis.core import QgsMapLayer, QgsProcessingAlgorithm, QgsProcessingContext, QgsProcessingFeedback
 
 from ...core.language import tr
 from ...core.plain_text import plain_text
-from .command import hide_passwords
+from ...core.secrecy import holds_secret, without_secrets
+from ..layers.secrecy import texts_in
 from .understanding import is_blank, with_labels
 
 PACKAGE = Path(__file__).resolve().parents[2]
@@ -45,17 +46,31 @@ def no_layer(name: str, value: object) -> str:
     )
 
 
-def problem_of(algorithm: QgsProcessingAlgorithm, error: Exception) -> str:
+def problem_of(algorithm: QgsProcessingAlgorithm, error: Exception, addresses: tuple[str, ...] = ()) -> str:
     """What is told the user of an error: one sentence, in the words of the form.
 
-    QGIS puts the whole address of a database into what it says.
+    addresses : of the run, whose secrets it must not tell; QGIS puts whole addresses into what it says
     """
     if isinstance(error, MemoryError):
         return tr(
             "There is not enough memory for this table: close other programs, or count the records by area and "
             "class in your database first and give the counts as RECORD_COUNT."
         )
-    return with_labels(algorithm, hide_passwords(str(error)))
+    return with_labels(algorithm, without_secrets(str(error), *addresses))
+
+
+def kept_by_qgis(parameters: Mapping[str, object]) -> list[str]:
+    """Sentences on passwords that were typed with a run: QGIS itself keeps them, and shows them."""
+    return [
+        tr(
+            "The address in {name} holds a password or token, which QGIS keeps in the history of Processing and shows "
+            "in its log: write it without, and keep the password in QGIS's authentication, ~/.pgpass or the "
+            "environment.",
+            name=name,
+        )
+        for name, value in parameters.items()
+        if not isinstance(value, QgsMapLayer) and any(map(holds_secret, texts_in(value)))
+    ]
 
 
 def fault_of_the_program(error: Exception, in_place: bool, feedback: QgsProcessingFeedback) -> str:

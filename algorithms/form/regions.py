@@ -20,7 +20,7 @@ from ...core.voronoi import voronoi_cells
 from ..layers.reading.crosswalks import has_levels, read_crosswalk, read_levels
 from ..layers.shapes.areas import AreaLayer
 from ..layers.shapes.surfaces import PopulatedLayer
-from ..layers.tables import FOR_RELEASE, INTERNAL, Table, number_fields
+from ..layers.tables import FOR_RELEASE, INTERNAL, Table, TableColumn, number_fields
 from .form import Form
 from .parameters import POINTS, POLYGONS, field, sink, source
 
@@ -173,7 +173,7 @@ def regions_table(
 ) -> Table:
     """RELEASED_REGIONS; without `released` where no records were given; with `name` where the regions have names."""
     kinds = {"vbas_region": "long", "areas": "integer", "area_km2": "real"}
-    columns = [crosswalk.numbers, *_sizes(layer, crosswalk, shapes)]
+    columns: list[TableColumn] = [crosswalk.numbers, *_sizes(layer, crosswalk, shapes)]
     if released is not None:
         kinds["released"] = "long"
         columns.append(released)
@@ -249,7 +249,7 @@ def add_aggregation(
         form.outputs.add("RELEASED_REGIONS", regions_table(layer, crosswalk, shapes, None, names))
     _add_sites(form, layer, aggregation)
     compactness = float(distances_to_sites(layer.areas, crosswalk, aggregation.sites).sum())
-    found = {"N_SITES": crosswalk.n_regions, "COMPACTNESS": compactness}
+    found: dict[str, object] = {"N_SITES": crosswalk.n_regions, "COMPACTNESS": compactness}
     if form.declares("N_LEFT_OUT"):
         found["N_LEFT_OUT"] = int((crosswalk.region_of < 0).sum())
     return found

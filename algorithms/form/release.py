@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 from qgis.core import QgsProcessingParameterDefinition
 
-from ...core.language import tr
+from ...core.language import plural, tr
 from ...core.levels import Levels
 from ...core.plan import Plan
-from ...core.privacy.kept_fields import KeptField, examine_kept_fields
+from ...core.privacy.kept_field import KeptField
+from ...core.privacy.kept_fields import examine_kept_fields
 from ...core.privacy.margins import hold_against_margins, parse_margins
 from ...core.privacy.requirement import Found, Requirement, measure
 from ...core.privacy.weights import warning_of_weights
@@ -23,7 +24,7 @@ from ...core.report.protection import protection_section
 from ...core.ties import CHOICES, DRAWN, FIXED, ties_of
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.crosswalks import LEVEL, NUMBER
-from ..layers.tables import FOR_RELEASE, SecondCount, Table, number_fields
+from ..layers.tables import FOR_RELEASE, SecondCount, Table, TableColumn, number_fields
 from .form import Form
 from .parameters import choice, sink
 from .records import shown_fields
@@ -71,7 +72,11 @@ def held_against_margins(form: Form, plan: Plan) -> Plan:
     margins = parse_margins(form.text("PUBLISHED_MARGINS"), plan.profile.quasi_identifiers)
     held, cost = hold_against_margins(plan, margins, ties=ties_of(form.text("TIES")))
     form.info(
-        tr("{cost} further records are suppressed, so that no count below k follows from published totals.", cost=cost)
+        plural(
+            "{n} further record is suppressed, so that no count below k follows from published totals.",
+            "{n} further records are suppressed, so that no count below k follows from published totals.",
+            cost,
+        )
     )
     return held
 
@@ -84,7 +89,7 @@ def released(
     population : people of each area, None where it is not known
     """
     kept = examine_kept_fields(plan, records)
-    release = apply(plan, records, kept)
+    release = apply(plan, records, kept, requirement)
     return release, protected_by(form, plan, plan, records, requirement, kept, population)
 
 
@@ -118,9 +123,10 @@ def told_of(
     for name, diversity in found.diversity.items():
         alike = int((diversity.distinct[plan.shown] == 1).sum())
         form.info(
-            tr(
-                "{alike} of {n_shown} released classes have one value of “{name}” in common.",
-                alike=alike,
+            plural(
+                "{n} of {n_shown} released classes has one value of “{name}” in common.",
+                "{n} of {n_shown} released classes have one value of “{name}” in common.",
+                alike,
                 n_shown=int(plan.shown.sum()),
                 name=name,
             )
@@ -169,7 +175,7 @@ def rows_table(
     """
     fields = number_fields(**dict.fromkeys(places, "long"))
     fields += shown_fields(source, shown, coarsened)
-    columns = [*places.values(), *shown.values()]
+    columns: list[TableColumn] = [*places.values(), *shown.values()]
     if counts is not None:
         fields += number_fields(records="long")
         columns.append(np.asarray(counts))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qgis.core import QgsProcessingAlgorithm
 
+from ...core.configuration import Configuration
 from ...core.outcome import Outcome
 from ...core.records.matching import Records
 from ..layers.given import Given
@@ -35,13 +36,14 @@ TAKEN_OVER = (
 )
 
 
-def given_for(form: Form, algorithm: QgsProcessingAlgorithm, records: Records, row: Outcome) -> Given:
-    """What the main algorithm is given to make the regions of a row, a configuration of one level, again.
+def given_for(
+    form: Form, algorithm: QgsProcessingAlgorithm, records: Records, row: Outcome, chosen: Configuration
+) -> Given:
+    """What the main algorithm is given to make the regions of a row again, which its configuration of one level made.
 
     A row that was searched is made by the number of sites that the search found: the same regions without searching.
     """
-    chosen = row.configuration
-    parameters = {name: form.parameters[name] for name in TAKEN_OVER if form.given(name)}
+    parameters: dict[str, object] = {name: form.parameters[name] for name in TAKEN_OVER if form.given(name)}
     parameters.update(K=row.k, COMBINATION="custom", AGGREGATION=chosen.aggregation, SITE_NUMBER=chosen.site_number)
     if chosen.site_location:
         parameters["SITE_LOCATION"] = chosen.site_location

@@ -16,12 +16,13 @@ from qgis.core import Qgis, QgsVectorLayer
 
 from ...core.language import tr
 from ...core.report.running import InputUsed, Running
+from ...core.secrecy import without_secrets
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.layer_file import layer_file
 from ..named import version
-from .command import command_of, without_password
+from .command import command_of
 from .form import Form
-from .understanding import LAYERS
+from .understanding import LAYERS, with_labels
 
 CHUNK = 1 << 24
 BESIDE = (".dbf", ".shx", ".cpg", ".csvt")  # files that hold a part of the same table
@@ -30,7 +31,7 @@ BESIDE = (".dbf", ".shx", ".cpg", ".csvt")  # files that hold a part of the same
 def running_of(form: Form) -> Running:
     """One run, for its internal report: all that counted."""
     command, caveats = command_of(form, form.given_inputs())
-    parameters = [(label, value) for label, value in form.rows() if value != ""]
+    parameters = [(label, _discreet(value)) for label, value in form.rows() if value != ""]
     return Running(parameters, now(), versions(), list(_inputs(form)), command, caveats)
 
 
@@ -51,9 +52,9 @@ def versions() -> list[tuple[str, str]]:
         (
             "shapely",
             tr(
-                "{version} (GEOS {geos_version_string})",
+                "{version} (GEOS {geos})",
                 version=shapely.__version__,
-                geos_version_string=shapely.geos_version_string,
+                geos=shapely.geos_version_string,
             ),
         ),
         ("GDAL", gdal.__version__),
@@ -76,29 +77,34 @@ def _inputs(form: Form) -> Iterator[InputUsed]:
 
 
 def _input(form: Form, label: str, name: str, source: CheckedSource, checksums: dict[Path, str]) -> InputUsed:
+    taken = tuple(with_labels(form.algorithm, one) for one in source.taken)
     count = int(source.featureCount())
-    rows = count if count >= 0 else None
+    rows = count if count >= 0 else None  # a database may not know how many rows it has
     layer = source.layer
     file = None if layer is None else layer_file(layer)
     if layer is None or file is None:
-        return InputUsed(
-            label, source.sourceName(), _kept_in(layer, name), rows if rows >= 0 else None, tr("none: no file")
-        )
+        called = without_secrets(source.sourceName())
+        return InputUsed(label, called, _kept_in(layer), rows, tr("none: no file"), taken)
     if file.path not in checksums:
         checksums[file.path] = "; ".join(f"{path.name}: {_sha256(form, path)}" for path in _files(file.path))
     if form.has_changed(file.path):  # the checksum and the number of rows are of what nobody has read
         rows = None
         checksums[file.path] = tr("none: another program changed the file after it was read")
-    return InputUsed(label, layer.name(), str(file.path.resolve()), rows, checksums[file.path])
+    return InputUsed(label, layer.name(), str(file.path.resolve()), rows, checksums[file.path], taken)
 
 
-def _kept_in(layer: QgsVectorLayer | None, name: str) -> str:
+def _discreet(value: object) -> object:
+    return without_secrets(value, value) if isinstance(value, str) else value
+
+
+def _kept_in(layer: QgsVectorLayer | None) -> str:
     """What holds a layer that has no file on this machine."""
     if layer is None:
         return tr("not known to QGIS as a layer")
     if layer.providerType() == "memory":
         return tr("this computer's memory")
-    return f"{layer.providerType()}: {without_password(layer.publicSource(), name, [])}"
+    # What QGIS calls its public source may show the end of a password with blanks.
+    return f"{layer.providerType()}: {without_secrets(layer.source(), layer.source())}"
 
 
 def _files(path: Path) -> list[Path]:

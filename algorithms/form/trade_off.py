@@ -13,7 +13,7 @@ from ...core.approach import choosing_sites
 from ...core.areas import Areas
 from ...core.configuration import Configuration
 from ...core.errors import InputError
-from ...core.language import tr
+from ...core.language import plural, tr
 from ...core.outcome import Outcome
 from ...core.progress import Progress
 from ...core.records.matching import Records
@@ -114,14 +114,15 @@ def searched(
     outcomes = trade_off_outcomes(search, progress)
     found = len({outcome.generalised for outcome in outcomes})
     form.info(
-        tr(
-            "Searched {found} of {whole} combinations of levels of {hierarchies}; in "
-            "{sum} of {n_outcomes} cases no number of regions keeps "
-            "within the budget.",
-            found=found,
+        plural(
+            "Searched {n} of {whole} combinations of levels of {hierarchies}; in {n_over} of "
+            "{n_outcomes} cases no number of regions keeps within the budget.",
+            "Searched {n} of {whole} combinations of levels of {hierarchies}; in {n_over} of "
+            "{n_outcomes} cases no number of regions keeps within the budget.",
+            found,
             whole=whole,
             hierarchies=", ".join(hierarchies) or tr("no attribute"),
-            sum=sum(outcome.measures is None for outcome in outcomes),
+            n_over=sum(outcome.measures is None for outcome in outcomes),
             n_outcomes=len(outcomes),
         )
     )

@@ -26,7 +26,7 @@ from qgis.core import (
 from qgis.PyQt.QtCore import QVariant
 
 from ...core.errors import InputError, first_values
-from ...core.language import tr
+from ...core.language import plural, tr
 from ...core.plain_text import visible
 from ..layers.given import Given
 from .parameters import OPTIONAL, label_of
@@ -90,17 +90,27 @@ def check_names(algorithm: QgsProcessingAlgorithm, parameters: Mapping[str, obje
     near = [
         known[match] for name in unknown for match in get_close_matches(name.lstrip("-").upper(), known, 1, cutoff=0.5)
     ]
-    hint = (
-        tr("did you mean {near}?", near=_quoted(dict.fromkeys(near)))
-        if near
-        else tr("it has {names}.", names=", ".join(names))
+    if near:
+        raise QgsProcessingException(
+            plural(
+                "{unknown} is not a parameter of {title}: did you mean {near}?",
+                "{unknown} are not parameters of {title}: did you mean {near}?",
+                len(unknown),
+                unknown=_quoted(unknown),
+                title=title,
+                near=_quoted(dict.fromkeys(near)),
+            )
+        )
+    raise QgsProcessingException(
+        plural(
+            "{unknown} is not a parameter of {title}, which has {names}.",
+            "{unknown} are not parameters of {title}, which has {names}.",
+            len(unknown),
+            unknown=_quoted(unknown),
+            title=title,
+            names=", ".join(names),
+        )
     )
-    wrong = (
-        tr("{unknown} is not a parameter of {title}", unknown=_quoted(unknown), title=title)
-        if len(unknown) == 1
-        else tr("{unknown} are not parameters of {title}", unknown=_quoted(unknown), title=title)
-    )
-    raise QgsProcessingException(tr("{wrong}: {hint}", wrong=wrong, hint=hint))
 
 
 def _one(definition: QgsProcessingParameterDefinition, given: object, context: QgsProcessingContext) -> object:
@@ -137,9 +147,8 @@ def _single(definition: QgsProcessingParameterDefinition, values: list[object] |
     if len(filled) > 1:
         raise QgsProcessingException(
             tr(
-                "{definition} is given {n_filled} times ({filled}), but takes one value: give it once.",
+                "{definition} has several values ({filled}), but takes one: give it once.",
                 definition=definition.name(),
-                n_filled=len(filled),
                 filled=_quoted(filled),
             )
         )
@@ -148,7 +157,7 @@ def _single(definition: QgsProcessingParameterDefinition, values: list[object] |
 
 def _filled_cells(given: object, columns: int) -> list[object]:
     """A table as the list of its cells, without the rows left empty."""
-    cells = list(given) if isinstance(given, (list, tuple)) else str(given).split(",")
+    cells: list[object] = [*(given if isinstance(given, (list, tuple)) else str(given).split(","))]
     if len(cells) % columns:
         return cells
     rows = [cells[start : start + columns] for start in range(0, len(cells), columns)]
@@ -164,7 +173,7 @@ def _parts(definition: QgsProcessingParameterDefinition, given: object) -> list[
         options = definition.options()
         return list(dict.fromkeys(options.index(_choice(definition, text, in_words=True)) for text in texts))
     if len(parts) == 1:
-        parts = str(parts[0]).split(";")
+        parts = [*str(parts[0]).split(";")]
     return [part for part in parts if not is_blank(part)]
 
 
@@ -197,35 +206,38 @@ def _number(definition: QgsProcessingParameterNumber, value: object) -> object:
         number = math.nan
     low, high = max(definition.minimum(), -largest), min(definition.maximum(), largest)
     if math.isnan(number) or (whole and math.isfinite(number) and not number.is_integer()):
-        kind = tr("whole number") if whole else tr("number")
+        asked = _whole_number_asked(low, high, largest) if whole else _number_asked(low, high, largest)
         raise QgsProcessingException(
-            tr(
-                "{definition} is “{value}”: give a {kind}{bounds}.",
-                definition=definition.name(),
-                value=value,
-                kind=kind,
-                bounds=_bounds(low, high, largest),
-            )
+            tr("{parameter} is “{value}”: {asked}.", parameter=definition.name(), value=value, asked=asked)
         )
     if not low <= number <= high:
+        asked = _number_asked(low, high, largest) if (low, high) != (-largest, largest) else _number_up_to(high)
         raise QgsProcessingException(
-            tr(
-                "{definition} is {number:.15g}: give a number{bounds}.",
-                definition=definition.name(),
-                number=number,
-                bounds=_bounds(low, high, largest) or tr(" up to {high:g}", high=high),
-            )
+            tr("{parameter} is {number}: {asked}.", parameter=definition.name(), number=number, asked=asked)
         )
     return int(number) if whole else number
 
 
-def _bounds(low: float, high: float, largest: float) -> str:
-    """The bounds that the form sets, as words."""
+def _number_asked(low: float, high: float, largest: float) -> str:
+    """What the form asks for, with the bounds that it sets."""
     if low > -largest and high < largest:
-        return tr(" from {low:g} to {high:g}", low=low, high=high)
+        return tr("give a number from {low} to {high}", low=low, high=high)
     if low > -largest:
-        return tr(" of at least {low:g}", low=low)
-    return tr(" of at most {high:g}", high=high) if high < largest else ""
+        return tr("give a number of at least {low}", low=low)
+    return _number_up_to(high) if high < largest else tr("give a number")
+
+
+def _number_up_to(high: float) -> str:
+    return tr("give a number up to {high}", high=high)
+
+
+def _whole_number_asked(low: float, high: float, largest: float) -> str:
+    """The same for a whole number."""
+    if low > -largest and high < largest:
+        return tr("give a whole number from {low} to {high}", low=low, high=high)
+    if low > -largest:
+        return tr("give a whole number of at least {low}", low=low)
+    return tr("give a whole number up to {high}", high=high) if high < largest else tr("give a whole number")
 
 
 def _yes_or_no(definition: QgsProcessingParameterDefinition, value: object) -> object:

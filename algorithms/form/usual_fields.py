@@ -7,7 +7,7 @@ user is asked. Nothing of this touches models or headless runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from qgis.core import QgsProcessingParameterDefinition
@@ -54,7 +54,7 @@ class FieldChooser:
         return linked_widget(parameter, dialog, row, col, _propose)
 
 
-def _propose(wrapper: Any, wrappers: dict[str, Any]) -> None:
+def _propose(wrapper: Any, wrappers: Mapping[str, Any]) -> None:
     """Have a usual field chosen now, and whenever the layer changes; where the widget is not a list of fields, nothing.
 
     wrappers : of all parameters of the form, by name

@@ -19,8 +19,12 @@ class Given:
         """The same run with some parameters changed."""
         return Given(self.algorithm, {**self.parameters, **changed}, self.context)
 
-    def definition(self, name: str) -> QgsProcessingParameterDefinition | None:
-        """The parameter, None where the algorithm has no such one."""
+    def has(self, name: str) -> bool:
+        """Whether the algorithm has this parameter: what several forms read, some declare only in part."""
+        return self.algorithm.parameterDefinition(name) is not None
+
+    def definition(self, name: str) -> QgsProcessingParameterDefinition:
+        """The parameter of this name, which the algorithm has."""
         return self.algorithm.parameterDefinition(name)
 
     def text(self, name: str) -> str:

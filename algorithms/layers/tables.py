@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Union
 
 import numpy as np
 from qgis.core import QgsCoordinateReferenceSystem, QgsField, QgsFields, QgsWkbTypes
@@ -27,6 +28,10 @@ def kind_of_output(title: str) -> str | None:
     return next((kind for kind in (FOR_RELEASE, INTERNAL, TEST_DATA) if title.endswith(f"({kind})")), None)
 
 
+# What a table is made of, a column: an array, a list, or values by their codes.
+TableColumn = Union[np.ndarray, Sequence[object], Column]
+
+
 @dataclass(frozen=True, eq=False)
 class Table:
     """Rows to be written.
@@ -37,7 +42,7 @@ class Table:
     """
 
     fields: Sequence[QgsField]
-    columns: Sequence[np.ndarray | Sequence[object] | Column]
+    columns: Sequence[TableColumn]
     geometry: str = "none"
     shapes: np.ndarray | None = None
     crs: QgsCoordinateReferenceSystem | None = None
@@ -46,7 +51,9 @@ class Table:
     def __len__(self) -> int:
         if self.copies is not None:
             return int(self.copies.sum())
-        return len(self.columns[0]) if self.columns else len(self.shapes)
+        if self.columns:
+            return len(self.columns[0])
+        return 0 if self.shapes is None else len(self.shapes)
 
     @property
     def qgs_fields(self) -> QgsFields:
@@ -166,9 +173,9 @@ def number_fields(**kinds: str) -> list[QgsField]:
     return [field(name, kind) for name, kind in kinds.items()]
 
 
-def _values(column: np.ndarray | Sequence[object] | Column, part: slice | np.ndarray) -> list[object]:
+def _values(column: TableColumn, part: slice | np.ndarray) -> list[object]:
     if isinstance(column, Column):
         return column.categories[column.codes[part]].tolist()
     if isinstance(column, np.ndarray):
         return column[part].tolist()
-    return list(column[part])
+    return list(column[part]) if isinstance(part, slice) else [column[position] for position in part.tolist()]

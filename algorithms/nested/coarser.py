@@ -147,7 +147,7 @@ def release_with_coarser(
     check_no_area_shown(places, records.table, areas, area)
     plan = nest_coarser(areas, places, k, loss, requirement, form.progress(45, 65), ties_of(form.text("TIES")))
     kept = examine_coarser(plan, places, records)
-    release = release_coarser(plan, places, records, kept)
+    release = release_coarser(plan, places, records, kept, requirement)
     check_coarser(release, places, whole=not requirement.asks_for_values)
     shown = as_shown(plan, places)
     protection = protected_by(form, plan, shown, records, requirement, kept, population)

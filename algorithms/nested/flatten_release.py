@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.errors import InputError
-from ...core.language import as_data, tr
+from ...core.language import as_data, plural, tr
 from ...core.levels import Levels
 from ...core.nesting.flattening import flatten
 from ...core.records.columns import Column, combine_codes
@@ -70,7 +70,7 @@ class FlattenRelease(VbasAlgorithm):
         if target >= len(levels):
             raise InputError(
                 tr(
-                    "LEVEL is {target}, but CROSSWALK has {n_levels} levels: choose one of these.",
+                    "LEVEL is {target}, but the levels of CROSSWALK are 1 to {n_levels}: choose one of these.",
                     target=target + 1,
                     n_levels=len(levels),
                 )
@@ -78,7 +78,7 @@ class FlattenRelease(VbasAlgorithm):
         if _repeats(levels, target):
             form.warn(
                 tr(
-                    "Up to level {target} levels repeat the regions of the one before: if the release shows "
+                    "Up to level {target}, levels repeat the regions of the one before: if the release shows "
                     "coarser values there (vbas_values of its regions), rows of finer levels keep theirs, and "
                     "a field holds both. Bring them to one level by the hierarchy that came with the release "
                     "before you count by them.",
@@ -103,9 +103,10 @@ class FlattenRelease(VbasAlgorithm):
         form.outputs.add("FLATTENED", *rows_table(source, numbers, rows, counts, form.whole("K"), len(quasi)))
         left_out = int((~there).sum())
         form.info(
-            tr(
-                "{n_there} of {n_rows} rows are shown at level {target} or finer; {left_out} only in larger regions.",
-                n_there=int(there.sum()),
+            plural(
+                "{n} of {n_rows} rows is shown at level {target} or finer; {left_out} only in larger regions.",
+                "{n} of {n_rows} rows are shown at level {target} or finer; {left_out} only in larger regions.",
+                int(there.sum()),
                 n_rows=len(there),
                 target=target + 1,
                 left_out=left_out,

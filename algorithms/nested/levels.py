@@ -11,7 +11,7 @@ from scipy import sparse
 from ...core.aggregation import APPROACHES, AggregationOptions
 from ...core.areas import Areas
 from ...core.errors import InputError
-from ...core.language import tr
+from ...core.language import tr, written
 from ...core.levels import Levels, levels_from_fields, make_levels, with_least_population
 from ...core.nesting.losses import LOSSES
 from ...core.nesting.making import SMALLEST_RATIO, LevelOptions, build_levels
@@ -152,9 +152,8 @@ def layer_for_levels(form: Form, layer: AreaLayer, aggregation: str) -> AreaLaye
 def sentence(levels: Levels) -> str:
     """How many levels of how many regions there are, for the log."""
     return tr(
-        "{n_levels} levels of {n_regions} regions.",
-        n_levels=len(levels),
-        n_regions=", ".join(str(one.n_regions) for one in levels.crosswalks),
+        "Regions by level, from the finest: {numbers}.",
+        numbers=", ".join(written(str(one.n_regions)) for one in levels.crosswalks),
     )
 
 

@@ -15,7 +15,7 @@ class Made:
     """A nested release.
 
     records : what it was made of; plan : by region and class, whose levels are those of the release; protection : what
-    the report says of who and what k does not count
+    the report says of who and what k does not count; notes : sentences on earlier releases
     Where the last levels show coarser values: as_text, the quasi-identifiers that do; values, what each level shows, in
     data, and in_words, to people;
     as_they_were, the same records by the values of level 1; coarser, what the report says of it.
@@ -30,3 +30,4 @@ class Made:
     in_words: tuple[str, ...] = ()
     as_they_were: Plan | None = None
     coarser: Section | None = None
+    notes: tuple[str, ...] = ()

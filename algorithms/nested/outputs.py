@@ -13,7 +13,7 @@ from ...core.nesting.measures import LevelAudit
 from ...core.progress import Progress, part
 from ..layers.reading.crosswalks import LEVEL, NUMBER
 from ..layers.shapes.areas import AreaLayer
-from ..layers.tables import Table, number_fields
+from ..layers.tables import Table, TableColumn, number_fields
 
 PARENT, VALUES = "vbas_parent", "vbas_values"
 
@@ -32,11 +32,11 @@ def level_shapes(layer: AreaLayer, levels: Levels, progress: Progress) -> list[n
 def crosswalk_of_levels(layer: AreaLayer, levels: Levels) -> Table:
     """CROSSWALK: a row per area, with its region at each level."""
     names = [f"{NUMBER}_{level + 1}" for level in range(len(levels))]
-    columns = []
+    columns: list[TableColumn] = [layer.identifiers]
     for crosswalk in levels.crosswalks:
         numbers = [None, *crosswalk.numbers.tolist()]
         columns.append([numbers[region + 1] for region in crosswalk.region_of.tolist()])
-    return Table([layer.id_field, *number_fields(**dict.fromkeys(names, "long"))], [layer.identifiers, *columns])
+    return Table([layer.id_field, *number_fields(**dict.fromkeys(names, "long"))], columns)
 
 
 def regions_of_levels(
@@ -89,7 +89,7 @@ def audit_of_levels(layer: AreaLayer, levels: Levels, shapes: list[np.ndarray], 
     return Table(fields, [*columns, pieces(every)], "polygons", every, layer.crs)
 
 
-def _described(layer: AreaLayer, levels: Levels, shapes: list[np.ndarray]) -> tuple[dict[str, str], list[object]]:
+def _described(layer: AreaLayer, levels: Levels, shapes: list[np.ndarray]) -> tuple[dict[str, str], list[TableColumn]]:
     """Level, number, parent, areas and km² of every region."""
     numbers = [crosswalk.numbers for crosswalk in levels.crosswalks]
     parents: list[object] = []

@@ -144,10 +144,10 @@ def plan_and_release(
     """The optimum, the rows that it shows, recounted region by region, and what the report says of their protection."""
     requirement = required_of(form, records)
     plan = nest(areas, records.profile, levels, k, loss, requirement, form.progress(45, 65), ties_of(form.text("TIES")))
-    plan = protected(form, plan, areas, records, requirement)
-    release, protection = released(form, plan, records, requirement, population)
+    held = protected(form, plan, areas, records, requirement)
+    release, protection = released(form, held.plan, records, requirement, population)
     check_where_shown(release, records, levels, whole=not requirement.asks_for_values)
-    return Made(records, plan, release, protection)
+    return Made(records, held.plan, release, protection, notes=held.notes)
 
 
 def add_levels(
@@ -192,7 +192,7 @@ def add_levels(
             ),
             smallest,
             running_of(form),
-            (*records.notes, *notes),
+            (*records.notes, *(() if made is None else made.notes), *notes),
             seconds,
             None if made is None else made.protection,
             convergence,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.errors import InputError
-from ...core.language import tr
+from ...core.language import plural, tr
 from ...core.levels import Levels
 from ...core.records.columns import Column
 from ..form.form import Form
@@ -59,10 +59,12 @@ def positions(levels: Levels, level: np.ndarray, number: np.ndarray) -> np.ndarr
     lost = position < 0
     if lost.any():
         raise InputError(
-            tr(
-                "{n_lost} rows show a region that CROSSWALK does not have (first: level "
-                "{level}, region {number}): use the crosswalk that came with the release.",
-                n_lost=int(lost.sum()),
+            plural(
+                "{n} row shows a region that CROSSWALK does not have (first: level {level}, region "
+                "{number}): use the crosswalk that came with the release.",
+                "{n} rows show a region that CROSSWALK does not have (first: level {level}, region "
+                "{number}): use the crosswalk that came with the release.",
+                int(lost.sum()),
                 level=int(level[lost][0]) + 1,
                 number=int(number[lost][0]),
             )

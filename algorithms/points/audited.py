@@ -7,14 +7,15 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from qgis.core import QgsProcessingParameterDefinition
 
-from ...core.language import tr
+from ...core import counted
+from ...core.language import plural, tr
 from ...core.masking.audit import Audit, SmallestKInner
 from ...core.masking.donut import OUTSIDE
 from ...core.masking.populations import Heterogeneity, Households, heterogeneity
 from ..form.form import Form
 from ..form.parameters import POLYGONS, field, number, report, sink, source, text
 from ..layers.shapes.surfaces import PopulatedLayer
-from ..layers.tables import INTERNAL, Table, number_fields
+from ..layers.tables import INTERNAL, Table, TableColumn, number_fields
 from .inputs import read_areas_with_people
 from .masked import or_null
 
@@ -120,17 +121,18 @@ def notes(households: Households, grid: Audit) -> list[str]:
     outside = float(grid.reasons[0, OUTSIDE])
     found = [
         tr(
-            "{n_weights:g} households at {n_households} points; in the median area with households there are {np:g}.",
-            n_weights=households.weights.sum(),
-            n_households=len(households),
-            np=float(np.median(grid.households[grid.households > 0], axis=0)) if grid.households.any() else 0,
+            "{households} at {points}; in the median area with households there are {median:g}.",
+            households=counted.households(households.weights.sum()),
+            points=counted.points(len(households)),
+            median=float(np.median(grid.households[grid.households > 0], axis=0)) if grid.households.any() else 0,
         )
     ]
     if outside:
         found.append(
-            tr(
-                "{outside:g} households lie in no area: they are counted as neighbours, but not masked.",
-                outside=outside,
+            plural(
+                "{n} household lies in no area: it is counted as a neighbour, but not masked.",
+                "{n} households lie in no area: they are counted as neighbours, but not masked.",
+                outside,
             )
         )
     return found
@@ -147,7 +149,7 @@ def grid_table(grid: Audit) -> Table:
         percent_below_candidates="real",
         percent_not_masked="real",
     )
-    columns = [
+    columns: list[TableColumn] = [
         np.repeat(grid.k_inner, n_min),
         np.repeat(grid.k_outer, n_min),
         np.tile(grid.k_min, n_inner),
@@ -161,7 +163,7 @@ def grid_table(grid: Audit) -> Table:
 def smallest_table(smallest: Sequence[SmallestKInner]) -> Table:
     """SMALLEST."""
     fields = number_fields(k_min="real", k_inner="integer", percent_below="real", percent_not_masked="real")
-    columns = [
+    columns: list[TableColumn] = [
         [one.k_min for one in smallest],
         [one.k_inner for one in smallest],
         or_null(np.array([one.percent_below for one in smallest])),
@@ -174,7 +176,7 @@ def area_table(areas: PopulatedLayer, grid: Audit, uneven: Heterogeneity | None)
     """AREA_AUDIT."""
     share = grid.percent_below_by_area[:, int(grid.k_min.argmin())]
     fields = [areas.id_field, *number_fields(households="real", not_masked="real", percent_below="real")]
-    columns: list[object] = [
+    columns: list[TableColumn] = [
         areas.identifiers,
         grid.households,
         grid.households - grid.masked[0],

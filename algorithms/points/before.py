@@ -23,7 +23,7 @@ from ...core.records.sqlite_file import reading
 from ..form.form import Form
 from ..layers.shapes.points import moved_coordinates
 from ..layers.tables import Table
-from ..privacy.register_file import Statement, check_register, now, written_entry
+from ..privacy.register_file import Statement, check_register, new_register, now, written_entry
 from ..privacy.releases import register_parameter
 from .inputs import MaskingInputs
 
@@ -43,13 +43,16 @@ def register() -> QgsProcessingParameterDefinition:
     )
 
 
-def warn_of_earlier(form: Form, case: MaskingInputs) -> None:
-    """Warn where the points may be those of an earlier release."""
+def warned_of_earlier(form: Form, case: MaskingInputs) -> list[str]:
+    """Warn where the points may be those of an earlier release, and where the register is new; the warnings."""
+    warnings = []
+    if form.given("REGISTER") and not Path(form.text("REGISTER")).exists():
+        warnings.append(new_register(Path(form.text("REGISTER"))))
     for name, coordinates, crs in _earlier(form):
         planar = moved_coordinates(coordinates, crs, case.areas.planar, form.context)
         share = share_in_common(case.points.area_of, own_areas(planar, case.areas.planar_shapes))
         if share >= NEARLY_ALL:
-            form.warn(
+            warnings.append(
                 tr(
                     "These may be the points that {name} showed already: {share:.0f} % of them can be the same. "
                     "Whoever has both results is nearer to each home than with either: publish the earlier one again "
@@ -58,6 +61,8 @@ def warn_of_earlier(form: Form, case: MaskingInputs) -> None:
                     share=100 * share,
                 )
             )
+    form.warn(*warnings)
+    return warnings
 
 
 def keep(form: Form, masked: Table, for_release: bool) -> None:

@@ -85,7 +85,7 @@ class DonutAudit(VbasAlgorithm):
                 wanted,
                 uneven,
                 shapes,
-                areas.names,
+                areas.names.tolist(),
                 north_of(areas.planar, shapes, form.context),
                 notes,
                 running_of(form),

@@ -63,7 +63,7 @@ class DonutMask(VbasAlgorithm):
         k_outer = form.whole("K_OUTER") if form.given("K_OUTER") else 10 * k_inner
         k_min = form.whole("K_MIN")
         case = inputs.case_of(form)
-        before.warn_of_earlier(form, case)
+        said = before.warned_of_earlier(form, case)
         homes = case.homes
         rng = generator(form.whole("SEED") if form.given("SEED") else None, case.points.coordinates)
         moved = donut_mask(
@@ -90,6 +90,6 @@ class DonutMask(VbasAlgorithm):
         form.outputs.add("MASKED", released, title=masked.title(found))
         form.outputs.add("AUDIT", masked.masking_audit_table(case, masking, found))
         form.outputs.add_text(
-            "REPORT", lambda: masked.page(case, masking, found, k_inner, not_masked, running_of(form))
+            "REPORT", lambda: masked.page(case, masking, found, k_inner, not_masked, running_of(form), said)
         )
         return masked.masking_numbers(case, masking, found, k_inner)

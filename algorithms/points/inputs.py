@@ -111,10 +111,8 @@ def distance() -> QgsProcessingParameterDefinition:
     )
 
 
-def households_of(form: Form, read: PopulatedLayer) -> Households | None:
-    """HOUSEHOLDS in planar metres; None where it is not given."""
-    if not form.given("HOUSEHOLDS"):
-        return None
+def households_of(form: Form, read: PopulatedLayer) -> Households:
+    """HOUSEHOLDS in planar metres."""
     count = form.text("HOUSEHOLD_COUNT")
     names = [(count, "HOUSEHOLD_COUNT")] if count else []
     layer = read_points(form.source("HOUSEHOLDS"), names, "HOUSEHOLDS", form.feedback)
@@ -144,7 +142,7 @@ def read_areas_with_people(
 
 def populations_of(read: PopulatedLayer, categories: tuple[str, ...], counted: Households | None) -> Populations:
     """The areas' populations: their fields, or the households in them where no field was named."""
-    if read.people.shape[1]:
+    if counted is None or read.people.shape[1]:
         return make_populations(read.people, read.names, categories)
     area_of = own_areas(counted.points, read.planar_shapes)
     inside = area_of != NO_AREA
@@ -180,7 +178,7 @@ def case_of(form: Form) -> MaskingInputs:
         )
     fields = [(name, "CATEGORY_POPULATIONS") for name in by_category.values()] or [(population, "POPULATION")]
     read = mask_areas_of(form, fields if fields[0][0] else [])
-    households = households_of(form, read)
+    households = households_of(form, read) if form.given("HOUSEHOLDS") else None
     coordinates = moved_coordinates(layer.coordinates, layer.crs, read.planar, form.context)
     degrees = moved_coordinates(layer.coordinates, layer.crs, QgsCoordinateReferenceSystem("EPSG:4326"), form.context)
     columns = {name: layer.columns[name] for name in kept}
@@ -215,7 +213,7 @@ def _category_fields(form: Form, layer: Points, category: str) -> dict[str, str]
         return dict(zip(pairs[::2], pairs[1::2]))
     there = form.source("AREAS").fields().names()
     texts = [identifier_text(value) for value in layer.columns[category].categories.tolist()]
-    found = {text: text for text in texts if text in there}
+    found = {text: text for text in texts if text is not None and text in there}
     if not found:
         raise InputError(
             tr(

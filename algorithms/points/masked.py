@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +22,7 @@ from ...core.report.running import Running
 from ..form.form import Form
 from ..form.parameters import POINTS, described, field, report, sink, whole
 from ..layers.shapes.points import moved_coordinates
-from ..layers.tables import FOR_RELEASE, INTERNAL, Table, number_fields
+from ..layers.tables import FOR_RELEASE, INTERNAL, Table, TableColumn, number_fields
 from .inputs import MaskingInputs, distance
 
 NUMBERS = {
@@ -212,8 +212,8 @@ def masking_audit_table(case: MaskingInputs, masking: Masking, found: MaskingMea
     layer, areas, homes = case.points.layer, case.areas, case.homes
     measured = ("people", "inner_m", "outer_m", "displacement", "k_est")
     kinds = {"point": "long", "outcome": "text", "area": "text", **dict.fromkeys(measured, "real")}
-    names = np.append(areas.names, None)
-    columns: list[object] = [
+    names = np.array([*areas.names, None], dtype=object)
+    columns: list[TableColumn] = [
         layer.ids,
         Column(masking.reason, np.array(REASONS, dtype=object)),
         Column(np.where(case.points.area_of == NO_AREA, len(areas.names), case.points.area_of), names),
@@ -268,8 +268,9 @@ def page(
     k_inner: int,
     not_masked: str,
     running: Running,
+    said: Sequence[str] = (),
 ) -> str:
-    """REPORT."""
+    """REPORT; said : sentences on earlier releases."""
     candidates = None if found.hiding is None else found.hiding.left[case.homes.home_of]
     notes = [note for note in (case.homes.sentence(), found.hiding.sentence() if found.hiding else "") if note]
     return masking_report(
@@ -277,7 +278,7 @@ def page(
         Anonymity(found.k_act, candidates, found.shortfall, k_inner),
         found.pattern,
         not_masked,
-        [*notes, *kept_warnings(case.kept)],
+        [*said, *notes, *kept_warnings(case.kept)],
         running,
     )
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from qgis.core import QgsProcessingException
 
-from ...core.language import as_data, tr
+from ...core import counted
+from ...core.language import as_data, plural, tr
 from ...core.privacy.checking import ReleaseCheck, check_release
 from ...core.report.checking import check_report
 from ..form import parameters as shared
@@ -59,8 +60,9 @@ class CheckRelease(VbasAlgorithm):
                 tr("Classes that fall short"),
                 INTERNAL,
                 tr(
-                    "A row per class that does not hold what is asked: its values, records, people, and how "
-                    "many values of each sensitive field it has."
+                    "A row per class that does not hold what is asked: its values, records, people, and of each "
+                    "sensitive field the fewest values that could be those of all its people, and the largest share of "
+                    "them that has the same one."
                 ),
                 optional=True,
             ),
@@ -98,12 +100,15 @@ class CheckRelease(VbasAlgorithm):
 def verdict(found: ReleaseCheck, k: int) -> str:
     """One sentence."""
     if not found.classes_below:
-        return tr("Every class has at least {k} people; the smallest has {k_found}.", k=k, k_found=found.k_found)
-    return tr(
-        "{classes_below} classes with {records_below} records fall short of what is asked; the smallest "
-        "has {k_found} people. Coarser quasi-identifiers or larger regions, or leaving these records out, mend "
+        return tr("Every class has at least {k} people; the smallest has {smallest}.", k=k, smallest=found.k_found)
+    return plural(
+        "{n} class with {records} falls short of what is asked; the smallest has {people}. "
+        "Coarser quasi-identifiers or larger regions, or leaving these records out, mend "
         "that.",
-        classes_below=found.classes_below,
-        records_below=found.records_below,
-        k_found=found.k_found,
+        "{n} classes with {records} fall short of what is asked; the smallest has {people}. "
+        "Coarser quasi-identifiers or larger regions, or leaving these records out, mend "
+        "that.",
+        found.classes_below,
+        records=counted.records(found.records_below),
+        people=counted.people(found.k_found),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...core.errors import InputError
-from ...core.language import as_data, tr
+from ...core.language import as_data, plural, tr
 from ...core.releases.examining import examine_all
 from ...core.releases.listing import rows_of
 from ...core.report.releases import releases_report, verdict
@@ -16,7 +16,7 @@ from ..form.generalising import relating_parameters
 from ..form.guarantees import k_parameter
 from ..form.running import running_of
 from ..layers.tables import INTERNAL
-from .relating import comparable
+from .relating import aliases_parameter, comparable
 from .releases import pinned_table, register_parameter, release_parameters, releases_of
 
 
@@ -47,6 +47,7 @@ class CheckReleases(VbasAlgorithm):
                 tr("A register of releases, as “Anonymise records” keeps it. Or give the releases below.")
             ),
             *release_parameters(),
+            aliases_parameter(),
             *relating_parameters(),
             k_parameter(),
             *(shared.optional(shared.advanced(one)) for one in area_parameters(with_population=False)),
@@ -71,6 +72,7 @@ class CheckReleases(VbasAlgorithm):
             N_ALIKE=tr("Groups of K people and more shown to have one sensitive value"),
             N_UNDECIDED=tr("Counts that could not be decided"),
             N_CONTRADICTED=tr("Classes in which the releases contradict each other"),
+            N_NOT_COMPARED=tr("Fields or sets of areas that could not be compared"),
         )
 
     def counts(self) -> Counts:
@@ -82,26 +84,39 @@ class CheckReleases(VbasAlgorithm):
         }
 
     def work(self, form: Form) -> dict[str, object]:
-        releases, k = releases_of(form), form.whole("K")
+        given, k = releases_of(form), form.whole("K")
+        releases = given.releases
         if len(releases) < 2:
             raise InputError(
-                tr("There are {n_releases} releases: give at least two of the same people.", n_releases=len(releases))
+                plural(
+                    "There is {n} release: give at least two of the same people.",
+                    "There are {n} releases: give at least two of the same people.",
+                    len(releases),
+                )
             )
-        releases = comparable(form, releases)
+        releases, same = comparable(form, releases, given.aliases)
+        unsure = (*given.warnings, *same.warnings)
+        taken = (*given.said, *same.said, *([same.assumption] if same.assumed else []))
+        form.info(*taken)
+        form.warn(*unsure)
         found = examine_all(releases, k, form.progress(stop=80))
         rows = rows_of(found, releases)
         form.outputs.add("PINNED", pinned_table(form, rows, releases))
-        form.outputs.add_text("REPORT", lambda: releases_report(found, rows, releases, k, running_of(form)))
-        (form.warn if rows else form.info)(verdict(found, k))
+        form.outputs.add_text(
+            "REPORT", lambda: releases_report(found, rows, releases, k, running_of(form), taken, unsure)
+        )
+        (form.warn if rows or unsure else form.info)(verdict(found, k, unsure))
         undecided = 0 if found.pinned is None else found.pinned.n_undecided
         contradicted = 0 if found.pinned is None else len(found.pinned.contradicted)
         if contradicted:
             form.warn(
-                tr(
-                    "In {contradicted} classes the releases contradict each other: they are of different people.",
-                    contradicted=contradicted,
+                plural(
+                    "In {n} class the releases contradict each other: they are of different people.",
+                    "In {n} classes the releases contradict each other: they are of different people.",
+                    contradicted,
                 )
             )
         numbers = {"N_PINNED": found.n_counts, "N_PERSONS": found.n_persons}
         numbers.update(N_VALUES=found.n_values, N_ALIKE=found.n_alike)
-        return {**numbers, "N_UNDECIDED": undecided, "N_CONTRADICTED": contradicted}
+        numbers.update(N_UNDECIDED=undecided, N_CONTRADICTED=contradicted)
+        return {**numbers, "N_NOT_COMPARED": len(unsure)}

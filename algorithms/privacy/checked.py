@@ -13,7 +13,7 @@ from ..compat import field as make_field
 from ..form.form import Form
 from ..layers.reading.fields import field_index
 from ..layers.reading.records import counts_of, read_columns
-from ..layers.tables import Table, number_fields
+from ..layers.tables import Table, TableColumn, number_fields
 
 Columns = Mapping[str, Column]
 
@@ -52,7 +52,7 @@ def check_table_of(form: Form, quasi: Columns, found: ReleaseCheck) -> Table:
     rows = rows[np.lexsort((rows, found.people[rows]))]
     fields = form.source("RECORDS").fields()
     shown = [fields.field(name) for name in quasi]
-    columns: list[object] = [
+    columns: list[TableColumn] = [
         Column(found.classes[rows, position], column.categories) for position, column in enumerate(quasi.values())
     ]
     shown += number_fields(vbas_records="long", vbas_people="long")

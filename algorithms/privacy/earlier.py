@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from qgis.core import QgsProcessingParameterDefinition
 
+from ...core import counted
 from ...core.areas import Areas
 from ...core.errors import PrivacyError
-from ...core.language import tr
+from ...core.language import plural, tr
 from ...core.plan import Plan
 from ...core.privacy.requirement import Requirement
 from ...core.records.matching import Records
 from ...core.records.table import RecordTable
+from ...core.releases.counts import ALIKE
 from ...core.releases.examining import Examined, examine
-from ...core.releases.published import publish
+from ...core.releases.matching import Matched
+from ...core.releases.published import Published, publish
 from ...core.releases.repair import Repaired, on_earlier_regions, repair
 from ...core.releases.values import KeptValues, kept_values
 from ...core.ties import ties_of
@@ -25,18 +29,19 @@ from ..form.form import Form
 from ..form.parameters import choice
 from ..form.release import held_against_margins
 from .register import new_entry, read_register
-from .relating import refuse_data_dependent_groups, relating
+from .register_file import new_register
+from .relating import aliases_parameter, refuse_data_dependent_groups, related
 from .releases import register_parameter
 
 STOP, REPAIR = "stop", "repair"
 COUNTS: Counts = {
-    "REGISTER_ACTION": [{"REGISTER": GIVEN}],
+    **{name: [{"REGISTER": GIVEN}] for name in ("REGISTER_ACTION", "ALIASES")},
     **{name: [{"GENERALISE": GIVEN, "REGISTER": GIVEN}] for name in ("HIERARCHIES", "HIERARCHY_RULES")},
 }
 
 
 def register_parameters() -> Iterable[QgsProcessingParameterDefinition]:
-    """REGISTER and REGISTER_ACTION."""
+    """REGISTER, REGISTER_ACTION and ALIASES."""
     yield register_parameter(
         tr(
             "A GeoPackage that keeps what earlier releases of these people published, and nothing else; a new "
@@ -49,21 +54,31 @@ def register_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     )
     yield choice(
         "REGISTER_ACTION",
-        tr("Earlier releases: if they and this one give counts away"),
+        tr("Earlier releases: if this release and they together disclose small counts"),
         (STOP, REPAIR),
         STOP,
         tr(
-            "“{stop}”: nothing is written. “{repair}”: the smallest classes that tell are suppressed, or "
+            "“{stop}”: nothing is written. “{repair}”: the smallest classes that cause the disclosure are "
+            "suppressed, or "
             "shown in larger regions if nested, until nothing is given away; the log says what that costs. "
-            "The regions of an earlier release, if the people are the same, cost nothing.",
+            "Reusing an earlier release's regions for the same population suppresses nothing more.",
             stop=STOP,
             repair=REPAIR,
         ),
         advanced=True,
     )
+    yield aliases_parameter(advanced=True)
 
 
-def protected(form: Form, plan: Plan, areas: Areas, records: Records, requirement: Requirement) -> Plan:
+@dataclass(frozen=True, eq=False)
+class Protected:
+    """A plan held against what is published already; notes : what log and report say of earlier releases."""
+
+    plan: Plan
+    notes: tuple[str, ...] = ()
+
+
+def protected(form: Form, plan: Plan, areas: Areas, records: Records, requirement: Requirement) -> Protected:
     """The plan, from which nothing below k follows with published totals, nor with the releases of the register.
 
     Its release is added to the register once all outputs are in their place. Raises PrivacyError where counts are given
@@ -79,53 +94,152 @@ def protected_in_all(
     table: RecordTable,
     sensitive: tuple[KeptValues, ...],
     requirement: Requirement,
-) -> Plan:
+) -> Protected:
     """The same; table : the records or their cells, of which names and values are looked at; sensitive : what the
     register keeps of their sensitive fields."""
     plan = held_against_margins(form, plan)
     if not (form.has("REGISTER") and form.given("REGISTER")):
-        return plan
+        return Protected(plan)
     refuse_data_dependent_groups(form, table)
     path = Path(form.text("REGISTER"))
     earlier = read_register(path)
     title = tr("release {n}", n=len(earlier) + 1)
-    alike = requirement.asks_for_values
     coarsened = {name: one.level for name, one in table.coarsened.items()}
     told = publish(plan, areas, title, sensitive, coarsened)
+    notes = [] if earlier else _knows_nothing(form, path)
     if earlier:
-        relate = relating(form, [*earlier, told], table)
-        held_against, comparable = [relate(one) for one in earlier], relate(told)
-        found = examine(comparable, held_against, alike=alike)
-        _refuse_contradictions(found)
-        if found.n_counts and form.text("REGISTER_ACTION") == STOP:
-            raise PrivacyError(_stopped(found, plan.k))
-        if found.n_counts:
-            ties, again = ties_of(form.text("TIES")), partial(held_against_margins, form)
-            done = repair(
-                plan, areas, held_against, title, sensitive, alike, again, ties=ties, relate=relate, coarsened=coarsened
-            )
-            plan, told, found = done.plan, done.published, done.after
-            _say_what_it_cost(form, done, on_earlier_regions(plan, areas, earlier, requirement))
-        form.info(
+        plan, told, notes = _held_against(form, plan, told, earlier, areas, table, sensitive, requirement)
+    form.outputs.first(new_entry(path, told, len(earlier)))
+    return Protected(plan, tuple(notes))
+
+
+def _held_against(
+    form: Form,
+    plan: Plan,
+    told: Published,
+    earlier: list[Published],
+    areas: Areas,
+    table: RecordTable,
+    sensitive: tuple[KeptValues, ...],
+    requirement: Requirement,
+) -> tuple[Plan, Published, list[str]]:
+    """The plan, what it publishes, and what is said of it beside earlier releases; told : the same before."""
+    alike = requirement.asks_for_values
+    same = related(form, earlier, told, table)
+    form.info(*same.matched.said)
+    form.warn(*same.matched.warnings)
+    held_against = [same.relate(one) for one in same.earlier]
+    found = examine(same.relate(told), held_against, alike=alike)
+    _refuse_contradictions(found)
+    if found.n_counts and form.text("REGISTER_ACTION") == STOP:
+        raise PrivacyError(_stopped(found, plan.k))
+    if found.n_counts:
+        done = repair(
+            plan,
+            areas,
+            held_against,
+            told.title,
+            sensitive,
+            alike,
+            partial(held_against_margins, form),
+            ties=ties_of(form.text("TIES")),
+            relate=same.relate,
+            coarsened=told.coarsened,
+            requirement=requirement,
+        )
+        plan, told, found = done.plan, done.published, done.after
+        _say_what_it_cost(form, done, on_earlier_regions(plan, areas, same.earlier, requirement))
+    return plan, told, _concluded(form, same.matched, found, len(earlier), plan.k, requirement)
+
+
+def _concluded(
+    form: Form, same: Matched, found: Examined, n_earlier: int, k: int, requirement: Requirement
+) -> list[str]:
+    """Say what was found in the end, and no more than that; the sentences for the report."""
+    warnings = []
+    if requirement.members:
+        warnings.append(
             tr(
-                "Held against {n_earlier} earlier releases of the register: nothing is given away.",
-                n_earlier=len(earlier),
+                "The register counts rows, not persons: {k} rows and more that the releases tell together may be "
+                "of fewer than {k} persons, which is not noticed.",
+                k=k,
             )
         )
-        if found.n_alike and not alike:
-            form.warn(
-                tr(
-                    "{n_alike} groups of {k} people and more are shown to have one sensitive value by the "
-                    "earlier releases and this one together; with L_DIVERSITY of 2 or more they would count "
-                    "as given away.",
-                    n_alike=found.n_alike,
-                    k=plan.k,
-                )
+    if found.n_undecided:
+        warnings.append(
+            plural(
+                "{n} count was too hard to decide.",
+                "{n} counts were too many or too hard to decide.",
+                found.n_undecided,
             )
-        if found.n_undecided:
-            form.warn(tr("{n_undecided} counts were too many or too hard to decide.", n_undecided=found.n_undecided))
-    form.outputs.first(new_entry(path, told, len(earlier)))
-    return plan
+        )
+    if found.n_alike and not requirement.asks_for_values:
+        warnings.append(
+            plural(
+                "{n} group of {k} people and more is shown to have one sensitive value by the earlier releases and "
+                "this one together; with L_DIVERSITY of 2 or more it would count as given away.",
+                "{n} groups of {k} people and more are shown to have one sensitive value by the earlier releases and "
+                "this one together; with L_DIVERSITY of 2 or more they would count as given away.",
+                found.n_alike,
+                k=k,
+            )
+        )
+    unsure = bool(same.warnings or found.n_undecided or requirement.members)
+    n_before = _given_away_before(found)
+    if n_before:
+        warnings.append(
+            plural(
+                "The earlier releases give away {n} small count without this one, which adds none.",
+                "The earlier releases give away {n} small counts without this one, which adds none.",
+                n_before,
+            )
+        )
+    if unsure:
+        result = plural(
+            "Held against {n} earlier release of the register as far as it could be compared; whether anything is "
+            "given away beyond that, nobody can say (see the warnings).",
+            "Held against {n} earlier releases of the register as far as they could be compared; whether anything is "
+            "given away beyond that, nobody can say (see the warnings).",
+            n_earlier,
+        )
+    elif same.assumed:
+        result = plural(
+            "Held against {n} earlier release of the register: this one gives nothing away with it, if fields that "
+            "are taken for different ones are different. {assumption}",
+            "Held against {n} earlier releases of the register: this one gives nothing away with them, if fields that "
+            "are taken for different ones are different. {assumption}",
+            n_earlier,
+            assumption=same.assumption,
+        )
+    elif n_before:
+        result = plural(
+            "Held against {n} earlier release of the register: nothing more is given away.",
+            "Held against {n} earlier releases of the register: nothing more is given away.",
+            n_earlier,
+        )
+    else:
+        result = plural(
+            "Held against {n} earlier release of the register: nothing is given away.",
+            "Held against {n} earlier releases of the register: nothing is given away.",
+            n_earlier,
+        )
+    form.warn(*warnings)
+    (form.warn if unsure else form.info)(result)
+    return [*same.said, *same.warnings, *warnings, result]
+
+
+def _given_away_before(found: Examined) -> int:
+    """Counts that the earlier releases give away by themselves; found : once this release adds none."""
+    return 0 if found.pinned is None else sum(count.kind != ALIKE for count in found.pinned.counts)
+
+
+def _knows_nothing(form: Form, path: Path) -> list[str]:
+    """Say that a register has no release."""
+    warning = new_register(path)
+    if path.exists():
+        warning = tr("REGISTER: {path} has no release in it: this one was held against no earlier release.", path=path)
+    form.warn(warning)
+    return [warning]
 
 
 def _say_what_it_cost(form: Form, done: Repaired, other: Plan | None) -> None:
@@ -134,24 +248,36 @@ def _say_what_it_cost(form: Form, done: Repaired, other: Plan | None) -> None:
     if done.after.n_counts:
         raise PrivacyError(_stopped(done.after, k))
     form.warn(
-        tr(
-            "This release would have given away {n_counts} counts of fewer than {k} people together "
-            "with earlier ones. To prevent that, {n_suppressed} more records are suppressed and {n_coarser} "
-            "shown in larger regions. {n_known_by_size} counts would follow for somebody who knew which classes are "
-            "suppressed for their size alone: do not tell.",
-            n_counts=done.before.n_counts,
+        plural(
+            "Together with earlier ones this release would have given away {n} count of fewer than {k} people.",
+            "Together with earlier ones this release would have given away {n} counts of fewer than {k} people.",
+            done.before.n_counts,
             k=k,
-            n_suppressed=done.n_suppressed,
-            n_coarser=done.n_coarser,
-            n_known_by_size=done.n_known_by_size,
-        )
+        ),
+        tr(
+            "To prevent that, {suppressed} more are suppressed, and {coarser} shown in larger regions.",
+            suppressed=counted.records(done.n_suppressed),
+            coarser=counted.records(done.n_coarser),
+        ),
     )
+    if done.n_known_by_size:
+        form.warn(
+            plural(
+                "Keep the reasons for suppression confidential: from which classes are suppressed for their size "
+                "alone, "
+                "{n} count would follow.",
+                "Keep the reasons for suppression confidential: from which classes are suppressed for their size "
+                "alone, "
+                "{n} counts would follow.",
+                done.n_known_by_size,
+            )
+        )
     if other is not None:
         form.info(
             tr(
-                "With the regions of an earlier release {n_released} records could be shown, here "
-                "{n_here}: release by its crosswalk (“Release records”, with this register).",
-                n_released=other.n_released,
+                "With the regions of an earlier release {records} could be shown, here {n_here}: release by its "
+                "crosswalk (“Release records”, with this register).",
+                records=counted.records(other.n_released),
                 n_here=done.plan.n_released,
             )
         )
@@ -160,21 +286,26 @@ def _say_what_it_cost(form: Form, done: Repaired, other: Plan | None) -> None:
 def _refuse_contradictions(found: Examined) -> None:
     if found.n_contradicted:
         raise PrivacyError(
-            tr(
-                "In {n_contradicted} classes this release and those of REGISTER fit no people: people were "
-                "added or changed, and so were the regions, so that nobody can say what they give away "
-                "together. Use the crosswalk of the last release (“Release records”), or a new register if "
+            plural(
+                "This release and those of REGISTER contradict each other in {n} class: no population has both sets of "
+                "counts. People were added or changed, and so were the regions, so that nobody can say what they give "
+                "away together. Use the crosswalk of the last release (“Release records”), or a new register if these "
+                "are other people.",
+                "This release and those of REGISTER contradict each other in {n} classes: no population has both sets "
+                "of counts. People were added or changed, and so were the regions, so that nobody can say what they "
+                "give away together. Use the crosswalk of the last release (“Release records”), or a new register if "
                 "these are other people.",
-                n_contradicted=found.n_contradicted,
+                found.n_contradicted,
             )
         )
 
 
 def _stopped(found: Examined, k: int) -> str:
-    return tr(
-        "Together with the releases of REGISTER this one would give away {n_counts} counts of fewer than {k} "
-        "people: use the crosswalk and the quasi-identifiers of the earlier release, or set REGISTER_ACTION to "
-        "“repair”.",
-        n_counts=found.n_counts,
+    return plural(
+        "Together with the releases of REGISTER this one would give away {n} count of fewer than {k} people: use the "
+        "crosswalk and the quasi-identifiers of the earlier release, or set REGISTER_ACTION to “repair”.",
+        "Together with the releases of REGISTER this one would give away {n} counts of fewer than {k} people: use the "
+        "crosswalk and the quasi-identifiers of the earlier release, or set REGISTER_ACTION to “repair”.",
+        found.n_counts,
         k=k,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import astuple
 from pathlib import Path
 
+from ...core import counted
 from ...core.errors import InputError
 from ...core.language import as_data, tr
 from ..compat import field as make_field
@@ -99,10 +100,10 @@ class EditRegister(VbasAlgorithm):
         form.info(
             *(
                 tr(
-                    "Release {release}, added {time}: {records} records, k {k}.",
+                    "Release {release}, added {time}: {records}, k {k}.",
                     release=one.release,
                     time=one.time,
-                    records=one.records,
+                    records=counted.records(one.records),
                     k=one.k,
                 )
                 for one in found

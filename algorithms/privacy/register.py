@@ -12,13 +12,14 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ...core.arrays import to_list
 from ...core.crosswalk import LEFT_OUT, Crosswalk
 from ...core.errors import InputError
-from ...core.language import as_data, tr
+from ...core.language import as_data, plural, tr
 from ...core.levels import Levels
 from ...core.records.sqlite_file import reading
 from ...core.releases.published import Published
@@ -121,7 +122,7 @@ def _count_rows(number: int, release: Published) -> Iterable[tuple[object, ...]]
         yield number, level + 1, shown_as[level][region], classes[class_of], records
 
 
-def _release(connection: sqlite3.Connection, row: tuple[object, ...], path: Path) -> Published:
+def _release(connection: sqlite3.Connection, row: tuple[Any, ...], path: Path) -> Published:
     """One release of a register."""
     number, title, k, names, n_levels, bounded, whole, coarsened = row
     regions = connection.execute(READ[CROSSWALKS], (number,)).fetchall()
@@ -165,15 +166,15 @@ def _published(
     areas = np.array([area for level, area, _ in regions if level == 1], dtype=object)
     position = {area: i for i, area in enumerate(areas.tolist())}
     crosswalks, number_of = [], []
-    for level in range(1, n_levels + 1):
-        of_area = {area: region for at, area, region in regions if at == level}
+    for height in range(1, n_levels + 1):
+        of_area = {area: shown for at, area, shown in regions if at == height}
         numbers = np.unique([region for region in of_area.values() if region is not None])
-        at = {number: i for i, number in enumerate(numbers.tolist())}
+        positions = {number: i for i, number in enumerate(numbers.tolist())}
         region_of = np.full(len(areas), LEFT_OUT, np.int64)
-        for area, region in of_area.items():
-            region_of[position[area]] = LEFT_OUT if region is None else at[region]
+        for area, shown in of_area.items():
+            region_of[position[area]] = LEFT_OUT if shown is None else positions[shown]
         crosswalks.append(Crosswalk(region_of, len(numbers), numbers))
-        number_of.append(at)
+        number_of.append(positions)
     values = sorted({one for _, _, one, _ in counts})
     class_at = {one: i for i, one in enumerate(values)}
     rows = [json.loads(one) for one in values]
@@ -187,7 +188,14 @@ def _published(
     class_of = np.array([class_at[one] for _, _, one, _ in counts], np.int64)
     records = np.array([one for *_, one in counts], np.int64)
     if (records < k).any():
-        raise InputError(tr("{n_value} counts are below its k of {k}", n_value=int((records < k).sum()), k=k))
+        raise InputError(
+            plural(
+                "{n} count is below its k of {k}",
+                "{n} counts are below its k of {k}",
+                int((records < k).sum()),
+                k=k,
+            )
+        )
     bounded, whole = (bool(one) for one in flags)
     return Published(
         title,

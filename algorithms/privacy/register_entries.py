@@ -60,7 +60,7 @@ def _listed(row: tuple, path: Path) -> Listed:
     except (ValueError, TypeError) as error:
         raise damaged(row[0], row[1], path, error) from error
     release, k, levels = numbers
-    return Listed(release, row[1], row[2], k, names, levels, *row[6:8], row[8] or "")
+    return Listed(release, row[1], row[2], k, names, levels, row[6], row[7], row[8] or "")
 
 
 def taking_out(path: Path, release: int) -> Entry:

@@ -16,6 +16,7 @@ from osgeo import gdal, ogr
 
 from ...core.errors import InputError, VbasError
 from ...core.files.free_names import give_free_name
+from ...core.files.sqlite_uri import sqlite_uri
 from ...core.language import tr
 from ..layers.gdal_errors import told_to_handlers
 
@@ -141,8 +142,11 @@ class Entry:
         return []
 
     def _take_back(self) -> None:
-        there = f"{self.path.absolute().as_uri()}?mode=rw"
-        with closing(sqlite3.connect(there, uri=True, timeout=SECONDS_TO_WAIT, isolation_level=None)) as connection:
+        with closing(
+            sqlite3.connect(
+                sqlite_uri(self.path.absolute(), "mode=rw"), uri=True, timeout=SECONDS_TO_WAIT, isolation_level=None
+            )
+        ) as connection:
             connection.execute("PRAGMA secure_delete = ON")  # it was never published: nothing of it stays in the file
             connection.execute("BEGIN EXCLUSIVE")
             for statement, values in self.taken_back_by:
@@ -191,6 +195,15 @@ def written_entry(path: Path, write: Callable[[sqlite3.Connection], Sequence[Sta
         entry.discard()
         raise
     return entry
+
+
+def new_register(path: Path) -> str:
+    """What is said of a register that is not there yet: who mistypes its name begins another, which knows of none."""
+    return tr(
+        "REGISTER: {path} is a new register, which knows no earlier release: this one was held against none. If there "
+        "is a register of these people already, correct the name and run again.",
+        path=path,
+    )
 
 
 def now() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,9 @@ from ...core.crosswalk import number_compactly
 from ...core.drawing import dissolve
 from ...core.errors import InputError, first_values
 from ...core.language import tr
+from ...core.releases.aliases import Aliases
 from ...core.releases.listing import Row, quasi_identifiers_of
+from ...core.releases.naming import names_in
 from ...core.releases.published import Published, publish_rows
 from ..compat import field as make_field
 from ..form.areas import areas_of
@@ -26,7 +29,9 @@ from ..layers.reading.records import counts_of, read_columns
 from ..layers.shapes.areas import AreaLayer
 from ..layers.tables import Table, number_fields
 from ..nested.rows import positions, whole_numbers
+from .fields_of_releases import Wanted, field_for, fields_for, looked_for
 from .register import read_register
+from .relating import aliases_in
 
 MOST_AREAS_NAMED = 50
 
@@ -51,8 +56,9 @@ def release_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         tr("Quasi-identifiers"),
         "",
         tr(
-            "Their names, such as age;sex. A release that lacks some is taken by those it has. Values must be written "
-            "alike; where one release shows coarser values than another, say below which belong together."
+            "Their names, such as age;sex. A release that lacks some is taken by those it has; where it has one under "
+            "another name, say so in ALIASES. Where one release shows coarser values than another, say below which "
+            "belong together."
         ),
         optional=True,
     )
@@ -95,13 +101,27 @@ def release_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     )
 
 
-def releases_of(form: Form) -> list[Published]:
+@dataclass(frozen=True, eq=False)
+class Given:
+    """The releases that were given.
+
+    aliases : what is said of their fields; said, warnings : sentences on fields that some lack
+    """
+
+    releases: list[Published]
+    aliases: Aliases
+    said: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def releases_of(form: Form) -> Given:
     """The releases of REGISTER, or of RELEASES and CROSSWALKS."""
     if form.given("REGISTER"):
         path = Path(form.text("REGISTER"))
         if not path.is_file():
             raise InputError(tr("REGISTER: there is no file {path}: name a register, or give RELEASES.", path=path))
-        return read_register(path)
+        found = read_register(path)
+        return Given(found, aliases_in(form, [name for one in found for name in names_in(one)]))
     tables, crosswalks = form.sources("RELEASES"), form.sources("CROSSWALKS")
     if len(tables) != len(crosswalks):
         raise InputError(
@@ -115,18 +135,20 @@ def releases_of(form: Form) -> list[Published]:
     names, sensitive = _names(form, "QUASI_IDENTIFIERS"), _names(form, "SENSITIVE")
     if not names:
         raise InputError(tr("QUASI_IDENTIFIERS is empty: name those of the releases, such as age;sex."))
+    aliases = aliases_in(form, [*names, *sensitive, *(name for table in tables for name in table.fields().names())])
     for name in sensitive:
         if name in names:
             raise InputError(tr("SENSITIVE names “{name}”, which is a quasi-identifier: name it once.", name=name))
-        if not any(table.fields().lookupField(name) >= 0 for table in tables):
+        if not any(field_for(table.fields(), name, aliases) for table in tables):
             raise InputError(
                 tr("SENSITIVE names “{name}”, which no release has: name fields that they show.", name=name)
             )
+    wanted = Wanted(tuple(names), tuple(sensitive), form.text("COUNT_FIELD"), aliases)
     parts = enumerate(zip(tables, crosswalks, _each_k(form, len(tables))))
-    return [
-        _release(form, tr("release {i}", i=i + 1), table, crosswalk, (names, sensitive), k)
-        for i, (table, crosswalk, k) in parts
+    releases = [
+        _release(form, tr("release {i}", i=i + 1), table, crosswalk, wanted, k) for i, (table, crosswalk, k) in parts
     ]
+    return Given(releases, aliases, *looked_for(form, tables, releases, wanted))
 
 
 def _names(form: Form, parameter: str) -> list[str]:
@@ -152,34 +174,33 @@ def _each_k(form: Form, n_releases: int) -> list[int]:
 
 
 def _release(
-    form: Form, title: str, source: CheckedSource, crosswalk: CheckedSource, named: tuple[list[str], list[str]], k: int
+    form: Form, title: str, source: CheckedSource, crosswalk: CheckedSource, wanted: Wanted, k: int
 ) -> Published:
-    """One release, counted; named : the quasi-identifiers and sensitive fields of all of them."""
-    fields, (names, sensitive) = source.fields(), named
-    told = [name for name in sensitive if fields.lookupField(name) >= 0]
-    own = [name for name in names if fields.lookupField(name) >= 0]
+    """One release, counted."""
+    fields = source.fields()
+    told = fields_for(fields, wanted.sensitive, wanted.aliases)
+    own = fields_for(fields, wanted.quasi_identifiers, wanted.aliases)
     if not own:
         raise InputError(
             tr(
                 "QUASI_IDENTIFIERS: {title} has none of {first}; its fields are "
                 "{fields}: name those that the releases show.",
                 title=title,
-                first=first_values(names),
+                first=first_values(wanted.quasi_identifiers),
                 fields=first_values(fields.names(), 12),
             )
         )
     areas, levels = read_levels(crosswalk, "", None, form.feedback)
     field_index(fields, NUMBER, "RELEASES", title)
-    count = form.text("COUNT_FIELD")
-    counted = bool(count) and fields.lookupField(count) >= 0 and count not in own
+    count = wanted.count if wanted.counts(fields) else None
     nested = fields.lookupField(LEVEL) >= 0
-    wanted = [NUMBER, *([LEVEL] if nested else []), *own, *told, *([count] if counted else [])]
-    columns = read_columns(source, wanted, form.feedback)
-    counts = counts_of(columns[count], count) if counted else None
+    read = [NUMBER, *([LEVEL] if nested else []), *own.values(), *told.values(), *([count] if count else [])]
+    columns = read_columns(source, list(dict.fromkeys(read)), form.feedback)
+    counts = counts_of(columns[count], count) if count else None
     number = whole_numbers(columns[NUMBER], NUMBER)
     level = whole_numbers(columns[LEVEL], LEVEL) - 1 if nested else np.zeros(len(number), np.int64)
     region = positions(levels, level, number)
-    shown, by_value = ({name: columns[name] for name in some} for some in (own, told))
+    shown, by_value = ({name: columns[field] for name, field in some.items()} for some in (own, told))
     by_size = form.yes("BY_SIZE_ALONE")
     return publish_rows(title, k, areas, levels, level, region, shown, counts, by_size, by_value)
 
@@ -214,11 +235,12 @@ def _warn_of_unknown(form: Form, layer: AreaLayer, rows: Sequence[Row]) -> None:
     if unknown:
         form.warn(
             tr(
-                "REGIONS has no area {first}: {n} of the {all} areas that counts are given away of cannot be drawn in "
+                "REGIONS has no area {first}: {n} of the {n_areas} areas that counts are given away of cannot be "
+                "drawn in "
                 "PINNED, where field “areas” names them. Give the areas that the releases were made from.",
                 first=first_values(unknown),
                 n=len(unknown),
-                all=len(there),
+                n_areas=len(there),
             )
         )
 

@@ -2,28 +2,53 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
-from qgis.core import QgsApplication, QgsProcessingParameterDefinition
+from qgis.core import QgsApplication, QgsProcessingContext, QgsProcessingParameterDefinition
 
 from ...core.errors import InputError
 from ...core.language import tr
-from ...core.privacy.rules import NO_RULE, Rule, read_rules
+from ...core.privacy.rules import NO_RULE, Rule, list_rules
+from ..form.base import VbasAlgorithm
 from ..form.parameters import choice
+from ..form.understanding import with_labels
 from ..layers.given import Given
 
 
-def rules() -> dict[str, Rule]:
-    """The shipped rules and those of the user's own file, `vbas_rules.csv` in QGIS's settings folder."""
+def own_rules() -> list[Path]:
+    """The user's own file, `vbas_rules.csv` in QGIS's settings folder, where it is there."""
     own = Path(QgsApplication.qgisSettingsDirPath()) / "vbas_rules.csv"
-    try:
-        return read_rules(own) if own.is_file() else read_rules()
-    except (InputError, OSError, UnicodeDecodeError):
-        return read_rules()  # a damaged file of one's own must not take the form away
+    return [own] if os.path.lexists(own) else []
+
+
+class FollowsRules(VbasAlgorithm):
+    """A form with a RULE: its numbers are raised, and without a whole file of rules it does not start."""
+
+    def raised(self, given: Given) -> Given:
+        return with_rule(given)
+
+    def checkParameterValues(self, parameters: dict[str, object], context: QgsProcessingContext) -> tuple[bool, str]:
+        # A rule of a file that cannot be read is not in the list: this says why, before QGIS says that it is not.
+        if parameters.get("RULE") not in (None, "", NO_RULE):
+            problem = list_rules(*own_rules()).problem
+            if problem:
+                return False, with_labels(self, refusal(problem))
+        return super().checkParameterValues(parameters, context)
+
+
+def refusal(problem: str) -> str:
+    """Why no rule is followed while the user's own file cannot be read whole."""
+    return tr(
+        "{problem} The file is in QGIS's settings folder; as long as it cannot be read whole, nobody knows what a RULE "
+        "asks for.",
+        problem=problem,
+    )
 
 
 def rule_parameter() -> QgsProcessingParameterDefinition:
-    """RULE."""
+    """RULE. The list has what can be read of the rules; a run stops where that is not all."""
+    found = list_rules(*own_rules())
     listed = " ".join(
         tr(
             "“{name}”: k {k}, {least_population:g} people.",
@@ -31,18 +56,19 @@ def rule_parameter() -> QgsProcessingParameterDefinition:
             k=rule.k,
             least_population=rule.least_population,
         )
-        for rule in rules().values()
+        for rule in found.rules.values()
     )
     return choice(
         "RULE",
         tr("Bound by a rule: rule to follow"),
-        [NO_RULE, *rules()],
+        [NO_RULE, *found.names],
         NO_RULE,
         tr(
             "Raises k, the least population and the sensitive values to what a published rule asks for, and "
             "names its source in the log and the report; “{no_rule}” leaves your own numbers. Whether a "
             "release complies is for you to judge. {listed} Further rules: a file vbas_rules.csv in QGIS's "
-            "settings folder, with the columns of core/privacy/rules.csv.",
+            "settings folder, with the columns of core/privacy/rules.csv; a run with a RULE stops if a line of it "
+            "cannot be read.",
             no_rule=NO_RULE,
             listed=listed,
         ),
@@ -51,8 +77,19 @@ def rule_parameter() -> QgsProcessingParameterDefinition:
 
 
 def rule_of(given: Given) -> Rule | None:
-    """The rule that is followed, None for one's own numbers or a form without rules."""
-    return rules().get(given.text("RULE")) if given.definition("RULE") is not None else None
+    """The rule that is followed, None for one's own numbers or a form without rules.
+
+    Raises InputError where the user's own file of rules cannot be read whole, or no longer has the rule.
+    """
+    name = given.text("RULE") if given.has("RULE") else NO_RULE
+    if name == NO_RULE:
+        return None
+    found = list_rules(*own_rules())
+    if found.problem:
+        raise InputError(refusal(found.problem))
+    if name not in found.rules:
+        raise InputError(tr("RULE: there is no rule “{name}”: choose one of the list.", name=name))
+    return found.rules[name]
 
 
 def with_rule(given: Given) -> Given:
@@ -65,13 +102,11 @@ def with_rule(given: Given) -> Given:
         "LEAST_POPULATION": max(_number(given, "LEAST_POPULATION"), rule.least_population),
         "L_DIVERSITY": max(given.whole("L_DIVERSITY"), rule.l_diversity),
     }
-    return given.with_parameters(
-        **{name: value for name, value in raised.items() if given.definition(name) is not None}
-    )
+    return given.with_parameters(**{name: value for name, value in raised.items() if given.has(name)})
 
 
 def _number(given: Given, name: str) -> float:
-    return given.number(name) if given.definition(name) is not None else 0.0
+    return given.number(name) if given.has(name) else 0.0
 
 
 def rule_sentences(given: Given) -> tuple[str, ...]:

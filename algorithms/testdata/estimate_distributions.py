@@ -41,7 +41,7 @@ class EstimateDistributions(VbasAlgorithm):
 
     def work(self, form: Form) -> dict[str, object]:
         columns = people.microdata_of(form, "PROVINCE")
-        distributions = estimate_distributions(*columns.arguments)
+        distributions = estimate_distributions(columns.provinces, columns.attributes, columns.weights, columns.missing)
         form.info(*distributions.notes)
         form.outputs.add("DISTRIBUTIONS", people.distributions_table(distributions))
         return {

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from ...core.language import as_data, tr
 from ...core.records.columns import Column
 from ...core.synthetic.generator import SpatialTilt, generate_records, province_from_identifiers
@@ -57,13 +59,13 @@ class GenerateRecords(VbasAlgorithm):
         identifiers = layer.areas.identifiers
         province = form.text("PROVINCE")
         if province:
-            provinces: Sequence[object] = values_of(form, "REGIONS", province)
+            provinces: Sequence[object] | np.ndarray = values_of(form, "REGIONS", province)
         else:
             provinces = province_from_identifiers(identifiers, form.whole("PROVINCE_CHARACTERS"))
         source = people.source_of(form)
         form.info(*source.notes)
         variation = form.number("VARIATION")
-        limits = tuple(form.whole(name) for name in ("LEAST", "MOST"))
+        limits = form.whole("LEAST"), form.whole("MOST")
         drawn = generate_records(
             identifiers,
             provinces,

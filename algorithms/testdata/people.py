@@ -13,7 +13,7 @@ from ...core.errors import InputError
 from ...core.language import tr
 from ...core.synthetic.canada import canadian_distributions
 from ...core.synthetic.distributions import Distributions, make_distributions
-from ...core.synthetic.microdata import estimate_distributions, microdata_rows, missing_codes
+from ...core.synthetic.microdata import MicrodataRows, estimate_distributions, microdata_rows, missing_codes
 from ..form.form import Form
 from ..form.parameters import TABLE, choice, described, field, number, source, text, whole
 from ..layers.reading.checked_source import CheckedSource
@@ -101,7 +101,7 @@ def records_output() -> QgsProcessingParameterDefinition:
     )
 
 
-def source_of(form: Form):
+def source_of(form: Form) -> Distributions | MicrodataRows:
     """What people are drawn from: shares, or rows of microdata. Raises InputError where the choices do not fit."""
     has_microdata = form.optional_source("MICRODATA") is not None
     distributions = form.optional_source("DISTRIBUTIONS")
@@ -114,7 +114,8 @@ def source_of(form: Form):
         )
     if has_microdata:
         columns = microdata_of(form, "MICRODATA_PROVINCE")
-        return (microdata_rows if whole_rows else estimate_distributions)(*columns.arguments)
+        read = microdata_rows if whole_rows else estimate_distributions
+        return read(columns.provinces, columns.attributes, columns.weights, columns.missing)
     return canadian_distributions() if distributions is None else read_distributions(distributions, form.feedback)
 
 
@@ -123,17 +124,12 @@ SHARES = {"province": "text", "attribute": "text", "category": "text", "share": 
 
 @dataclass(frozen=True)
 class MicrodataColumns:
-    """Columns of microdata as core takes them: `estimate_distributions(*columns.arguments)`, `microdata_rows` alike."""
+    """Columns of microdata, as `estimate_distributions` and `microdata_rows` take them."""
 
     provinces: list[object]
     attributes: dict[str, list[object]]
     weights: list[object] | None
     missing: dict[str, list[str]]
-
-    @property
-    def arguments(self) -> tuple[object, ...]:
-        """All four in the order core asks for them."""
-        return self.provinces, self.attributes, self.weights, self.missing
 
 
 def microdata(province: str, optional: bool) -> Iterable[QgsProcessingParameterDefinition]:

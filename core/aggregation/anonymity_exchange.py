@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import counted
 from ..adjacency import Adjacency, adjacency_of_pairs
 from ..anonymity import check_k
 from ..areas import Areas
@@ -111,9 +112,9 @@ def _notes(
         percents.append(100.0 * (profile.n_records - n_released) / max(profile.n_records, 1))
         told.append(
             tr(
-                "{n_regions} regions, {percents:.3g} % suppressed, compactness {metres:.0f} m",
-                n_regions=crosswalk.n_regions,
-                percents=percents[-1],
+                "{regions}, {percent:.3g} % suppressed, compactness {metres:.0f} m",
+                regions=counted.regions(crosswalk.n_regions),
+                percent=percents[-1],
                 metres=metres,
             )
         )

@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 from ..areas import Areas
 from ..convergence import convergence
 from ..errors import VbasError
-from ..language import tr
+from ..language import plural, tr
 from ..profile import Profile
 from ..progress import Progress, silent
 from .options import DEFAULTS, Aggregation, AggregationOptions, aggregation_by_site
@@ -35,7 +35,16 @@ def iterative_voronoi(
     site_of, sites, rounds = relocate(areas.points, sites, progress, changes)
     series = convergence(tr("Iterative Voronoi"), tr("rounds before"), tr("areas that change their region"), changes)
     return aggregation_by_site(
-        site_of, sites, (tr("Iterative Voronoi settled after {rounds} rounds.", rounds=rounds),), series
+        site_of,
+        sites,
+        (
+            plural(
+                "Iterative Voronoi settled after {n} round.",
+                "Iterative Voronoi settled after {n} rounds.",
+                rounds,
+            ),
+        ),
+        series,
     )
 
 

@@ -8,7 +8,7 @@ from scipy.spatial import cKDTree
 from ..adjacency import Adjacency, adjacency_of_pairs
 from ..areas import Areas
 from ..errors import InputError
-from ..language import tr
+from ..language import plural, tr
 from ..neighbours import neighbours_of
 from ..profile import Profile
 from ..progress import Progress, part, silent
@@ -67,10 +67,12 @@ def population_floor(
     people = np.bincount(region_of, areas.population)
     sites = mean_centres(areas.points, region_of, len(people))
     notes = [
-        tr(
-            "Population floor made {n_people} regions of at least {floor:g} people (the smallest has "
+        plural(
+            "Population floor made {n} region of at least {floor:g} people (the smallest has "
             "{people:g}); {total} would be the most if areas could be cut.",
-            n_people=len(people),
+            "Population floor made {n} regions of at least {floor:g} people (the smallest has "
+            "{people:g}); {total} would be the most if areas could be cut.",
+            len(people),
             floor=floor,
             people=people.min(),
             total=int(total / floor),
@@ -78,10 +80,12 @@ def population_floor(
     ]
     if n_bridged:
         notes.append(
-            tr(
-                "{n_bridged} parts of the map, such as islands, have fewer people than the floor and joined "
+            plural(
+                "{n} part of the map, such as an island, has fewer people than the floor and joined "
                 "the nearest area across the gap.",
-                n_bridged=n_bridged,
+                "{n} parts of the map, such as islands, have fewer people than the floor and joined "
+                "the nearest area across the gap.",
+                n_bridged,
             )
         )
     progress(1.0)

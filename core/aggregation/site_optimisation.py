@@ -8,6 +8,7 @@ from itertools import count, islice
 
 import numpy as np
 
+from .. import counted
 from ..areas import Areas
 from ..convergence import convergence
 from ..language import plural, tr
@@ -45,12 +46,12 @@ def site_optimisation(
     first, best, rounds = steps[0], steps[-1], len(steps) - 2
     progress(1.0)
     note = plural(
-        "Site optimisation went from {n_sites} sites to {n_after} in {n} round of removing and splitting that made the "
+        "Site optimisation went from {sites} to {n_after} in {n} round of removing and splitting that made the "
         "regions more compact.",
-        "Site optimisation went from {n_sites} sites to {n_after} in {n} rounds of removing and splitting "
+        "Site optimisation went from {sites} to {n_after} in {n} rounds of removing and splitting "
         "that made the regions more compact.",
         rounds,
-        n_sites=len(sites),
+        sites=counted.sites(len(sites)),
         n_after=len(best.sites),
     )
     if rounds >= ROUND_LIMIT:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import counted
 from ..aggregation import Aggregation
 from ..areas import Areas
 from ..errors import InputError
-from ..language import tr
+from ..language import plural, tr
 from ..profile import Profile
 from ..progress import Progress, silent
 from ..records.columns import codes_of_labels
@@ -26,14 +27,21 @@ def cropping(
     shorter = sum(len(identifier) < options.characters for identifier in areas.identifiers.tolist())
     aggregation = aggregation_of_labels(areas, codes_of_labels(cropped.tolist()))
     notes = [
-        tr(
-            "The first {characters} characters of the identifiers distinguish {n_regions} regions.",
-            characters=options.characters,
-            n_regions=aggregation.crosswalk.n_regions,
+        plural(
+            "The first character of the identifiers distinguishes {regions}.",
+            "The first {n} characters of the identifiers distinguish {regions}.",
+            options.characters,
+            regions=counted.regions(aggregation.crosswalk.n_regions),
         )
     ]
     if shorter:
-        notes.append(tr("{shorter} identifiers are shorter than that and were taken whole.", shorter=shorter))
+        notes.append(
+            plural(
+                "{n} identifier is shorter than that and was taken whole.",
+                "{n} identifiers are shorter than that and were taken whole.",
+                shorter,
+            )
+        )
     return Aggregation(aggregation.crosswalk, aggregation.sites, tuple(notes))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..aggregation import Aggregation
 from ..areas import Areas
 from ..errors import InputError, first_values
-from ..language import tr
+from ..language import plural, tr
 from ..profile import Profile
 from ..progress import Progress, silent
 from ..records.columns import codes_of_labels
@@ -27,12 +27,19 @@ def hierarchy(
     if missing.all():
         raise InputError(tr("HIERARCHY is empty in every area: choose the field that says which unit an area lies in."))
     aggregation = aggregation_of_labels(areas, labels)
-    notes = [tr("The areas lie in {n_regions} larger units.", n_regions=aggregation.crosswalk.n_regions)]
+    notes = [
+        plural(
+            "The areas lie in {n} larger unit.",
+            "The areas lie in {n} larger units.",
+            aggregation.crosswalk.n_regions,
+        )
+    ]
     if missing.any():
         notes.append(
-            tr(
-                "{n_missing} areas lie in no larger unit (first: {first}) and are left out.",
-                n_missing=int(missing.sum()),
+            plural(
+                "{n} area lies in no larger unit (first: {first}) and is left out.",
+                "{n} areas lie in no larger unit (first: {first}) and are left out.",
+                int(missing.sum()),
                 first=first_values(areas.identifiers[missing]),
             )
         )

@@ -12,7 +12,7 @@ from ..adjacency import Adjacency
 from ..areas import Areas
 from ..arrays import to_list
 from ..errors import InputError
-from ..language import tr
+from ..language import plural, tr
 from ..records.columns import codes_of_labels
 from .options import ISLAND_CHOICES, JOIN, LONGEST_BORDER, NEIGHBOUR_CHOICES, SMALLEST, BaselineOptions
 
@@ -113,17 +113,28 @@ class Merger:
 
     def notes(self, at_risk: Callable[[int], bool], state: str) -> tuple[str, ...]:
         """Sentences on what merging came to; state : what is said of regions still at risk."""
-        notes = [tr("Merging neighbours left {n_alive} regions.", n_alive=self.n_alive)]
+        notes = [
+            plural(
+                "Merging neighbours left {n} region.",
+                "Merging neighbours left {n} regions.",
+                self.n_alive,
+            )
+        ]
         if self.n_joined:
             notes.append(
-                tr("{n_joined} regions without a neighbour joined the nearest region.", n_joined=self.n_joined)
+                plural(
+                    "{n} region without a neighbour joined the nearest region.",
+                    "{n} regions without a neighbour joined the nearest region.",
+                    self.n_joined,
+                )
             )
         left = sum(self.of(region) == region and at_risk(region) for region in self._stuck)
         if left:
             notes.append(
-                tr(
-                    "{left} regions are still {state}: they have no neighbour they may be merged with.",
-                    left=left,
+                plural(
+                    "{n} region is still {state}: it has no neighbour it may be merged with.",
+                    "{n} regions are still {state}: they have no neighbour they may be merged with.",
+                    left,
                     state=state,
                 )
             )

@@ -8,7 +8,7 @@ from ..aggregation import Aggregation
 from ..areas import Areas
 from ..crosswalk import LEFT_OUT
 from ..errors import InputError
-from ..language import tr
+from ..language import plural, tr
 from ..profile import Profile
 from ..progress import Progress, silent
 from .options import DEFAULTS, BaselineOptions, aggregation_of_labels
@@ -26,9 +26,10 @@ def static_cutoff(
     check_cutoff(options.cutoff)
     at_risk = ~(areas.population > options.cutoff)
     labels = np.where(at_risk, LEFT_OUT, np.arange(len(areas)))
-    note = tr(
-        "{n_at_risk} of {n_areas} areas do not exceed the cut-off of {cutoff:g}: left out.",
-        n_at_risk=int(at_risk.sum()),
+    note = plural(
+        "{n} of {n_areas} areas does not exceed the cut-off of {cutoff:g}: left out.",
+        "{n} of {n_areas} areas do not exceed the cut-off of {cutoff:g}: left out.",
+        int(at_risk.sum()),
         n_areas=len(areas),
         cutoff=options.cutoff,
     )

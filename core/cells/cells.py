@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import shapely
 
+from .. import counted
 from ..adjacency import Adjacency, adjacency_of_pairs
 from ..areas import checked_identifiers, identifier_text
 from ..errors import InputError, first_values, refuse_where
-from ..language import tr
+from ..language import plural, tr
 from ..neighbours import polygon_neighbours, touching
 from ..progress import Progress, silent
 
@@ -64,7 +65,7 @@ def make_cells(
     borders : (b, 2) pairs of positions that are neighbours; cell_size : metres.
     Raises InputError where an identifier is missing or not unique, a population missing or negative.
     """
-    texts = checked_identifiers(identifiers, "CELL_ID", tr("cells"))
+    texts = checked_identifiers(identifiers, "CELL_ID", counted.cells)
     boxes = np.asarray(boxes, dtype=float)
     boxes = (boxes - np.tile(boxes[:, :2].min(axis=0), 2)) / cell_size
     borders = np.sort(np.asarray(borders, np.int64).reshape(-1, 2), axis=1)
@@ -81,7 +82,7 @@ def exact_population(population: np.ndarray, identifiers: np.ndarray, fields: Se
         refuse_where(
             {tr("missing"): ~np.isfinite(values), tr("negative"): values < 0},
             tr("Population field “{field}”", field=field),
-            tr("cells"),
+            counted.cells,
             lambda wrong: first_values(identifiers[wrong]),
             tr("correct it; write 0 where nobody lives."),
         )
@@ -203,9 +204,10 @@ def grid_positions(corners: np.ndarray, size: float, identifiers: np.ndarray) ->
     off = (abs(steps - positions) > 0.05).any(axis=1)
     if off.any():
         raise InputError(
-            tr(
-                "{n_off} points of CELLS are not on a grid of {size:g} metres (first: {first}): correct CELL_SIZE.",
-                n_off=int(off.sum()),
+            plural(
+                "{n} point of CELLS is not on a grid of {size:g} metres (first: {first}): correct CELL_SIZE.",
+                "{n} points of CELLS are not on a grid of {size:g} metres (first: {first}): correct CELL_SIZE.",
+                int(off.sum()),
                 size=size,
                 first=first_values(identifiers[off]),
             )
@@ -214,10 +216,12 @@ def grid_positions(corners: np.ndarray, size: float, identifiers: np.ndarray) ->
     twice = order[1:][(positions[order][1:] == positions[order][:-1]).all(axis=1)]
     if len(twice):
         raise InputError(
-            tr(
-                "{n_twice} points of CELLS share a square with another (first: {first}): "
-                "each cell is given once; correct CELL_SIZE or the layer.",
-                n_twice=len(twice),
+            plural(
+                "{n} point of CELLS shares a square with another (first: {first}): each cell is "
+                "given once; correct CELL_SIZE or the layer.",
+                "{n} points of CELLS share a square with another (first: {first}): each cell is "
+                "given once; correct CELL_SIZE or the layer.",
+                len(twice),
                 first=first_values(identifiers[twice]),
             )
         )

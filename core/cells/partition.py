@@ -17,7 +17,7 @@ from ..approach import Approach
 from ..arrays import to_list
 from ..crosswalk import LEFT_OUT, Crosswalk, number_compactly
 from ..errors import InputError, PrivacyError, VbasError
-from ..language import as_data, tr
+from ..language import as_data, plural, tr
 from ..progress import Progress, part, silent
 from .cells import Cells, PartitionOptions
 from .compact_growth import compact_growth
@@ -182,10 +182,10 @@ def recount(cells: Cells, minimums: Sequence[Minimum], crosswalk: Crosswalk, emp
                 short &= people > 0
             if short.any():
                 raise PrivacyError(
-                    tr(
-                        "The recount found {n_short} groups below the minimum of {k:g} in "
-                        "“{fields}”: nothing was written.",
-                        n_short=int(short.sum()),
+                    plural(
+                        "The recount found {n} group below the minimum of {k:g} in “{fields}”: nothing was written.",
+                        "The recount found {n} groups below the minimum of {k:g} in “{fields}”: nothing was written.",
+                        int(short.sum()),
                         k=minimum.k,
                         fields=cells.fields[column],
                     )

@@ -7,13 +7,16 @@ and none of them is imported before an engine is opened.
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Callable
 
 from ..errors import InputError
-from ..language import tr
+from ..installing import pip_lines, this_one
+from ..language import all_of, tr
 from ..progress import Progress, silent
 from .addresses import Address, read_address
 from .engine import Engine
@@ -21,26 +24,30 @@ from .engine import Engine
 if TYPE_CHECKING:
     from .listing import TableThere
 
+ALL = ("ibis", "pyarrow", "pyarrow_hotfix")
 # By kind of address: what is shown to the user, the module of this room, and the packages that it needs.
 ENGINES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
-    "duckdb": ("DuckDB", "duckdb", ("ibis", "pyarrow", "duckdb")),
-    "postgres": ("PostgreSQL", "postgres", ("ibis", "pyarrow", "adbc_driver_postgresql", "adbc_driver_manager")),
-    "spark": ("Spark", "spark", ("ibis", "pyarrow", "pyspark")),
-    "connect": ("Spark", "spark", ("ibis", "pyarrow", "pyspark", "grpc", "grpc_status")),
+    "duckdb": ("DuckDB", "duckdb", (*ALL, "duckdb")),
+    "postgres": ("PostgreSQL", "postgres", (*ALL, "adbc_driver_postgresql", "adbc_driver_manager")),
+    "spark": ("Spark", "spark", (*ALL, "pyspark")),
+    "connect": ("Spark", "spark", (*ALL, "pyspark", "grpc", "grpc_status")),
 }
+# What pip is asked for, by module.
 PACKAGES = {
-    "ibis": "ibis-framework",
-    "adbc_driver_postgresql": "adbc-driver-postgresql",
-    "adbc_driver_manager": "adbc-driver-manager",
-    "grpc": "grpcio",
-    "grpc_status": "grpcio-status",
+    "ibis": "ibis-framework>=12,<13",
+    "pyarrow": "pyarrow>=14" if sys.version_info >= (3, 12) else "pyarrow>=14,<26",  # 26 needs numpy 2
+    "pyarrow_hotfix": "pyarrow-hotfix>=0.6",
+    "duckdb": "duckdb>=1.4,<3",
+    "adbc_driver_postgresql": "adbc-driver-postgresql>=1,<2",
+    "adbc_driver_manager": "adbc-driver-manager>=1,<2",
+    **dict.fromkeys(("pyspark", "grpc", "grpc_status"), "pyspark[connect]>=4.0.1,<4.1"),
 }
 MEMORY = 2_000  # MB that an engine may use here, where it works on this machine
 
 
 def missing_packages(kind: str) -> list[str]:
-    """The packages that an engine needs and this Python does not have, as pip calls them."""
-    return [PACKAGES.get(name, name) for name in ENGINES[kind][2] if find_spec(name) is None]
+    """The packages that an engine needs and this Python does not have, as pip is asked for them."""
+    return list(dict.fromkeys(PACKAGES[name] for name in ENGINES[kind][2] if find_spec(name) is None))
 
 
 def open_engine(
@@ -76,10 +83,10 @@ def _check_packages(kind: str) -> None:
     if missing:
         raise InputError(
             tr(
-                "CONNECTION: records in {title} need {missing}, which this Python does not have: install them "
-                "with python -m pip install {packages} (docs/large-tables.md), then start again.",
+                "CONNECTION: records in {title} need {missing}, which this Python does not have. Copy this into a "
+                "terminal (on Windows the OSGeo4W Shell), then start again:\n{lines}",
                 title=ENGINES[kind][0],
-                missing=", ".join(missing),
-                packages=" ".join(missing),
+                missing=all_of(re.split("[<>=[]", one)[0] for one in missing),
+                lines=pip_lines(missing, this_one()),
             )
         )

@@ -5,14 +5,31 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, unquote
 
 from ..errors import InputError
 from ..language import tr
+from ..secrecy import HIDDEN, holds_secret
 
 FILES = (".parquet", ".pq", ".csv", ".csv.gz", ".tsv")
 DATABASES = (".duckdb", ".ddb")
-SECRETS = re.compile(r"(^|[\s;&?/:])(password|passwd|pwd|sslpassword|token|secret|authcfg)\s*=", re.IGNORECASE)
+# What PostgreSQL's own library knows, and what an address of key=value begins with.
+BEGIN = ("dbname", "service", "host", "hostaddr", "user", "port", "passfile", "sslmode")
+KNOWN = (
+    *BEGIN,
+    *("servicefile", "connect_timeout", "client_encoding", "options", "application_name", "fallback_application_name"),
+    *("keepalives", "keepalives_idle", "keepalives_interval", "keepalives_count", "tcp_user_timeout", "replication"),
+    *("gssencmode", "krbsrvname", "gsslib", "gssdelegation", "ssl", "sslnegotiation", "sslcompression", "sslcert"),
+    *("sslkey", "sslcertmode", "sslrootcert", "sslcrl", "sslcrldir", "sslsni", "requirepeer", "require_auth"),
+    *("ssl_min_protocol_version", "ssl_max_protocol_version", "min_protocol_version", "max_protocol_version"),
+    *("channel_binding", "target_session_attrs", "load_balance_hosts"),
+)
+HOST = r"(?:\[[0-9A-Fa-f:.%]+\]|[\w.%/-]*)(?::\d*)?"
+URL = re.compile(
+    rf"postgres(?:ql)?://(?:(?P<user>[^\s/?#@:]*)@)?(?:{HOST})(?:,{HOST})*?(?:/(?P<database>[^\s/?#@:=]*))?"
+    r"(?:\?(?P<asked>[^\s?#@]*))?"
+)
+PAIR = r"([a-z_]+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'(?=\s|$)|((?:\\.|[^\s'\\])(?:\\.|[^\s\\])*)?(?=\s|$))"
 CONNECT = ("use_ssl", "user_id")
 REFUSED = tr(
     "CONNECTION holds a password or a token, which the history of Processing would keep: take it out. PostgreSQL reads "
@@ -35,30 +52,57 @@ class Address:
 
 
 def read_address(text: str) -> Address:
-    """What an address names. Raises InputError for one that holds a secret, and for one that is none."""
+    """What an address names. Raises InputError for one that holds a secret, and for one that is none.
+
+    Only what is read here in every part is an address: a message never repeats one that is not, since any part of it
+    may be a password.
+    """
     text = text.strip()
     if not text:
         raise InputError(tr("CONNECTION is empty: choose a connection of QGIS, or give the address of the records."))
     refuse_secrets(text)
-    if re.match(r"(postgresql|postgres)://", text):
+    if re.match(r"postgres(ql)?:", text) or re.search(rf"(^|\s)({'|'.join(BEGIN)})\s*=", text):
+        _check_postgres(text)
         return Address("postgres", text, text)
-    if re.search(r"(^|\s)(dbname|service|host)\s*=", text):
-        return Address("postgres", text, text)
-    if re.match(r"spark://|local(-cluster)?\[", text):
+    if re.fullmatch(r"spark://[\w.,:\[\]-]+|local(-cluster)?\[[\w.,*]*\]", text):
         return Address("spark", text, text)
-    if text.startswith("sc://"):
+    if re.fullmatch(rf"sc://(?!/)(?:{HOST})/?(?:;.*)?", text):
         return Address("connect", _only_known(text), text)
     path = re.sub(r"^duckdb://(?=/)", "", text)
-    if path != text or path.lower().endswith((*FILES, *DATABASES)) or "*" in path or Path(path).is_dir():
+    of_files = path != text or path.lower().endswith((*FILES, *DATABASES)) or "*" in path or Path(path).is_dir()
+    if of_files and "://" not in path:
         return Address("duckdb", path, path)
     raise InputError(
         tr(
-            "CONNECTION “{text}” is neither a connection of QGIS nor an address: give a Parquet or CSV file, "
+            "CONNECTION {shown} is neither a connection of QGIS nor an address: give a Parquet or CSV file, "
             "a folder of Parquet files, a .duckdb file, postgresql://user@host/database, or for Spark "
             "sc://host:15002 or spark://host:7077.",
-            text=text,
+            shown=tr("“{value}”", value=text) if re.fullmatch(r"[^@=:;?]*|[A-Za-z]:[^@=:;?]*", text) else HIDDEN,
         )
     )
+
+
+def _check_postgres(text: str) -> None:
+    """Raise InputError for an address of PostgreSQL with anything that it does not know, or that hides another one."""
+    url = URL.fullmatch(text)
+    pairs = parse_qsl(url["asked"] or "", keep_blank_values=True) if url else _pairs(text)
+    opened = [unquote(url[part] or "") for part in ("user", "database")] if url else []
+    names = [value for name, value in pairs if name in ("dbname", "user")]
+    unknown = {name for name, _ in pairs} - set(KNOWN)
+    if (not url and not pairs) or unknown or any(re.search(r"[:=@]|//", one) for one in [*opened, *names]):
+        raise InputError(
+            tr(
+                "CONNECTION cannot be read as an address of PostgreSQL: write postgresql://user@host:port/database, or "
+                "host=… port=… dbname=… user=…; it must hold no password, however it is written."
+            )
+        )
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    """Names and values as libpq reads them; none where it would not."""
+    if not re.fullmatch(rf"\s*(?:{PAIR}\s*)+", text):
+        return []
+    return [(name, re.sub(r"\\(.)", r"\1", quoted or plain)) for name, quoted, plain in re.findall(PAIR, text)]
 
 
 def _only_known(text: str) -> str:
@@ -78,23 +122,5 @@ def _only_known(text: str) -> str:
 
 def refuse_secrets(text: str) -> None:
     """Raise InputError for a password or token in an address; the message does not repeat it."""
-    try:
-        parts = urlsplit(text) if "://" in text else None
-        found = parts is not None and (
-            parts.password is not None or any(SECRETS.match(f"{name}=") for name, _ in parse_qsl(parts.query))
-        )
-    except ValueError:  # brackets that are no address of IPv6
-        found = True
-    if found or SECRETS.search(text):
+    if holds_secret(text) or re.search(r"(^|[\s;&?/:])authcfg\s*=", text, re.IGNORECASE):
         raise InputError(REFUSED)
-
-
-def without_secrets(text: str, connection: str) -> str:
-    """A message of an engine without anything that stands in the connection as a secret."""
-    values = re.findall(r"(?:password|passwd|pwd|token|secret)\s*=\s*('(?:[^'\\]|\\.)*'|[^\s;&]+)", connection, re.I)
-    values += re.findall(r"://[^:/@\s]*:([^@/\s]+)@", connection)
-    for value in values:
-        for secret in {value, value.strip("'"), value.strip("'").replace("\\'", "'").replace("\\\\", "\\")}:
-            if secret:
-                text = text.replace(secret, "…")
-    return text

@@ -200,9 +200,10 @@ class DuckDb:
             return given.rows
         if not table:
             raise InputError(tr("TABLE is empty: name the table of the database that holds the records."))
-        return self._connection.sql(
-            sg.select("*").from_(sg.table(table, db=schema or "main", quoted=True)).sql("duckdb")
-        )
+        # Its database by name: a table of our own, which is temporary, would be found before one of the same name.
+        ((file,),) = self._connection.sql(sg.select(sg.func("current_database")).sql("duckdb")).fetchall()
+        given = sg.table(table, db=schema or "main", catalog=file, quoted=True)
+        return self._connection.sql(sg.select("*").from_(given).sql("duckdb"))
 
     def _comparable(self, field: str) -> sge.Expression:
         """A field such that what is equal looks alike."""

@@ -6,7 +6,8 @@ import numpy as np
 
 from ..nesting.coarser import examine_coarser_rows
 from ..plan import Plan
-from ..privacy.kept_fields import KeptField, examine_rows
+from ..privacy.kept_field import KeptField
+from ..privacy.kept_fields import examine_rows
 from ..records.columns import Column, column_from_values, smallest_integers
 from .engine import Arrow, Expression
 from .in_place import InPlace, Matched

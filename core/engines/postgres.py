@@ -22,7 +22,8 @@ from adbc_driver_postgresql import dbapi
 from ..errors import InputError, OutcomeUnknown
 from ..language import tr
 from ..progress import Progress
-from .addresses import Address, without_secrets
+from ..secrecy import without_secrets
+from .addresses import Address
 from .dictionaries import kept_dictionary
 from .engine import Arrow, EngineError, Expression, arrow_table, in_background
 

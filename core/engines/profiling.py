@@ -9,11 +9,12 @@ import numpy as np
 from ..areas import Areas, identifier_text
 from ..arrays import to_list
 from ..errors import InputError, first_values
-from ..language import tr
+from ..language import plural, tr
 from ..plan import stretches
-from ..privacy.requirement import Members, Requirement, Shares
+from ..privacy.diversity import Shares, held_of
+from ..privacy.requirement import Members, Requirement
 from ..progress import Progress, silent
-from ..records.columns import Column, category_order
+from ..records.columns import Column, category_order, combine_codes
 from ..records.matching import STOP, area_copy, match_areas
 from ..records.table import MOST_RECORDS, RecordTable, check_table, refuse_rows_of_nobody
 from . import steps
@@ -102,9 +103,9 @@ def _values_of(
         dates = [one for one in every if engine.fields[one].lower()[:4] in ("date", "time")]
     raise InputError(
         tr(
-            "{dates}: a record has a date before the year 1, after the year 9999, or infinity: make it a "
+            "{fields}: a record has a date before the year 1, after the year 9999, or infinity: make it a "
             "missing value, or the field a text, first.",
-            dates=first_values(dates),
+            fields=first_values(dates),
         )
     )
 
@@ -154,20 +155,29 @@ def _records_of_areas(found: InPlace) -> np.ndarray:
 def requirement_in_place(matched: Matched, k: int, l_diversity: int = 1, max_share: float = 100.0) -> Requirement:
     """What is asked of the labels of these records, as `requirement_of`; counted in the engine."""
     fields, members, shares = matched.found.fields, [], []
-    for position, kind in enumerate(fields.members):
-        cell, member, _ = _by_value(matched, f"c_m{position}")
+    who = {kind: f"c_m{position}" for position, kind in enumerate(fields.members)}
+    for kind, code in who.items():
+        cell, member, _ = _by_values(matched, code)
         members.append(Members(kind, cell, member))
     for name in fields.sensitive:
-        cell, value, records = _by_value(matched, f"c_k{fields.kept.index(name)}")
-        shares.append(Shares(name, cell, value, records))
+        value_code = code_of_values(matched, name)
+        cell, value, records = _by_values(matched, value_code)
+        held = tuple(held_of(kind, *_by_values(matched, code, value_code)[:-1]) for kind, code in who.items())
+        shares.append(Shares(name, cell, value, records, held))
     return Requirement(k, tuple(members), tuple(shares), l_diversity, max_share)
 
 
-def _by_value(matched: Matched, code: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The records of each cell by one more field: cell, code of the value, records, of every pair that occurs."""
+def code_of_values(matched: Matched, name: str) -> str:
+    """What the code of a sensitive field is called in the rows with those of members and sensitive fields."""
+    return f"c_k{matched.found.fields.kept.index(name)}"
+
+
+def _by_values(matched: Matched, *codes: str) -> list[np.ndarray]:
+    """The records of each cell by further fields: cell, the codes of the values, records, of all that occurs."""
     found, profile = matched.found, matched.profile
-    counted = steps.counted(found.with_others, ["c_a", "key", code], bool(found.fields.count))
-    area, key, value, records = _collected(found.engine.fetch(counted), (np.int32, np.int64, np.int64, np.int64))
+    counted = steps.counted(found.with_others, ["c_a", "key", *codes], bool(found.fields.count))
+    kinds = np.int32, *(np.int64 for _ in ("key", *codes, "records"))
+    area, key, *values, records = _collected(found.engine.fetch(counted), kinds)
     position = matched.area_of[area]
     inside = position >= 0
     order = np.argsort(found.class_keys)
@@ -176,8 +186,9 @@ def _by_value(matched: Matched, code: str) -> tuple[np.ndarray, np.ndarray, np.n
     stored = np.repeat(np.arange(profile.counts.shape[0]), np.diff(profile.counts.indptr)) * n_classes
     cell = np.searchsorted(stored + profile.counts.indices, position[inside] * n_classes + class_of)
     # Two ways to write one area make one cell.
-    pairs, at = np.unique(np.column_stack([cell, value[inside]]), axis=0, return_inverse=True)
-    return pairs[:, 0], pairs[:, 1], np.bincount(at.reshape(-1), records[inside], len(pairs)).astype(np.int64)
+    columns = [cell, *(one[inside] for one in values)]
+    at, there = combine_codes(columns, [int(one.max(initial=0)) + 1 for one in columns])
+    return [*there.T, np.bincount(at, records[inside], len(there)).astype(np.int64)]
 
 
 def _checked_bounds(engine: Engine, source: Expression, fields: RecordFields) -> int:
@@ -201,12 +212,14 @@ def _checked_bounds(engine: Engine, source: Expression, fields: RecordFields) ->
         if found.get(word):
             what = {"missing": tr("missing"), "negative": tr("negative"), "broken": tr("not a whole number")}[word]
             raise InputError(
-                tr(
-                    "RECORD_COUNT field “{count}” is {what} in {found} rows: each row must say how many "
+                plural(
+                    "RECORD_COUNT field “{count}” is {what} in {n} row: each row must say how many "
                     "records it stands for.",
+                    "RECORD_COUNT field “{count}” is {what} in {n} rows: each row must say how many "
+                    "records it stands for.",
+                    int(found[word]),
                     count=fields.count,
                     what=what,
-                    found=int(found[word]),
                 )
             )
     for position, kind in enumerate(fields.members):

@@ -6,18 +6,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .. import counted
 from ..arrays import to_list
 from ..errors import PrivacyError
-from ..language import tr
+from ..language import plural, tr
 from ..plan import SUPPRESSED, Plan, area_of_cells, stretches
-from ..privacy.kept_fields import ROWS_LOOKED_AT, KeptField, refuse_kept_fields
+from ..privacy.kept_field import KeptField
+from ..privacy.kept_fields import ROWS_LOOKED_AT, refuse_kept_fields
+from ..privacy.requirement import Requirement
 from ..progress import Progress, silent
 from ..records.columns import Column, smallest_integers
-from ..release import Release
+from ..records.table import PERSONS
+from ..release import Release, values_in_common
 from . import steps
 from .engine import Engine, EngineError, Expression
 from .examining import NOT_LOOKED_AT, examined_in_place
 from .in_place import Matched
+from .profiling import code_of_values
 from .showing import CoarserLevels, Showing, labels_of_cells, showing
 
 
@@ -66,9 +71,10 @@ def release_in_place(
     seed: int = 0,
     progress: Progress = silent,
     coarser: CoarserLevels | None = None,
+    requirement: Requirement | None = None,
 ) -> ReleasedInPlace:
     """`stage_in_place`, published at once; any failure leaves nothing."""
-    staged = stage_in_place(matched, plan, destination, nested, seed, progress, coarser)
+    staged = stage_in_place(matched, plan, destination, nested, seed, progress, coarser, requirement)
     return ReleasedInPlace(staged.publish(), staged.levels, staged.rows, staged.kept)
 
 
@@ -80,13 +86,15 @@ def stage_in_place(
     seed: int = 0,
     progress: Progress = silent,
     coarser: CoarserLevels | None = None,
+    requirement: Requirement | None = None,
 ) -> StagedInPlace:
     """Write the records that a plan shows, to be published at a destination of the engine, which must be free.
 
     plan : of the profile of `matched`, or where its last levels show coarser values `as_shown`, and `coarser` what it
     was made from; nested : whether rows say their level; seed : of the classes in which kept fields are looked at where
-    there are many rows. What was written is counted once more, in the engine and from its
-    rows alone, and must hold what the plan foretold; what is not published is gone with the engine.
+    there are many rows; requirement : what is asked of the values of sensitive fields. What was written is counted once
+    more, in the engine and from its rows alone, and must hold what the plan foretold; what is not published is gone
+    with the engine.
     Raises InputError for a kept field that gives away the area or the person, PrivacyError where the second count
     differs, EngineError where the engine fails or the table has changed.
     """
@@ -99,7 +107,10 @@ def stage_in_place(
     placed = steps.placed(found.rows, *tables, bool(fields.count))
     kept = examined_in_place(matched, plan, coarser, placed) if fields.kept else []
     refuse_kept_fields(kept)
-    _check_members(matched, plan, shows.of(steps.placed(found.with_others, *tables, bool(fields.count))))
+    with_others = shows.of(steps.placed(found.with_others, *tables, bool(fields.count)))
+    _check_members(matched, plan, with_others)
+    if requirement is not None and requirement.asks_for_values:
+        _check_values(matched, requirement, with_others)
     progress(0.2)
     decoded = dict(zip(fields.quasi_identifiers, shows.dictionaries.values())) if engine.decodes else {}
     written = engine.stage(steps.shown(shows.of(placed), fields, nested, engine.decodes), destination, decoded)
@@ -142,10 +153,12 @@ def _check_labels(differing: int) -> None:
     """Refuse a release in which any label shows other records than the plan foretold."""
     if differing:
         raise PrivacyError(
-            tr(
-                "The release shows {found} classes with other records than the plan foretold: nothing was "
+            plural(
+                "The release shows {n} class with other records than the plan foretold: nothing was "
                 "written. Start again when nobody writes to the table.",
-                found=differing,
+                "The release shows {n} classes with other records than the plan foretold: nothing "
+                "was written. Start again when nobody writes to the table.",
+                differing,
             )
         )
 
@@ -166,10 +179,10 @@ def _check_agreement(written: dict[int, LevelCount], expected: dict[int, LevelCo
         records, wanted = (sum(one.records for one in levels.values()) for levels in (written, expected))
         raise PrivacyError(
             tr(
-                "The release holds {records} records, the plan foretold {wanted}, or their classes differ: "
+                "The release holds {records}, the plan foretold {wanted}, or their classes differ: "
                 "the table was changed while it was being worked on, so nothing was written. Start again when "
                 "nobody writes to it.",
-                records=records,
+                records=counted.records(records),
                 wanted=wanted,
             )
         )
@@ -260,3 +273,17 @@ def _check_members(matched: Matched, plan: Plan, placed: Expression) -> None:
             raise EngineError(
                 tr("{title} found no {kind}: nothing was written.", title=matched.found.engine.title, kind=kind)
             )
+
+
+def _check_values(matched: Matched, requirement: Requirement, placed: Expression) -> None:
+    """Count the sensitive values of the people behind what is released once more, in the engine."""
+    fields = matched.found.fields
+    people = [f"c_m{position}" for position in range(len(fields.members))]
+    if PERSONS not in fields.members:
+        people.append(steps.ROWS)
+    values = [code_of_values(matched, name) for name in fields.sensitive]
+    asked = requirement.l_diversity, requirement.max_share
+    counted = matched.found.engine.fetch(steps.falling_short(placed, people, values, *asked, bool(fields.count)))
+    (wrong,) = (row["wrong"] for batch in counted for row in batch.to_pylist())
+    if wrong:
+        raise values_in_common(int(wrong))

@@ -15,10 +15,12 @@ import ibis
 
 from ..errors import InputError
 from ..language import tr
+from ..records.table import unused_name
 from .engine import Expression
 from .fields import WITHOUT_VALUE, Filter, RecordFields
 
 MOST_CLASSES = 2**63 - 1
+ROWS = "rows"
 
 
 def filtered(source: Expression, filters: Sequence[Filter]) -> Expression:
@@ -192,32 +194,39 @@ def shown(rows: Expression, fields: RecordFields, nested: bool, as_codes: bool) 
     Rows with counts that show the same are added up for the same reason. The number of the class stands for the
     quasi-identifiers in the order: it ascends with their values.
     """
-    named = {"vbas_level": rows.l_level.cast("int64")} if nested else {}
-    named["vbas_region"] = rows.l_region.cast("int64")
-    named.update({name: rows[f"c_q{i}" if as_codes else f"q{i}"] for i, name in enumerate(fields.quasi_identifiers)})
-    kept = {name: rows[f"k{i}"] for i, name in enumerate(fields.kept)}
-    places = list(named)[: 2 if nested else 1]
+    places = [rows.l_level.cast("int64").name("vbas_level")] if nested else []
+    places.append(rows.l_region.cast("int64").name("vbas_region"))
+    quasi = [rows[f"c_q{i}" if as_codes else f"q{i}"].name(name) for i, name in enumerate(fields.quasi_identifiers)]
+    names = [*(one.get_name() for one in places), *fields.quasi_identifiers, *fields.kept]
+    of_class = unused_name("vbas_class", names)
+    found = rows.select(
+        *places,
+        *quasi,
+        *(rows[f"k{i}"].name(name) for i, name in enumerate(fields.kept)),
+        rows.key.name(of_class),
+        *([rows["n"].cast("int64").name(unused_name("vbas_n", names))] if fields.count else []),
+    )
+    order = [*names[: len(places)], of_class, *fields.kept]
     if fields.count:
-        every = rows.select(**named, **kept, vbas_class=rows.key, vbas_n=rows["n"].cast("int64"))
-        found = every.group_by([*named, *kept, "vbas_class"]).agg(records=_total(every.vbas_n))
-    else:
-        found = rows.select(**named, **kept, vbas_class=rows.key)
-    names = [*named, *kept, *(["records"] if fields.count else [])]
-    return found.order_by([*places, "vbas_class", *kept]).select(names)
+        records = _total(found[unused_name("vbas_n", names)])
+        found = found.group_by([*names, of_class]).agg(records.name("records"))
+        names = [*names, "records"]
+    return found.order_by(order).select(names)
 
 
 def classes_written(written: Expression, quasi: Sequence[str], nested: bool, weighted: bool) -> Expression:
     """The classes of what was written, from its values alone: level, region, quasi-identifiers, rows, records."""
     by = [*(["vbas_level"] if nested else []), "vbas_region", *quasi]
     records = _total(written.records.cast("int64")) if weighted else written.count()
-    classes = written.group_by(by).agg(vbas_rows=written.count(), vbas_records=records)
+    of_rows, of_records = unused_name("vbas_rows", by), unused_name("vbas_records", by)
+    classes = written.group_by(by).agg(written.count().name(of_rows), records.name(of_records))
     level = classes.vbas_level.cast("int64") if nested else ibis.literal(1, type="int64")
     places = {"level": level, "region": classes.vbas_region.cast("int64")}
     return classes.select(
         **places,
         **{f"q{i}": classes[name] for i, name in enumerate(quasi)},
-        rows=classes.vbas_rows,
-        records=classes.vbas_records,
+        rows=classes[of_rows],
+        records=classes[of_records],
     )
 
 
@@ -267,3 +276,44 @@ def fewest_members(rows: Expression, member: str) -> Expression:
     """One row, `fewest`: the smallest number of different members behind a label of placed rows."""
     labels = rows.group_by(["l_level", "l_region", "key"]).agg(members=rows[member].nunique())
     return labels.aggregate(fewest=labels.members.min())
+
+
+def falling_short(
+    rows: Expression, people: Sequence[str], values: Sequence[str], l_diversity: int, max_share: float, weighted: bool
+) -> Expression:
+    """One row, `wrong`: how many labels of placed rows do not hold what is asked of the values of sensitive fields, as
+    `Requirement` says it; counted from the rows.
+
+    people : the codes of persons or households, or ROWS where each is a person; values : the codes of sensitive fields
+    """
+    every = [_falling_short(rows, one, value, l_diversity, max_share, weighted) for one in people for value in values]
+    found = ibis.union(*every, distinct=True) if len(every) > 1 else every[0]
+    return found.aggregate(wrong=found.count().cast("int64"))
+
+
+def _falling_short(
+    rows: Expression, people: str, value: str, l_diversity: int, max_share: float, weighted: bool
+) -> Expression:
+    """These labels, of one field and one kind of people."""
+    label, number = ["l_level", "l_region", "key"], _number_of(rows, people, weighted)
+    holders = rows.group_by([*label, value]).agg(holders=number)
+    there = rows.group_by(label).agg(people=number)
+    there = there.select(**{f"t_{name}": there[name] for name in label}, people=there.people)
+    both = holders.inner_join(there, [holders[name] == there[f"t_{name}"] for name in label])
+    commonest_first = ibis.window(group_by=label, order_by=[both.holders.desc(), both[value]])
+    ranked = both.mutate(place=ibis.row_number().over(commonest_first))
+    # The l - 1 commonest values: whoever has them could be everybody.
+    ranked = ranked.mutate(of_first=(ranked.place < l_diversity - 1).ifelse(ranked.holders, 0))
+    summed = ranked.group_by(label).agg(
+        together=_total(ranked.of_first), most=ranked.holders.max(), people=ranked.people.max()
+    )
+    alike = summed.together >= summed.people
+    too_many = summed.most.cast("float64") * 100.0 > summed.people.cast("float64") * max_share * (1 + 1e-12)
+    return summed.filter(alike | too_many).select(label)
+
+
+def _number_of(rows: Expression, people: str, weighted: bool) -> Expression:
+    """How many persons or households there are, or records where rows are these."""
+    if people != ROWS:
+        return rows[people].nunique().cast("int64")
+    return _total(rows["n"].cast("int64")) if weighted else rows.count().cast("int64")

@@ -49,10 +49,10 @@ def _taken(lock: Path, target: Path, name: str) -> tuple[int, bool]:
         except OSError as error:
             raise VbasError(
                 tr(
-                    "{name} cannot be written to {parent}: {strerror}. Choose another folder.",
+                    "{name} cannot be written to {parent}: {reason}. Choose another folder.",
                     name=name,
                     parent=target.parent,
-                    strerror=error.strerror,
+                    reason=error.strerror,
                 )
             ) from error
         try:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..errors import InputError
-from ..language import tr
+from ..language import plural, tr
 from .groups import Group, group_of
 from .hierarchies import shown_values
 
@@ -55,11 +55,13 @@ def bands(attribute: str, texts: Sequence[str | None], width: int) -> list[str |
     strange = [text for text, group in zip(texts, groups) if text is not None and group is None]
     if strange:
         raise InputError(
-            tr(
-                "HIERARCHY_RULES: bands of “{attribute}” need numbers, or groups such as 15-19 and 65+; {n_strange} "
-                "values are neither ({first}): give a table in HIERARCHIES.",
+            plural(
+                "HIERARCHY_RULES: bands of “{attribute}” need numbers, or groups such as 15-19 and "
+                "65+; {n} value is neither ({first}): give a table in HIERARCHIES.",
+                "HIERARCHY_RULES: bands of “{attribute}” need numbers, or groups such as 15-19 and "
+                "65+; {n} values are neither ({first}): give a table in HIERARCHIES.",
+                len(strange),
                 attribute=attribute,
-                n_strange=len(strange),
                 first=shown_values(strange),
             )
         )

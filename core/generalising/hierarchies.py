@@ -9,7 +9,7 @@ import numpy as np
 
 from ..areas import identifier_text
 from ..errors import InputError, first_values
-from ..language import tr
+from ..language import plural, tr
 from ..records.columns import category_order
 
 SUPPRESSED_VALUE = "*"
@@ -46,9 +46,9 @@ class Hierarchy:
         if not 0 <= level < len(self):
             raise InputError(
                 tr(
-                    "“{attribute}” has the levels 0 to {n_self}, but none {level}: choose one of these.",
+                    "“{attribute}” has the levels 0 to {highest}, but none {level}: choose one of these.",
                     attribute=self.attribute,
-                    n_self=len(self) - 1,
+                    highest=len(self) - 1,
                     level=level,
                 )
             )
@@ -87,9 +87,10 @@ def checked_node(
     """
     if len(node) != len(names):
         raise InputError(
-            tr(
-                "{n_node} levels were given for {n_names} quasi-identifiers: give one for each.",
-                n_node=len(node),
+            plural(
+                "{n} level was given for {n_names} quasi-identifiers: give one for each.",
+                "{n} levels were given for {n_names} quasi-identifiers: give one for each.",
+                len(node),
                 n_names=len(names),
             )
         )
@@ -127,7 +128,7 @@ def text_of(value: object) -> str | None:
 
 def shown_values(values: Sequence[object]) -> str:
     """The first of these values, for a message."""
-    return first_values(tr("(missing)") if value is None else value for value in values)
+    return first_values(values)
 
 
 def _refuse_split(
@@ -150,15 +151,15 @@ def _refuse_split(
     into = [found[code] for code in np.unique(coarse[members]).tolist()]
     raise InputError(
         tr(
-            "HIERARCHIES of “{attribute}”: values that are one at level {level} ({shown_values}: "
-            "{shown_values_2}) are several at level {level_2} ({shown_values_3}): every level must "
+            "HIERARCHIES of “{attribute}”: values that are one at level {level} ({coarser_value}: "
+            "{values}) are several at level {next_level} ({coarser_values}): every level must "
             "join whole values of the level before.",
             attribute=attribute,
             level=level - 1,
-            shown_values=shown_values([below[group]]),
-            shown_values_2=shown_values(list(values[members])),
-            level_2=level,
-            shown_values_3=shown_values(into),
+            coarser_value=shown_values([below[group]]),
+            values=shown_values(list(values[members])),
+            next_level=level,
+            coarser_values=shown_values(into),
         )
     )
 

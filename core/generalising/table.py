@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InputError
-from ..language import tr
+from ..language import plural, tr
 from .hierarchies import SUPPRESSED_VALUE, Hierarchy, make_hierarchy, shown_values, text_of
 
 Row = tuple["str | None", ...]
@@ -36,12 +36,12 @@ class HierarchyTable:
         unknown = sorted({text for text in texts if text is not None and text not in self.rows})
         if unknown:
             raise InputError(
-                tr(
-                    "HIERARCHIES: {n_unknown} values of “{attribute}” are not in the table "
-                    "({shown_values}): add a row for each.",
-                    n_unknown=len(unknown),
+                plural(
+                    "HIERARCHIES: {n} value of “{attribute}” is not in the table ({values}): add a row for it.",
+                    "HIERARCHIES: {n} values of “{attribute}” are not in the table ({values}): add a row for each.",
+                    len(unknown),
                     attribute=self.attribute,
-                    shown_values=shown_values(unknown),
+                    values=shown_values(unknown),
                 )
             )
         missing = self.rows.get(None, self._missing())
@@ -78,9 +78,9 @@ def hierarchy_tables(
         if known.setdefault(text, row) != row:
             raise InputError(
                 tr(
-                    "HIERARCHIES: “{name}” has two different rows for the value {shown_values}: keep one of them.",
+                    "HIERARCHIES: “{name}” has two different rows for the value {values}: keep one of them.",
                     name=name,
-                    shown_values=shown_values([text]),
+                    values=shown_values([text]),
                 )
             )
     return {name: HierarchyTable(name, _whole(name, found)) for name, found in rows.items()}
@@ -97,11 +97,11 @@ def _whole(name: str, rows: dict[str | None, Row]) -> dict[str | None, Row]:
         if lost:
             raise InputError(
                 tr(
-                    "HIERARCHIES: “{name}” has values without one at level {level} ({shown_values}): fill it in "
+                    "HIERARCHIES: “{name}” has values without one at level {level} ({values}): fill it in "
                     "for all, or for none; “{suppressed_value}” says nothing of a person.",
                     name=name,
                     level=level + 1,
-                    shown_values=shown_values(lost),
+                    values=shown_values(lost),
                     suppressed_value=SUPPRESSED_VALUE,
                 )
             )

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..language import tr
+from .. import counted
+from ..language import plural, tr
 from ..progress import Progress, part, silent
 from .donut import EARLIER_ELSEWHERE, FEW_CANDIDATES, Masking
 from .homes import Homes
@@ -118,18 +119,23 @@ class Hiding:
         if not self.again.any():
             return ""
         before, after = (float(np.median(values[self.again])) for values in (self.alone, self.left))
-        said = tr(
-            "{n_again} homes were masked before: with the earlier places, half of them keep {after:g} "
+        said = plural(
+            "{n} home was masked before: with the earlier place it keeps {after:g} candidate "
+            "addresses or fewer; without, {before:g}.",
+            "{n} homes were masked before: with the earlier places, half of them keep {after:g} "
             "candidate addresses or fewer; without, {before:g}.",
-            n_again=int(self.again.sum()),
+            int(self.again.sum()),
             after=after,
             before=before,
         )
         odd = int(self.elsewhere.sum())
         if odd:
-            said += tr(
-                " For {n_odd} of them an earlier place is not in the ring of now: they count as having none.", n_odd=odd
+            outside = plural(
+                "The earlier place of {n} of them is not in the ring of now: it counts as having none.",
+                "The earlier places of {n} of them are not in the ring of now: they count as having none.",
+                odd,
             )
+            said = f"{said} {outside}"
         return said
 
     def shortfall(self, k_min: int) -> Shortfall:
@@ -168,20 +174,19 @@ class Shortfall:
         """The share that falls short and what becomes of it; what to do, where most do."""
         if not self.points_below:
             return tr("Each masked point could have come from at least {k_min} addresses.", k_min=self.k_min)
-        fate = tr("they are held back") if self.held else tr("K_MIN is 0, so they are not held back")
-        advice = tr(" Most fall short, so what is left is not to be published: raise K_INNER.") if self.most else ""
-        return tr(
+        share = tr(
             "{percent:.2f} % of the masked points ({points_below} of {points}, in {homes_below} "
-            "of {homes} homes) could have come from fewer than {k_min} addresses: {fate}.{advice}",
+            "of {homes}) could have come from fewer than {k_min} addresses.",
             percent=self.percent,
             points_below=self.points_below,
             points=self.points,
             homes_below=self.homes_below,
-            homes=self.homes,
+            homes=counted.homes(self.homes),
             k_min=self.k_min,
-            fate=fate,
-            advice=advice,
         )
+        fate = tr("They are held back.") if self.held else tr("K_MIN is 0, so they are not held back.")
+        advice = tr("Most fall short, so what is left is not to be published: raise K_INNER.") if self.most else ""
+        return " ".join(filter(None, (share, fate, advice)))
 
 
 def hiding(

@@ -11,7 +11,7 @@ import shapely
 
 from ..arrays import to_list
 from ..errors import InputError, PrivacyError
-from ..language import as_data, tr
+from ..language import as_data, plural, tr
 from ..progress import Progress, part, silent
 from ..records.columns import Column
 from ..records.table import singling_out
@@ -215,9 +215,10 @@ def check_released(
     good &= inside_own_area(meant, area_of[released], shapes)
     if not good.all():
         raise PrivacyError(
-            tr(
-                "{n_good} masked points are not in their ring or not in their own area: nothing was written.",
-                n_good=int((~good).sum()),
+            plural(
+                "{n} masked point is not in its ring or not in its own area: nothing was written.",
+                "{n} masked points are not in their ring or not in their own area: nothing was written.",
+                int((~good).sum()),
             )
         )
 
@@ -254,9 +255,10 @@ def unmasked_sentence(counts: Mapping[str, int]) -> str:
     if not lost:
         return ""
     why = ", ".join(f"{tr(reason)} ({n})" for reason, n in lost.items())
-    return tr(
-        "{n_lost} of {n_points} points could not be masked and are not released: {why}.",
-        n_lost=sum(lost.values()),
+    return plural(
+        "{n} of {n_points} points could not be masked and is not released: {why}.",
+        "{n} of {n_points} points could not be masked and are not released: {why}.",
+        sum(lost.values()),
         n_points=sum(counts.values()),
         why=why,
     )

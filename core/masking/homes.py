@@ -9,9 +9,10 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
+from .. import counted
 from ..arrays import to_list
 from ..errors import InputError, first_values
-from ..language import tr
+from ..language import plural, tr
 from ..records.columns import Column, combine_codes
 from .donut import Masking
 from .placing import NO_AREA
@@ -50,10 +51,10 @@ class Homes:
         if len(self) == len(self.home_of):
             return ""
         return tr(
-            "{n_home_of} points in {n_self} homes, up to {members} in one: the points of a home "
-            "share one move, or their average would show where it is.",
-            n_home_of=len(self.home_of),
-            n_self=len(self),
+            "{points} in {homes}, up to {members} in one: the points of a home share one move, "
+            "or their average would show where it is.",
+            points=counted.points(len(self.home_of)),
+            homes=counted.homes(len(self)),
             members=self.members.max(),
         )
 
@@ -130,12 +131,15 @@ def _check_households(points: np.ndarray, centres: np.ndarray, household: Column
     if far.any():
         wrong = to_list(household.categories[np.unique(household.codes[rows[far]])])
         raise InputError(
-            tr(
-                "HOUSEHOLD_ID “{field}”: {n_wrong} households have members more than {one_household:g} m apart (first: "
-                "{first}): a household is moved from one place. Correct the field or the places, or leave "
-                "the field empty: points at the same place move together anyway.",
+            plural(
+                "HOUSEHOLD_ID “{field}”: {n} household has members more than {one_household:g} m "
+                "apart (first: {first}): a household is moved from one place. Correct the field or "
+                "the places, or leave the field empty: points at the same place move together anyway.",
+                "HOUSEHOLD_ID “{field}”: {n} households have members more than {one_household:g} m "
+                "apart (first: {first}): a household is moved from one place. Correct the field or "
+                "the places, or leave the field empty: points at the same place move together anyway.",
+                len(wrong),
                 field=field,
-                n_wrong=len(wrong),
                 one_household=ONE_HOUSEHOLD,
                 first=first_values(wrong),
             )

@@ -10,10 +10,11 @@ import shapely
 from scipy.spatial import cKDTree
 from scipy.stats import spearmanr
 
+from .. import counted
 from ..areas import MOST_PEOPLE, identifier_text
 from ..arrays import to_list
 from ..errors import InputError, first_values, refuse_where
-from ..language import tr
+from ..language import plural, tr
 from ..progress import Progress, silent
 from ..records.columns import Column
 from .placing import NO_AREA, own_areas
@@ -54,20 +55,23 @@ def make_populations(counts: np.ndarray, identifiers: np.ndarray, categories: tu
     wrong = (counts > MOST_PEOPLE).any(axis=1)
     if wrong.any():
         raise InputError(
-            tr(
-                "POPULATION is above {most_people:g} in {n_wrong} areas (first: {first}): correct the field or choose "
-                "another.",
+            plural(
+                "POPULATION is above {most_people:g} in {n} area (first: {first}): correct the field "
+                "or choose another.",
+                "POPULATION is above {most_people:g} in {n} areas (first: {first}): correct the "
+                "field or choose another.",
+                int(wrong.sum()),
                 most_people=MOST_PEOPLE,
-                n_wrong=int(wrong.sum()),
                 first=first_values(identifiers[wrong]),
             )
         )
     negative = (counts < 0).any(axis=1)
     if negative.any():
         raise InputError(
-            tr(
-                "POPULATION is negative in {n_negative} areas (first: {first}): correct the field or choose another.",
-                n_negative=int(negative.sum()),
+            plural(
+                "POPULATION is negative in {n} area (first: {first}): correct the field or choose another.",
+                "POPULATION is negative in {n} areas (first: {first}): correct the field or choose another.",
+                int(negative.sum()),
                 first=first_values(identifiers[negative]),
             )
         )
@@ -233,7 +237,7 @@ def make_households(points: np.ndarray, weights: np.ndarray | None, field: str =
         refuse_where(
             {tr("missing"): ~np.isfinite(weights), tr("negative"): weights < 0},
             tr("HOUSEHOLD_COUNT field “{field}”", field=field),
-            tr("rows"),
+            counted.rows,
             lambda wrong: tr("{first}, counted from 1", first=first_values(np.flatnonzero(wrong)[:6] + 1)),
             tr("correct it, or leave the field empty to count each point as one household."),
         )

@@ -12,9 +12,10 @@ from ..arrays import to_list
 from ..configuration import chosen
 from ..errors import PrivacyError
 from ..generalising.collapsing import generalise_table
-from ..language import tr
+from ..language import plural, tr
 from ..plan import SUPPRESSED, Plan, area_of_cells
-from ..privacy.kept_fields import KeptField, examine_values, rows_looked_at
+from ..privacy.kept_field import KeptField
+from ..privacy.kept_fields import examine_values, rows_looked_at
 from ..privacy.requirement import Requirement
 from ..progress import Progress, silent
 from ..records.columns import Column, category_order, combine_codes
@@ -55,15 +56,21 @@ def nest_coarser(
     return nest_by_losses(places.cells, places.of_cells, losses, k, requirement, progress, ties)
 
 
-def release_coarser(plan: Plan, places: Places, records: Records, kept: Sequence[KeptField] | None = None) -> Release:
+def release_coarser(
+    plan: Plan,
+    places: Places,
+    records: Records,
+    kept: Sequence[KeptField] | None = None,
+    requirement: Requirement | None = None,
+) -> Release:
     """The rows that such a plan shows: level, region, and the quasi-identifiers as their level shows them.
 
-    kept : what `examine_coarser` found; looked at here where None.
+    kept : what `examine_coarser` found; looked at here where None; requirement : as for `apply`.
     Raises what `apply` raises; the recount of each class is of what is shown.
     """
     found = examine_coarser(plan, places, records) if kept is None else kept
     table = _shown(plan, places, records)
-    release = apply(plan, replace(records, table=table, profile=places.cells), found)
+    release = apply(plan, replace(records, table=table, profile=places.cells), found, requirement)
     region = np.zeros_like(release.region)
     for one, of_places in enumerate(places.region):
         here = release.level == one
@@ -149,10 +156,12 @@ def check_coarser(release: Release, places: Places, whole: bool = True) -> None:
             wrong |= (show > 0) & (show < have)
         if wrong.any():
             raise PrivacyError(
-                tr(
-                    "The release would show {n_wrong} classes of level {target} where not as many such "
-                    "records live: nothing was written.",
-                    n_wrong=int(wrong.sum()),
+                plural(
+                    "The release would show {n} class of level {target} where not as many such records "
+                    "live: nothing was written.",
+                    "The release would show {n} classes of level {target} where not as many such records "
+                    "live: nothing was written.",
+                    int(wrong.sum()),
                     target=target + 1,
                 )
             )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from .. import counted
 from ..adjacency import Adjacency, adjacency_of_pairs
 from ..aggregation import APPROACHES as AGGREGATIONS
 from ..aggregation import AggregationOptions
@@ -133,10 +134,10 @@ def _next_level(
     if joined.n_regions >= crosswalk.n_regions:
         raise InputError(
             tr(
-                "“{aggregation}” cannot make fewer than {n_regions} regions of these areas, so that no "
+                "“{aggregation}” cannot make fewer than {regions} of these areas, so that no "
                 "coarser level comes about: choose another AGGREGATION, or COARSEST at that number.",
                 aggregation=options.aggregation,
-                n_regions=crosswalk.n_regions,
+                regions=counted.regions(crosswalk.n_regions),
             )
         )
     return joined_by(crosswalk, joined)
@@ -171,7 +172,7 @@ def regions_as_areas(areas: Areas, crosswalk: Crosswalk) -> Areas:
     points = weighted_centres(
         areas.points[inside], people_within(areas, crosswalk)[inside], region_of, crosswalk.n_regions
     )
-    regions = make_areas([str(number) for number in crosswalk.numbers], points)
+    regions = make_areas([str(number) for number in crosswalk.numbers], points, in_metres=True)
     population = crosswalk.totals(areas.population)
     neighbours = None if areas.neighbours is None else _neighbours(areas.neighbours, crosswalk)
     return replace(regions, population=population, neighbours=neighbours)

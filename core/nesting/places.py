@@ -120,11 +120,11 @@ def _nodes(names: Sequence[str], n_levels: int, coarser: Sequence[tuple[str, int
         if level <= node[name]:
             raise InputError(
                 tr(
-                    "“{name}” is to be shown at level {level} after level {node}: values become coarser from level "
+                    "“{name}” is to be shown at level {level} after level {previous}: values become coarser from level "
                     "to level, so give its levels in ascending order.",
                     name=name,
                     level=level,
-                    node=node[name],
+                    previous=node[name],
                 )
             )
         node[name] = level

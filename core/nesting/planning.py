@@ -28,7 +28,8 @@ CELLS_AT_ONCE = 200_000  # up to 200 MB at k = 5; classes are taken whole
 LARGEST_K = 1_000
 BYTES_A_CELL, BYTES_A_STATE = 500, 15  # of a cell, and of what its region may release and hand up: the most measured
 # Whether what more is asked of a label holds: called with the cells (positions in the profile) that show some labels,
-# the label of each and the number of labels; gives a boolean for each label. More records must never make it false.
+# the label of each and the number of labels; gives a boolean for each label. Labels that hold by themselves need not
+# hold together: where persons have rows in both, those who have a value in either may be nearly all.
 Holds = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
 
 
@@ -137,7 +138,8 @@ def lift(profile: Profile, levels: Levels, level_of: np.ndarray, holds: Holds) -
     """The level of each cell, (m,), once every label for which `holds` is false has been mended.
 
     From the finest level up: a label that fails is joined by the smallest labels of its class within its region, until
-    it holds. Where all of them together do not, it goes up a level; from the coarsest, it is suppressed.
+    it holds. Where all of them together do not, it goes up a level; from the coarsest, it is suppressed. What is joined
+    is looked at again, as labels that hold need not hold together.
     """
     area, class_of = area_of_cells(profile), profile.counts.indices.astype(np.int64)
     n_classes = int(class_of.max(initial=0)) + 1

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from ..crosswalk import Crosswalk
 from ..errors import PrivacyError
-from ..language import tr
+from ..language import plural, tr
 from ..levels import Levels
 from ..plan import CELLS_AT_ONCE
 from ..profile import Profile
@@ -48,10 +48,12 @@ def check_where_shown(release: Release, records: HasProfile, levels: Levels, who
         n_wrong = _wrong(shown, by_class, crosswalk, whole and target == len(levels) - 1)
         if n_wrong:
             raise PrivacyError(
-                tr(
-                    "The release would show {n_part} classes of level {target} in regions "
-                    "where not as many records live: nothing was written.",
-                    n_part=n_wrong,
+                plural(
+                    "The release would show {n} class of level {target} in regions where not as many "
+                    "records live: nothing was written.",
+                    "The release would show {n} classes of level {target} in regions where not as many "
+                    "records live: nothing was written.",
+                    n_wrong,
                     target=target + 1,
                 )
             )

@@ -1,21 +1,168 @@
-"""How far the values of one field stand for those of another: shares of pairs of rows that agree, and entropy.
+"""How far the values of one field stand for those of another, value by value: shares of pairs of rows, and entropy.
 
 All arrays of region, area, value and other codes are (r,) int, one for each of the same r rows.
+
+An average over a field says little: where most rows hold one filler, or nothing, the others may hold the area. So each
+value is judged by itself, over the pairs of rows that share it within a region, and the rows whose value stands for
+their area are counted. Some are by chance, above all where few share a value: as many as are found when the areas of
+each region are dealt out anew among its rows are taken off.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 ROWS_FOR_PREFIXES = 100_000
-FEWEST_PAIRS = 50  # below, a share says nothing
-FEWEST_DIFFERING = 10  # pairs that would differ by chance, below which it says nothing that they do not
-PINNED = 0.8  # rows of one value that lie in one area, as a share of pairs, from which the field stands for the area
-DETERMINED = 0.999  # pairs of equal values that share a quasi-identifier, from which the field is a finer one
+PINNED = 0.8  # of the pairs of rows that share a value, the share in one area from which it stands for the area
+CLOSED = 0.5  # and of what the region alone leaves open, the share that the value must close
+DETERMINED = 0.999  # pairs of equal values that share a quasi-identifier, from which the value is a finer one
+FINER = 0.9  # of the values that several rows have, the share that must be finer ones: all but the fillers
 LONGEST_PREFIX = 12
-TELLS = 0.1  # of what is given up, the share that a field gives back, from which it is warned of
+HOME = 5  # others in the region that share a value, on average, from which it is more than a home has in common
+NAMES = 0.7  # of the rows whose value is rare, the share that it must single out, from which such values are names
+TELLS = 0.1  # of the rows, or of what is given up, the share from which a field that tells something is warned of
+DEALS = 5  # times that the areas are dealt out anew; the one that places most rows counts
+FEWEST_PLACED = 10  # rows beyond chance, below which nothing is said
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """What values tell of the area, over rows whose region has several.
+
+    rows : of such regions; placed, tells : rows beyond chance whose value stands for their area, and whose value says
+    much more of it than the region
+    """
+
+    rows: int
+    placed: int
+    tells: int
+
+    @property
+    def placed_share(self) -> float:
+        """Of the rows that could lose something, the share whose value stands for their area."""
+        return self.placed / max(self.rows, 1)
+
+    @property
+    def tells_share(self) -> float:
+        """Of the rows that could lose something, the share whose value says much more than the region."""
+        return self.tells / max(self.rows, 1)
+
+
+NOTHING_TOLD = Told(0, 0, 0)
+
+
+def told_by(region: np.ndarray, area: np.ndarray, value: np.ndarray, seed: int = 0) -> Told:
+    """What the values tell of the area beyond the region; seed : of the areas dealt out anew."""
+    several = np.flatnonzero(areas_in(region, area)[region] > 1) if len(area) else np.empty(0, np.int64)
+    if not len(several):
+        return NOTHING_TOLD
+    region, area, value = region[several], area[several], value[several]
+    agreement = agreement_by_value(region, area, value)
+    found = np.array(agreement.rows)
+    if found.max() >= FEWEST_PLACED:
+        by_chance = np.array([agreement_by_value(region, dealt, value).rows for dealt in _dealt(region, area, seed)])
+        most, least = by_chance.max(axis=0), by_chance.min(axis=0)
+        found -= most
+        found[found < most - least] = 0
+        if found[1] < NAMES * (agreement.times[agreement.rare].sum() - most[1]):
+            found[1] = 0
+    placed, tells = int(found[0] + found[1]), int(found[2])
+    return Told(len(several), *(rows if rows >= FEWEST_PLACED else 0 for rows in (placed, tells)))
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """Of each value, (n_values,), how far rows that share it lie in one area; nan where no two rows share it.
+
+    times : rows that have it; shared, base : of pairs of rows of one region that share it, and of all pairs of these
+    regions, the share in one area; everywhere : of all pairs that share it, in whatever regions
+    others : how many rows share it with a row in its region, on average
+    """
+
+    times: np.ndarray
+    shared: np.ndarray
+    base: np.ndarray
+    everywhere: np.ndarray
+    others: np.ndarray
+
+    @property
+    def stands(self) -> np.ndarray:
+        """The values that stand for an area, of which the region does not say as much already.
+
+        A value that is found in many areas, but in few rows of any region, is rather one of a home than of an area.
+        """
+        stands = (self.shared >= PINNED) & (self.shared - self.base >= CLOSED * (1.0 - self.base)) & (self.base < 1.0)
+        return stands & ((self.everywhere >= PINNED) | (self.others >= HOME))
+
+    @property
+    def says_more(self) -> np.ndarray:
+        """The values that say much more of the area than the region does."""
+        says_more = self.shared > np.maximum(self.base + TELLS, 2.0 * self.base)
+        return says_more & ((self.everywhere >= PINNED) | (self.others >= HOME))
+
+    @property
+    def rare(self) -> np.ndarray:
+        """The values that several rows have, but no more than those of some homes."""
+        return (self.times < FEWEST_PLACED) & np.isfinite(self.shared)
+
+    @property
+    def rows(self) -> tuple[int, int, int]:
+        """The rows whose value stands for an area, of common values and of rare ones; and those it says much more of.
+
+        Of an income, too, some rare values are of one home. Unless most rare values are, they are no codes.
+        """
+        common, rare = self.stands & ~self.rare, self.stands & self.rare
+        return tuple(int(self.times[one].sum()) for one in (common, rare, self.says_more))  # type: ignore[return-value]
+
+
+def agreement_by_value(region: np.ndarray, area: np.ndarray, value: np.ndarray) -> Agreement:
+    """How far the rows that share a value lie in one area."""
+    n_values = int(value.max(initial=-1)) + 1
+    in_region, in_area = _pairs(region), _pairs(region, area)
+    of_region = np.bincount(region[in_area.first], in_area.pairs, int(region.max(initial=-1)) + 1)
+    of_region[region[in_region.first]] /= np.maximum(in_region.pairs, 1.0)
+    shared, same, anywhere = _pairs(value, region), _pairs(value, region, area), _pairs(value, area)
+    times = np.bincount(value, minlength=n_values).astype(float)
+    pairs = np.bincount(value[shared.first], shared.pairs, n_values)
+    agreeing = np.bincount(value[same.first], same.pairs, n_values)
+    expected = np.bincount(value[shared.first], shared.pairs * of_region[region[shared.first]], n_values)
+    in_one = np.bincount(value[anywhere.first], anywhere.pairs, n_values)
+    pairs[pairs == 0] = np.nan
+    return Agreement(
+        times,
+        agreeing / pairs,
+        expected / pairs,
+        in_one / np.where(times > 1, times * (times - 1.0), np.nan),
+        pairs / np.maximum(times, 1.0),
+    )
+
+
+def _dealt(region: np.ndarray, area: np.ndarray, seed: int) -> Iterator[np.ndarray]:
+    """The areas, dealt out anew among the rows of each region."""
+    rng = np.random.default_rng(seed)
+    in_order = np.argsort(region, kind="stable")
+    for _ in range(DEALS):
+        by_chance = rng.permutation(len(region))
+        by_chance = by_chance[np.argsort(region[by_chance], kind="stable")]
+        dealt = np.empty_like(area)
+        dealt[by_chance] = area[in_order]
+        yield dealt
+
+
+@dataclass(frozen=True, eq=False)
+class _Pairs:
+    """Groups of rows that share codes: the first row of each, and its pairs of rows, counted both ways."""
+
+    first: np.ndarray
+    pairs: np.ndarray
+
+
+def _pairs(*codes: np.ndarray) -> _Pairs:
+    _, first, sizes = np.unique(_key(codes), return_index=True, return_counts=True)
+    return _Pairs(first, sizes * (sizes - 1.0))
 
 
 def group_sizes(*codes: np.ndarray) -> np.ndarray:
@@ -33,15 +180,6 @@ def _key(codes: Sequence[np.ndarray]) -> np.ndarray:
             reach, key = len(unique), key.reshape(-1)
         key, reach = key * size + column, reach * size
     return key
-
-
-def agreement_of(region: np.ndarray, area: np.ndarray, value: np.ndarray | None = None) -> float | None:
-    """Of the pairs of rows in one region (that share a value), the share in one area; None below FEWEST_PAIRS."""
-    within = (region,) if value is None else (region, value)
-    all_pairs, same = (
-        float((sizes * (sizes - 1.0)).sum()) for sizes in (group_sizes(*within), group_sizes(*within, area))
-    )
-    return same / all_pairs if all_pairs >= 2 * FEWEST_PAIRS else None
 
 
 def area_bits(region: np.ndarray, area: np.ndarray, value: np.ndarray | None = None) -> float:
@@ -68,60 +206,60 @@ def areas_in(group: np.ndarray, area: np.ndarray) -> np.ndarray:
     return np.bincount(np.unique(group.astype(np.int64) * n_areas + area) // n_areas)
 
 
-def best_prefix(categories: np.ndarray, value: np.ndarray, region: np.ndarray, area: np.ndarray) -> tuple[int, float]:
-    """The number of leading characters that stand for the area, and their agreement; 0 where none do.
+def told_by_prefix(
+    categories: np.ndarray, region: np.ndarray, area: np.ndarray, value: np.ndarray, exposed: float
+) -> tuple[int, Told]:
+    """The number of leading characters that stand for the area in most rows, and what they tell; 0 for none.
 
-    categories : the texts that the codes of value stand for, None where missing
+    categories : the texts that the codes of value stand for, None where missing; exposed : the share of rows from which
+    they do
     """
-    texts = np.array(["" if one is None else str(one) for one in categories], dtype=str)
+    texts = np.array(["" if one is None else str(one)[: LONGEST_PREFIX + 1] for one in categories], dtype=str)
     longest = min(LONGEST_PREFIX, texts.dtype.itemsize // 4 - 1)
     step = max(1, len(value) // ROWS_FOR_PREFIXES)
-    value, region, area = value[::step], region[::step], area[::step]
-    for length in range(longest, 0, -1):
+    region, area, value = region[::step], area[::step], value[::step]
+    best = (0, NOTHING_TOLD)
+    for length in range(1, longest + 1):
         codes = np.unique(texts.astype(f"<U{length}"), return_inverse=True)[1].reshape(-1)
-        agreement = agreement_of(region, area, codes[value])
-        if agreement is not None and agreement >= PINNED:
-            return length, agreement
-    return 0, 0.0
+        told = told_by(region, area, codes[value])
+        if told.placed_share >= max(exposed, best[1].placed_share + exposed):
+            best = length, told
+    return best
 
 
-def refined_identifier(value: np.ndarray, quasi_identifiers: Mapping[str, np.ndarray]) -> str:
-    """The quasi-identifier that the value determines while it has more values, empty for none.
+def refined_identifier(
+    value: np.ndarray, quasi_identifiers: Mapping[str, np.ndarray], exposed: float
+) -> tuple[str, np.ndarray]:
+    """The quasi-identifier of which the values are finer ones, empty for none, and the rows that have such a value.
 
-    quasi_identifiers : by name, their codes
+    quasi_identifiers : by name, their codes; exposed : the share of rows that must have a finer value. A filler beside
+    the finer values is none of them; a value that one row has may be one.
     """
-    sizes = group_sizes(value).astype(float)
-    pairs, n_values = float((sizes * (sizes - 1)).sum()), len(sizes)
-    if pairs < 2 * FEWEST_PAIRS:
-        return ""
+    everywhere = np.zeros(len(value), np.int64)
     for name, codes in quasi_identifiers.items():
-        same = group_sizes(value, codes).astype(float)
-        if 1 < len(np.unique(codes)) < n_values and float((same * (same - 1)).sum()) >= DETERMINED * pairs:
-            return name
-    return ""
+        if told_by(everywhere, codes, value).placed_share < exposed:
+            continue
+        shared = agreement_by_value(everywhere, codes, value).shared
+        several, finer = np.isfinite(shared), shared >= DETERMINED
+        n_finer, n_coarse = int(finer.sum()), len(np.unique(codes[finer[value]]))
+        if n_finer >= FINER * several.sum() and n_finer > n_coarse:
+            return name, ~(several & ~finer)[value]
+    return "", np.zeros(len(value), bool)
 
 
 def regained_identifier(
-    value: np.ndarray, coarsened: Mapping[str, tuple[np.ndarray, np.ndarray]]
-) -> tuple[str, float, float]:
-    """The coarsened quasi-identifier that the value tells most of, empty for none; and the two shares of pairs.
+    value: np.ndarray, coarsened: Mapping[str, tuple[np.ndarray, np.ndarray]], exposed: float
+) -> tuple[str, Told]:
+    """The coarsened quasi-identifier of which the values give most rows back, empty for none, and what they tell.
 
-    coarsened : by name, the codes of what is shown and of the original, (r,)
+    coarsened : by name, the codes of what is shown and of the original, (r,); exposed : the share of rows from which
+    something is said
     """
-    best, base, regained = "", 0.0, 0.0
+    best, most = "", NOTHING_TOLD
     for name, (shown, original) in coarsened.items():
-        without, with_value = agreement_of(shown, original), agreement_of(shown, original, value)
-        if without is None or with_value is None:
+        told = told_by(shown, original, value)
+        if told.placed_share < exposed and told.tells_share < TELLS:
             continue
-        sizes = group_sizes(shown, value).astype(float)
-        # Where hardly any pair could differ, that none does says nothing.
-        if (sizes * (sizes - 1.0)).sum() / 2 * (1.0 - without) < FEWEST_DIFFERING:
-            continue
-        if gain(without, with_value) > max(TELLS, gain(base, regained) if best else 0.0):
-            best, base, regained = name, without, with_value
-    return best, base, regained
-
-
-def gain(base: float, agreement: float) -> float:
-    """How far a share of pairs goes from its base to all of them: 1 for all; 0 for no further, or a base of 1."""
-    return (agreement - base) / (1.0 - base) if base < 1.0 else 0.0
+        if not best or (told.placed_share, told.tells_share) > (most.placed_share, most.tells_share):
+            best, most = name, told
+    return best, most

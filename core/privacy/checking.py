@@ -12,8 +12,10 @@ from ..areas import Areas, identifier_text
 from ..errors import InputError
 from ..language import tr
 from ..records.columns import Column, combine_codes
-from .kept_fields import KeptField, examine_columns
-from .requirement import Diversity, Requirement, diversity_of, members_of, shares_of
+from .diversity import Diversity, diversity_of, shares_of
+from .kept_field import EXPOSED, KeptField
+from .kept_fields import examine_columns
+from .requirement import Requirement, members_of
 from .risk import risk_of
 
 
@@ -21,8 +23,8 @@ from .risk import risk_of
 class ReleaseCheck:
     """What was found in a table; a class is what records have in common that share all quasi-identifiers.
 
-    k_found : people in the smallest class; l_found : fewest different values of a sensitive field in a class; t_found :
-    largest distance of a class from the table; None where no field is sensitive
+    k_found : people in the smallest class; l_found : fewest values of a sensitive field that together could be those of
+    all people of a class; t_found : largest distance of a class from the table; None where no field is sensitive
     records_below, classes_below : those that do not hold what is asked; largest_risk, mean_risk : 1 / people, by class
     and over all records
     classes : (C, Q) codes of the quasi-identifiers; records, people : (C,); fails : (C,) bool
@@ -70,10 +72,11 @@ def check_release(
     if not len(columns[0]):
         raise InputError(tr("RECORDS is empty: there is nothing to check."))
     class_of, classes = combine_codes([one.codes for one in columns], [len(one.categories) for one in columns])
+    who = {kind: one.codes for kind, one in (members or {}).items()}
     requirement = Requirement(
         k,
-        tuple(members_of(kind, class_of, one.codes) for kind, one in (members or {}).items()),
-        tuple(shares_of(name, class_of, one.codes, counts) for name, one in (sensitive or {}).items()),
+        tuple(members_of(kind, class_of, codes) for kind, codes in who.items()),
+        tuple(shares_of(name, class_of, one.codes, counts, who) for name, one in (sensitive or {}).items()),
         l_diversity,
         max_share,
     )
@@ -103,22 +106,24 @@ def check_release(
 
 
 def _identifiers_in(columns: Mapping[str, Column], areas: Areas | None) -> list[str]:
-    """A sentence for every field that holds identifiers of the areas."""
+    """A sentence for every field that holds identifiers of the areas, in however few rows others hold a filler."""
     if areas is None:
         return []
     sentences = []
     for name, column in columns.items():
         texts = np.array([identifier_text(value) for value in column.categories], dtype=object)
-        known = np.array([text is not None for text in texts], bool)
-        found = areas.codes_of(texts) >= 0
-        share = found[column.codes].sum() / max(known[column.codes].sum(), 1)
-        if share > 0.5 and found.sum() > 1:
+        times = np.bincount(column.codes, minlength=len(texts))
+        found = (areas.codes_of(texts) >= 0) & (times > 0)
+        rows, different = int(times[found].sum()), int((times > 0).sum())
+        # Some numbers are like identifiers by chance; where most of the different values are, the field holds them.
+        if found.sum() > 1 and found.sum() > different / 2 and rows >= EXPOSED * times.sum():
             sentences.append(
                 tr(
-                    "“{name}” holds identifiers of REGIONS in {share:.0f} % of its values: the table shows the "
+                    "“{name}” holds identifiers of REGIONS in {rows} of {n_rows} rows: the table shows the "
                     "areas themselves.",
                     name=name,
-                    share=100 * share,
+                    rows=rows,
+                    n_rows=int(times.sum()),
                 )
             )
     return sentences

@@ -1,179 +1,28 @@
-"""What the kept fields of a release give away beside the quasi-identifiers: the area, the person, a finer value.
-
-k counts people who share region and quasi-identifiers. A field that is released with them is not counted: it may say
-where in the region a person lives, or be a number that only one person has.
-"""
+"""What the kept fields of a release give away beside the quasi-identifiers, looked at over the released rows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..errors import InputError
-from ..language import tr
 from ..plan import SUPPRESSED, Plan, area_of_cells
 from ..records.columns import Column
 from ..records.matching import Records
 from .association import (
-    PINNED,
-    agreement_of,
     area_bits,
-    areas_in,
-    best_prefix,
-    gain,
     group_sizes,
     pinned_share,
     refined_identifier,
     regained_identifier,
+    told_by,
+    told_by_prefix,
 )
+from .kept_field import EXPOSED, RARE, KeptField
 
 ROWS_LOOKED_AT = 1_000_000  # of a larger release, whole classes drawn at random until there are as many
-FEWEST_ROWS = 100  # below, a share says nothing
-UNIQUE = 0.5  # rows with a value of their own, as a share, from which the field stands for the person
 NOT_COARSENED: Mapping[str, tuple[np.ndarray, np.ndarray]] = {}
-
-
-@dataclass(frozen=True)
-class KeptField:
-    """What one kept field gives away, over the released rows that have a value.
-
-    values : different values; rows : rows with a value; unique : share of rows whose value nobody else has
-    bits_before, bits_left : how hard it is to guess the area, by the region alone and with the value, bits per row
-    pinned : share of rows whose value, in their region, occurs in one area only, and there more than once
-    below_k : rows that fewer than k others share region, quasi-identifiers and value with; alone : those that none does
-    refines : the quasi-identifier of which it is a finer value, empty for none
-    base, agreement : of pairs of rows in one region of several areas, the share in one area; of all, and of those that
-    share the value, or its first `prefix` characters where that is not 0; None for too few pairs
-    regains : the quasi-identifier that is shown coarser and of which the value tells most, empty for none
-    coarse_base, regained : of pairs of rows that show the same value of it, the share with the same original value; of
-    all, and of those that share the value of the field
-    """
-
-    name: str
-    k: int
-    values: int
-    rows: int
-    unique: float
-    bits_before: float
-    bits_left: float
-    pinned: float
-    below_k: int
-    alone: int
-    refines: str
-    base: float | None
-    agreement: float | None
-    prefix: int
-    regains: str = ""
-    coarse_base: float = 0.0
-    regained: float = 0.0
-
-    @property
-    def refusal(self) -> str:
-        """Why the field must not be released: it stands for the area or the person; empty where it does not."""
-        if self.agreement is not None and self.base is not None and self.agreement >= PINNED > self.base + 0.1:
-            stands = (
-                tr("the first {prefix} characters of “{name}” stand", prefix=self.prefix, name=self.name)
-                if self.prefix
-                else tr("“{name}” stands", name=self.name)
-            )
-            return tr(
-                "KEEP_FIELDS: {stands} for the area: {same_area}. Take it out.",
-                stands=stands,
-                same_area=self._same_area,
-            )
-        if self.regains and gain(self.coarse_base, self.regained) >= PINNED:
-            return tr(
-                "KEEP_FIELDS: “{name}” gives back what coarser values take: {same_original}. Take it out.",
-                name=self.name,
-                same_original=self._same_original,
-            )
-        if self.rows < FEWEST_ROWS:
-            return ""
-        if self.refines and self.alone >= UNIQUE * self.rows:
-            return tr(
-                "KEEP_FIELDS: “{name}” is a finer value of the quasi-identifier “{refines}”, and "
-                "{alone} of {rows} rows would be alone with it in their class. Take it out, or make it the "
-                "quasi-identifier.",
-                name=self.name,
-                refines=self.refines,
-                alone=self.alone,
-                rows=self.rows,
-            )
-        if self.unique >= UNIQUE:
-            return tr(
-                "KEEP_FIELDS: “{name}” has a value of its own in {unique:.0f} % of the {rows} "
-                "rows that have one, as a number or a name of a person has. Take it out, or round or group it first.",
-                name=self.name,
-                unique=100 * self.unique,
-                rows=self.rows,
-            )
-        return ""
-
-    @property
-    def warning(self) -> str:
-        """What the custodian should know of the field before it is released; empty where there is nothing."""
-        if self.refusal:
-            return ""
-        if self.regains:
-            return tr(
-                "KEEP_FIELDS: “{name}” gives back part of what coarser values take: {same_original}; with "
-                "it {below_k} rows are in groups of fewer than {k}. Make it coarser too, or take it out.",
-                name=self.name,
-                same_original=self._same_original,
-                below_k=self.below_k,
-                k=self.k,
-            )
-        if self.refines and self.below_k:
-            return tr(
-                "KEEP_FIELDS: “{name}” is a finer value of the quasi-identifier “{refines}”: with it "
-                "{below_k} rows are in classes of fewer than {k}, {alone} of them alone. Make it the "
-                "quasi-identifier, or take it out.",
-                name=self.name,
-                refines=self.refines,
-                below_k=self.below_k,
-                k=self.k,
-                alone=self.alone,
-            )
-        base = 1.0 if self.base is None else self.base
-        if self.agreement is not None and self.agreement > max(base + 0.1, 2 * base):
-            return tr(
-                "KEEP_FIELDS: “{name}” says where in the region a person lives: {same_area}; "
-                "{below_k} rows are in groups of fewer than {k}. Take it out unless you know that it "
-                "does no harm.",
-                name=self.name,
-                same_area=self._same_area,
-                below_k=self.below_k,
-                k=self.k,
-            )
-        if self.unique > 0.1 and self.rows >= FEWEST_ROWS:
-            return tr(
-                "KEEP_FIELDS: “{name}” has a value of its own in {unique:.0f} % of its rows: if "
-                "others know it of a person, do not release it.",
-                name=self.name,
-                unique=100 * self.unique,
-            )
-        return ""
-
-    @property
-    def _same_area(self) -> str:
-        return tr(
-            "two rows of one region that share it come from the same area in {agreement:.1f} % of "
-            "cases, without it in {base:.1f} %",
-            agreement=100 * (self.agreement or 0),
-            base=100 * (self.base or 0),
-        )
-
-    @property
-    def _same_original(self) -> str:
-        return tr(
-            "two rows with the same coarser “{regains}” that share it have the same original value in "
-            "{regained:.1f} % of cases, without it in {coarse_base:.1f} %",
-            regains=self.regains,
-            regained=100 * self.regained,
-            coarse_base=100 * self.coarse_base,
-        )
 
 
 def examine_kept_fields(plan: Plan, records: Records, seed: int = 0) -> list[KeptField]:
@@ -264,40 +113,42 @@ def _examine(
 ) -> KeptField:
     """One field; label, region, area : of each released row, (r,), and the codes of the quasi-identifiers.
 
-    coarsened : the codes shown and before, of those that are shown coarser
+    coarsened : the codes shown and before, of those that are shown coarser. No value is a value too, as an empty text
+    or “unknown” is one: it may stand for the area as others do, and never hides what the others tell.
     """
-    missing = np.array([value is None for value in column.categories], bool)
-    there = np.flatnonzero(~missing[column.codes])
-    value = column.codes[there].astype(np.int64)
-    label, region, area = label[there], region[there], area[there]
-    times = np.bincount(value, minlength=len(column.categories))
-    groups = group_sizes(label, value)
-    # Where a region is one area, there is nothing more to learn of it.
-    several = np.flatnonzero(areas_in(region, area)[region] > 1) if len(area) else there[:0]
-    base = agreement_of(region[several], area[several])
-    agreement, prefix = agreement_of(region[several], area[several], value[several]), 0
-    if agreement is None or agreement < PINNED:
-        prefix, by_prefix = best_prefix(column.categories, value[several], region[several], area[several])
-        agreement = by_prefix if prefix else agreement
-    refines = refined_identifier(value, {quasi: codes[there] for quasi, codes in quasi_identifiers.items()})
-    coarse = {one: (coarser[there], original[there]) for one, (coarser, original) in coarsened.items()}
-    regains, coarse_base, regained = regained_identifier(value, coarse)
+    value = column.codes.astype(np.int64)
+    some = slice(None, None, max(1, len(value) // ROWS_LOOKED_AT))
+    prefix, told = 0, told_by(region[some], area[some], value[some])
+    if told.placed_share < EXPOSED:
+        prefix, by_prefix = told_by_prefix(column.categories, region[some], area[some], value[some], EXPOSED)
+        told = by_prefix if prefix else told
+    codes = {quasi: of_quasi[some] for quasi, of_quasi in quasi_identifiers.items()}
+    refines, finer = refined_identifier(value[some], codes, EXPOSED)
+    given_back = {one: (shown[some], original[some]) for one, (shown, original) in coarsened.items()}
+    regains, regained = regained_identifier(value[some], given_back, EXPOSED)
+    missing = np.array([one is None for one in column.categories], bool)
+    there = ~missing[value]
+    times = np.bincount(value[there], minlength=len(column.categories))
+    groups = group_sizes(label[there], value[there])
+    finer_groups = group_sizes(label[some][finer], value[some][finer])
     return KeptField(
         name=name,
         k=k,
         values=int((times > 0).sum()),
-        rows=len(value),
-        unique=float((times == 1).sum() / max(len(value), 1)),
-        bits_before=area_bits(region, area),
-        bits_left=area_bits(region, area, value),
-        pinned=pinned_share(region, area, value),
+        rows=int(there.sum()),
+        looked_at=len(value),
+        single=int((times == 1).sum()),
+        rare=int(times[times < RARE].sum()),
+        bits_before=area_bits(region[there], area[there]),
+        bits_left=area_bits(region[there], area[there], value[there]),
+        pinned=pinned_share(region[there], area[there], value[there]),
         below_k=int(groups[groups < k].sum()),
         alone=int((groups == 1).sum()),
-        refines=refines,
-        base=base,
-        agreement=agreement,
+        told=told,
         prefix=prefix,
+        refines=refines,
+        finer=int(finer.sum()),
+        finer_alone=int((finer_groups == 1).sum()),
         regains=regains,
-        coarse_base=coarse_base,
         regained=regained,
     )

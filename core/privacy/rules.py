@@ -6,8 +6,11 @@ A rule sets numbers; nobody can say from here that a release complies with it.
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
+from typing import Callable
 
 from ..anonymity import SMALLEST_K
 from ..errors import InputError
@@ -49,42 +52,138 @@ class Rule:
         )
 
 
+@dataclass(frozen=True)
+class Listing:
+    """The rules of some files, by name, the last of a name; and what keeps a file from being read whole.
+
+    names : of the rules and of the lines that cannot be read, where they say one; problem : a sentence that names the
+    file and the line, of the first that cannot be read; empty where all can
+    """
+
+    rules: dict[str, Rule]
+    names: tuple[str, ...]
+    problem: str
+
+
 def read_rules(*files: Path) -> dict[str, Rule]:
     """The shipped rules, then those of further CSV files with the same columns, by name; the last of a name holds.
 
-    Raises InputError, naming file and line, for columns that are missing and numbers that are none.
+    Raises InputError, naming file, line and column, for a file that cannot be read whole.
     """
-    found = {}
+    found = list_rules(*files)
+    if found.problem:
+        raise InputError(found.problem)
+    return found.rules
+
+
+def list_rules(*files: Path) -> Listing:
+    """What can be read of the shipped rules and further files, for a list to choose from.
+
+    A run that follows a rule must not rely on it where there is a problem: the line that cannot be read may be the one
+    that asks for more.
+    """
+    rules: dict[str, Rule] = {}
+    names: dict[str, None] = {}
+    problems: list[str] = []
     for file in (SHIPPED, *files):
-        with file.open(encoding="utf-8", newline="") as lines:
-            rows = csv.DictReader(lines)
-            lacking = [name for name in COLUMNS if name not in (rows.fieldnames or ())]
+        for name, rule in _lines(file, problems):
+            names[name] = None
+            if rule is not None:
+                rules[name] = rule
+    return Listing(rules, tuple(names), problems[0] if problems else "")
+
+
+def _lines(file: Path, problems: list[str]) -> Iterator[tuple[str, Rule | None]]:
+    """The name of each line of a file, and its rule; none where it cannot be read, which is added to the problems."""
+    text = _text(file, problems)
+    # Strict: a quote that is never closed would swallow the lines after it.
+    rows = csv.reader(StringIO(text, newline=""), strict=True)
+    header: list[str] = []
+    seen: set[str] = set()
+    line = 1
+    while True:
+        line = rows.line_num + 1
+        where = tr("{name}, line {line_num}", name=file.name, line_num=line)
+        try:
+            row = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            problems.append(
+                tr("{where}: this is no CSV from there on ({error}): close every quote.", where=where, error=error)
+            )
+            return
+        if not any(one.strip() for one in row):
+            continue
+        if not header:
+            header = row
+            lacking = [name for name in COLUMNS if name not in header]
             if lacking:
-                raise InputError(
+                problems.append(
                     tr(
                         "{name} lacks the columns {lacking}: give rules as rules.csv does.",
                         name=file.name,
                         lacking=", ".join(lacking),
                     )
                 )
-            for row in rows:
-                rule = _rule(row, tr("{name}, line {line_num}", name=file.name, line_num=rows.line_num))
-                found[rule.name] = rule
-    return found
+                return
+            continue
+        cells = dict(zip(header, row))
+        name = cells.get("name", "").strip()
+        try:
+            rule = _rule(cells, header, row, seen, where)
+        except InputError as error:
+            problems.append(str(error))
+            if name and "," not in name and name != NO_RULE:
+                yield name, None
+            continue
+        seen.add(name)
+        yield name, rule
 
 
-def _rule(row: dict[str, str], where: str) -> Rule:
-    name = (row["name"] or "").strip()
+def _text(file: Path, problems: list[str]) -> str:
+    """What a file holds; nothing where it cannot be read, which is added to the problems."""
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        problems.append(tr("{name} cannot be read: {error}.", name=file.name, error=error.strerror))
+        return ""
+    try:
+        return content.decode("utf-8-sig")  # spreadsheets write a mark in front
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        problems.append(
+            tr(
+                "{name}, line {line_num}: a character is not in UTF-8: save the file as “CSV UTF-8”.",
+                name=file.name,
+                line_num=line,
+            )
+        )
+        return ""
+
+
+def _rule(cells: Mapping[str, str], header: list[str], row: list[str], seen: set[str], where: str) -> Rule:
+    """The rule of a line. Raises InputError, naming the column."""
+    name = cells.get("name", "").strip()
+    if len(row) != len(header):
+        raise InputError(
+            tr(
+                "{where} has {n} values, the first line names {columns} columns: put a text with a comma between "
+                "quotes.",
+                where=where,
+                n=len(row),
+                columns=len(header),
+            )
+        )
     if not name or "," in name or name == NO_RULE:
         raise InputError(
             tr("{where}: give the rule a name, without a comma, other than “{no_rule}”.", where=where, no_rule=NO_RULE)
         )
-    try:
-        k, least, distinct = int(row["k"]), float(row["least_population"]), int(row["l_diversity"])
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            tr("{where}: k, least_population and l_diversity of “{name}” must be numbers.", where=where, name=name)
-        ) from error
+    if name in seen:
+        raise InputError(tr("{where}: “{name}” is there twice: keep one of the two lines.", where=where, name=name))
+    k = _number(cells, "k", int, where)
+    least = _number(cells, "least_population", float, where)
+    distinct = _number(cells, "l_diversity", int, where)
     if k < SMALLEST_K or not 0 <= least < 1e12 or distinct < 1:
         raise InputError(
             tr(
@@ -94,4 +193,18 @@ def _rule(row: dict[str, str], where: str) -> Rule:
                 smallest_k=SMALLEST_K,
             )
         )
-    return Rule(name, k, least, distinct, row["says"], row["source"], row["year"], row["read"])
+    return Rule(name, int(k), least, int(distinct), cells["says"], cells["source"], cells["year"], cells["read"])
+
+
+def _number(cells: Mapping[str, str], column: str, kind: Callable[[str], float], where: str) -> float:
+    try:
+        return kind(cells[column])
+    except ValueError as error:
+        raise InputError(
+            tr(
+                "{where}, column {column}: “{value}” is no number that can be used: correct it.",
+                where=where,
+                column=column,
+                value=cells[column],
+            )
+        ) from error

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..language import all_of, tr
+from .. import counted
+from ..language import all_of, plural, tr
 from ..plan import SUPPRESSED, Plan
 from ..records.matching import Records
 
@@ -45,30 +46,33 @@ def warning_of_weights(plan: Plan, records: Records, population: np.ndarray | No
         if ones < MOST_ONES and (cells.nnz < SPARSE * pairs or again > 1.0 - SPARSE):
             signs.append(
                 tr(
-                    "{ones:.1f} % of its rows stand for one record (the median is {np:.0f}), though "
+                    "{ones:.1f} % of its rows stand for one record (the median is {median:.0f}), though "
                     "few live in each area and class",
                     ones=100 * ones,
-                    np=np.median(counts),
+                    median=np.median(counts),
                 )
             )
     people = 0 if population is None else float(population.sum())
     if people and total > TOO_MANY * people:
         signs.append(
             tr(
-                "its rows add up to {total} records, more than the {people:.0f} people who live there",
-                total=total,
+                "its rows add up to {records}, more than the {people:.0f} people who live there",
+                records=counted.records(total),
                 people=people,
             )
         )
     if not signs:
         return ""
     few, shown = classes_on_few_rows(plan, records)
-    return tr(
-        "RECORD_COUNT looks like a survey weight: {signs}. {few} of {shown} released classes rest on "
-        "fewer than {k} rows. If each row is one respondent, leave RECORD_COUNT empty, so that k counts "
-        "respondents.",
+    return plural(
+        "RECORD_COUNT looks like a survey weight: {signs}. {n} of {shown} released classes "
+        "rests on fewer than {k} rows. If each row is one respondent, leave RECORD_COUNT "
+        "empty, so that k counts respondents.",
+        "RECORD_COUNT looks like a survey weight: {signs}. {n} of {shown} released classes "
+        "rest on fewer than {k} rows. If each row is one respondent, leave RECORD_COUNT "
+        "empty, so that k counts respondents.",
+        few,
         signs=all_of(signs),
-        few=few,
         shown=shown,
         k=plan.k,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..language import tr
+from ..language import plural
 from .columns import Column
 
 
@@ -34,14 +34,17 @@ class Coarsened:
     @property
     def sentence(self) -> str:
         """What is shown in place of what, for the log and the report; it names no value."""
-        return tr(
-            "“{attribute}” is shown at level {level} of {highest}: {n_values} values in place of "
-            "{n_categories}. That gives up {given_up:.1f} % of its entropy "
-            "({bits:.2f} of {bits_before:.2f} bits per record).",
+        return plural(
+            "“{attribute}” is shown at level {level} of {highest}: {n} value in place of "
+            "{n_categories}. That gives up {given_up:.1f} % of its entropy ({bits:.2f} of "
+            "{bits_before:.2f} bits per record).",
+            "“{attribute}” is shown at level {level} of {highest}: {n} values in place of "
+            "{n_categories}. That gives up {given_up:.1f} % of its entropy ({bits:.2f} of "
+            "{bits_before:.2f} bits per record).",
+            self.n_values,
             attribute=self.attribute,
             level=self.level,
             highest=self.highest,
-            n_values=self.n_values,
             n_categories=len(self.original.categories),
             given_up=100 * self.given_up,
             bits=self.bits - self.bits_left,

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
 
 import numpy as np
 
 from ..areas import identifier_text
+from ..missing import is_missing, with_none
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +45,8 @@ class ColumnBuilder:
         self._chunks: list[np.ndarray] = []
 
     def add_values(self, values: Sequence[object]) -> None:
-        """Append any hashable values; None is missing."""
+        """Append any hashable values; None is missing, as is all that `is_missing` tells."""
+        values = with_none(values)
         kinds = set(map(type, values)) - {type(None)}
         if len(kinds) > 1:
             codes = map(self._code, values)
@@ -64,7 +68,10 @@ class ColumnBuilder:
         self._chunks.append(codes)
 
     def add_array(self, values: np.ndarray, missing: np.ndarray | None = None) -> None:
-        """Append a numpy array of numbers or text (str, or UTF-8 bytes); `missing` (m,) bool marks missing values."""
+        """Append a numpy array of numbers or text (str, or UTF-8 bytes); `missing` (m,) bool marks missing values, as
+        NaN does itself."""
+        if values.dtype.kind == "f":
+            missing = np.isnan(values) if missing is None else missing | np.isnan(values)
         if missing is None or not missing.any():
             self._chunks.append(self._codes(values))
             return
@@ -113,13 +120,16 @@ class ColumnBuilder:
         return np.array([self._code(value) for value in decoded], dtype=np.int32)
 
     def _code(self, value: object) -> int:
+        if isinstance(value, (np.number, np.bool_, np.str_)):  # shown as the plain value is
+            value = value.item()
         return self._position.setdefault((type(value), value), len(self._position))
 
 
 def column_from_values(values: Sequence[object]) -> Column:
-    """Encode any hashable values (None = missing) as a column.
+    """Encode any hashable values as a column, such as a list, an array or a column of pandas.
 
-    Equal values of different types (1, 1.0 and True) count as different: a release shows them differently.
+    None, NaN, NaT and pandas' NA are one missing value. Equal values of different types (1, 1.0 and True) count as
+    different: a release shows them differently.
     """
     builder = ColumnBuilder()
     builder.add_values(values)
@@ -134,10 +144,12 @@ def codes_of_labels(labels: Sequence[object]) -> np.ndarray:
     return number[column.codes].astype(np.int64)
 
 
-def category_order(value: object) -> tuple[bool, str, float, str]:
-    """Sort key of categories: numbers by size, all else by text, the missing value last."""
-    number = float(value) if isinstance(value, (int, float)) else 0.0
-    return (value is None, type(value).__name__, number, str(value))
+def category_order(value: object) -> tuple[bool, str, Any, str, str]:
+    """Sort key of categories: numbers by size whatever their types, all else by type and text, the missing one last."""
+    kind, size = type(value).__name__, 0
+    if isinstance(value, (int, float, Decimal, np.number)) and not isinstance(value, bool):
+        return (False, "", value, kind, str(value))
+    return (is_missing(value), kind, size, kind, str(value))
 
 
 def _keys(values: np.ndarray) -> np.ndarray:

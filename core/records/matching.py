@@ -8,8 +8,9 @@ import numpy as np
 
 from ..areas import Areas, identifier_text
 from ..errors import InputError, first_values
-from ..language import tr
-from ..privacy.requirement import Requirement, members_of, shares_of
+from ..language import plural, tr
+from ..privacy.diversity import shares_of
+from ..privacy.requirement import Requirement, members_of
 from ..profile import Profile, profile_records
 from .table import RecordTable, check_table
 
@@ -40,22 +41,29 @@ class Records:
 
 
 def match_records(
-    table: RecordTable, areas: Areas, unmatched: str = STOP, k: int = 2, field: str = "RECORD_REGION"
+    table: RecordTable, areas: Areas, unmatched: str = STOP, k: int = 2, field: str = "RECORD_REGION", aside: str = ""
 ) -> Records:
     """Match each row with its area and count the records by area and class.
 
     unmatched : what becomes of rows in no known area, STOP or SUPPRESS, which leaves them out and counts them as
-    suppressed; k : the k of the release; field : the area's field, for messages.
+    suppressed; k : the k of the release; field : the area's field, for messages;
+    aside : a sentence for them on areas that may be missing.
     Raises InputError for an empty table, a k at which nothing could be released, unknown areas, and a released field
     that repeats the area. Kept fields are looked at once it is known what is released: `examine_kept_fields`.
     """
     check_table(table, k)
-    area_codes = match_areas(table, areas, unmatched, field)
+    area_codes = match_areas(table, areas, unmatched, field, aside)
     check_no_area_copy(table, areas, area_codes)
     profile, cell_of = profile_records(area_codes, table.quasi_identifiers, len(areas), table.counts)
     n_unmatched = table.weights(area_codes < 0)
     warnings = (
-        (tr("{n_unmatched} records have no known area and are suppressed.", n_unmatched=n_unmatched),)
+        (
+            plural(
+                "{n} record has no known area and is suppressed.",
+                "{n} records have no known area and are suppressed.",
+                n_unmatched,
+            ),
+        )
         if n_unmatched
         else ()
     )
@@ -63,20 +71,24 @@ def match_records(
 
 
 def requirement_of(records: Records, k: int, l_diversity: int = 1, max_share: float = 100.0) -> Requirement:
-    """What is asked of the labels of these records: k rows, persons and households, and of the sensitive fields.
+    """What is asked of the labels of these records: k rows, persons and households, and of their sensitive values.
 
     Raises InputError for a k below 2, an l_diversity below 1, and a share that is not above 0 and up to 100.
     """
     table, cell_of = records.table, records.cell_of
     members = tuple(members_of(kind, cell_of, column.codes) for kind, column in table.members.items())
-    shares = tuple(shares_of(name, cell_of, table.kept[name].codes, table.counts) for name in table.sensitive)
+    who = {kind: column.codes for kind, column in table.members.items()}
+    shares = tuple(shares_of(name, cell_of, table.kept[name].codes, table.counts, who) for name in table.sensitive)
     return Requirement(k, members, shares, l_diversity, max_share)
 
 
-def match_areas(table: RecordTable, areas: Areas, unmatched: str, field: str = "RECORD_REGION") -> np.ndarray:
+def match_areas(
+    table: RecordTable, areas: Areas, unmatched: str, field: str = "RECORD_REGION", aside: str = ""
+) -> np.ndarray:
     """Position of each row's area among the areas, (N,) int64; -1 for rows in no known area.
 
-    unmatched : STOP refuses such rows, SUPPRESS leaves them at -1, so that they count as suppressed.
+    unmatched : STOP refuses such rows, SUPPRESS leaves them at -1, so that they count as suppressed; aside : a sentence
+    on areas that may be missing.
     Raises InputError with the number of records and the first values.
     """
     texts = np.array([identifier_text(value) for value in table.area.categories], dtype=object)
@@ -84,27 +96,26 @@ def match_areas(table: RecordTable, areas: Areas, unmatched: str, field: str = "
     codes = position[table.area.codes] if len(texts) else np.empty(0, np.int64)
     lost = codes < 0
     if lost.all():
-        raise InputError(
-            tr(
-                "No record's “{field}” is found in REGIONS (records have {first}, areas "
-                "{areas}): choose the fields that hold the same identifiers.",
-                field=field,
-                first=first_values(texts),
-                areas=first_values(areas.identifiers),
-            )
+        none = tr(
+            "No record's “{field}” is found in REGIONS (records have {first}, areas {areas}): choose the fields that "
+            "hold "
+            "the same identifiers.",
+            field=field,
+            first=first_values(texts),
+            areas=first_values(areas.identifiers),
         )
+        raise InputError(" ".join(filter(None, (none, aside))))
     if lost.any() and unmatched == STOP:
-        used = np.unique(table.area.codes[lost])
-        values = [tr("(missing)") if texts[i] is None else texts[i] for i in used]
-        raise InputError(
-            tr(
-                "{weights} records have an area in “{field}” that is not in REGIONS (first: "
-                "{first}): correct them, or set UNMATCHED to “suppress” to leave these records out.",
-                weights=table.weights(lost),
-                field=field,
-                first=first_values(values),
-            )
+        some = plural(
+            "{n} record has an area in “{field}” that is not in REGIONS ({first}): correct it, or set UNMATCHED to "
+            "“suppress” to leave this record out.",
+            "{n} records have an area in “{field}” that is not in REGIONS (first: {first}): correct them, or set "
+            "UNMATCHED to “suppress” to leave these records out.",
+            table.weights(lost),
+            field=field,
+            first=first_values(texts[np.unique(table.area.codes[lost])]),
         )
+        raise InputError(" ".join(filter(None, (some, aside))))
     return codes
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InputError, first_values
-from ..language import tr
+from ..language import plural, tr
 
 LONGEST_ROW = 5_000_000  # bytes: anything longer is an unclosed quotation mark, and more than readers can take
 LINES_IN_A_VALUE = 100
@@ -119,12 +119,12 @@ def _check_quotes(
         line = n_lines + int(np.searchsorted(lines, opening[first])) + 1
         raise InputError(
             tr(
-                "{layer}: a quotation mark in line {line} of {name} is closed only {within} lines later, "
+                "{layer}: a quotation mark in line {line:d} of {name} is closed in line {end:d} only, "
                 "so that the rows between would be read as one value: correct the quotation marks there.",
                 layer=layer,
                 line=line,
                 name=path.name,
-                within=int(within[first]),
+                end=line + int(within[first]),
             )
         )
 
@@ -151,12 +151,14 @@ def count_dbf(path: Path, names: Sequence[str], layer: str) -> int:
     if len(header) < 32 or width < 1 or size < start + n_rows * width:
         whole = max(size - start, 0) // max(width, 1)
         raise InputError(
-            tr(
-                "{layer}: {name} is cut short: its header says {n_rows} rows, but the file holds {whole}. Take it "
-                "from a complete copy.",
+            plural(
+                "{layer}: {name} is cut short: its header says {n} row, but the file holds {whole}. "
+                "Take it from a complete copy.",
+                "{layer}: {name} is cut short: its header says {n} rows, but the file holds {whole}. "
+                "Take it from a complete copy.",
+                n_rows,
                 layer=layer,
                 name=path.name,
-                n_rows=n_rows,
                 whole=whole,
             )
         )
@@ -170,12 +172,13 @@ def count_dbf(path: Path, names: Sequence[str], layer: str) -> int:
             wrong = np.flatnonzero(~_IN_NUMBERS[values].all(axis=1))
             if len(wrong):
                 raise InputError(
-                    tr(
-                        "{layer}: the numeric field “{name}” holds other text in {n_wrong} rows (first: "
-                        "{shown}): correct it.",
+                    plural(
+                        "{layer}: the numeric field “{name}” holds other text in {n} row (first: {shown}): correct it.",
+                        "{layer}: the numeric field “{name}” holds other text in {n} rows (first: {shown}): "
+                        "correct it.",
+                        len(wrong),
                         layer=layer,
                         name=name,
-                        n_wrong=len(wrong),
                         shown=_shown(values, wrong),
                     )
                 )

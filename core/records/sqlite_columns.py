@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from ..language import tr
+from ..language import plural
 from .columns import Column, ColumnBuilder
 from .sqlite_file import (
     INTEGER,
@@ -64,7 +64,16 @@ def read_table(
             raise InputError(other_values(layer, name, kind, wrong))
     if n_read != n_rows:
         raise InputError(
-            damaged_file(path, layer, tr("{done} of {n_rows} rows can be read", done=n_read, n_rows=n_rows))
+            damaged_file(
+                path,
+                layer,
+                plural(
+                    "{n} of {n_rows} rows can be read",
+                    "{n} of {n_rows} rows can be read",
+                    n_read,
+                    n_rows=n_rows,
+                ),
+            )
         )
     return columns
 

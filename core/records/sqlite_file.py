@@ -8,6 +8,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from ..errors import InputError, first_values
+from ..files.sqlite_uri import sqlite_uri
 from ..language import tr
 
 SHORT, INTEGER, LONG, REAL, TEXT = "short", "integer", "long", "real", "text"
@@ -143,7 +144,7 @@ def _connection(path: Path, idle: bool | None) -> sqlite3.Connection:
     # Nothing is ever written, not even the files that SQLite would make next to one with an empty write-ahead log.
     mode = "immutable=1" if (has_idle_log(path) if idle is None else idle) else "mode=ro"
     return sqlite3.connect(
-        f"{path.resolve().as_uri()}?{mode}",
+        sqlite_uri(path.resolve(), mode),
         uri=True,
         isolation_level=None,
         timeout=SECONDS_TO_WAIT,
@@ -202,6 +203,8 @@ def _in_a_sentence(path: Path, layer: str) -> Iterator[None]:
     """SQLite's errors as what a custodian can act on."""
     try:
         yield
+    except UnicodeDecodeError as error:  # in names, and in what SQLite itself says of them
+        raise InputError(_not_utf_8(path, layer, str(error))) from error
     except sqlite3.Error as error:
         text = str(error)
         if "locked" in text or "busy" in text:
@@ -226,15 +229,19 @@ def _in_a_sentence(path: Path, layer: str) -> Iterator[None]:
                         text=text,
                     )
         elif "Could not decode" in text:
-            message = tr(
-                "{layer}: {name} holds text that is not UTF-8 ({text}): correct it.",
-                layer=layer,
-                name=path.name,
-                text=text[:80],
-            )
+            message = _not_utf_8(path, layer, text)
         else:
             message = damaged_file(path, layer, text)
         raise InputError(message) from error
+
+
+def _not_utf_8(path: Path, layer: str, text: str) -> str:
+    return tr(
+        "{layer}: {name} holds text that is not UTF-8 ({text}): correct it.",
+        layer=layer,
+        name=path.name,
+        text=text[:80],
+    )
 
 
 def quoted(name: str) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from .. import counted
 from ..anonymity import check_k
 from ..errors import InputError, first_values, refuse_where
 from ..language import as_data, tr
@@ -99,10 +100,10 @@ def check_fields(
                 if name == member:
                     raise InputError(
                         tr(
-                            "Field “{name}” is {member_fields}, which identifies {kind} and is never released: "
+                            "Field “{name}” is {parameter}, which identifies {kind} and is never released: "
                             "take it out of {label}.",
                             name=name,
-                            member_fields=MEMBER_FIELDS[kind],
+                            parameter=MEMBER_FIELDS[kind],
                             kind=tr(kind),
                             label=label,
                         )
@@ -134,6 +135,14 @@ def check_released_names(quasi_identifiers: Collection[str], kept: Collection[st
                 first=first_values(reserved),
             )
         )
+
+
+def unused_name(name: str, taken: Iterable[str]) -> str:
+    """A name for a column of our own beside fields of the user's, whose names some programs read without case."""
+    used = {one.lower() for one in taken}
+    while name.lower() in used:
+        name += "_"
+    return name
 
 
 RESERVED_FIELDS = ("vbas_region", "vbas_level")
@@ -169,7 +178,8 @@ def refuse_rows_of_nobody(kind: str, lost: int) -> None:
         PERSONS: tr("give every row the identifier of its person, so that persons can be counted."),
         HOUSEHOLDS: tr("give every row the identifier of its household, so that households can be counted."),
     }
-    raise InputError(tr("{name} is missing in {lost} rows: {way}", name=MEMBER_FIELDS[kind], lost=lost, way=ways[kind]))
+    rows = counted.rows(lost)
+    raise InputError(tr("{name} is missing in {rows}: {way}", name=MEMBER_FIELDS[kind], rows=rows, way=ways[kind]))
 
 
 def check_table(table: RecordTable, k: int) -> None:
@@ -185,9 +195,9 @@ def check_table(table: RecordTable, k: int) -> None:
     if k > table.n_records:
         raise InputError(
             tr(
-                "K is {k}, but RECORDS has only {n_records} records, so none could be released: choose a smaller K.",
+                "K is {k}, but RECORDS has only {records}, so nothing could be released: choose a smaller K.",
                 k=k,
-                n_records=table.n_records,
+                records=counted.records(table.n_records),
             )
         )
 
@@ -203,7 +213,7 @@ def checked_counts(values: np.ndarray, field: str) -> np.ndarray:
             tr("too large to be exact"): values > MOST_RECORDS,
         },
         tr("RECORD_COUNT field “{field}”", field=field),
-        tr("rows"),
+        counted.rows,
         lambda wrong: first_values(f"{value:g}" for value in np.unique(values[wrong])[:6]),
         tr("each row must say how many records it stands for."),
     )

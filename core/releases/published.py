@@ -9,7 +9,7 @@ import numpy as np
 
 from ..areas import Areas
 from ..errors import InputError, first_values
-from ..language import tr
+from ..language import plural, tr
 from ..levels import Levels
 from ..plan import SUPPRESSED, Plan, area_of_cells
 from ..records.columns import Column, combine_codes
@@ -58,6 +58,15 @@ class Published:
     def nested(self) -> bool:
         """Whether there are several levels."""
         return len(self.levels) > 1
+
+    @property
+    def coarsest_region(self) -> np.ndarray:
+        """The region of the coarsest level around each label, (L,) int64."""
+        region = self.region.copy()
+        for level in range(len(self.levels) - 1):
+            below = self.level <= level
+            region[below] = self.levels.parents(level)[region[below]]
+        return region
 
     def values_of_classes(self) -> list[tuple[str, ...]]:
         """The values of each class that is shown, as text."""
@@ -130,11 +139,15 @@ def publish_rows(
     records = np.bincount(label_of, counts, len(labels)).astype(np.int64)
     if (records < k).any():
         raise InputError(
-            tr(
-                "Release “{title}” shows {n_value} classes of fewer than {k} records: it is not "
-                "k-anonymous by itself. Give the k that it was made with, and its own crosswalk and quasi-identifiers.",
+            plural(
+                "Release “{title}” shows {n} class of fewer than {k} records: it is not k-anonymous "
+                "by itself. Give the k that it was made with, and its own crosswalk and "
+                "quasi-identifiers.",
+                "Release “{title}” shows {n} classes of fewer than {k} records: it is not "
+                "k-anonymous by itself. Give the k that it was made with, and its own crosswalk and "
+                "quasi-identifiers.",
+                int((records < k).sum()),
                 title=title,
-                n_value=int((records < k).sum()),
                 k=k,
             )
         )
@@ -199,7 +212,8 @@ def check_areas(releases: Sequence[Published]) -> None:
             raise InputError(
                 tr(
                     "Releases “{title}” and “{other}” have no area in common (first: "
-                    "{first}; {others}): give crosswalks of the same areas.",
+                    "{first}; {others}): give crosswalks of the same areas, whose identifiers are written alike. "
+                    "Other places have a register of their own.",
                     title=releases[0].title,
                     other=other.title,
                     first=first_values(sorted(first)),

@@ -99,10 +99,10 @@ def level_of(release: Published, hierarchy: Hierarchy) -> int:
         return recorded
     raise InputError(
         tr(
-            "{capitalize} shows “{name}” at level {recorded}, with values that HIERARCHIES and "
+            "{release} shows “{name}” at level {recorded}, with values that HIERARCHIES and "
             "HIERARCHY_RULES do not have ({first}): give them as they were when it was made, so "
             "that the releases can be compared.",
-            capitalize=release.title.capitalize(),
+            release=release.title.capitalize(),
             name=name,
             recorded=recorded,
             first=first_values(sorted(shown)),

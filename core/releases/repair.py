@@ -13,7 +13,7 @@ from typing import Callable
 import numpy as np
 
 from ..areas import Areas
-from ..plan import SUPPRESSED, Plan, area_of_cells, plan_by_levels, suppress
+from ..plan import SUPPRESSED, Plan, area_of_cells, holding, plan_by_levels, suppress
 from ..privacy.requirement import Requirement
 from ..progress import Progress, silent
 from ..ties import Ties, ranks
@@ -64,6 +64,7 @@ def repair(
     ties: Ties = None,
     relate: Relate = as_it_is,
     coarsened: Mapping[str, int] = AS_THEY_ARE,
+    requirement: Requirement | None = None,
 ) -> Repaired:
     """Suppress or coarsen labels of a plan, the smallest first, until nothing is given away.
 
@@ -71,11 +72,11 @@ def repair(
     shown to have one sensitive value count as given away, however many they are; also : what else must hold, a
     function that suppresses further labels where it does not; ties : decides among labels of one size, the first
     where None; relate : makes what the plan publishes comparable with the earlier releases, which are comparable
-    already, and keeps the labels in their order; coarsened : as in Published
-    What the earlier releases give away without this one stays as it is. What is asked of labels beside k records holds
-    afterwards as before, as labels are joined whole: more people have no fewer values and persons, and no larger share
-    of one value. Every round suppresses or coarsens at least one label; with none of a class left, this release tells
-    nothing of it.
+    already, and keeps the labels in their order; coarsened : as in Published; requirement : what is asked of labels
+    beside k records
+    What the earlier releases give away without this one stays as it is. What is asked of labels is looked at again once
+    some were joined, as labels that hold by themselves need not hold together (`holding`). Every round suppresses or
+    coarsens at least one label; with none of a class left, this release tells nothing of it.
     """
     work = _Work(areas, title, tuple(sensitive), coarsened, relate, Examiner(earlier, alike=alike), progress, ties)
     told = work.told(plan, True)
@@ -86,9 +87,11 @@ def repair(
         new, told, after = work.until_nothing_tells(new, False)
         if plan.level_of is None and not after.n_counts:
             new, told, after = work.given_back(plan, new, told, after)
-        while also is not None:
-            settled = also(new)
+        while True:
+            settled = new if also is None else also(new)
+            settled = settled if requirement is None else holding(settled, requirement)
             if settled.n_released == new.n_released:
+                new = settled
                 break
             new, told, after = work.until_nothing_tells(settled, False)
         n_known_by_size = work.examiner.examine(relate(work.told(new, True))).n_counts
@@ -272,20 +275,11 @@ def _changed(told: Published, changes: Changes) -> np.ndarray:
         if not total:
             here &= (told.level == level) & (told.region == region)
         else:
-            here &= _top(told) == region
+            here &= told.coarsest_region == region
             at_top = here & (told.level == last)
             here = at_top if at_top.any() else here
         found.append(np.flatnonzero(here))
     return np.concatenate(found)
-
-
-def _top(told: Published) -> np.ndarray:
-    """The region of the coarsest level around each label."""
-    region = told.region.copy()
-    for one in range(len(told.levels) - 1):
-        below = told.level <= one
-        region[below] = told.levels.parents(one)[region[below]]
-    return region
 
 
 class _Labels:

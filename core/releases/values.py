@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..areas import identifier_text
-from ..privacy.requirement import Requirement, Shares
+from ..privacy.diversity import Shares
+from ..privacy.requirement import Requirement
 from ..records.matching import Records
 
 MISSING = ""

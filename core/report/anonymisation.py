@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .. import counted
 from ..areas import Areas
 from ..arrays import to_list
 from ..convergence import Convergence
 from ..evaluation import Measures, RegionAudit, evaluate_by_value
-from ..language import tr
+from ..language import plural, tr
 from ..plan import Plan
 from .cost import classes_section, convergence_section, losers_section, measures_section, person_section
 from .ground import Ground, before_and_after, lost_map
@@ -40,10 +41,10 @@ def regions_section(account: Account) -> Section:
     share = 100.0 * audit.suppressed / np.maximum(audit.records, 1)
     labels = [
         tr(
-            "Region {number}: {areas} areas, {released} records released, {percent:.1f} % suppressed",
+            "Region {number}: {areas}, {released}, {percent:.1f} % suppressed",
             number=number,
-            areas=areas,
-            released=shown(released),
+            areas=counted.areas(areas),
+            released=plural("{n} record released", "{n} records released", released),
             percent=percent,
         )
         for number, areas, released, percent in zip(to_list(numbers), audit.areas, audit.released, share)
@@ -74,7 +75,13 @@ def regions_section(account: Account) -> Section:
     )
     return Section(
         tr("The regions"),
-        (tr("The {n_rows} regions that lose most records.", n_rows=len(rows)),),
+        (
+            plural(
+                "The region that loses most records.",
+                "The {n} regions that lose most records.",
+                len(rows),
+            ),
+        ),
         header,
         rows,
         pictures,
@@ -100,11 +107,11 @@ def _what_it_cost(account: Account, costs: Section) -> list[Section]:
 def evaluation_report(account: Account, running: Running, notes: Sequence[str], costs: Section) -> str:
     """The page of an evaluation, which releases nothing; arguments as for `anonymisation_report`."""
     measures = account.measures
-    verdict = tr(
-        "At k = {k} a release by this crosswalk would suppress {n_suppressed} of "
-        "{n_records} records ({suppression_percent} %).",
+    verdict = plural(
+        "At k = {k} a release by this crosswalk would suppress {n} of {n_records} records ({suppression_percent} %).",
+        "At k = {k} a release by this crosswalk would suppress {n} of {n_records} records ({suppression_percent} %).",
+        measures.n_suppressed,
         k=account.plan.k,
-        n_suppressed=shown(measures.n_suppressed),
         n_records=shown(measures.n_records),
         suppression_percent=shown(measures.suppression_percent),
     )
@@ -132,14 +139,16 @@ def anonymisation_report(
     measures, k = account.measures, account.plan.k
     released = measures.n_records - measures.n_suppressed
     if released:
-        verdict = tr(
-            "The release is {k}-anonymous: every one of its {released} records shares its region and "
-            "quasi-identifiers with at least {others} others (smallest class: {smallest_class}). "
-            "{n_suppressed} of {n_records} records "
-            "({suppression_percent} %) were suppressed.",
+        verdict = plural(
+            "The release is {k}-anonymous: every one of its {released} records shares its region "
+            "and quasi-identifiers with at least {n} other (smallest class: {smallest_class}). "
+            "Suppressed: {n_suppressed} of {n_records} records ({suppression_percent} %).",
+            "The release is {k}-anonymous: every one of its {released} records shares its region "
+            "and quasi-identifiers with at least {n} others (smallest class: {smallest_class}). "
+            "Suppressed: {n_suppressed} of {n_records} records ({suppression_percent} %).",
+            k - 1,
             k=k,
             released=shown(released),
-            others=k - 1,
             smallest_class=smallest_class,
             n_suppressed=shown(measures.n_suppressed),
             n_records=shown(measures.n_records),

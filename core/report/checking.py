@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..language import tr
-from ..plain_text import plain_text
+from .. import counted
+from ..language import plural, tr
+from ..plain_text import value_text
 from ..privacy.checking import ReleaseCheck
 from ..privacy.risk import Risk
 from ..records.columns import Column
@@ -24,21 +25,25 @@ def check_report(found: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
     """The page as HTML; running : what the run was."""
     n_records, n_classes = int(found.records.sum()), len(found.records)
     if found.classes_below:
-        verdict = tr(
-            "{records_below} of {n_records} records are in {classes_below} classes "
-            "that fall short of what is asked; the smallest class has {k_found} people (k = {k}).",
-            records_below=shown(found.records_below),
+        verdict = plural(
+            "{n} of {n_records} records is in {classes}; the smallest class has {people} (k = {k}).",
+            "{n} of {n_records} records are in {classes}; the smallest class has {people} (k = {k}).",
+            found.records_below,
             n_records=shown(n_records),
-            classes_below=shown(found.classes_below),
-            k_found=found.k_found,
+            classes=plural(
+                "{n} class that falls short of what is asked",
+                "{n} classes that fall short of what is asked",
+                found.classes_below,
+            ),
+            people=counted.people(found.k_found),
             k=k,
         )
     else:
         verdict = tr(
-            "Every class has at least {k} people; the smallest of {n_classes} classes has {k_found}.",
+            "Every class has at least {k} people; the smallest of {n_classes} classes has {smallest}.",
             k=k,
             n_classes=shown(n_classes),
-            k_found=found.k_found,
+            smallest=found.k_found,
         )
     risk: list[tuple[object, ...]] = [
         *risk_rows(Risk(found.largest_risk, found.mean_risk), found.k_found),
@@ -51,9 +56,17 @@ def check_report(found: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
             (
                 tr("“{name}”: fewest values in a class", name=name),
                 int(diversity.distinct.min()),
-                tr("l; {alike} classes have one.", alike=alike),
+                plural(
+                    "l, the fewest that could be those of all people of a class; in {n} class all share one.",
+                    "l, the fewest that could be those of all people of a class; in {n} classes all share one.",
+                    alike,
+                ),
             ),
-            (tr("“{name}”: largest share of a value, %", name=name), float(diversity.largest_share.max()), ""),
+            (
+                tr("“{name}”: largest share of a value, %", name=name),
+                float(diversity.largest_share.max()),
+                tr("Of the people of a class, those who have the same value."),
+            ),
             (
                 tr("“{name}”: largest distance from the table", name=name),
                 float(diversity.distance.max()),
@@ -64,7 +77,7 @@ def check_report(found: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
     fails = fails[np.lexsort((fails, found.people[fails]))][:WORST]
     rows = [
         (
-            *(tr("(missing)") if value is None else plain_text(value) for value in values),
+            *map(value_text, values),
             int(found.records[one]),
             int(found.people[one]),
         )

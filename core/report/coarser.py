@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arrays import to_list
 from ..evaluation import value_text
-from ..language import tr
+from ..language import plural, tr
 from ..nesting.places import Places
 from ..nesting.views import coarser_by_value, n_shown_coarser
 from ..plan import Plan
@@ -59,10 +59,12 @@ def coarser_sentences(plan: Plan, places: Places, values: Sequence[str], n_more:
     coarser = n_shown_coarser(plan, places)
     percent = 100.0 * coarser / max(plan.n_released, 1)
     return (
-        tr(
-            "{coarser} of {n_released} released records ({percent} %) are shown with coarser "
-            "values, by level: {parts}. Without these levels {n_more} more would be suppressed.",
-            coarser=shown(coarser),
+        plural(
+            "{n} of {n_released} released records ({percent} %) is shown with coarser values, by "
+            "level: {parts}. Without these levels {n_more} more would be suppressed.",
+            "{n} of {n_released} released records ({percent} %) are shown with coarser values, "
+            "by level: {parts}. Without these levels {n_more} more would be suppressed.",
+            coarser,
             n_released=shown(plan.n_released),
             percent=shown(percent),
             parts=", ".join(parts),

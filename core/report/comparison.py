@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..language import tr
+from ..language import plural, tr
 from ..outcome import Outcome
 from .page import Report, Section, render
 from .pictures import Point, bars, scatter
@@ -51,12 +51,14 @@ def comparison_report(
     failed = [outcome for outcome in outcomes if outcome.measures is None and outcome.budget is None]
     n_none = sum(outcome.measures is None and outcome.budget is not None for outcome in outcomes)
     n_best = sum(outcome.pareto for outcome in rated)
-    verdict = tr(
-        "{n_rated} of {wanted} configurations were run at k = {ks}; {n_best} of them "
-        "are not beaten in suppression, mean distance and what the attributes keep.",
-        n_rated=len(rated) + n_none,
+    verdict = plural(
+        "{n} of {wanted} configurations was run at k = {k}; {n_best} of them are not beaten "
+        "in suppression, mean distance and what the attributes keep.",
+        "{n} of {wanted} configurations were run at k = {k}; {n_best} of them are not "
+        "beaten in suppression, mean distance and what the attributes keep.",
+        len(rated) + n_none,
         wanted=wanted,
-        ks=", ".join(map(str, ks)),
+        k=", ".join(map(str, ks)),
         n_best=n_best,
     )
     numbered = list(enumerate(outcomes, 1))
@@ -132,7 +134,17 @@ def searched_section(numbered: Sequence[tuple[int, Outcome]]) -> Section:
             "the share of the entropies of all attributes together; distances are those of the people of a record's "
             "region from its middle. The diamond is the recommended row."
         ),
-        *([tr("{n_left} further unbeaten rows are in the table COMPARISON.", n_left=n_left)] if n_left else []),
+        *(
+            [
+                plural(
+                    "{n} further unbeaten row is in the table COMPARISON.",
+                    "{n} further unbeaten rows are in the table COMPARISON.",
+                    n_left,
+                )
+            ]
+            if n_left
+            else []
+        ),
     ]
     picture = scatter(
         points, tr("What is given up against distance"), tr("given up of the attributes, %"), tr("mean distance, m")

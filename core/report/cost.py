@@ -8,8 +8,9 @@ import numpy as np
 
 from ..arrays import to_list
 from ..convergence import Convergence
-from ..evaluation import ByValue, Measures, value_text, worst_group
+from ..evaluation import ByValue, Measures, worst_group
 from ..language import tr
+from ..plain_text import value_text
 from ..plan import Plan
 from ..privacy.risk import Risk, risk_of
 from .numbers import shown

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import shapely
 
+from .. import counted
 from ..arrays import to_list
-from ..language import tr
+from ..language import plural, tr
 from .numbers import shown
 from .page import Section
 from .pictures import REDS, region_map
@@ -56,7 +57,7 @@ def before_and_after(
     before = density(records[here], ground.areas[here])
     if here.any():
         labels = [
-            tr("{name}: {count} records", name=name, count=shown(count))
+            tr("{name}: {value}", name=name, value=counted.records(count))
             for name, count in zip(identifiers[here].tolist(), to_list(records[here]))
         ]
         caption = tr("Before: {n_records} areas, all records.", n_records=shown(len(records)))
@@ -70,14 +71,22 @@ def released_map(ground: Ground, numbers: np.ndarray, released: np.ndarray, like
     shapes = ground.levels[0]
     there = drawn(shapes)
     labels = [
-        tr("Region {number}: {count} records released", number=number, count=shown(count))
+        tr(
+            "Region {number}: {released}",
+            number=number,
+            released=plural("{n} record released", "{n} records released", count),
+        )
         for number, count in zip(to_list(numbers[there]), to_list(released[there]))
     ]
     return region_map(
         shapes[there],
         density(released[there], shapes[there]),
         labels,
-        tr("After: {n_numbers} regions, released records.", n_numbers=shown(len(numbers))),
+        plural(
+            "After: {n} region, released records.",
+            "After: {n} regions, released records.",
+            len(numbers),
+        ),
         unit=PER_KM2,
         north=ground.north,
         like=like,

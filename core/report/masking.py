@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import to_list
-from ..language import tr
+from ..language import plural, tr
 from ..masking.candidates import Shortfall
 from ..masking.donut import Masking
 from ..masking.utility import Utility
@@ -75,19 +75,39 @@ def masking_report(
 def _verdict(masking: Masking, hidden: Anonymity, not_masked: str) -> str:
     """What became of the points, in a few sentences; nothing of a release where most fall short."""
     short = hidden.shortfall
-    numbers = {"n_masked": int(masking.masked.sum()), "n_reason": len(masking.reason)}
+    n_masked, n_points = int(masking.masked.sum()), len(masking.reason)
     most = short is not None and short.most
     if short is not None and short.held and short.points_below:
         what = (
-            tr("{n_masked} of {n_reason} points were masked and not held back.", **numbers)
+            plural(
+                "{n} of {n_points} points was masked and not held back.",
+                "{n} of {n_points} points were masked and not held back.",
+                n_masked,
+                n_points=n_points,
+            )
             if most
-            else tr("{n_masked} of {n_reason} points were masked and not held back and are released.", **numbers)
+            else plural(
+                "{n} of {n_points} points was masked, is not held back and is released.",
+                "{n} of {n_points} points were masked, are not held back and are released.",
+                n_masked,
+                n_points=n_points,
+            )
         )
     else:
         what = (
-            tr("{n_masked} of {n_reason} points were masked.", **numbers)
+            plural(
+                "{n} of {n_points} points was masked.",
+                "{n} of {n_points} points were masked.",
+                n_masked,
+                n_points=n_points,
+            )
             if most
-            else tr("{n_masked} of {n_reason} points were masked and are released.", **numbers)
+            else plural(
+                "{n} of {n_points} points was masked and is released.",
+                "{n} of {n_points} points were masked and are released.",
+                n_masked,
+                n_points=n_points,
+            )
         )
     if short is None:
         counted = tr("HOUSEHOLDS is not given, so nobody knows from how many addresses each could have come.")
@@ -108,9 +128,9 @@ def _anonymity(masking: Masking, hidden: Anonymity) -> Section:
         measures[tr("Candidate addresses")] = (hidden.candidates[drawn], float(short.k_min))
         texts = [
             tr(
-                "{np:.2f} % of the masked points have fewer than "
+                "{percent:.2f} % of the masked points have fewer than "
                 "K_INNER = {k_inner:g} households nearer than they moved, since households are not spread evenly.",
-                np=100.0 * np.mean(hidden.k_act[drawn] < k_inner),
+                percent=100.0 * np.mean(hidden.k_act[drawn] < k_inner),
                 k_inner=k_inner,
             ),
             tr(

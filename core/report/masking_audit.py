@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..arrays import to_list
-from ..language import in_turn, tr
+from ..language import in_turn, plural, tr
 from ..masking.audit import Audit, SmallestKInner
 from ..masking.donut import MASKED, REASONS
 from ..masking.populations import Heterogeneity, rank_correlation
@@ -124,15 +124,21 @@ def _where_section(grid: Audit, shapes: np.ndarray, names: Sequence[str], north:
         texts.append(
             tr(
                 "With K_INNER = {k_inner:g}, masked households fall short of K_MIN = {k_min:g} in {failing} of "
-                "{n_value} areas with households.",
+                "{n_areas} areas with households.",
                 k_inner=grid.k_inner[i],
                 k_min=k_min,
                 failing=failing,
-                n_value=int((grid.households > 0).sum()),
+                n_areas=int((grid.households > 0).sum()),
             )
         )
         labels = [
-            tr("{name}: {percent:.1f} % of {n} masked households", name=name, percent=percent, n=int(n))
+            plural(
+                "{name}: {percent:.1f} % of {n} masked household",
+                "{name}: {percent:.1f} % of {n} masked households",
+                int(n),
+                name=name,
+                percent=percent,
+            )
             if n
             else tr("{name}: no household masked", name=name)
             for name, percent, n in zip(names, share, grid.masked[i])
@@ -171,7 +177,13 @@ def _uneven_section(
         rank_correlation=rank_correlation(uneven.variation[known], share[known]),
     )
     labels = [
-        tr("{name}: {value:.2f}, {n} sub-areas", name=name, value=value, n=n)
+        plural(
+            "{name}: {value:.2f}, {n} sub-area",
+            "{name}: {value:.2f}, {n} sub-areas",
+            n,
+            name=name,
+            value=value,
+        )
         for name, value, n in zip(names, uneven.variation, uneven.n_parts)
     ]
     picture = region_map(

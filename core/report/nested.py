@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .. import counted
 from ..areas import Areas
 from ..convergence import Convergence
-from ..evaluation import Measures, distance_of_labels, evaluate_by_value, value_text
-from ..language import tr
+from ..evaluation import Measures, distance_of_labels, evaluate_by_value
+from ..language import plural, tr
 from ..nesting.measures import LevelAudit
+from ..plain_text import value_text
 from ..plan import Plan
 from .cost import (
     by_value_rows,
@@ -96,9 +98,10 @@ def nested_report(
 
 def _verdict(account: NestedAccount, smallest_class: int | None, released: bool) -> str:
     measures, k = account.measures, account.plan.k
-    share = tr(
-        "{n_suppressed} of {n_records} records ({suppression_percent} %)",
-        n_suppressed=shown(measures.n_suppressed),
+    share = plural(
+        "{n} of {n_records} records ({suppression_percent} %)",
+        "{n} of {n_records} records ({suppression_percent} %)",
+        measures.n_suppressed,
         n_records=shown(measures.n_records),
         suppression_percent=shown(measures.suppression_percent),
     )
@@ -112,13 +115,16 @@ def _verdict(account: NestedAccount, smallest_class: int | None, released: bool)
             share=share,
             distance=distance,
         )
-    return tr(
-        "The release is {k}-anonymous: every one of its {n_released} records shares its level, "
-        "region and quasi-identifiers with at least {others} others (smallest class: {smallest_class}). {share} were "
-        "suppressed. Its mean distance is {distance}.",
+    return plural(
+        "The release is {k}-anonymous: every one of its {n_released} records shares its "
+        "level, region and quasi-identifiers with at least {n} other (smallest class: "
+        "{smallest_class}). Suppressed: {share}. Mean distance: {distance}.",
+        "The release is {k}-anonymous: every one of its {n_released} records shares its "
+        "level, region and quasi-identifiers with at least {n} others (smallest class: "
+        "{smallest_class}). Suppressed: {share}. Mean distance: {distance}.",
+        k - 1,
         k=k,
         n_released=shown(account.plan.n_released),
-        others=k - 1,
         smallest_class=smallest_class,
         share=share,
         distance=distance,
@@ -159,13 +165,12 @@ def _levels_section(account: NestedAccount) -> Section:
         name, one = account.single
         paragraphs.append(
             tr(
-                "One level of regions ({name}) would have {n_regions} regions, suppress "
-                "{n_suppressed} records ({suppression_percent} %) and have a mean distance of "
-                "{mean_distance} m; the nested release suppresses {n_nested} "
-                "({percent_nested} %) and has {distance_nested} m.",
+                "One level of regions ({name}) would have {regions}, suppress {records} "
+                "({suppression_percent} %) and have a mean distance of {mean_distance} m; the nested "
+                "release suppresses {n_nested} ({percent_nested} %) and has {distance_nested} m.",
                 name=name,
-                n_regions=shown(one.n_regions),
-                n_suppressed=shown(one.n_suppressed),
+                regions=counted.regions(one.n_regions),
+                records=counted.records(one.n_suppressed),
                 suppression_percent=shown(one.suppression_percent),
                 mean_distance=shown(round(one.mean_distance)),
                 n_nested=shown(measures.n_suppressed),
@@ -207,7 +212,11 @@ def _geography_section(account: NestedAccount) -> Section:
     ]
     texts = (
         tr("Rare values are shown in larger regions. Compare each with the others before you publish."),
-        tr("The {n_farthest} classes with the largest mean distance:", n_farthest=len(farthest)),
+        plural(
+            "The class with the largest mean distance:",
+            "The {n} classes with the largest mean distance:",
+            len(farthest),
+        ),
     )
     header = (tr("Class"), tr("Records released"), tr("Mean distance, m"))
     farthest_rows = [(names[i], int(released[i]), float(distance[i])) for i in farthest.tolist()]
@@ -238,9 +247,9 @@ def _maps_section(account: NestedAccount) -> Section:
             continue
         labels = [
             tr(
-                "Region {region}: {records} records, {own} shown here, {finer} within, {up} in larger ones",
+                "Region {region}: {records}, {own} shown here, {finer} within, {up} in larger ones",
                 region=region + 1,
-                records=records,
+                records=counted.records(records),
                 own=own,
                 finer=finer,
                 up=up,
@@ -251,10 +260,10 @@ def _maps_section(account: NestedAccount) -> Section:
             )
         ]
         caption = tr(
-            "Level {level}, {n_here} regions: the share of their records that is shown at this "
-            "level or a finer one (of all records {whole} %).",
+            "Level {level}, {regions}: the share of their records that is shown at this level or "
+            "a finer one (of all records {whole} %).",
             level=level + 1,
-            n_here=shown(int(here.sum())),
+            regions=counted.regions(int(here.sum())),
             whole=shown(whole),
         )
         pictures.append(

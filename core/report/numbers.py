@@ -1,4 +1,4 @@
-"""Numbers in one style: thousands apart by a thin space, as many digits as are meaningful."""
+"""Numbers in one style: as the language writes them, with as many digits as are meaningful."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import numpy as np
 from ..language import tr, written
 from ..plain_text import plain_text
 
-THIN = "\u202f"
-GROUPED = 10_000  # from here on digits stand in groups of three
 DECIMALS = 2
 NOTHING = 1e-9  # less is rounding
 
@@ -25,7 +23,7 @@ def shown(value: object, whole: bool = True) -> str:
     if isinstance(value, (bool, np.bool_)):
         return tr("yes") if value else tr("no")
     if isinstance(value, (int, np.integer)):
-        return grouped(f"{int(value)}")
+        return written(str(int(value)))
     if isinstance(value, (float, np.floating)):
         return _fraction(float(value), whole)
     return plain_text(value)
@@ -43,11 +41,6 @@ def exactly(value: object) -> str:
     return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
-def grouped(digits: str) -> str:
-    """The digits of a whole number in groups of three."""
-    return f"{int(digits):,}".replace(",", THIN) if abs(int(digits)) >= GROUPED else digits
-
-
 def _is_whole(value: object) -> bool:
     return not isinstance(value, (float, np.floating)) or not np.isfinite(value) or value == int(value)
 
@@ -60,7 +53,7 @@ def _fraction(value: float, whole: bool) -> str:
     if abs(value) >= 1e15:
         return written(f"{value:.3e}")
     if abs(value) >= 1000 or (whole and value == int(value)):
-        return grouped(f"{round(value)}")
+        return written(str(round(value)))
     if 0 < abs(value) < 10**-DECIMALS:
         return written(np.format_float_positional(value, precision=3, fractional=False, trim="-"))
     return written(f"{value:.{DECIMALS}f}")

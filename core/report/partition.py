@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .. import counted
 from ..cells.cells import Cells
 from ..cells.measures import GroupDescriptions, Minimum, hull_areas, weights_of
 from ..cells.partition import REASONS, TAKEN, Partition
 from ..crosswalk import number_compactly
 from ..errors import InputError
-from ..language import all_of, tr, written
+from ..language import all_of, plural, tr, written
 from ..records.columns import codes_of_labels
 from .page import Report, Section, render
 from .pictures import BLUES, cloud, in_hull, region_map, sizes, spread
@@ -48,10 +49,12 @@ def partition_report(
     from the top of the map; running : what the run was; seconds : by step."""
     measures = partition.measures
     short = all_of(tr("{k:g} in {fields}", k=one.k, fields=_field_names(cells, one)) for one in minimums)
-    verdict = tr(
-        "{n_groups} groups, each connected and with at least {short}, in every year, recounted from the "
+    verdict = plural(
+        "{n} group, connected and with at least {short}, in every year, recounted from the "
         "cells. {non_pop:.2f} % of the people are left out.",
-        n_groups=measures.n_groups,
+        "{n} groups, each connected and with at least {short}, in every year, recounted from "
+        "the cells. {non_pop:.2f} % of the people are left out.",
+        measures.n_groups,
         short=short,
         non_pop=100 * measures.non_pop,
     )
@@ -138,9 +141,9 @@ def _group_labels(groups: GroupDescriptions) -> list[str]:
     columns = (groups.cells.tolist(), groups.least[:, 0].tolist(), groups.sqrt_hull.tolist())
     return [
         tr(
-            "Group {i}: {cells} cells, {least:g} people in the year with the fewest, √hull {hull:.0f} m",
+            "Group {i}: {cells}, {least:g} people in the year with the fewest, √hull {hull:.0f} m",
             i=i + 1,
-            cells=cells,
+            cells=counted.cells(cells),
             least=least,
             hull=hull,
         )
@@ -226,11 +229,12 @@ def _ratios_section(groups: GroupDescriptions, shapes: np.ndarray) -> Section:
             "Groups that branch out have little area in their hull. Where precision matters, leave out groups "
             "with a low ratio: the paper suggests 0.4 as the limit."
         ),
-        tr(
-            "{n_value} of {n_cells} groups are below 0.4; they hold {n_people:.1f} % of the people.",
-            n_value=int((groups.area_hull < 0.4).sum()),
+        plural(
+            "{n} of {n_cells} groups is below 0.4; it holds {percent:.1f} % of the people.",
+            "{n} of {n_cells} groups are below 0.4; they hold {percent:.1f} % of the people.",
+            int((groups.area_hull < 0.4).sum()),
             n_cells=len(groups.cells),
-            n_people=100 * groups.people[groups.area_hull < 0.4].sum() / groups.people.sum(),
+            percent=100 * groups.people[groups.area_hull < 0.4].sum() / groups.people.sum(),
         ),
     )
     return Section(tr("Area and hull (Figure 6)"), text, pictures=(row,))

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..arrays import to_list
-from ..language import tr
+from ..language import as_data, plural, tr
 from ..plan import Plan
-from ..privacy.kept_fields import KeptField
+from ..privacy.kept_field import KeptField
 from ..privacy.requirement import Found, Requirement
+from ..records.table import HOUSEHOLDS, PERSONS
 from .page import Section
 
 LIMITS = (
@@ -20,6 +21,13 @@ LIMITS = (
         "that in mind."
     ),
 )
+WHO_HAS_A_VALUE = {
+    PERSONS: as_data(
+        "A person has a sensitive value if any of the person's rows has it; further rows of one person hide nobody "
+        "else's."
+    ),
+    HOUSEHOLDS: as_data("A household has a sensitive value if any of its rows has it."),
+}
 WORST_REGIONS = 10
 HEADER = (
     tr("Further field"),
@@ -50,25 +58,31 @@ def protection_section(
         shown = plan.shown
         alike = int((diversity.distinct[shown] == 1).sum())
         paragraphs.append(
-            tr(
-                "“{name}”: {alike} of {n_shown} released classes have one value in common; the smallest number "
-                "of values in a class is {distinct}, the largest share of one value "
-                "{largest_share:.1f} %. The largest distance of a class from all released "
-                "records (t-closeness) is {distance:.3f}; by region: "
-                "{by_region}.",
+            plural(
+                "“{name}”: in {n} of {n_shown} released classes all people have one value in common; the fewest values "
+                "that could be those of all people of a class are {distinct}, the largest share of people with the "
+                "same value is {largest_share:.1f} %. The largest distance of a class from all released records "
+                "(t-closeness) is {distance:.3f}; by region: {by_region}.",
+                "“{name}”: in {n} of {n_shown} released classes all people have one value in common; the fewest values "
+                "that could be those of all people of a class are {distinct}, the largest share of people with the "
+                "same value is {largest_share:.1f} %. The largest distance of a class from all released records "
+                "(t-closeness) is {distance:.3f}; by region: {by_region}.",
+                alike,
                 name=name,
-                alike=alike,
                 n_shown=int(shown.sum()),
-                distinct=int(diversity.distinct[shown].min(initial=0)),
+                distinct=int(diversity.distinct[shown].min()) if shown.any() else 0,
                 largest_share=diversity.largest_share[shown].max(initial=0),
                 distance=diversity.distance[shown].max(initial=0),
                 by_region=_by_region(plan, diversity.distance),
             )
         )
+    if found.diversity:
+        paragraphs += [tr(WHO_HAS_A_VALUE[kind]) for kind in found.smallest]
     if requirement.asks_for_values:
         paragraphs.append(
             tr(
-                "Asked of every class: {l_diversity} values, and at most {max_share:g} % with the same one.",
+                "Asked of every class: at least so many different values: {l_diversity}; at most {max_share:g} % "
+                "of its people with the same one.",
                 l_diversity=requirement.l_diversity,
                 max_share=requirement.max_share,
             )

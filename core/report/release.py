@@ -15,9 +15,10 @@ import numpy as np
 
 from ..areas import Areas
 from ..arrays import to_list
-from ..evaluation import mean_distances, value_text
-from ..language import tr
+from ..evaluation import mean_distances
+from ..language import plural, tr
 from ..levels import Levels
+from ..plain_text import value_text
 from ..privacy.risk import risk_of
 from ..release import Release, class_sizes
 from .cost import HEADER, risk_rows
@@ -72,13 +73,15 @@ def release_report(published: Edition) -> str:
     nested = len(published.levels) > 1
     if release.n_records:
         where = tr("level, region") if nested else tr("region")
-        verdict = tr(
-            "The release is {k}-anonymous: every one of its {n_records} records shares its {where} and "
-            "quasi-identifiers with at least {others} others.",
+        verdict = plural(
+            "The release is {k}-anonymous: every one of its {n_records} records shares its "
+            "{where} and quasi-identifiers with at least {n} other.",
+            "The release is {k}-anonymous: every one of its {n_records} records shares its "
+            "{where} and quasi-identifiers with at least {n} others.",
+            k - 1,
             k=k,
             n_records=shown(release.n_records),
             where=where,
-            others=k - 1,
         )
     else:
         verdict = tr("No record is released.")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from ..language import tr
+from .. import counted
+from ..language import plural, tr
 from ..releases.counts import ALIKE, CELL, DIFFERENCE, HIDDEN, REST, TOLD
 from ..releases.examining import AllExamined
 from ..releases.listing import ALIKE_CHANGE, CHANGE, Row
@@ -31,48 +32,74 @@ def releases_report(
     releases: Sequence[Published],
     k: int,
     running: Running,
+    taken: Sequence[str] = (),
+    unsure: Sequence[str] = (),
 ) -> str:
-    """The page as HTML; running : what the run was."""
+    """The page as HTML; running : what the run was; taken : sentences on which fields are the same; unsure : on what
+    could not be compared."""
     sections = [
+        Section(tr("What could not be compared"), tuple(unsure)),
         _releases_section(releases),
         _kinds_section(rows, k),
         _together_section(rows),
-        *how_it_was_done(_notes(found, releases), running),
+        *how_it_was_done([*taken, *_notes(found, releases)], running),
     ]
     return render(
-        Report(tr("Earlier releases report"), verdict(found, k), not rows, True, sections, running.date, True)
+        Report(
+            tr("Earlier releases report"),
+            verdict(found, k, unsure),
+            not rows and not unsure,
+            True,
+            sections,
+            running.date,
+            True,
+        )
     )
 
 
-def verdict(found: AllExamined, k: int) -> str:
-    """One sentence or two."""
-    alike = (
-        tr(
-            " {n_alike} groups of {k} people and more have one sensitive value, as the releases together show.",
-            n_alike=found.n_alike,
-            k=k,
+def verdict(found: AllExamined, k: int, unsure: Sequence[str] = ()) -> str:
+    """What was found, in a few sentences, and after it what could not be compared; unsure : sentences on that."""
+    said = [_given_away(found, k) if found.n_counts else _nothing_given_away(found, k)]
+    if found.n_counts and found.n_values:
+        said.append(tr("Of {n_values} of them the sensitive values are known.", n_values=found.n_values))
+    if found.n_alike:
+        said.append(
+            plural(
+                "{n} group of {k} people and more has one sensitive value, as the releases together show.",
+                "{n} groups of {k} people and more have one sensitive value, as the releases together show.",
+                found.n_alike,
+                k=k,
+            )
         )
-        if found.n_alike
-        else ""
-    )
-    if not found.n_counts:
-        undecided = 0 if found.pinned is None else found.pinned.n_undecided
-        but = tr(" that could be decided ({undecided} could not)", undecided=undecided) if undecided else ""
-        return tr(
-            "The releases together give away no count of 1 to {k} people{but}.{alike}", k=k - 1, but=but, alike=alike
-        )
-    values = (
-        tr(" Of {n_values} of them the sensitive values are known.", n_values=found.n_values) if found.n_values else ""
-    )
-    return tr(
-        "The releases together give away {n_counts} counts of 1 to {k} people, with at least "
-        "{n_persons} people in them, although each release has {least} and more in every class.{values}{alike}",
-        n_counts=found.n_counts,
+    if unsure:
+        said.append(tr("Not everything could be compared, so that they may give away more: see the warnings."))
+    return " ".join(said)
+
+
+def _given_away(found: AllExamined, k: int) -> str:
+    return plural(
+        "The releases together give away {n} count of 1 to {k} people, with at least {people} in it, although each "
+        "release has {least} and more in every class.",
+        "The releases together give away {n} counts of 1 to {k} people, with at least {people} in them, although each "
+        "release has {least} and more in every class.",
+        found.n_counts,
         k=k - 1,
-        n_persons=found.n_persons,
+        people=counted.people(found.n_persons),
         least=k,
-        values=values,
-        alike=alike,
+    )
+
+
+def _nothing_given_away(found: AllExamined, k: int) -> str:
+    undecided = 0 if found.pinned is None else found.pinned.n_undecided
+    if not undecided:
+        return tr("The releases together give away no count of 1 to {k} people.", k=k - 1)
+    return plural(
+        "Of the counts that could be decided the releases together give away none of 1 to {k} people; {n} could not be "
+        "decided, and may be given away.",
+        "Of the counts that could be decided the releases together give away none of 1 to {k} people; {n} could not be "
+        "decided, and may be given away.",
+        undecided,
+        k=k - 1,
     )
 
 
@@ -143,21 +170,22 @@ def _notes(found: AllExamined, releases: Sequence[Published]) -> list[str]:
     if found.pinned is not None:
         notes.append(
             tr(
-                "{n_cells} overlay cells and {n_entries} classes were looked "
-                "at; {n_by_programs} of the counts were found by linear programming alone; "
-                "{n_undecided} could not be decided.",
+                "Looked at: cells of the overlay ({n_cells}) and classes ({n_classes}). Found by linear programming "
+                "alone: {n_by_programs} of the counts. Not decided: {n_undecided}.",
                 n_cells=found.pinned.overlay.n_cells,
-                n_entries=len(found.pinned.overlay.entries),
+                n_classes=len(found.pinned.overlay.entries),
                 n_by_programs=found.pinned.n_by_programs,
                 n_undecided=found.pinned.n_undecided,
             )
         )
         if len(found.pinned.contradicted):
             notes.append(
-                tr(
-                    "In {n_contradicted} classes the releases contradict each other: they are of "
-                    "different people there, and were not looked at.",
-                    n_contradicted=len(found.pinned.contradicted),
+                plural(
+                    "In {n} class the releases contradict each other: they are of different people there, and were not "
+                    "looked at.",
+                    "In {n} classes the releases contradict each other: they are of different people there, and were "
+                    "not looked at.",
+                    len(found.pinned.contradicted),
                 )
             )
     return notes

@@ -13,13 +13,15 @@ from .page import Section, time_taken
 @dataclass(frozen=True)
 class InputUsed:
     """A layer or table that was read. parameter : its label and id; name : of the layer; where : its file, or what
-    holds it; rows : None where not known; sha256 : of the whole file, or a sentence why there is none"""
+    holds it; rows : None where not known; sha256 : of the whole file, or a sentence why there is none; taken :
+    sentences on what of the layer was read, where that is not all of it as it is saved"""
 
     parameter: str
     name: str
     where: str
     rows: int | None
     sha256: str
+    taken: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -48,11 +50,12 @@ def how_it_was_done(
 ) -> list[Section]:
     """The sections that every internal report ends with. notes : sentences; seconds : by step, so called."""
     inputs = [(one.parameter, one.name, one.rows, one.where, one.sha256) for one in running.inputs]
+    taken = [sentence for one in running.inputs for sentence in one.taken]
     return [
         Section(tr("How it was done"), tuple(notes), (tr("Parameter"), tr("Value")), settings(running.parameters)),
         Section(
             tr("What was read"),
-            (tr("The checksum tells whether a file is still the one that was read."),) if inputs else (),
+            (*taken, tr("The checksum tells whether a file is still the one that was read.")) if inputs else (),
             (tr("Parameter"), tr("Layer"), tr("Rows"), tr("Where"), "SHA-256"),
             inputs,
         ),

@@ -10,9 +10,10 @@ from typing import Protocol
 
 import numpy as np
 
+from .. import counted
 from ..arrays import round_half_up
 from ..errors import InputError, first_values
-from ..language import tr
+from ..language import plural, tr
 from ..profile import Profile
 from .options import LARGEST_CUTOFF, SiteNumber, SiteNumberOptions
 
@@ -31,10 +32,11 @@ class CutoffModel(Protocol):
 
 @dataclass(frozen=True)
 class GapsModel:
-    """Cutoff = coefficient · X^exponent; the coefficient is e^B0 (Croft 2018, Eq. 2)."""
+    """Cutoff = coefficient · X^exponent; the coefficient is e^B0 (Croft 2018, Eq. 2). own : the user's numbers."""
 
     coefficient: float
     exponent: float
+    own: bool = False
 
     def cutoff(self, x: float) -> float:
         """The population a region needs, for X the entropy or the number of combinations.
@@ -45,6 +47,13 @@ class GapsModel:
             found = self.coefficient * x**self.exponent
         except OverflowError:
             found = np.inf
+        if found > LARGEST_CUTOFF and not self.own:
+            raise InputError(
+                tr(
+                    "QUASI_IDENTIFIERS have too many combinations of values for any region: choose fewer of them, or "
+                    "coarser ones."
+                )
+            )
         if not 1 <= found <= LARGEST_CUTOFF:
             raise InputError(
                 tr(
@@ -106,7 +115,7 @@ def gaps_model(identifiers: Sequence[object], options: SiteNumberOptions) -> tup
                     gaps_coefficient=options.gaps_coefficient,
                 )
             )
-        return CUSTOM, GapsModel(options.gaps_coefficient, options.gaps_exponent)
+        return CUSTOM, GapsModel(options.gaps_coefficient, options.gaps_exponent, own=True)
     if options.gaps_region in GAPS_MODELS:
         return options.gaps_region, GAPS_MODELS[options.gaps_region]
     codes = provinces_of(identifiers)
@@ -143,16 +152,15 @@ def provinces_of(identifiers: Sequence[object]) -> list[str] | None:
     return sorted(codes) or None
 
 
-def model_note(name: str, where: str) -> str:
-    """The sentence for log and report on which model the cut-off is from; where : what the model was applied to."""
+def model_note(name: str, approach: str) -> str:
+    """The sentence for log and report on which model the cut-off is from; approach : what the model was applied by."""
     if name != MIDDLE:
-        return tr("Cut-off from {where} of {name}.", where=where, name=name)
+        return tr("Cut-off of “{approach}”: the published model of {name}.", approach=approach, name=name)
     return tr(
-        "Cut-off from {where}: they were estimated in Canada, and the areas' identifiers are not those of "
-        "Canadian dissemination areas, so {middle} is taken. "
-        "SITE_NUMBER can take a number of your own, GAPS_REGION another model.",
-        where=where,
-        middle=MIDDLE,
+        "Cut-off of “{approach}”: the published models behind it were estimated in Canada; the identifiers of your "
+        "areas are not Canadian, so the middle one of the three is used. SITE_NUMBER can take a number of your own, "
+        "GAPS_REGION another model.",
+        approach=approach,
     )
 
 
@@ -208,28 +216,35 @@ def sites_for_cutoff(
     if not 1 <= cutoff <= LARGEST_CUTOFF:
         raise InputError(
             tr(
-                "The cut-off is {cutoff:g} people per region: choose settings that give at least 1 and at most "
-                "{largest_cutoff:g}.",
+                "The cut-off is {cutoff:g} people per region: choose settings that give from 1 to {largest_cutoff:g}.",
                 cutoff=cutoff,
                 largest_cutoff=LARGEST_CUTOFF,
             )
         )
     asked = max(round_half_up(profile.n_records / cutoff), 1)
     n_sites = min(asked, n_regions)
-    outcome = tr(
-        "At {cutoff:,.0f} people per region {n_records} records make {asked} regions",
-        cutoff=cutoff,
-        n_records=profile.n_records,
-        asked=asked,
-    )
-    limit = tr(
-        ", but there are only {n_regions} areas: the number of regions is capped at {n_regions}.", n_regions=n_regions
-    )
+    if asked > n_regions:
+        outcome = tr(
+            "At {cutoff:,.0f} people per region {records} would make {asked} regions, but there are only {n_areas} "
+            "areas: so many regions are aimed for.",
+            cutoff=cutoff,
+            records=counted.records(profile.n_records),
+            asked=asked,
+            n_areas=n_regions,
+        )
+    else:
+        outcome = plural(
+            "At {cutoff:,.0f} people per region {records} make {n} region.",
+            "At {cutoff:,.0f} people per region {records} make {n} regions.",
+            asked,
+            cutoff=cutoff,
+            records=counted.records(profile.n_records),
+        )
     return SiteNumber(
         n_sites,
         asked,
         cutoff,
         class_entropy(profile, options.log_base),
         releasable_combinations(profile, options.k) if combinations is None else combinations,
-        (*notes, outcome + (limit if asked > n_regions else ".")),
+        (*notes, outcome),
     )

@@ -26,5 +26,5 @@ def entropy(profile: Profile, identifiers: Sequence[object], options: SiteNumber
                 "choose another SITE_NUMBER or further QUASI_IDENTIFIERS."
             )
         )
-    notes = (model_note(name, tr("the entropy model")),)
+    notes = (model_note(name, "entropy"),)
     return sites_for_cutoff(profile, len(identifiers), model.cutoff(value), options, notes)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..language import tr
 from ..profile import Profile
 from .cutoff import gaps_model, model_note, releasable_combinations, sites_for_cutoff
 from .options import DEFAULTS, SiteNumber, SiteNumberOptions
@@ -21,14 +20,14 @@ def max_combinations(
     not show in the number of regions either.
     """
     return sites_for_combinations(
-        profile, identifiers, options, releasable_combinations(profile, options.k), tr("the max combinations model")
+        profile, identifiers, options, releasable_combinations(profile, options.k), "max combinations"
     )
 
 
 def sites_for_combinations(
-    profile: Profile, identifiers: Sequence[object], options: SiteNumberOptions, combinations: float, model: str
+    profile: Profile, identifiers: Sequence[object], options: SiteNumberOptions, combinations: float, approach: str
 ) -> SiteNumber:
-    """Sites = N / Cutoff(combinations); model : what the cut-off is said to come from."""
+    """Sites = N / Cutoff(combinations); approach : what it is called."""
     name, gaps = gaps_model(identifiers, options)
-    notes = (model_note(name, model),)
+    notes = (model_note(name, approach),)
     return sites_for_cutoff(profile, len(identifiers), gaps.cutoff(combinations), options, notes, combinations)

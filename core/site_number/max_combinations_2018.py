@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..language import tr
 from ..profile import Profile
 from .cutoff import possible_classes
 from .max_combinations import sites_for_combinations
@@ -19,6 +18,4 @@ def max_combinations_2018(
 
     Sites = N / Cutoff(MaxCombs).
     """
-    return sites_for_combinations(
-        profile, identifiers, options, possible_classes(profile), tr("the max combinations model (2018)")
-    )
+    return sites_for_combinations(profile, identifiers, options, possible_classes(profile), "max combinations (2018)")

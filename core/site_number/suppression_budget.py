@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Callable
 
 from ..errors import InputError
-from ..language import tr
+from ..language import plural, tr
 from ..profile import Profile
 from ..progress import Progress, silent
 from ..suppression import FAIR_FACTOR
@@ -52,14 +52,16 @@ def suppression_budget(
     if not n_sites:
         least = min(tried.values())
         raise InputError(
-            tr(
-                "BUDGET is {budget:g} %, but at K = {k} it takes at least {least:.3g} %, even with a "
-                "single region{by_fair}: allow more, or choose fewer or coarser QUASI_IDENTIFIERS. Nothing is "
-                "released.",
-                budget=options.budget,
-                k=options.k,
-                least=least,
-                by_fair=_by_fair(options),
+            _with_fair(
+                options,
+                tr(
+                    "BUDGET is {budget:g} %, but at K = {k} it takes at least {least:.3g} %, even with a single "
+                    "region: "
+                    "allow more, or choose fewer or coarser QUASI_IDENTIFIERS. Nothing is released.",
+                    budget=options.budget,
+                    k=options.k,
+                    least=least,
+                ),
             )
         )
     return SiteNumber(
@@ -145,25 +147,32 @@ def _probe(within: Callable[[int], bool], below: int, largest: int, tried: dict[
 
 def _note(tried: dict[int, float], n_sites: int, options: SiteNumberOptions) -> str:
     """The numbers tried, and what each suppresses."""
-    numbers = ", ".join(f"{number} ({percent:.3g} %)" for number, percent in sorted(tried.items()))
-    return tr(
-        "{n_sites} sites suppress {tried:.3g} % of the records at K = {k}{by_fair}: the "
-        "most found within a budget of {budget:g} %. Tried, with per cent suppressed: {numbers}.",
-        n_sites=n_sites,
-        tried=tried[n_sites],
+    numbers = ", ".join(
+        tr("{number} ({percent:.3g} %)", number=number, percent=percent) for number, percent in sorted(tried.items())
+    )
+    said = plural(
+        "{n} site suppresses {percent:.3g} % of the records at K = {k}: the most found within a budget of {budget:g} "
+        "%. "
+        "Tried, with per cent suppressed: {numbers}.",
+        "{n} sites suppress {percent:.3g} % of the records at K = {k}: the most found within a budget of {budget:g} %. "
+        "Tried, with per cent suppressed: {numbers}.",
+        n_sites,
+        percent=tried[n_sites],
         k=options.k,
-        by_fair=_by_fair(options),
         budget=options.budget,
         numbers=numbers,
     )
+    return _with_fair(options, said)
 
 
-def _by_fair(options: SiteNumberOptions) -> str:
-    """How the per cent are counted where groups are kept intact."""
+def _with_fair(options: SiteNumberOptions, said: str) -> str:
+    """A sentence, and where groups are kept intact another one on how its per cent are counted."""
     if not options.fair:
-        return ""
-    return tr(
-        " (of all or, divided by {fair_factor:g}, of the group of {fair} that loses most)",
+        return said
+    how = tr(
+        "Per cent are those of all records or, if that is more, those of the group of {fair} that loses most, divided "
+        "by {fair_factor:g}.",
         fair_factor=FAIR_FACTOR,
         fair=", ".join(options.fair),
     )
+    return f"{said} {how}"

@@ -238,7 +238,7 @@ def _faces(blocks: np.ndarray, river: shapely.Polygon) -> np.ndarray:
 
 def _areas_of_blocks(rng: np.random.Generator, points: np.ndarray, n_areas: int) -> np.ndarray:
     """The area of each block, (m,): blocks join the nearest of n_areas centres that spread as the blocks do."""
-    blocks = make_areas(range(len(points)), points)
+    blocks = make_areas(range(len(points)), points, in_metres=True)
     centres = points[rng.choice(len(points), n_areas, replace=False)]
     return iterative_voronoi(blocks, None, centres, AggregationOptions()).crosswalk.region_of
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .. import counted
 from ..areas import identifier_text
 from ..arrays import to_list
-from ..errors import InputError, Shown, first_values, refuse_where
-from ..language import tr
+from ..errors import Counted, InputError, Shown, first_values, refuse_where
+from ..language import plural, tr
 from ..records.columns import Column, column_from_values, smallest_integers
 
 # Shares read from a rounded table need not add up to exactly 1; if they are farther off, something is missing.
@@ -83,13 +84,14 @@ def province_rows(known: np.ndarray, provinces: Sequence[object] | np.ndarray) -
     found = np.array([position.get(label, -1) for label in labels.categories.tolist()], np.int64)
     lost = found < 0
     if lost.any():
-        names = [tr("(missing)") if label is None else label for label in labels.categories[lost]]
         raise InputError(
-            tr(
-                "There are no shares for the province of {n_lost} areas (first: "
-                "{first}; known are {known}): add these provinces, or choose another PROVINCE.",
-                n_lost=int(lost[labels.codes].sum()),
-                first=first_values(names),
+            plural(
+                "There are no shares for the province of {n} area (first: {first}; known are "
+                "{known}): add these provinces, or choose another PROVINCE.",
+                "There are no shares for the province of {n} areas (first: {first}; known are "
+                "{known}): add these provinces, or choose another PROVINCE.",
+                int(lost[labels.codes].sum()),
+                first=first_values(labels.categories[lost]),
                 known=first_values(known),
             )
         )
@@ -118,10 +120,12 @@ def make_distributions(
     listed = np.bincount(group, minlength=len(sums)) > 0
     if not listed.all():
         raise InputError(
-            tr(
-                "DISTRIBUTIONS lacks {n_listed} combinations of province and attribute (first: "
-                "{first}): give every attribute in every province.",
-                n_listed=int((~listed).sum()),
+            plural(
+                "DISTRIBUTIONS lacks {n} combination of province and attribute (first: {first}): "
+                "give every attribute in every province.",
+                "DISTRIBUTIONS lacks {n} combinations of province and attribute (first: {first}): "
+                "give every attribute in every province.",
+                int((~listed).sum()),
                 first=first_values(_group_names(~listed, province, attribute)),
             )
         )
@@ -160,25 +164,31 @@ def _scale(sums: np.ndarray, province: Column, attribute: Column) -> tuple[int, 
     if wrong.any():
         names = _group_names(wrong, province, attribute)
         raise InputError(
-            tr(
-                "The shares of DISTRIBUTIONS do not add up to 1 in {n_wrong} combinations of province and "
-                "attribute (first: {first}, which adds up to {sums:g}): a category is missing.",
-                n_wrong=int(wrong.sum()),
+            plural(
+                "The shares of DISTRIBUTIONS do not add up to 1 in {n} combination of province and "
+                "attribute (first: {first}, which adds up to {total:g}): a category is missing.",
+                "The shares of DISTRIBUTIONS do not add up to 1 in {n} combinations of province and "
+                "attribute (first: {first}, which adds up to {total:g}): a category is missing.",
+                int(wrong.sum()),
                 first=first_values(names),
-                sums=sums[wrong][0],
+                total=sums[wrong][0],
             )
             if sums[wrong][0] < 1
-            else tr(
-                "The shares of DISTRIBUTIONS add up to more than 1 in {n_wrong} combinations of province "
-                "and attribute (first: {first}, which adds up to {sums:g}): correct them.",
-                n_wrong=int(wrong.sum()),
+            else plural(
+                "The shares of DISTRIBUTIONS add up to more than 1 in {n} combination of province "
+                "and attribute (first: {first}, which adds up to {total:g}): correct them.",
+                "The shares of DISTRIBUTIONS add up to more than 1 in {n} combinations of province "
+                "and attribute (first: {first}, which adds up to {total:g}): correct them.",
+                int(wrong.sum()),
                 first=first_values(names),
-                sums=sums[wrong][0],
+                total=sums[wrong][0],
             )
         )
     inexact = int((off > WORTH_A_NOTE).sum())
-    note = tr(
-        "The shares of {inexact} combinations of province and attribute were scaled to add up to 1.", inexact=inexact
+    note = plural(
+        "The shares of {n} combination of province and attribute were scaled to add up to 1.",
+        "The shares of {n} combinations of province and attribute were scaled to add up to 1.",
+        inexact,
     )
     return scale, (note,) if inexact else ()
 
@@ -191,10 +201,11 @@ def _text_column(values: Sequence[object], field: str) -> Column:
     missing = texts.count(None)
     if missing:
         raise InputError(
-            tr(
-                "Field “{field}” of DISTRIBUTIONS is missing in {missing} rows: fill or remove them.",
+            plural(
+                "Field “{field}” of DISTRIBUTIONS is missing in {n} row: fill or remove it.",
+                "Field “{field}” of DISTRIBUTIONS is missing in {n} rows: fill or remove them.",
+                missing,
                 field=field,
-                missing=missing,
             )
         )
     return column_from_values(texts)
@@ -211,11 +222,11 @@ def _checked_shares(shares: Sequence[object], province: Column, attribute: Colum
             attribute=attribute.categories[attribute.codes[row]],
         )
 
-    return checked_numbers(shares, tr("Field “share” of DISTRIBUTIONS"), tr("rows"), first, tr("correct them."))
+    return checked_numbers(shares, tr("Field “share” of DISTRIBUTIONS"), counted.rows, first, tr("correct them."))
 
 
 def checked_numbers(
-    values: Sequence[object] | np.ndarray, field: str, rows: str, first: Shown, advice: str
+    values: Sequence[object] | np.ndarray, field: str, rows: Counted, first: Shown, advice: str
 ) -> np.ndarray:
     """Numbers as float, (n,). Raises InputError, worded as by `refuse_where`, where one is missing or negative."""
     try:
@@ -233,10 +244,12 @@ def _refuse_doubles(keys: np.ndarray, province: Column, attribute: Column, categ
     if len(twice):
         names = (", ".join(str(c.categories[c.codes[row]]) for c in (province, attribute, category)) for row in twice)
         raise InputError(
-            tr(
-                "DISTRIBUTIONS lists {n_twice} categories more than once in a province (first: {first}): "
+            plural(
+                "DISTRIBUTIONS lists {n} category more than once in a province (first: {first}): one "
+                "row for each province, attribute and category.",
+                "DISTRIBUTIONS lists {n} categories more than once in a province (first: {first}): "
                 "one row for each province, attribute and category.",
-                n_twice=len(twice),
+                len(twice),
                 first=first_values(names),
             )
         )

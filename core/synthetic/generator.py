@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .. import counted
 from ..areas import identifier_text
 from ..errors import InputError, first_values, refuse_where
 from ..language import tr
@@ -185,7 +186,7 @@ def _population(population: np.ndarray | tuple[int, int], identifiers: np.ndarra
         tr("not a whole number"): values != np.floor(values),
     }
     advice = tr("correct the field, or give LEAST and MOST instead.")
-    refuse_where(wrongs, "POPULATION", tr("areas"), lambda wrong: first_values(identifiers[wrong]), advice)
+    refuse_where(wrongs, "POPULATION", counted.areas, lambda wrong: first_values(identifiers[wrong]), advice)
     if not values.any():
         raise InputError(tr("POPULATION is 0 in every area: there is nobody to generate."))
     return values.astype(np.int64)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..areas import identifier_text
 from ..errors import InputError, first_values
-from ..language import tr
+from ..language import plural, tr
 from ..records.columns import Column, column_from_values
 from .distributions import Distributions, Sampler, Shares, checked_numbers, sampler_of_entries
 
@@ -66,9 +66,10 @@ def microdata_rows(
             tr("No row of MICRODATA states all of the attributes: choose fewer ATTRIBUTES or leave out fewer codes.")
         )
     left_out = int((~whole).sum())
-    note = tr(
-        "{left_out} of {n_whole} rows were left out because an attribute is not stated.",
-        left_out=left_out,
+    note = plural(
+        "{n} of {n_whole} rows was left out because an attribute is not stated.",
+        "{n} of {n_whole} rows were left out because an attribute is not stated.",
+        left_out,
         n_whole=len(whole),
     )
     known, row = np.unique(data.province[whole], return_inverse=True)
@@ -104,12 +105,14 @@ def estimate_distributions(
         empty = totals.ravel() == 0
         if empty.any():
             raise InputError(
-                tr(
-                    "Attribute “{name}” is not stated by anyone in {n_empty} provinces (first: "
-                    "{first}): take it out of ATTRIBUTES, leave out fewer codes, or leave "
-                    "out the rows of these provinces.",
+                plural(
+                    "Attribute “{name}” is not stated by anyone in {n} province (first: {first}): take "
+                    "it out of ATTRIBUTES, leave out fewer codes, or leave out the rows of this province.",
+                    "Attribute “{name}” is not stated by anyone in {n} provinces (first: {first}): take "
+                    "it out of ATTRIBUTES, leave out fewer codes, or leave out the rows of these "
+                    "provinces.",
+                    int(empty.sum()),
                     name=name,
-                    n_empty=int(empty.sum()),
                     first=first_values(data.provinces[empty]),
                 )
             )
@@ -117,10 +120,11 @@ def estimate_distributions(
         found[name] = Shares(column.categories[used], table[:, used] / totals)
         if not stated.all():
             notes.append(
-                tr(
-                    "“{name}” is not stated in {n_stated} of {n_rows} rows: they were left out.",
+                plural(
+                    "“{name}” is not stated in {n} of {n_rows} rows: it was left out.",
+                    "“{name}” is not stated in {n} of {n_rows} rows: they were left out.",
+                    int((~stated).sum()),
                     name=name,
-                    n_stated=int((~stated).sum()),
                     n_rows=len(stated),
                 )
             )
@@ -169,14 +173,7 @@ def read_microdata(
     used = placed & (weight > 0)
     if not used.any():
         raise InputError(tr("No row of MICRODATA has a PROVINCE and a weight above 0: choose other fields."))
-    notes = [
-        tr("{count} rows of MICRODATA {why} and were left out.", count=count, why=why)
-        for count, why in (
-            (int((~placed).sum()), tr("have no province")),
-            (int((placed & (weight <= 0)).sum()), tr("have weight 0")),
-        )
-        if count
-    ]
+    notes = _left_out(int((~placed).sum()), int((placed & (weight <= 0)).sum()))
     columns = {name: column_from_values(values) for name, values in attributes.items()}
     codes = _codes_by_attribute(missing, list(attributes))
     stated = {name: _is_stated(column, codes[name])[used] for name, column in columns.items()}
@@ -188,6 +185,25 @@ def read_microdata(
         weight[used],
         tuple(notes),
     )
+
+
+def _left_out(n_placeless: int, n_weightless: int) -> list[str]:
+    """A sentence for each reason why rows were left out."""
+    placeless = plural(
+        "{n} row of MICRODATA has no province and was left out.",
+        "{n} rows of MICRODATA have no province and were left out.",
+        n_placeless,
+    )
+    weightless = plural(
+        "{n} row of MICRODATA has weight 0 and was left out.",
+        "{n} rows of MICRODATA have weight 0 and were left out.",
+        n_weightless,
+    )
+    return [*([placeless] if n_placeless else []), *([weightless] if n_weightless else [])]
+
+
+def _rows_of_microdata(n: int) -> str:
+    return plural("{n} row of MICRODATA", "{n} rows of MICRODATA", n)
 
 
 def _is_stated(column: Column, left_out: set[str | None]) -> np.ndarray:
@@ -223,5 +239,5 @@ def _checked_weights(weights: Sequence[object] | np.ndarray | None, n_rows: int)
         return np.ones(n_rows)
     advice = tr("correct them, or leave WEIGHT empty to count every row once.")
     return checked_numbers(
-        weights, "WEIGHT", tr("rows of MICRODATA"), lambda wrong: tr("row {n}", n=wrong.argmax() + 1), advice
+        weights, "WEIGHT", _rows_of_microdata, lambda wrong: tr("row {n}", n=wrong.argmax() + 1), advice
     )

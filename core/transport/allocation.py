@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arrays import to_list
 from ..errors import InputError, VbasError
-from ..language import tr
+from ..language import plural, tr
 from ..progress import Progress, silent
 from .chains import Refill, Relief
 from .loads import Arcs, Loads
@@ -63,8 +63,8 @@ def allocate(
         if len(start.prices) != len(facilities):
             raise InputError(
                 tr(
-                    "The start has {n_prices} facilities, but there are {n_facilities}.",
-                    n_prices=len(start.prices),
+                    "The start has {facilities}, but there are {n_facilities}.",
+                    facilities=_facilities(len(start.prices)),
                     n_facilities=len(facilities),
                 )
             )
@@ -155,19 +155,29 @@ def lower_bound(points: np.ndarray, facilities: np.ndarray, capacity: int, price
     return float(Arcs(points, facilities).cheapest(prices)[1].sum() - capacity * prices.sum())
 
 
+def _destinations(n: int) -> str:
+    return plural("{n} destination", "{n} destinations", n)
+
+
+def _facilities(n: int) -> str:
+    return plural("{n} facility", "{n} facilities", n)
+
+
 def _checked(points: np.ndarray, facilities: np.ndarray, capacity: int) -> tuple[np.ndarray, np.ndarray, int]:
     """The input as arrays. Raises InputError where it cannot be used."""
     points = np.asarray(points, dtype=float).reshape(-1, 2)
     facilities = np.asarray(facilities, dtype=float).reshape(-1, 2)
-    for given, word in ((points, tr("destinations")), (facilities, tr("facilities"))):
+    for given, none, things in (
+        (points, tr("There are no destinations: give at least one."), _destinations),
+        (facilities, tr("There are no facilities: give at least one."), _facilities),
+    ):
         if not len(given):
-            raise InputError(tr("There are no {word}: give at least one.", word=word))
+            raise InputError(none)
         if not np.isfinite(given).all():
             raise InputError(
                 tr(
-                    "{n_all} {word} have no finite coordinates.",
-                    n_all=int((~np.isfinite(given).all(axis=1)).sum()),
-                    word=word,
+                    "The coordinates of {things} are not finite.",
+                    things=things(int((~np.isfinite(given).all(axis=1)).sum())),
                 )
             )
     if capacity != int(capacity) or capacity < 1:
@@ -175,11 +185,11 @@ def _checked(points: np.ndarray, facilities: np.ndarray, capacity: int) -> tuple
     if len(facilities) * int(capacity) < len(points):
         raise InputError(
             tr(
-                "{n_facilities} facilities of capacity {capacity} cannot serve {n_points} destinations: "
+                "{facilities} of capacity {capacity} cannot serve {destinations}: "
                 "raise the capacity to {needed} or add facilities.",
-                n_facilities=len(facilities),
+                facilities=_facilities(len(facilities)),
                 capacity=int(capacity),
-                n_points=len(points),
+                destinations=_destinations(len(points)),
                 needed=-(-len(points) // len(facilities)),
             )
         )

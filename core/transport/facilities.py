@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ..errors import InputError, VbasError
-from ..language import tr
+from ..language import plural, tr
 from ..progress import Progress, silent
 from ..voronoi import mean_centres, nearest_site
 from .loads import distances
@@ -49,8 +49,8 @@ def alternate_location_allocation(points: np.ndarray, n_facilities: int, progres
     if not 1 <= n_facilities <= len(points):
         raise InputError(
             tr(
-                "There are {n_facilities} sites, but must be between 1 and the number of areas, {n_points}.",
-                n_facilities=n_facilities,
+                "The number of sites is {n_sites}, but must be between 1 and the number of areas, {n_points}.",
+                n_sites=n_facilities,
                 n_points=len(points),
             )
         )
@@ -107,4 +107,9 @@ def load_note(loads: np.ndarray, capacity: int) -> str:
     """A sentence on the largest load against the limit."""
     unlimited = capacity >= loads.sum()
     limit = tr("without a limit") if unlimited else tr("at most {capacity} were allowed", capacity=capacity)
-    return tr("The largest region has {loads} areas, {limit}.", loads=int(loads.max()), limit=limit)
+    return plural(
+        "The largest region has {n} area, {limit}.",
+        "The largest region has {n} areas, {limit}.",
+        int(loads.max()),
+        limit=limit,
+    )

@@ -22,6 +22,7 @@ from qgis.core import (
     QgsProcessingException,
     QgsProcessingFeedback,
     QgsProject,
+    QgsProviderRegistry,
     QgsVectorLayer,
 )
 from qgis.gui import QgsLayerTreeView
@@ -29,6 +30,8 @@ from qgis.PyQt.QtCore import QVariant
 
 from vbas.algorithms.form.parameters import label_of
 from vbas.vbas_plugin.provider import VbasProvider
+
+from .. import postgres_server
 
 TYPES = {int: QVariant.Type.LongLong, float: QVariant.Type.Double, str: QVariant.Type.String}
 
@@ -229,3 +232,21 @@ def anonymize(run, grid):
 
 
 OUTPUTS = ("RELEASED_RECORDS", "RELEASED_REGIONS", "CROSSWALK", "REGION_AUDIT", "SITE_POINTS", "VORONOI")
+
+
+@pytest.fixture(scope="module")
+def server(qgis_app):
+    """Address of a running server: on a free port of this machine, as a user who is not root."""
+    if QgsProviderRegistry.instance().providerMetadata("postgres") is None:
+        pytest.skip("this QGIS has no provider for PostgreSQL")
+    with postgres_server.running() as port:
+        yield f"dbname='postgres' host=127.0.0.1 port={port} user='vbas'"
+
+
+@pytest.fixture
+def sql(server):
+    """sql(statement) -> rows; on a database without tables of ours."""
+    connection = QgsProviderRegistry.instance().providerMetadata("postgres").createConnection(server, {})
+    connection.executeSql("DROP SCHEMA IF EXISTS public CASCADE")
+    connection.executeSql("CREATE SCHEMA public")
+    return connection.executeSql

@@ -376,7 +376,7 @@ BAD_INPUT = {
         lambda g: {"RECORDS": counted(g, 1.5), "RECORD_COUNT": "n", "QUASI_IDENTIFIERS": ["sex"]},
         "“n” is not a whole number in 3 rows",
     ),
-    "no geometry": (lambda g: {"REGIONS": without_geometry(g)}, "1 areas of REGIONS have an empty geometry .*“460505”"),
+    "no geometry": (lambda g: {"REGIONS": without_geometry(g)}, "REGIONS has 1 area with an empty geometry .*“460505”"),
     "no sites": (lambda g: {"N_SITES": 0}, "N_SITES is 0, but must be between 1 and the number of areas, 36"),
     "too many sites": (lambda g: {"N_SITES": 37}, "N_SITES is 37"),
     "one area": (lambda g: {"REGIONS": g[0].materialize(QgsFeatureRequest(1))}, "only one area"),

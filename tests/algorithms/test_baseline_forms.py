@@ -161,7 +161,7 @@ def test_crop_identifiers_by_a_field_and_by_a_table(run, areas):
     done = run("cropidentifiers", **by_table, HIERARCHY_LEVEL="division")
     assert regions_of(done) == {"4610": 2, "4611": 2, "4612": 1, "4613": None}
     assert done.results["N_LEFT_OUT"] == 1
-    with pytest.raises(QgsProcessingException, match="puts 1 areas into several units of “street”"):
+    with pytest.raises(QgsProcessingException, match="puts 1 area into several units of “street”"):
         run("cropidentifiers", **by_table, HIERARCHY_LEVEL="street")
     with pytest.raises(QgsProcessingException, match="names none of the areas in “street”"):
         run("cropidentifiers", **{**by_table, "HIERARCHY_ID": "street"}, HIERARCHY_LEVEL="division")

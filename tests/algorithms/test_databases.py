@@ -125,7 +125,9 @@ def test_what_is_missing_is_said(there, tmp_path, monkeypatch):
     with pytest.raises(QgsProcessingException, match="no field “House”; it has “home”"):
         there("profiledatabase", RECORD_REGION="House", PROFILE="memory:")
     monkeypatch.setattr("vbas.core.engines.find_spec", lambda name: None)
-    with pytest.raises(QgsProcessingException, match="python -m pip install ibis-framework pyarrow duckdb"):
+    with pytest.raises(
+        QgsProcessingException, match=r' -m pip install .*"numpy==.*" "ibis-framework>=12,<13" "pyarrow'
+    ):
         there("profiledatabase", PROFILE="memory:")
 
 

@@ -83,6 +83,16 @@ def test_last_levels_of_coarser_values_are_released_as_of_a_layer(
         assert "Who is shown coarser" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
+def test_what_classes_of_coarser_last_levels_have_in_common_is_told_as_of_a_layer(both, levels):
+    """People and values are those of the records that were counted, whatever their level shows."""
+    given = {"HIERARCHY_RULES": ["age", "bands 3 6", "sex", "*"], "LEVELS_COARSER": ["age", "1", "sex", "1"], "K": 36}
+    ours, theirs, *runs = both(CROSSWALK=levels, SENSITIVE="diagnosis", PERSON_ID="home", **given)
+    assert ours == theirs
+    assert max(dict(row)["vbas_level"] for row in ours) > 2
+    told = [[line for line in one.log if "k counts persons" in line or "in common" in line] for one in runs]
+    assert told[0] == told[1] and len(told[0]) == 2
+
+
 def test_what_last_levels_of_coarser_values_do_not_go_with_is_said_before_anything_is_counted(there, levels, tmp_path):  # noqa: F811
     given = {"CROSSWALK": levels, "LEVELS_COARSER": ["age", "1"], "DESTINATION": str(tmp_path / "released.parquet")}
     for name, value in (("REGISTER", str(tmp_path / "r.gpkg")), ("PUBLISHED_MARGINS", "age")):
@@ -145,7 +155,7 @@ def test_a_table_that_has_changed_since_its_profile_is_refused(there, crosswalk,
 
 def test_a_rule_raises_k_and_looks_at_the_people_of_regions(there, crosswalk, grid, tmp_path):  # noqa: F811
     given = {"CROSSWALK": crosswalk, "DESTINATION": str(tmp_path / "released.parquet")}
-    with pytest.raises(QgsProcessingException, match="20,001 people; 4 of CROSSWALK have fewer, the smallest 360"):
+    with pytest.raises(QgsProcessingException, match="20\u00a0001 people; 4 of CROSSWALK have fewer, the smallest 360"):
         there("releasedatabase", RULE="HIPAA Safe Harbor geography", **given)
     assert not (tmp_path / "released.parquet").exists()
     done = there("releasedatabase", RULE="CMS cell size", K=2, **given)

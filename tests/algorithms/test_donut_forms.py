@@ -217,7 +217,7 @@ def test_what_cannot_be_done_is_said_in_a_sentence(mask, changes, words, tmp_pat
 
 def test_several_points_in_one_feature_are_refused(mask):
     points = make_layer({"id": [1]}, [f"MultiPoint(({WEST} {SOUTH}), ({WEST} {SOUTH}))"])
-    with pytest.raises(QgsProcessingException, match="1 features of POINTS hold several points"):
+    with pytest.raises(QgsProcessingException, match="1 feature of POINTS holds several points"):
         mask(points)
 
 

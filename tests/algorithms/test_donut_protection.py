@@ -38,7 +38,7 @@ def test_a_family_goes_to_one_place_and_the_log_counts_people_and_homes(mask, se
     assert done.layer("MASKED").featureCount() == done.results["N_MASKED"] == 10
     assert done.results["N_HOMES"] == 1
     assert [(row["home"], row["members"]) for row in done.rows("AUDIT")] == [(1, 10)] * 10
-    assert any("10 points in 1 homes, up to 10 in one" in line for line in done.log)
+    assert any("10 points in 1 home, up to 10 in one" in line for line in done.log)
 
 
 def test_people_at_places_of_their_own_move_on_their_own(mask):  # noqa: F811
@@ -66,7 +66,7 @@ def test_a_household_with_places_that_differ_moves_as_one(mask):  # noqa: F811
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"HOUSEHOLD_ID": "town"}, "HOUSEHOLD_ID “town”: 1 households have members more than 100 m apart"),
+        ({"HOUSEHOLD_ID": "town"}, "HOUSEHOLD_ID “town”: 1 household has members more than 100 m apart"),
         ({"HOUSEHOLD_ID": "nowhere"}, "nowhere"),
         ({"HOUSEHOLD_ID": "id", "KEEP_FIELDS": ["id"]}, "“id” is HOUSEHOLD_ID, which is not released"),
     ],
@@ -181,7 +181,7 @@ def test_what_was_masked_with_another_ring_is_held_back(mask):  # noqa: F811
     earlier = first.layer("MASKED")
     done = mask(points, HOUSEHOLDS=households, EARLIER=earlier, EARLIER_ID="id")
     assert {row["outcome"] for row in done.rows("AUDIT")} == {"held back: an earlier place is not in the ring"}
-    assert any("For 20 of them an earlier place is not in the ring of now" in line for line in done.log)
+    assert any("The earlier places of 20 of them are not in the ring of now" in line for line in done.log)
 
 
 @pytest.mark.parametrize(

@@ -52,9 +52,9 @@ def test_the_report_lists_what_ran_and_not_what_was_typed(anonymize, tmp_path):
         "N_SITES = 20 has no effect here: it counts only where SITE_NUMBER is “given number”. Here SITE_NUMBER "
         "is “entropy”."
     )
-    log = next(line for line in done.log if line.startswith("In effect: "))
-    assert "SITE_NUMBER = entropy; " in log
-    assert "N_SITES" not in log
+    log = next(line for line in done.log if line.startswith("Settings used: "))
+    assert "Number of regions = entropy · " in log
+    assert "Given number only" not in log
 
 
 def test_the_report_and_the_log_tell_the_cut_off_and_where_it_led(anonymize, tmp_path):
@@ -69,8 +69,8 @@ def test_the_report_and_the_log_tell_the_cut_off_and_where_it_led(anonymize, tmp
 def test_a_number_capped_at_the_areas_is_told(anonymize, run, grid, tmp_path):
     report = tmp_path / "report.html"
     told = (
-        "At 10 people per region 1440 records make 144 regions, but there are only 36 areas: the number of regions is "
-        "capped at 36."
+        "At 10 people per region 1440 records would make 144 regions, but there are only 36 areas: so many regions "
+        "are aimed for."
     )
     done = anonymize(SITE_NUMBER="population cut-off", CUTOFF=10, REPORT=str(report))
     assert told in done.log

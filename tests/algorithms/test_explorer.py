@@ -251,7 +251,7 @@ def test_records_of_unknown_areas_are_refused_or_suppressed(dock):
     assert "“nowhere”" in dock.message.text() and "Area of the record" not in dock.summary.text()
     dock.data.leave_out.setChecked(True)
     look(dock, *FIELDS)
-    assert "1 records have no known area" in dock.message.text()
+    assert "1 record has no known area" in dock.message.text()
     assert dock.looking.seen.parameters["UNMATCHED"] == "suppress"
     assert dock.looking.seen.shown.measures.n_records == 36 * 40
 

@@ -13,6 +13,7 @@ from qgis.core import (
     QgsField,
     QgsLayerTree,
     QgsLayerTreeModel,
+    QgsProcessingContext,
     QgsProcessingFeedback,
     QgsProcessingOutputLayerDefinition,
     QgsProject,
@@ -23,6 +24,7 @@ from qgis.PyQt.QtCore import Qt
 from vbas.algorithms.layers.delivery.fields import alias_of
 from vbas.algorithms.layers.delivery.groups import LayerGroup, group_of_run, one_group
 from vbas.algorithms.layers.delivery.styles import describe, style
+from vbas.algorithms.layers.given import Given
 from vbas.algorithms.named import version
 
 from .conftest import make_layer
@@ -224,7 +226,7 @@ def test_a_run_never_stands_in_the_group_of_another(project):
     (group,) = root.findGroups()
     second = run_into(project, group, "RELEASED_REGIONS", "REGION_AUDIT")
     (alone,) = run_into(project, group, "RELEASED_REGIONS")
-    assert shown(root) == [("run", [*reversed(second)]), alone, ("run", [*reversed(first)])]
+    assert shown(root) == [("run (2)", [*reversed(second)]), alone, ("run", [*reversed(first)])]
     assert len(project.mapLayers()) == 5
 
 
@@ -292,3 +294,23 @@ def test_the_tree_says_what_a_legend_shows(project, run, grid):
     assert Qgis.QGIS_VERSION_INT >= 33400 or whole in at_mouse
     assert node.customProperty("legend/title-label") == whole
     assert all("records/km²" in one.label() for one in layer.renderer().ranges() if one.upperValue() > 0)
+
+
+@pytest.mark.parametrize(
+    ("form", "given", "title"),
+    [
+        ("anonymize", {"K": 7}, "Regions, k = 7, all-rounder"),
+        ("anonymize", {"RELEASE": "nested levels"}, "Nested regions, k = 5, all-rounder"),
+        (
+            "anonymize",
+            {"COMBINATION": "custom", "AGGREGATION": "basic Voronoi", "SITE_LOCATION": "random"},
+            "Regions, k = 5, custom: random, basic Voronoi",
+        ),
+        ("locateallocate", {"METHOD": "transportation-location"}, "transportation-location"),
+        ("aggregate", {"AGGREGATION": "basic Voronoi"}, "basic Voronoi"),
+    ],
+)
+def test_the_group_of_a_run_names_what_differs(provider, form, given, title):
+    algorithm = provider.algorithm(form).create()
+    made = algorithm.made_by(Given(algorithm, given, QgsProcessingContext()))
+    assert made == title if form == "anonymize" else made.endswith(f", {title}")

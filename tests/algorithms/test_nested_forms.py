@@ -380,7 +380,7 @@ FIELDS_REFUSED = {
     "missing in the coarser": (
         {"borough": [None] + ["b0"] * 35},
         ["da", "borough"],
-        rf"1 areas have a value in “da”, but none in a coarser field .*{MARK}00",
+        rf"1 area has a value in “da”, but none in a coarser field .*{MARK}00",
     ),
     "empty": ({"borough": [None] * 36}, ["borough"], "“borough” of LEVEL_FIELDS is empty in all areas"),
     "no such": ({}, ["tract"], "LEVEL_FIELDS: there is no field “tract” in REGIONS"),
@@ -420,7 +420,9 @@ def test_units_of_fields_below_the_least_population_are_joined_within_the_next_u
 
 
 def test_more_people_than_there_are_is_refused(nested, town, tmp_path):
-    with pytest.raises(QgsProcessingException, match="LEAST_POPULATION is 1000000, but all areas together have"):
+    with pytest.raises(
+        QgsProcessingException, match="LEAST_POPULATION is 1\u00a0000\u00a0000, but all areas together have"
+    ):
         nested(LEAST_POPULATION=1e6, **files(tmp_path))
     assert files_in(tmp_path) == []
 
@@ -725,7 +727,7 @@ def renumbered(done):
 
 
 FLAT_REFUSED = {
-    "level too large": (lambda d: {"LEVEL": 99}, "LEVEL is 99, but CROSSWALK has [0-9]+ levels"),
+    "level too large": (lambda d: {"LEVEL": 99}, "LEVEL is 99, but the levels of CROSSWALK are 1 to [0-9]+"),
     "level zero": (lambda d: {"LEVEL": 0}, "LEVEL"),
     "another crosswalk": (lambda d: {"CROSSWALK": renumbered(d)}, "rows show a region that CROSSWALK does not have"),
     "too few levels": (lambda d: {"CROSSWALK": cut(d, 1), "LEVEL": 1}, "rows show a region that CROSSWALK does not"),
@@ -747,7 +749,7 @@ FLAT_REFUSED = {
     ),
     "level of its own": (
         lambda d: {"RECORDS": with_column(d, "vbas_level", lambda i, v: 77 if i == 3 else v)},
-        r"1 rows show a region that CROSSWALK does not have \(first: level 77",
+        r"1 row shows a region that CROSSWALK does not have \(first: level 77",
     ),
     "no nested release": (lambda d: {"RECORDS": cut(d, 1)}, "no field “vbas_level” in RECORDS"),
     "larger k": (lambda d: {"K": 500}, "fewer than 500 records"),

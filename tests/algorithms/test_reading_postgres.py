@@ -195,3 +195,22 @@ def test_runs_read_it_so_unless_it_is_edited_or_restricted(run, server, monkeypa
     assert sum(row["records"] for row in selected.rows("PROFILE")) == layer.featureCount()
     QgsProject.instance().removeMapLayer(layer.id())
     assert whole.rows("PROFILE") == edited.rows("PROFILE") == selected.rows("PROFILE")
+
+
+@pytest.fixture
+def never_analysed(server, grid):
+    """The records of the grid in a table that PostgreSQL has not looked at, whose layer asks it for their number."""
+    connection = QgsProviderRegistry.instance().providerMetadata("postgres").createConnection(server, {})
+    names = grid[1].fields().names()
+    connection.executeSql(f"CREATE TABLE fresh (id serial PRIMARY KEY, {', '.join(f'{name} text' for name in names)})")
+    rows = (", ".join(literal(str(value)) for value in row.attributes()) for row in grid[1].getFeatures())
+    connection.executeSql(f"INSERT INTO fresh ({', '.join(names)}) VALUES {', '.join(f'({row})' for row in rows)}")
+    yield layer_of(server, 'key=\'id\' estimatedmetadata=true table="public"."fresh"')
+    connection.executeSql("DROP TABLE fresh")
+
+
+def test_a_report_can_be_made_of_a_table_whose_rows_nobody_has_counted(anonymize, never_analysed, tmp_path):
+    assert never_analysed.featureCount() < 0  # else nothing is shown
+    report = tmp_path / "report.html"
+    anonymize(RECORDS=never_analysed, REPORT=str(report))
+    assert "none: no file" in report.read_text(encoding="utf-8")

@@ -46,11 +46,11 @@ def test_a_register_stops_repairs_and_holds_only_what_was_published(anonymize, r
     anonymize(N_SITES=9, REGISTER=register)  # the same again
     before = (tmp_path / "register.gpkg").read_bytes()
     out = tmp_path / "released.csv"
-    with pytest.raises(QgsProcessingException, match=r"would give away \d+ counts of fewer than 5 people"):
+    with pytest.raises(QgsProcessingException, match=r"would give away \d+ counts? of fewer than 5 people"):
         anonymize(N_SITES=10, REGISTER=register, RELEASED_RECORDS=str(out))
     assert (tmp_path / "register.gpkg").read_bytes() == before and not out.exists()
     done = anonymize(N_SITES=10, REGISTER=register, REGISTER_ACTION="repair")
-    assert any("more records are suppressed" in line for line in done.log)
+    assert any(line.startswith("To prevent that, ") for line in done.log)
     _, n, least = tables_of(register)
     assert n == 3 and least >= 5
     found = run("checkreleases", REGISTER=register, PINNED="memory:")
@@ -100,14 +100,14 @@ def test_an_update_by_the_old_crosswalk(anonymize, run, grid, tmp_path):
         "REGISTER": register,
         "RELEASED_RECORDS": "memory:",
     }
-    with pytest.raises(QgsProcessingException, match="would give away 1 counts"):
+    with pytest.raises(QgsProcessingException, match="would give away 1 count of"):
         run("releaserecords", **given)
     done = run("releaserecords", **given, REGISTER_ACTION="repair")
     shown = {(row["sex"], row["age"]) for row in done.rows("RELEASED_RECORDS")}
     assert len(shown) == 10 and tables_of(register)[1] == 2
     lost = done.results["N_SUPPRESSED"]
     assert 5 <= lost < 60
-    with pytest.raises(QgsProcessingException, match="fit no people"):
+    with pytest.raises(QgsProcessingException, match=r"contradict each other in .* no population has both"):
         anonymize(RECORDS=given["RECORDS"], REGISTER=register, N_SITES=9)
 
 
@@ -119,7 +119,7 @@ def test_a_register_holds_the_values_that_were_published(anonymize, run, tmp_pat
         shown[row["vbas_region"], f'["{row["sex"]}", "{row["age"]}"]', row["diagnosis"] or ""] += 1
     assert {(region, one, value): n for _, region, one, _, value, n in values_of(register)} == shown
     done = anonymize(N_SITES=10, REGISTER=register, REGISTER_ACTION="repair", SENSITIVE=["diagnosis"], L_DIVERSITY=2)
-    assert any("more records are suppressed" in line for line in done.log)
+    assert any(line.startswith("To prevent that, ") for line in done.log)
     found = run("checkreleases", REGISTER=register, PINNED="memory:")
     names = ("N_PINNED", "N_VALUES", "N_ALIKE", "N_UNDECIDED")
     assert [found.results[name] for name in names] == [0, 0, 0, 0]
@@ -175,7 +175,7 @@ def tables_in(register):
         ("UPDATE vbas_counts SET class = '[1'", "release 1 .*is damaged"),
         ("UPDATE vbas_counts SET vbas_region = 77777", "release 1 .*is damaged"),
         ("DELETE FROM vbas_crosswalks", "release 1 .*is damaged"),
-        ("UPDATE vbas_counts SET records = 4 WHERE fid = 1", "release 1 .*1 counts are below its k of 5"),
+        ("UPDATE vbas_counts SET records = 4 WHERE fid = 1", "release 1 .*1 count is below its k of 5"),
         ("ALTER TABLE vbas_counts RENAME COLUMN records TO persons", "lacks the table “vbas_counts” as the register"),
     ],
 )
@@ -241,7 +241,7 @@ def test_a_repair_that_does_not_succeed_is_not_written(anonymize, tmp_path, monk
     monkeypatch.setattr(earlier, "examine", lambda *given, **more: found.append(examine(*given, **more)) or found[-1])
     monkeypatch.setattr(earlier, "repair", lambda *given, **more: replace(right(*given, **more), after=found[-1]))
     out = tmp_path / "released.gpkg"
-    with pytest.raises(QgsProcessingException, match=r"give away \d+ counts"):
+    with pytest.raises(QgsProcessingException, match=r"give away \d+ counts?"):
         anonymize(N_SITES=10, REGISTER=str(register), REGISTER_ACTION="repair", RELEASED_RECORDS=str(out))
     assert found[-1].n_counts and tables_of(register)[1] == 1 and not out.exists()
 

@@ -123,7 +123,7 @@ def test_an_update_shows_the_new_person(publish, run, grid):
 
 def test_what_is_wrong_is_said(publish, run):
     one = publish()
-    with pytest.raises(QgsProcessingException, match="1 releases: give at least two"):
+    with pytest.raises(QgsProcessingException, match="1 release: give at least two"):
         check(run, [one])
     with pytest.raises(QgsProcessingException, match="give each release its crosswalk"):
         check(run, [one, one], CROSSWALKS=[one.results["CROSSWALK"]])

@@ -330,3 +330,31 @@ def test_nested_levels_without_records_show_the_finest_under_the_outlines_of_the
     assert_drawn(layer)
     finest, coarser = layer.renderer().rootRule().children()
     assert finest.symbol().symbolLayer(0).brushStyle() != coarser.symbol().symbolLayer(0).brushStyle() == 0
+
+
+def colours_of(name, values, nested=False):
+    """The colours that are drawn, from the smallest share of those lost on."""
+    n = len(values)
+    columns = {"vbas_region": list(range(n)), "suppressed": [float(one) for one in values], "records": [1_000.0] * n}
+    if nested:
+        columns |= {"vbas_level": [1] * n, "coarser": [0.0] * n}
+    layer = make_layer(columns, squares(n), kind="Polygon")
+    assert style(layer, name)
+    assert_drawn(layer)
+    renderer = layer.renderer()
+    if not nested:
+        return [one.symbol().color().name() for one in renderer.ranges()]
+    root = renderer.rootRule()  # each is held: its children go with it
+    fill = root.children()[0]
+    return [one.symbol().color().name() for one in fill.children()]
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_what_is_lost_is_as_red_as_its_share_in_every_layer(qgis_app, nested):
+    few, many = (colours_of("REGION_AUDIT", values, nested) for values in ([2, 3, 1], [150, 200, 180]))
+    both = colours_of("REGION_AUDIT", [2, 3, 1, 150, 200, 180], nested)
+    assert len(few) == len(many) == 1  # 0.1 to 0.3 per cent, and 15 to 20
+    assert few[0] != many[0]
+    assert (both[0], both[-1]) == (few[0], many[0])
+    lightness = [QColor(colour).lightness() for colour in (*few, *many)]
+    assert lightness[0] > lightness[1] + 30

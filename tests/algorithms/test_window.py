@@ -210,10 +210,8 @@ def test_the_log_ends_with_verdict_cost_and_next_step(anonymize, tmp_path, kind)
     classes = Counter(tuple(row[name] for name in row if name != "diagnosis") for row in rows)
     assert verdict == f"5-anonymous, recounted: the smallest released class holds {min(classes.values())} records."
     lost, share = done.results["N_SUPPRESSED"], done.results["SUPPRESSION_PERCENT"]
-    assert cost.startswith(
-        f"It costs {lost} of 1440 records, suppressed ({share:.3g} %), in {done.results['N_SITES']} "
-    )
-    assert f" {done.results['MEAN_DISTANCE']:.0f} m from its middle" in cost
+    assert cost.startswith(f"Suppressed: {lost} of 1440 records ({share:.3g} %), in {done.results['N_SITES']} ")
+    assert f" places its person to within {done.results['MEAN_DISTANCE']:.0f} m." in cost
     if kind == "one level":
         assert lost and step.startswith(f"With these regions {share:.3g} %")
         assert "without “" in step and step.endswith("leave one out or show it coarser.")
@@ -231,7 +229,7 @@ def test_steps_end_with_the_same_three_lines(run, grid, anonymize):
     assert rated.log[-1] == whole.log[-1]
     step = run("releaserecords", **given, CROSSWALK=crosswalk, RELEASED_RECORDS="memory:")
     assert step.log[-3] == whole.log[-3]
-    assert step.log[-2] == whole.log[-2].partition(";")[0] + "."
+    assert step.log[-2] == whole.log[-2].partition(" On average")[0]
     nobody = run("releaserecords", **given, CROSSWALK=crosswalk, RELEASED_RECORDS="memory:", K=1000)
     assert nobody.log[-3] == "Nothing can be released at k = 1000: no class has as many records."
 

@@ -19,6 +19,18 @@ HARD = [None, "", "NULL", "null", "007", "7", "07", "7 ", " ", "é", "e\u0301", 
 HARD += ["\\N", "%s", "x" * 2**20]
 AREAS = [f"0{i}" for i in range(6)]
 QUASI = ("sex", "odd", "age")
+# Names of three quasi-identifiers and a kept field that the engines' own columns have too, or that are hard to write.
+NAMES = [
+    ("vbas_class", "vbas_n", "vbas_rows", "vbas_records"),
+    ("vbas_n", "vbas_class", "vbas_records", "VBAS_CLASS_"),
+    ("self", "key", "n", "label"),
+    ("cell", "a", "q0", "k0"),
+    ("c_a", "c_q0", "l_level", "l_region"),
+    ("level", "region", "rows", "records"),
+    ("value", "field", "listed", "count"),
+    ("two words", 'quo"te', "it's", "50%"),
+    ("select", "{}", "a.b", "\\"),
+]
 K = 3
 
 
@@ -42,6 +54,18 @@ def people(n=1500, seed=0):
         "age": age,
         "diagnosis": [[None, "", "flu", "NULL"][i] for i in rng.integers(0, 4, n)],
     }
+
+
+def with_codes(columns, share=0.3, filler="", seed=1):
+    """The columns and a further one, “code”: the area in a share of the rows, a filler in the others."""
+    there = np.random.default_rng(seed).random(len(columns["area"])) < share
+    return {**columns, "code": [f"A{one}" if mine else filler for one, mine in zip(columns["area"], there.tolist())]}
+
+
+def renamed(columns, names):
+    """The same columns, the quasi-identifiers and the diagnosis under other names."""
+    other = dict(zip((*QUASI, "diagnosis"), names))
+    return {other.get(name, name): values for name, values in columns.items()}
 
 
 def areas():

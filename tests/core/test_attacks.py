@@ -27,7 +27,7 @@ def test_no_further_field_that_gives_something_away_passes_without_a_word(place)
     rows = {row.attack: row for row, _ in attack_cases.kept_fields(place)}
     assert len(rows) == 6 and all(row.before > 1000 and row.after == 0 for row in rows.values())
     warned = {name for name, row in rows.items() if row.shown_after == "warned of"}
-    assert warned == {"next larger unit", "exact age beside age groups"}
+    assert warned == {"exact age beside age groups"}
 
 
 def test_no_class_has_one_diagnosis_where_two_are_asked_for(place):

@@ -73,7 +73,7 @@ def test_cropping_joins_what_begins_alike():
     assert found.crosswalk.region_of.tolist() == [1, 1, 2, 0, 1]
     longer = BASELINES["cropping"](regions, None, BaselineOptions(characters=4))
     assert longer.crosswalk.region_of.tolist() == [1, 2, 3, 0, 1]
-    assert "1 identifiers are shorter" in longer.notes[1]
+    assert "1 identifier is shorter" in longer.notes[1]
 
 
 def test_a_hierarchy_joins_the_areas_of_a_unit_and_leaves_out_the_rest():
@@ -132,17 +132,17 @@ def test_islands_join_the_nearest_or_stay():
     regions = areas_of(shapes, [80, 90, 10, 10, 500])
     joined = adjacent_merging(regions, None, BaselineOptions(cutoff=50))
     assert groups(joined) == {frozenset({0}), frozenset({1, 2, 3}), frozenset({4})}
-    assert "1 regions without a neighbour joined" in " ".join(joined.notes)
+    assert "1 region without a neighbour joined" in " ".join(joined.notes)
     left = adjacent_merging(regions, None, BaselineOptions(cutoff=50, islands="leave alone"))
     assert groups(left) == {frozenset({0}), frozenset({1}), frozenset({2, 3}), frozenset({4})}
-    assert "1 regions are still below the cut-off" in " ".join(left.notes)
+    assert "1 region is still below the cut-off" in " ".join(left.notes)
 
 
 def test_a_boundary_is_not_crossed_and_a_maximum_not_exceeded():
     regions = areas_of(row_of([10] * 4), [30, 40, 20, 90])
     bounded = adjacent_merging(regions, None, BaselineOptions(cutoff=100, boundary=["a", "a", "b", "b"]))
     assert groups(bounded) == {frozenset({0, 1}), frozenset({2, 3})}
-    assert "1 regions are still below" in " ".join(bounded.notes)
+    assert "1 region is still below" in " ".join(bounded.notes)
     limited = adjacent_merging(regions, None, BaselineOptions(cutoff=50, most=80))
     assert groups(limited) == {frozenset({0}), frozenset({1, 2}), frozenset({3})}
     with pytest.raises(InputError, match="MAXIMUM is 80, below the cut-off of 100"):

@@ -84,9 +84,9 @@ def test_areas_of_any_shape_are_measured_by_their_typical_side():
 def test_points_that_are_no_grid_are_refused():
     ones = np.ones((3, 1))
     points = np.array([(0, 0), (250, 0), (380, 250)])
-    with pytest.raises(InputError, match="1 points of CELLS are not on a grid of 250 metres"):
+    with pytest.raises(InputError, match="1 point of CELLS is not on a grid of 250 metres"):
         cells_of_points("abc", points, 250, "centre", ones, ["y"], "edge")
-    with pytest.raises(InputError, match="share a square"):
+    with pytest.raises(InputError, match=r"shares? a square"):
         cells_of_points("abc", np.array([(0, 0), (250, 0), (255, 0)]), 250, "centre", ones, ["y"], "edge")
     with pytest.raises(InputError, match="CELL_SIZE"):
         cells_of_points("abc", points, 0, "centre", ones, ["y"], "edge")
@@ -96,9 +96,9 @@ def test_points_that_are_no_grid_are_refused():
     ("identifiers", "people", "said"),
     [
         (["a", "a"], [1, 1], "not unique"),
-        (["a", None], [1, 1], "missing in 1 cells"),
-        (["a", "b"], [1, np.nan], "“y” is missing in 1 cells"),
-        (["a", "b"], [1, -2], "“y” is negative in 1 cells"),
+        (["a", None], [1, 1], "missing in 1 cell"),
+        (["a", "b"], [1, np.nan], "“y” is missing in 1 cell"),
+        (["a", "b"], [1, -2], "“y” is negative in 1 cell"),
         (["a", "b"], [1, 1e300], "more people than there are"),
     ],
 )

@@ -377,7 +377,7 @@ def test_the_recount_finds_what_is_short_or_in_pieces():
     cells = line([100, 100], [100, 90], [100, 100])
     minimums = [Minimum((0, 1), 100)]
     recount(cells, minimums, Crosswalk(np.array([0, 0, 1]), 2), False)
-    with pytest.raises(PrivacyError, match="1 groups below the minimum of 100 in “y1”"):
+    with pytest.raises(PrivacyError, match="1 group below the minimum of 100 in “y1”"):
         recount(cells, minimums, Crosswalk(np.array([0, 1, 2]), 3), False)
     with pytest.raises(PrivacyError, match="several pieces"):
         recount(

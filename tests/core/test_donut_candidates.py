@@ -129,7 +129,7 @@ def test_k_min_0_holds_nothing_back_but_still_says_what_falls_short():
     _, _, found, masking = one_home(4, 0, k_min=0)
     assert masking.masked.all()
     said = found.shortfall(0).sentence()
-    assert said.startswith("100.00 % of the masked points (2 of 2, in 1 of 1 homes)")
+    assert said.startswith("100.00 % of the masked points (2 of 2, in 1 of 1 home)")
     assert "K_MIN is 0, so they are not held back" in said
     assert found.shortfall(0).most
 
@@ -138,7 +138,7 @@ def test_the_share_counts_points_and_homes():
     _, _, found, _ = one_home(4, 0)
     short = found.shortfall(5)
     assert (short.points, short.homes, short.points_below, short.homes_below) == (2, 1, 2, 1)
-    assert "they are held back. Most fall short" in short.sentence()
+    assert "They are held back. Most fall short" in short.sentence()
     enough = one_home(5, 0)[2].shortfall(5)
     assert not enough.most
     assert enough.sentence() == "Each masked point could have come from at least 5 addresses."
@@ -160,7 +160,7 @@ def test_an_earlier_place_leaves_the_addresses_that_fit_both():
     assert both.alone.tolist() == [6.0]
     assert both.left.tolist() == [6.0 if far <= outer else 5.0]
     assert hold_back(moved, both, 7).reason.tolist() == [FEW_CANDIDATES]
-    assert "1 homes were masked before" in both.sentence()
+    assert "1 home was masked before" in both.sentence()
 
 
 def test_an_earlier_place_that_is_not_in_the_ring_leaves_nobody():
@@ -171,7 +171,7 @@ def test_an_earlier_place_that_is_not_in_the_ring_leaves_nobody():
         assert found.left.tolist() == [0.0]
         assert hold_back(moved, found, 5).reason.tolist() == [EARLIER_ELSEWHERE]
         assert hold_back(moved, found, 0).reason.tolist() == [MASKED]
-        assert "For 1 of them an earlier place is not in the ring" in found.sentence()
+        assert "The earlier place of 1 of them is not in the ring" in found.sentence()
     unknown = hiding(moved, homes, households, np.zeros(9, int), (np.full((1, 2), np.nan), np.array([0])))
     assert unknown.left.tolist() == [9.0]
 

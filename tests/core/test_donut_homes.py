@@ -111,7 +111,7 @@ def test_members_in_another_area_stay_there():
 def test_a_household_all_over_the_town_is_refused():
     points = np.array([[500.0, 500.0], [500.0, 500.0], [500.0 + ONE_HOUSEHOLD + 1, 500.0]])
     household = column_from_values(["F", "F", "F"])
-    with pytest.raises(InputError, match=r"HOUSEHOLD_ID “hh”: 1 households have members more than 100 m .*“F”"):
+    with pytest.raises(InputError, match=r"HOUSEHOLD_ID “hh”: 1 household has members more than 100 m .*“F”"):
         masked_homes(points, np.full(3, 100.0), household)
     points[2, 0] -= 2
     assert len(masked_homes(points, np.full(3, 100.0), household)[0]) == 1

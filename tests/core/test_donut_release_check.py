@@ -60,7 +60,7 @@ def test_points_in_their_ring_and_their_area_pass():
 def test_one_point_that_is_not_in_its_ring_and_area_stops_the_release(point, place):
     places = [list(row) for row in GOOD]
     places[point] = place
-    with pytest.raises(PrivacyError, match=r"^1 masked points are not in their ring or not in their own area"):
+    with pytest.raises(PrivacyError, match=r"^1 masked point is not in its ring or not in its own area"):
         check(masking_to(places))
 
 

@@ -7,8 +7,11 @@ import sys
 
 import pytest
 
-from vbas.core.engines.addresses import Address, read_address, refuse_secrets, without_secrets
+from vbas.core.engines.addresses import Address, read_address, refuse_secrets
 from vbas.core.errors import InputError
+from vbas.core.secrecy import without_secrets
+
+from ..secrets_written import WRITTEN
 
 SECRET = "hunter2"
 
@@ -33,11 +36,55 @@ def test_a_secret_is_refused_and_not_repeated(text):
     assert SECRET not in str(error.value)
 
 
+@pytest.mark.parametrize("written", WRITTEN)
+def test_no_way_of_writing_one_is_taken_for_an_address(written):
+    text, secret, _ = WRITTEN[written]
+    with pytest.raises(InputError) as error:
+        read_address(text)
+    assert not any(part in str(error.value) for part in (secret, "hun", "ter2"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"nurse/{SECRET}@host:1521/records",
+        f"postgresql:nurse/{SECRET}@host",
+        f"postgresql://nurse%3A{SECRET}@host/records",
+        f"postgresql://host/nurse:{SECRET}@records",
+        f"postgresql://host/records?dbname=postgresql://nurse:{SECRET}@host",
+        f"postgresql://host/records?pas={SECRET}",
+        f"host=h dbname=records {SECRET}",
+        f"host=h dbname=records pas={SECRET}",
+        f"host=h dbname='pas={SECRET}'",
+        f"host=h user=nurse:{SECRET}",
+        f"host=h password\u00a0={SECRET}",
+        f"host=h pass\u200bword={SECRET}",
+        f"sc://host/;x-api-key={SECRET}",
+        f"sc://host/;authorization={SECRET}",
+        f"sc://host/;Token2={SECRET}",
+        f"spark://host:7077;{SECRET}",
+        f"spark://host:7077/?x={SECRET}",
+        f"sc://nurse@{SECRET}@host",
+        f"https://host/{SECRET}/people.parquet",
+        f"s3://nurse:{SECRET}@town/people.parquet",
+        f"my {SECRET}=x",
+    ],
+)
+def test_what_is_not_read_in_every_part_is_refused_and_not_repeated(text):
+    with pytest.raises(InputError) as error:
+        read_address(text)
+    assert SECRET not in str(error.value)
+
+
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
         ("postgresql://nurse@host:5433/records", "postgres"),
         ("postgresql:///records?service=claims", "postgres"),
+        ("postgresql://nurse@[::1]:5433,other:5434/records?sslmode=require&connect_timeout=5", "postgres"),
+        ("postgres://%2Fvar%2Frun/records", "postgres"),
+        ("host='/var/run' dbname='my records' user=nurse passfile=/home/nurse/.pgpass", "postgres"),
+        ("port = 5433 user=nurse", "postgres"),
         ("service=claims", "postgres"),
         ("dbname='passwords'", "postgres"),
         ("/data/token.parquet", "duckdb"),
@@ -63,7 +110,7 @@ def test_what_is_no_address():
         read_address("local")
 
 
-@pytest.mark.parametrize("name", ["x-api-key", "authorization", "Token2"])
+@pytest.mark.parametrize("name", ["x-header", "session_id", "Credit"])
 def test_spark_connect_is_sent_nothing_that_could_be_a_secret(name):
     """Every parameter of its address goes to the server, so that any of them may be one."""
     with pytest.raises(InputError, match=f"take “{name}” out") as error:

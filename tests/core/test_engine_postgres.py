@@ -24,7 +24,20 @@ from vbas.core.release import apply
 from .. import postgres_server
 from ..engines_there import needed
 from ..line import Line
-from .engine_cases import QUASI, K, areas, in_memory, one_level, people, rows_of, same_profile, two_levels
+from .engine_cases import (
+    NAMES,
+    QUASI,
+    K,
+    areas,
+    in_memory,
+    one_level,
+    people,
+    renamed,
+    rows_of,
+    same_profile,
+    two_levels,
+    with_codes,
+)
 
 for package in ("ibis", "pyarrow"):
     needed(package)
@@ -61,12 +74,17 @@ def sql(server):
     connection.close()
 
 
-def insert(connection, table, columns):
+def insert(connection, table, columns, numbers=("age", "person"), mode="append"):
     arrow = needed("pyarrow")
-    kinds = {name: arrow.int64() if name in ("age", "person") else arrow.string() for name in columns}
+    kinds = {name: arrow.int64() if name in numbers else arrow.string() for name in columns}
     given = arrow.table({name: arrow.array(values, kinds[name]) for name, values in columns.items()})
     with connection.cursor() as cursor:
-        cursor.adbc_ingest(table, given, mode="append")
+        cursor.adbc_ingest(table, given, mode=mode)
+
+
+def create(server, table, columns, numbers):
+    with dbapi.connect(server, autocommit=True) as connection:
+        insert(connection, table, columns, numbers, "create")
 
 
 def tables(sql):
@@ -96,6 +114,35 @@ def test_profile_and_release_are_those_of_the_arrays(server, sql, nested):
     places = [row[: 2 if nested else 1] for row in rows]
     assert places == sorted(places)
     assert tables(sql) == {"people", "released"}
+
+
+def test_the_area_in_some_rows_is_refused(server, sql):
+    create(server, "coded", with_codes(people()), ("age",))
+    with pytest.raises(InputError, match="“code” stands for the area"):
+        run(server, fields=RecordFields("area", ("sex", "age"), ("code",)), table="coded")
+    assert tables(sql) == {"people", "coded"}
+
+
+@pytest.mark.parametrize("names", NAMES, ids=lambda names: names[0])
+def test_fields_may_be_called_as_the_engine_calls_its_own(server, sql, names):
+    columns = renamed(people(), names)
+    create(server, "others", columns, (names[2],))
+    matched, _ = run(server, fields=RecordFields("area", names[:3], names[3:]), table="others")
+    records = in_memory(columns, names[3:], names[:3])
+    assert same_profile(matched.profile, records.profile)
+    plan = plan_of(records.profile)
+    rows = [tuple(row) for row in sql("SELECT * FROM released")]
+    assert Counter(rows) == rows_of(apply(plan, records), plan.levels, False)
+    assert tables(sql) == {"people", "others", "released"}
+
+
+@pytest.mark.parametrize("table", ["vbas_source", "vbas_plan", "vbas_q0", "vbas_expected"])
+def test_a_table_may_be_called_as_the_engine_calls_its_own(server, sql, table):
+    create(server, table, people(), ("age",))
+    run(server, table=table)
+    run(server, destination="public.vbas_places", table=table)
+    assert tables(sql) == {"people", table, "released", "vbas_places"}
+    assert sql("SELECT count(*) FROM vbas_places") == sql("SELECT count(*) FROM released") != [(0,)]
 
 
 @pytest.mark.parametrize("kind", ["citext", "folding", "char(3)"])

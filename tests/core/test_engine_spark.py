@@ -90,6 +90,28 @@ def test_a_folder_is_released_as_a_folder_by_a_driver(spark, folder, tmp_path):
         assert places == sorted(places)
 
 
+def test_the_area_in_some_rows_is_refused(spark, tmp_path):
+    (place := tmp_path / "coded").mkdir()
+    cases.write_parquet(cases.with_codes(people()), place / "0.parquet")
+    with pytest.raises(InputError, match="“code” stands for the area"):
+        run(spark.driver, place, tmp_path / "released", RecordFields("area", ("sex", "age"), ("code",)))
+    assert left(tmp_path) == ["coded"]
+
+
+@pytest.mark.parametrize("names", cases.NAMES, ids=lambda names: names[0])
+def test_fields_may_be_called_as_the_engine_calls_its_own(spark, tmp_path, names):
+    columns = cases.renamed(people(), names)
+    (tmp_path / "people").mkdir()
+    cases.write_parquet(columns, tmp_path / "people" / "0.parquet")
+    fields = RecordFields("area", names[:3], names[3:])
+    matched, done = run(spark.driver, tmp_path / "people", tmp_path / "released", fields)
+    records = in_memory(columns, names[3:], names[:3])
+    assert same_profile(matched.profile, records.profile)
+    plan = plan_of(records.profile)
+    rows = [tuple(row.values()) for row in pq.read_table(done.place).to_pylist()]
+    assert Counter(rows) == rows_of(apply(plan, records), plan.levels, False)
+
+
 def test_a_table_is_released_as_a_table_over_connect(spark, folder, monkeypatch, capfd):
     """A token that stands in the environment is shown nowhere."""
     monkeypatch.setenv("SPARK_CONNECT_AUTHENTICATE_TOKEN", SECRET)

@@ -87,6 +87,41 @@ def test_profile_and_release_are_those_of_the_arrays(kind, nested, tmp_path):
     assert len(done.levels) == (2 if nested else 1)
 
 
+@pytest.mark.parametrize("names", cases.NAMES, ids=lambda names: names[0])
+@pytest.mark.parametrize("nested", [False, True])
+def test_fields_may_be_called_as_the_engine_calls_its_own(names, nested, tmp_path):
+    columns, (*quasi, kept) = cases.renamed(people(), names), names
+    source = cases.write_parquet(columns, tmp_path / "people.parquet")
+    fields = RecordFields("area", tuple(quasi), (kept,))
+    matched, done = run(source, tmp_path / "out.parquet", fields, nested)
+    assert pq.read_schema(done.place).names == [*(["vbas_level"] if nested else []), "vbas_region", *names]
+    records = in_memory(columns, (kept,), quasi)
+    assert same_profile(matched.profile, records.profile)
+    plan = plan_of(records.profile, nested)
+    assert Counter(released(done.place)) == rows_of(apply(plan, records), plan.levels, nested)
+    if "records" not in names:  # of counts, too, which the release calls so
+        counted = {**columns, "number": [1 + i % 2 for i in range(len(columns["area"]))]}
+        source = cases.write_parquet(counted, tmp_path / "counted.parquet")
+        matched, done = run(source, tmp_path / "added.parquet", replace(fields, count="number"), nested)
+        records = in_memory(counted, (kept,), quasi, "number")
+        plan = plan_of(records.profile, nested)
+        rows = Counter()
+        for *row, n in released(done.place):
+            rows[tuple(row)] += n
+        assert rows == Counter({row[:-1]: row[-1] for row in rows_of(apply(plan, records), plan.levels, nested)})
+
+
+@pytest.mark.parametrize("table", ["vbas_source", "vbas_plan", "vbas_q0", "vbas_written"])
+def test_a_table_may_be_called_as_the_engine_calls_its_own(table, tmp_path):
+    duckdb = needed("duckdb")
+    source = cases.write_duckdb(people(), tmp_path / "people.duckdb")
+    with duckdb.connect(str(source)) as connection:
+        connection.sql(f"ALTER TABLE people RENAME TO {table}")
+    _, done = run(source, tmp_path / "out.parquet", table=table)
+    _, other = run(cases.write_parquet(people(), tmp_path / "people.parquet"), tmp_path / "other.parquet")
+    assert released(done.place) == released(other.place)
+
+
 def test_a_csv_file_holds_text(tmp_path):
     columns = {name: [None if v is None else str(v) for v in values] for name, values in people().items()}
     source = cases.write_csv(columns, tmp_path / "people.csv")
@@ -249,6 +284,21 @@ def test_a_copy_of_the_area_is_refused_as_quasi_identifier_and_as_kept_field(tmp
     with pytest.raises(InputError, match="“copy” stands for the area"):
         run(source, tmp_path / "out.parquet", RecordFields("area", ("sex",), ("copy",)))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["copied.parquet"]
+
+
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("filler", ["", "unknown", None])
+def test_the_area_in_some_rows_is_refused_as_of_the_arrays(filler, nested, tmp_path):
+    columns = cases.with_codes(people(), filler=filler)
+    source = cases.write_parquet(columns, tmp_path / "people.parquet")
+    fields = RecordFields("area", QUASI if nested else ("sex", "age"), ("code",))
+    with pytest.raises(InputError, match="“code” stands for the area") as refused:
+        run(source, tmp_path / "out.parquet", fields, nested)
+    records = in_memory(columns, ("code",), fields.quasi_identifiers)
+    with pytest.raises(InputError) as in_arrays:
+        apply(plan_of(records.profile, nested), records)
+    assert str(refused.value) == str(in_arrays.value)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["people.parquet"]
 
 
 @pytest.mark.parametrize("when", ["counted", "counted, unseen", "staged"])

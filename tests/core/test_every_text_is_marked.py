@@ -23,7 +23,7 @@ CODE = re.compile(
 MARKS = ("tr", "plural", "as_data")
 # Calls whose texts nobody reads: searched for in what others say, or data.
 UNREAD = re.compile(
-    r"(execute|executemany|compile|startswith|toString|ContextVar|where|stream|partition|FileExistsError)$"
+    r"(execute|executemany|compile|startswith|toString|ContextVar|where|stream|statement|partition|FileExistsError|LookupError)$"
 )
 # Made-up people, and values that a release shows: the same in every language.
 DATA = {

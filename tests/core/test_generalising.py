@@ -207,7 +207,7 @@ def test_a_table_may_say_what_becomes_of_missing_values():
 
 
 def test_tables_that_leave_something_open_are_refused():
-    with pytest.raises(InputError, match=r"1 values of “age” are not in the table .“7”"):
+    with pytest.raises(InputError, match=r"1 value of “age” is not in the table .“7”"):
         hierarchy_tables(["age"], [1], [["low"]])["age"].hierarchy(column_from_values([1, 7]).categories)
     with pytest.raises(InputError, match="two different rows for the value “1”"):
         hierarchy_tables(["age", "age"], [1, "1"], [["low", "high"]])
@@ -275,7 +275,7 @@ def test_bands_that_do_not_fit_are_refused():
         by_rule("bands 10", ["15-24", "0-9"])
     with pytest.raises(InputError, match="cut through groups"):
         by_rule("bands 20", ["<65", "65+"])
-    with pytest.raises(InputError, match=r"1 values are neither .“old”"):
+    with pytest.raises(InputError, match=r"1 value is neither .“old”"):
         by_rule("bands 10", [5, "old"])
     with pytest.raises(InputError, match="bands of “a” of 10 and then 15 do not nest"):
         hierarchy_rule("a", "bands 10, 15")

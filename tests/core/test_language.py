@@ -14,6 +14,7 @@ from babel.messages.pofile import read_po
 
 from vbas.core import language
 from vbas.core.language import CATALOGUES, languages, plural, speak, tr, written
+from vbas.core.report.numbers import shown
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def test_english_needs_no_catalogue():
     before = language.language()
     try:
         assert speak("de_AT") == "en"
-        assert tr("{n:,} of {share:.1f} %", n=12345, share=0.5) == "12,345 of 0.5 %"
+        assert tr("{n:,} of {share:.1f} %", n=12345, share=0.5) == "12\u00a0345 of 0.5 %"
         assert plural("{n} region", "{n} regions", 1) == "1 region"
         assert plural("{n} region", "{n} regions", 0) == "0 regions"
     finally:
@@ -43,6 +44,37 @@ def test_texts_and_numbers_are_french(french):
     assert written("12,345.6") == "12\u00a0345,6"
     assert tr("not a text of ours {share:.1f}", share=0.5) == "not a text of ours 0,5"
     assert tr("not a text of ours {name}", name="1.5") == "not a text of ours 1.5"  # what is text stays as it is
+
+
+@pytest.mark.parametrize(
+    ("python", "people"),
+    [
+        ("12345", "12\u00a0345"),
+        ("12,345.25", "12\u00a0345.25"),
+        ("1,234", "1234"),
+        ("-20000", "-20\u00a0000"),
+        ("1.4e+03", "1400"),
+        ("2.3e+05", "230\u00a0000"),
+        ("1e-05", "0.00001"),
+        ("2.82753e+62", "2.82753 × 10⁶²"),
+        ("1.0e-12", "1.0 × 10⁻¹²"),
+        ("× 1.5", "× 1.5"),
+        ("inf", "inf"),
+        ("0.00012345", "0.00012345"),
+    ],
+)
+def test_numbers_are_written_for_people(python, people):
+    """However Python formatted it, a number has one look: in sentences, in reports, in the dock."""
+    assert written(python) == people
+
+
+def test_every_number_of_a_sentence_has_one_look(french):
+    assert tr("{a} {b:,} {c:g} {d:,.1f} {e:.2g}", a=20000, b=20000, c=2e6, d=12345.6, e=1400.0) == (
+        "20\u00a0000 20\u00a0000 2\u00a0000\u00a0000 12\u00a0345,6 1400"
+    )
+    assert shown(20000) == shown(20000.0) == "20\u00a0000"
+    assert plural("{n} household", "{n} households", 12.0) == "12 households"
+    assert tr("line {line:d}", line=20000) == "line 20000"  # it counts nothing
 
 
 @pytest.mark.parametrize("code", languages()[1:])

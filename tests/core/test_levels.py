@@ -131,9 +131,9 @@ def test_fields_make_levels_and_what_has_no_value_is_the_rest_of_the_coarser_one
 
 def test_fields_that_do_not_nest_are_refused_with_the_areas():
     areas = make_areas(list("abcd"), np.arange(8.0).reshape(4, 2))
-    with pytest.raises(InputError, match=r"do not nest: 1 regions of field “tract”.*areas “a”, “b”"):
+    with pytest.raises(InputError, match=r"do not nest: 1 region of field “tract”.*areas “a”, “b”"):
         levels_from_fields(areas, ["tract", "town"], [[1, 1, 2, 3], ["X", "Y", "Y", "Y"]])
-    with pytest.raises(InputError, match=r"1 areas have a value in “tract”, but none in a coarser field.*d"):
+    with pytest.raises(InputError, match=r"1 area has a value in “tract”, but none in a coarser field.*d"):
         levels_from_fields(areas, ["tract", "town"], [[1, 1, 2, 3], ["X", "X", "Y", None]])
     with pytest.raises(InputError, match="empty in all areas"):
         levels_from_fields(areas, ["tract"], [[None] * 4])
@@ -141,7 +141,7 @@ def test_fields_that_do_not_nest_are_refused_with_the_areas():
 
 def test_crosswalks_that_leave_out_different_areas_are_refused():
     areas = make_areas(list("abc"), np.arange(6.0).reshape(3, 2))
-    with pytest.raises(InputError, match="1 areas have a region in only one of level 1 and level 2"):
+    with pytest.raises(InputError, match="1 area has a region in only one of level 1 and level 2"):
         make_levels(areas, [own_regions(3), Crosswalk(np.array([0, 0, -1]), 1)])
 
 

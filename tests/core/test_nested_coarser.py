@@ -284,5 +284,5 @@ def test_the_recount_refuses_a_class_of_which_a_part_is_missing():
     fewer = {name: getattr(release, name)[1:] for name in ("level", "region", "counts")}
     missing = replace(release, fields=fields, **fewer)
     check_coarser(missing, places, whole=False)
-    with pytest.raises(PrivacyError, match="1 classes of level 3"):
+    with pytest.raises(PrivacyError, match="1 class of level 3"):
         check_coarser(missing, places)

@@ -17,7 +17,8 @@ from vbas.core.nesting.losses import LOSSES
 from vbas.core.nesting.measures import records_by_level
 from vbas.core.nesting.planning import CELLS_AT_ONCE, LARGEST_K, cells_within, nest
 from vbas.core.plan import SUPPRESSED, area_of_cells
-from vbas.core.privacy.requirement import Requirement, Shares
+from vbas.core.privacy.diversity import Shares
+from vbas.core.privacy.requirement import Requirement
 
 
 def levels_of_cells(plan) -> np.ndarray:

@@ -20,9 +20,9 @@ SQUARE = [[0, 0], [1, 0], [0, 1]]
     [
         ([], [], "REGIONS is empty"),
         (["a"], [[0, 0]], "only one area"),
-        (["a", "b", "a"], SQUARE, "not unique: 1 identifiers.*“a”"),
-        (["a", None, "c"], SQUARE, "missing in 1 areas"),
-        (["a", "b", "c"], [[0, 0], [np.nan, 0], [0, 1]], "1 areas .* empty geometry .*“b”"),
+        (["a", "b", "a"], SQUARE, "not unique: 1 identifier .*“a”"),
+        (["a", None, "c"], SQUARE, "missing in 1 area:"),
+        (["a", "b", "c"], [[0, 0], [np.nan, 0], [0, 1]], "1 area .* empty geometry .*“b”"),
     ],
 )
 def test_unusable_regions_are_refused(identifiers, points, words):
@@ -32,7 +32,7 @@ def test_unusable_regions_are_refused(identifiers, points, words):
 
 @pytest.mark.parametrize(
     ("population", "words"),
-    [([1, -2, 3], "negative in 1 areas .*“b”"), ([1, np.nan, np.nan], "missing in 2 areas"), ([0, 0, 0], "0 in every")],
+    [([1, -2, 3], "negative in 1 area .*“b”"), ([1, np.nan, np.nan], "missing in 2 areas"), ([0, 0, 0], "0 in every")],
 )
 def test_unusable_populations_are_refused(population, words):
     with pytest.raises(InputError, match=words):
@@ -42,11 +42,11 @@ def test_unusable_populations_are_refused(population, words):
 @pytest.mark.parametrize(
     ("identifiers", "numbers", "words"),
     [
-        (["a", "b"], [1, 1], "lacks 1 areas .*“c”"),
-        (["a", "b", "c", "d"], [1, 1, 2, 2], "1 areas that are not in REGIONS .*“d”"),
+        (["a", "b"], [1, 1], "lacks 1 area .*“c”"),
+        (["a", "b", "c", "d"], [1, 1, 2, 2], "1 area that is not in REGIONS .*“d”"),
         (["a", "b", "c", "a"], [1, 1, 2, 2], "more than once .*“a”"),
         (["a", "b", "c"], [None, None, None], "no area a vbas_region"),
-        (["a", "b", "c"], [1, "north", 2], "not a whole number in 1 rows .*“north”"),
+        (["a", "b", "c"], [1, "north", 2], "not a whole number in 1 row .*“north”"),
     ],
 )
 def test_unusable_crosswalks_are_refused(identifiers, numbers, words):

@@ -95,7 +95,7 @@ def test_a_part_of_the_map_below_the_floor_crosses_the_gap_and_a_larger_one_does
     region_of = found.crosswalk.region_of
     assert region_of[3] == region_of[4] == region_of[2]
     assert found.crosswalk.n_regions == 3
-    assert "1 parts of the map" in found.notes[1]
+    assert "1 part of the map" in found.notes[1]
     joined, n_bridges = bridged(areas, adjacency, 7)
     assert n_bridges == 1
     assert joined.others[joined.starts[3] : joined.starts[4]].tolist() == [2, 4]

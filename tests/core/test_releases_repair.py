@@ -13,8 +13,9 @@ from vbas.core.areas import make_areas
 from vbas.core.crosswalk import number_compactly
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import SUPPRESSED, suppress
+from vbas.core.privacy.diversity import shares_of
 from vbas.core.privacy.margins import hold_against_margins
-from vbas.core.privacy.requirement import Requirement, members_of, shares_of
+from vbas.core.privacy.requirement import Requirement, members_of
 from vbas.core.releases.examining import Examiner, examine
 from vbas.core.releases.published import publish
 from vbas.core.releases.repair import repair
@@ -71,18 +72,29 @@ def test_what_is_asked_of_labels_holds_after_a_repair(case, seed):
     if not len(rows):
         return
     codes = rng.choice(3, len(rows), p=rng.dirichlet(np.ones(3)))
-    shares, persons = shares_of("ill", rows, codes, None), members_of("persons", rows, rng.integers(0, 30, len(rows)))
+    person = rng.integers(0, rng.choice([10, 30]), len(rows))
+    shares = shares_of("ill", rows, codes, None, {"persons": person})
+    persons = members_of("persons", rows, person)
     requirement = Requirement(plain.k, (persons,), (shares,), int(rng.integers(1, 3)), float(rng.choice([70.0, 100.0])))
     sensitive = [KeptValues(shares, np.array(["a", "b", "c"], dtype=object))]
     if plain.level_of is None:
         plan = suppress(profile, plain.crosswalk, plain.k, requirement)
     else:
         plan = nest(areas, profile, plain.levels, plain.k, requirement=requirement)
-    done = repair(plan, areas, earlier, sensitive=sensitive, alike=True)
+    done = repair(plan, areas, earlier, sensitive=sensitive, alike=True, requirement=requirement)
     assert examine(done.published, earlier, alike=True).n_counts == done.after.n_counts == 0
     cells = np.flatnonzero(done.plan.label_of != SUPPRESSED)
     holds = requirement.holds(cells, done.plan.label_of[cells], len(done.plan.records))
     assert holds[np.unique(done.plan.label_of[cells])].all()
+    behind: dict = {}
+    for cell, who, value in zip(rows.tolist(), person.tolist(), codes.tolist()):
+        behind.setdefault(int(done.plan.label_of[cell]), {}).setdefault(value, set()).add(who)
+    for label, holders in behind.items():
+        if label != SUPPRESSED:
+            everybody = set().union(*holders.values())
+            assert len(everybody) == done.plan.sizes[label] >= plain.k
+            assert max(len(who) / len(everybody) for who in holders.values()) <= requirement.max_share / 100 + 1e-9
+            assert requirement.l_diversity == 1 or everybody not in holders.values()
 
 
 def test_what_else_must_hold_holds_after_a_repair():

@@ -13,7 +13,7 @@ from vbas.core.areas import make_areas
 from vbas.core.crosswalk import number_compactly
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
-from vbas.core.privacy.requirement import Shares
+from vbas.core.privacy.diversity import Shares
 from vbas.core.releases.counts import ALIKE, CELL, REST, TOLD
 from vbas.core.releases.examining import examine
 from vbas.core.releases.pinned import find_pinned

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from vbas.core.errors import InputError
-from vbas.core.privacy.rules import COLUMNS, NO_RULE, read_rules
+from vbas.core.privacy.rules import COLUMNS, NO_RULE, list_rules, read_rules
 
 
 def test_every_shipped_rule_names_its_source_and_says_how_it_was_read():
@@ -38,7 +38,15 @@ def test_a_file_of_ones_own_adds_rules_and_replaces_those_of_the_same_name(tmp_p
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("x,five,0,1,s.,q,2026,text", "line 2: k, least_population and l_diversity of “x” must be numbers"),
+        ("x,five,0,1,s.,q,2026,text", "line 2, column k: “five” is no number"),
+        ("x,5.5,0,1,s.,q,2026,text", "line 2, column k: “5.5” is no number"),
+        ("x,5,many,1,s.,q,2026,text", "line 2, column least_population: “many” is no number"),
+        ("x,5,0,,s.,q,2026,text", "line 2, column l_diversity: “” is no number"),
+        ("x,5,0,1,s, and t.,q,2026,text", "line 2 has 9 values, the first line names 8 columns"),
+        ("x,5,0,1", "line 2 has 4 values"),
+        ("y,30,0,1,s.,q,2026,text\ny,11,0,1,s.,q,2026,text", "line 3: “y” is there twice"),
+        ('x,5,0,1,"s.,q,2026,text\ny,30,0,1,s.,q,2026,text', "line 2: this is no CSV from there on"),
+        ('x,5,0,1,"s.\nt.",q,2026,text\n\ny,k,0,1,s.,q,2026,text', "line 5, column k"),
         ("x,1,0,1,s.,q,2026,text", "needs a k of at least 2"),
         ("x,5,-1,1,s.,q,2026,text", "people from 0"),
         ("x,5,nan,1,s.,q,2026,text", "people from 0"),
@@ -53,4 +61,44 @@ def test_rules_that_make_no_sense_are_refused(tmp_path, line, words):
         read_rules(file)
     file.write_text("name,k\nx,5\n")
     with pytest.raises(InputError, match="lacks the columns least_population"):
+        read_rules(file)
+
+
+OURS = "CMS cell size,30,0,1,Ours.,Minutes,2026,text"
+
+
+@pytest.mark.parametrize(
+    ("lines", "names"),
+    [
+        ([OURS, "x,five,0,1,s.,q,2026,text"], ["x"]),
+        (["x,five,0,1,s.,q,2026,text", OURS, "y,7,0,1,s.,q,2026,text"], ["x", "y"]),
+        ([OURS, 'x,5,0,1,"s.,q,2026,text'], []),
+        ([OURS.replace("30", "3O"), "y,7,0,1,s.,q,2026,text"], ["y"]),
+    ],
+)
+def test_a_list_has_what_can_be_read_and_says_what_cannot(tmp_path, lines, names):
+    """A typo in one line took the whole file away: a rule that it raised to 30 was followed as it is shipped, at 11."""
+    file = tmp_path / "vbas_rules.csv"
+    file.write_text("\n".join([",".join(COLUMNS), *lines]), encoding="utf-8")
+    found = list_rules(file)
+    assert "vbas_rules.csv, line" in found.problem
+    assert {*read_rules(), *names} == set(found.names)
+    with pytest.raises(InputError, match=r"vbas_rules\.csv, line"):
+        read_rules(file)
+
+
+def test_files_of_spreadsheets_are_read_or_said_to_be_of_another_kind(tmp_path):
+    file = tmp_path / "vbas_rules.csv"
+    text = f"{','.join(COLUMNS)}\r\nNotre comité d’éthique,12,0,1,À nous.,Procès-verbal,2026,text\r\n"
+    file.write_bytes(text.encode("utf-8-sig"))
+    assert read_rules(file)["Notre comité d’éthique"].k == 12
+    file.write_bytes(text.encode("cp1252"))
+    with pytest.raises(InputError, match=r"vbas_rules\.csv, line 2: a character is not in UTF-8"):
+        read_rules(file)
+    file.write_text(text.replace(",", ";"), encoding="utf-8")
+    with pytest.raises(InputError, match="lacks the columns name"):
+        read_rules(file)
+    file.unlink()
+    file.mkdir()
+    with pytest.raises(InputError, match=r"vbas_rules\.csv cannot be read"):
         read_rules(file)

@@ -98,7 +98,7 @@ def test_other_areas_get_the_middle_model_and_a_sentence(identifiers):
         assert model.cutoff(x) == np.median([one.cutoff(x) for one in GAPS_MODELS.values()])
     for approach in ("max combinations", "max combinations (2018)", "entropy"):
         (note, _) = APPROACHES[approach](people(), [*identifiers, "x"]).notes
-        assert "not those of Canadian dissemination areas" in note
+        assert "the identifiers of your areas are not Canadian" in note
         assert "a number of your own" in note
         (note, _) = APPROACHES[approach](people(), WEST).notes
         assert note.endswith("of Western Canada.")

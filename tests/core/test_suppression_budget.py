@@ -16,7 +16,8 @@ from vbas.core.crosswalk import Crosswalk
 from vbas.core.errors import Cancelled, InputError
 from vbas.core.evaluation import evaluate
 from vbas.core.plan import suppress
-from vbas.core.privacy.requirement import Requirement, members_of, shares_of
+from vbas.core.privacy.diversity import shares_of
+from vbas.core.privacy.requirement import Requirement, members_of
 from vbas.core.profile import profile_records
 from vbas.core.records.columns import column_from_values
 from vbas.core.site_number import APPROACHES, SiteNumberOptions
@@ -218,7 +219,7 @@ def test_with_fair_no_group_loses_more_than_its_multiple_of_the_budget():
     fair = aggregate(areas, profile, budget_of(9, fair=("group",)))
     plain = aggregate(areas, profile, budget_of(9))
     assert fair.number.n_sites < plain.number.n_sites
-    assert "of the group of group that loses most" in fair.notes[0]
+    assert "those of the group of group that loses most" in fair.notes[0]
     suppressed = suppressed_by_class(profile, fair.aggregation.crosswalk, terms)
     assert group_shares(profile, suppressed, "group", 5)[1].max() <= FAIR_FACTOR * 9
     assert suppression_percent(profile, suppressed, terms) <= 9

@@ -60,7 +60,7 @@ def test_numbers_and_texts_name_the_same_province():
 def test_rounded_shares_are_scaled_with_a_note():
     found = read(changed(0, share=0.49))
     assert found.attributes["sex"].shares[0] == pytest.approx([0.49 / 0.99, 0.5 / 0.99])
-    assert found.notes == ("The shares of 1 combinations of province and attribute were scaled to add up to 1.",)
+    assert found.notes == ("The shares of 1 combination of province and attribute were scaled to add up to 1.",)
 
 
 def test_per_cent_are_read_as_per_cent():
@@ -73,14 +73,14 @@ def test_per_cent_are_read_as_per_cent():
     ("rows", "words"),
     [
         ([], "DISTRIBUTIONS is empty"),
-        (changed(0, share=-0.1), "“share” .* negative in 1 rows .*“46, sex”"),
-        (changed(2, share=None), "“share” .* missing in 1 rows .*“47, sex”"),
+        (changed(0, share=-0.1), "“share” .* negative in 1 row .*“46, sex”"),
+        (changed(2, share=None), "“share” .* missing in 1 row .*“47, sex”"),
         (changed(2, share="many"), "“share” .* not a number"),
-        (changed(0, share=0.3), "do not add up to 1 in 1 combinations .*“46, sex”, which adds up to 0.8"),
-        (changed(0, share=0.8), "add up to more than 1 in 1 combinations .*“46, sex”, which adds up to 1.3"),
-        (changed(0, category="m"), "1 categories more than once .*“46, sex, m”"),
-        (changed(0, province=None), "Field “province” .* missing in 1 rows"),
-        (TABLE[:5], "lacks 1 combinations .*“47, age”"),
+        (changed(0, share=0.3), "do not add up to 1 in 1 combination .*“46, sex”, which adds up to 0.8"),
+        (changed(0, share=0.8), "add up to more than 1 in 1 combination .*“46, sex”, which adds up to 1.3"),
+        (changed(0, category="m"), "1 category more than once .*“46, sex, m”"),
+        (changed(0, province=None), "Field “province” .* missing in 1 row"),
+        (TABLE[:5], "lacks 1 combination .*“47, age”"),
     ],
 )
 def test_unusable_tables_are_refused_in_one_sentence(rows, words):
@@ -91,7 +91,7 @@ def test_unusable_tables_are_refused_in_one_sentence(rows, words):
 
 
 def test_unknown_provinces_and_attributes_are_named():
-    with pytest.raises(InputError, match=r"province of 3 areas .*first: “48”, “\(missing\)”; known are “46”, “47”"):
+    with pytest.raises(InputError, match=r"province of 3 areas .*first: “48”, \(missing\); known are “46”, “47”"):
         province_rows(read(TABLE).provinces, ["46", "48", None, "48"])
     with pytest.raises(InputError, match="no attribute “income”: choose among “sex”, “age”"):
         read(TABLE).selection(["age", "income"])

@@ -36,15 +36,15 @@ def test_shares_are_weighted_and_codes_left_out():
     assert shares(found, "age", "10") == pytest.approx({"6": 8 / 9, "7": 1 / 9})
     assert shares(found, "age", "24") == {"6": 1.0}
     assert found.notes == (
-        "“sex” is not stated in 1 of 5 rows: they were left out.",
-        "“age” is not stated in 1 of 5 rows: they were left out.",
+        "“sex” is not stated in 1 of 5 rows: it was left out.",
+        "“age” is not stated in 1 of 5 rows: it was left out.",
     )
 
 
 def test_without_weights_and_codes_every_row_counts_once_but_empty_values_do_not():
     found = estimate_distributions([*PROVINCES, None], {"sex": [1, None, 9, 1, 1, 1]})
     assert shares(found, "sex", "10") == {1: 0.5, 9: 0.5}
-    assert "1 rows of MICRODATA have no province and were left out." in found.notes
+    assert "1 row of MICRODATA has no province and was left out." in found.notes
 
 
 def test_codes_are_common_or_by_attribute():
@@ -59,12 +59,12 @@ def test_codes_are_common_or_by_attribute():
     ("arguments", "words"),
     [
         ({"attributes": {}}, "ATTRIBUTES is empty"),
-        ({"weights": [1, 1, -1, 1, 1]}, "negative in 1 rows .*row 3"),
-        ({"weights": [1, 1, None, 1, 1]}, "missing in 1 rows .*row 3"),
+        ({"weights": [1, 1, -1, 1, 1]}, "negative in 1 row of MICRODATA .*row 3"),
+        ({"weights": [1, 1, None, 1, 1]}, "missing in 1 row of MICRODATA .*row 3"),
         ({"weights": ["x"] * 5}, "WEIGHT is not a number"),
         ({"weights": [0] * 5}, "No row of MICRODATA"),
         ({"provinces": [None] * 5}, "No row of MICRODATA"),
-        ({"missing": [1, 9]}, "“sex” is not stated by anyone in 1 provinces .*“24”"),
+        ({"missing": [1, 9]}, "“sex” is not stated by anyone in 1 province .*“24”"),
         ({"missing": {"agee": [1]}}, "MISSING names “agee”"),
     ],
 )

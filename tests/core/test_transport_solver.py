@@ -192,7 +192,7 @@ def test_what_cannot_be_solved_is_refused_in_one_sentence(n, size, capacity, wor
 def test_missing_coordinates_are_refused():
     points = np.zeros((4, 2))
     points[2, 0] = np.nan
-    with pytest.raises(InputError, match="1 destinations have no finite coordinates"):
+    with pytest.raises(InputError, match="The coordinates of 1 destination are not finite"):
         allocate(points, np.zeros((2, 2)), 2)
 
 

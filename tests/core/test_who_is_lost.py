@@ -15,7 +15,7 @@ from vbas.core.attribute_costs import AttributeCost, attribute_costs, cost_sente
 from vbas.core.comparison import compare
 from vbas.core.configuration import Configuration
 from vbas.core.crosswalk import Crosswalk
-from vbas.core.evaluation import evaluate_by_value, worst_group
+from vbas.core.evaluation import WorstGroup, evaluate_by_value, worst_group
 from vbas.core.generalising import make_hierarchy
 from vbas.core.plan import suppress
 from vbas.core.privacy.requirement import Requirement, members_of
@@ -132,8 +132,24 @@ def test_the_group_that_loses_most_is_that_of_a_recount(seed, k):
     assert worst.percent == pytest.approx(max(shares.values()))
     assert shares[worst.quasi_identifier, worst.value] == pytest.approx(worst.percent)
     mean = 100.0 * sum(sizes[label] < k for label in shown) / len(shown)
-    assert f"{worst.name}: {worst.percent:.3g} % of it" in worst.sentence(mean)
-    assert f"{worst.percent / mean:.2g} times" in worst.sentence(mean)
+    said, more = worst.sentence(mean), worst.percent >= 1.5 * mean > 0
+    lost = "all its" if worst.percent == 100 and more else f"{worst.percent:.3g} % of its"
+    assert f"{worst.in_words}: {lost} {worst.records} record" in said
+    assert (" times the share" in said) == more
+
+
+def test_an_empty_value_has_words_and_the_clause_on_times_is_left_out_where_it_says_nothing():
+    worst = WorstGroup("ethnic", "", 100.0, 200)
+    assert worst.name == "ethnic: (no value)"
+    assert worst.sentence(0.43) == (
+        "The group that loses most is ethnic (no value): all its 200 records are suppressed, 230 times the share of "
+        "all records (0.43 %)."
+    )
+    assert "1.4" not in worst.sentence(0.07) and "1400 times" in worst.sentence(0.07)
+    same = WorstGroup("sex", None, 10.0, 1)
+    assert same.sentence(9.0) == (
+        "The group that loses most is sex (missing): 10 % of its 1 record are suppressed, of all records 9 %."
+    )
 
 
 def test_no_group_of_fewer_than_k_is_named():

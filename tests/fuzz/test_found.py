@@ -104,8 +104,8 @@ INFINITE = tuple(polygon_wkb([(math.inf, y), *ring_of(x, y, SIDE)[1:-1], (math.i
         (INFINITE, "have coordinates that are missing, infinite or beyond 1e+12"),
         (UNCLOSED, "cannot be read (“46-0”, “46-1”"),
         (NOT_A_NUMBER, "REGIONS"),
-        ((*SQUARES[:8], UNCLOSED[8]), "1 shapes of Areas (REGIONS) cannot be read (“46-8”)"),
-        ((*SQUARES[:8], "Polygon EMPTY"), "1 areas of Areas (REGIONS) have an empty geometry (“46-8”)"),
+        ((*SQUARES[:8], UNCLOSED[8]), "1 shape of Areas (REGIONS) cannot be read (“46-8”)"),
+        ((*SQUARES[:8], "Polygon EMPTY"), "Areas (REGIONS) has 1 area with an empty geometry (“46-8”)"),
     ],
     ids=["huge", "infinite", "unclosed", "nan", "one unclosed", "one empty"],
 )

@@ -1,6 +1,7 @@
 """What a model says, whichever QGIS wrote it: run by test_model.py in its own process, as QGIS may crash at its end.
 
-`python model_contents.py KEPT AGAIN` makes the model again into the file AGAIN and prints what both say as JSON.
+`python model_contents.py KEPT AGAIN` makes the model again into AGAIN, a file of the same name in another folder, and
+prints what both say as JSON.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ if __name__ == "__main__":
     kept, again = sys.argv[1:]
     started = make_model.start_qgis()
     chain = next(one for one in make_model.CHAINS if one.file == Path(kept).name)
-    if not make_model.make_model(chain).toFile(again):
+    if not make_model.write(chain, Path(again).parent):
         raise SystemExit(f"{again} could not be written.")
     found = {"QGIS": Qgis.QGIS_VERSION, "written by": make_model.WRITTEN_BY}
     found |= {"kept": contents(kept), "again": contents(again)}

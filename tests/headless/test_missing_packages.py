@@ -6,8 +6,10 @@ import json
 import os
 import subprocess
 import sys
+from html import unescape
 
 import pytest
+from qgis.PyQt.QtGui import QTextDocument
 
 from .conftest import ROOT
 
@@ -52,6 +54,12 @@ def test_every_form_says_at_once_what_is_missing(tmp_path, shapely):
             assert answer[1].startswith("VBAS needs shapely 2.0 or later, which this QGIS does not have"), name
         assert told["help"].startswith("<p><b>VBAS needs shapely 2.0 or later"), name
         assert told["run"].startswith("VBAS needs shapely 2.0 or later"), name
+        # A window of QGIS takes it for HTML: lines become one, and it is still right.
+        shown = QTextDocument()
+        shown.setHtml("<h3>This algorithm cannot be run</h3>\n" + told["can"][1])
+        line = told["can"][1].partition(":\n")[2]
+        assert ' -m pip install --no-deps "shapely==2' in line
+        assert shown.toPlainText().endswith(line.replace("\n", " ")) and line in unescape(told["help"])
 
 
 @pytest.mark.parametrize(
@@ -61,8 +69,9 @@ def test_every_form_says_at_once_what_is_missing(tmp_path, shapely):
 )
 def test_without_memory_every_form_says_so(tmp_path, raised):
     """QGIS would open a window with the traceback, and wait for ever where there is no screen."""
-    (tmp_path / "scipy" / "sparse").mkdir(parents=True)
-    (tmp_path / "scipy" / "sparse" / "__init__.py").write_text(f"raise {raised}\n")
+    for part in ("sparse", "spatial"):  # whichever is loaded first
+        (tmp_path / "scipy" / part).mkdir(parents=True)
+        (tmp_path / "scipy" / part / "__init__.py").write_text(f"raise {raised}\n")
     for told in forms_with(tmp_path, "scipy", "__version__ = '1.10.1'\n").values():
         for answer in (told["can"][1], told["check"][1], told["run"]):
             assert answer.startswith(f"VBAS could not be loaded ({raised.split('(')[0]}: ")

@@ -13,7 +13,7 @@ UNKNOWN = [
     (["K=20", "--K=20"], "“--K” is not a parameter of “{}”: did you mean “K”?"),
     (["COMBINATON=fastest"], "“COMBINATON” is not a parameter of “{}”: did you mean “COMBINATION”?"),
     (["REPROT=report.html"], "“REPROT” is not a parameter of “{}”: did you mean “{report}”?"),
-    (["K=5", "K=20"], "(K) is given 2 times (“5”, “20”), but takes one value: give it once."),
+    (["K=5", "K=20"], "(K) has several values (“5”, “20”), but takes one: give it once."),
     (["ELLIPSOID=EPSG:7030"], "“ELLIPSOID” is an option of qgis_process, not a parameter of “{}”: write it before"),
     (["K=5.5"], "(K) is “5.5”: give a whole number of at least 2."),
     (["K="], "(K) is empty: give a value."),

@@ -29,7 +29,9 @@ class CurveView(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._points: Sequence[CurvePoint] = ()
-        self._n_areas, self._at, self._nested = 1, None, None
+        self._n_areas = 1
+        self._at: tuple[int, float] | None = None
+        self._nested: float | None = None
         self.setMinimumHeight(190)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.MinimumExpanding)
         self.setMouseTracking(True)

@@ -260,7 +260,7 @@ class ExplorerDock(QDockWidget):
         seen = self.looking.seen
         if seen is None:
             return
-        where = where_shown(seen, level, number) if seen.settings.nested else ""
+        where = where_shown(seen, level, number)
         self.panel.show_text(told_of(number, seen.settings.k, seen.account(level, number), where))
 
     # What happens around it

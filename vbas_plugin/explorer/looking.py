@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Callable
 
 from qgis.PyQt.QtCore import QObject, pyqtSignal
 
@@ -61,7 +62,7 @@ class Look(QObject):
         super().__init__(parent)
         self.seen: Seen | None = None
         self.reading = False  # from layers, which must stay meanwhile
-        self._problem = str
+        self._problem: Callable[[Exception], str] = str
         self._worker = Worker(self)
         self._worker.changed.connect(self.changed.emit)
         self._worker.progressed.connect(self.progressed.emit)
@@ -150,7 +151,7 @@ class Look(QObject):
             self._fail(error)
             return None, None
 
-    def _run(self, title: str, work) -> None:
+    def _run(self, title: str, work: Callable[[Job], Seen]) -> None:
         self._worker.start(title, work, self._take, self._fail)
 
     def _take(self, seen: Seen, warnings: list[str]) -> None:

@@ -7,9 +7,10 @@ from html import escape
 from qgis.PyQt.QtCore import pyqtSignal
 from qgis.PyQt.QtWidgets import QToolButton, QVBoxLayout, QWidget
 
+from ...core import counted
 from ...core.attribute_costs import AttributeCost
-from ...core.evaluation import value_text
 from ...core.language import plural, tr
+from ...core.plain_text import value_text
 from ...core.region_account import RegionAccount, ValueLost
 from .widgets import wrapped
 
@@ -63,42 +64,38 @@ def told_of(number: int, k: int, account: RegionAccount, shown_where: str = "") 
 def _people(account: RegionAccount) -> str:
     areas = plural("{n} area", "{n} areas", account.areas)
     return tr(
-        "{areas}, population {population:,.0f}, {records:,} records.",
+        "{areas}, population {population:,.0f}, {records}.",
         areas=areas,
         population=account.population,
-        records=account.records,
+        records=counted.records(account.records),
     )
 
 
 def _classes(account: RegionAccount) -> str:
     return plural(
-        "{n} class of {largest:,} records.",
-        "{n} classes; the smallest has {smallest:,}, the largest {largest:,} records.",
+        "{n} class of {largest}.",
+        "{n} classes; the smallest has {smallest:,}, the largest {largest}.",
         account.classes,
         smallest=account.smallest,
-        largest=account.largest,
+        largest=counted.records(account.largest),
     )
 
 
 def _suppressed(account: RegionAccount, k: int, nested: bool) -> str:
+    words = {"records": counted.records(account.suppressed), "classes": counted.classes(account.small_classes)}
     if nested:
-        return plural(
-            "{records:,} records ({percent:.3g} %) are in {n} class of fewer than {k} here and need a larger region, "
-            "where others go with them to hide them.",
-            "{records:,} records ({percent:.3g} %) are in {n} classes of fewer than {k} here and need a larger region, "
-            "where others go with them to hide them.",
-            account.small_classes,
-            records=account.suppressed,
+        return tr(
+            "Too few to be shown here: {records} ({percent:.3g} %), in {classes} of fewer than {k}. They need a larger "
+            "region, where others go with them to hide them.",
             percent=account.percent,
             k=k,
+            **words,
         )
-    return plural(
-        "Suppressed: {records:,} records ({percent:.3g} %), in {n} class of fewer than {k}.",
-        "Suppressed: {records:,} records ({percent:.3g} %), in {n} classes of fewer than {k}.",
-        account.small_classes,
-        records=account.suppressed,
+    return tr(
+        "Suppressed: {records} ({percent:.3g} %), in {classes} of fewer than {k}.",
         percent=account.percent,
         k=k,
+        **words,
     )
 
 

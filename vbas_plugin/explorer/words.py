@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.language import plural, tr
+from ...core.nesting.measures import LevelAudit
 from .looking import Seen
 
 
@@ -18,9 +19,10 @@ def summary_of(seen: Seen) -> str:
             measures.n_regions,
             areas=len(seen.explored.areas),
         ),
-        tr(
-            "Suppressed: {suppressed:,} of {records:,} records ({percent:.3g} %).",
-            suppressed=measures.n_suppressed,
+        plural(
+            "Suppressed: {n} of {records:,} records ({percent:.3g} %).",
+            "Suppressed: {n} of {records:,} records ({percent:.3g} %).",
+            measures.n_suppressed,
             records=measures.n_records,
             percent=measures.suppression_percent,
         ),
@@ -35,15 +37,19 @@ def summary_of(seen: Seen) -> str:
 
 
 def where_shown(seen: Seen, level: int, number: int) -> str:
-    """Where the records of a region of a nested release are shown."""
+    """Where the records of a region of a nested release are shown; empty for a release of one level."""
     audit = seen.shown.audit
+    if not isinstance(audit, LevelAudit):
+        return ""
     _, region = seen.shown.position(level, number)
     row = int(np.flatnonzero((audit.level == level) & (audit.region == region))[0])
-    return tr(
-        "Level {level}: {here:,} records show this region, {finer:,} a smaller one within, {coarser:,} a larger one, "
-        "and {suppressed:,} are suppressed.",
+    return plural(
+        "Level {level}: {n} record shows this region, {finer:,} a smaller one within, "
+        "{coarser:,} a larger one, and {suppressed:,} are suppressed.",
+        "Level {level}: {n} records show this region, {finer:,} a smaller one within, "
+        "{coarser:,} a larger one, and {suppressed:,} are suppressed.",
+        int(audit.shown[row]),
         level=level + 1,
-        here=int(audit.shown[row]),
         finer=int(audit.finer[row]),
         coarser=int(audit.coarser[row]),
         suppressed=int(audit.suppressed[row]),

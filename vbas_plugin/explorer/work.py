@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import Callable
+from typing import Any, Callable, TypeVar
 
 from qgis.core import (
     Qgis,
@@ -18,8 +18,10 @@ from qgis.PyQt.QtCore import QObject, pyqtSignal
 from ...algorithms.form.refusals import fault_of_the_program
 from ...core.errors import Cancelled, VbasError
 from ...core.language import tr
+from ...core.secrecy import without_secrets
 
 Work = Callable[["Job"], object]
+Found = TypeVar("Found")
 LONGEST_WAIT = 20.0  # seconds for a job to see that it is cancelled
 
 
@@ -33,11 +35,11 @@ class Said(QgsProcessingFeedback):
 
     def pushWarning(self, warning: str) -> None:
         """Called by whatever reads."""
-        self.warnings.append(warning)
+        self.warnings.append(without_secrets(warning))
 
     def pushInfo(self, info: str) -> None:
         """Called by whatever reads."""
-        self.lines.append(info)
+        self.lines.append(without_secrets(info))
 
 
 class Job(QgsTask):
@@ -54,9 +56,10 @@ class Job(QgsTask):
         self.feedback.progressChanged.connect(self.setProgress)
         self.ended = threading.Event()
         self.finished_by: Callable[[Job], None] = lambda job: None
-        self.result: object = None
+        self.result: Any = None  # what its work gives
         self.error: Exception | None = None
-        self._work, self._after, self._started = work, after, False
+        self._work: Work | None = work
+        self._after, self._started = after, False
 
     def progress(self, fraction: float) -> None:
         """What the methods report to; raises Cancelled once the job is cancelled."""
@@ -71,7 +74,7 @@ class Job(QgsTask):
             if self._after is not None:
                 self._after.ended.wait()
             self.progress(0.0)
-            self.result = self._work(self)
+            self.result = None if self._work is None else self._work(self)
         except (VbasError, QgsProcessingException, MemoryError) as error:
             # The frames of an exception hold the records, and who keeps it keeps them.
             error.__context__ = error.__cause__ = None
@@ -118,10 +121,10 @@ class Worker(QObject):
     def start(
         self,
         title: str,
-        work: Work,
-        done: Callable[[object, list[str]], None],
+        work: Callable[[Job], Found],
+        done: Callable[[Found, list[str]], None],
         failed: Callable[[Exception], None],
-        told: Callable[[object], None] | None = None,
+        told: Callable[[Any], None] | None = None,
     ) -> None:
         """Start a job in place of the one that runs, of which nothing is heard any more.
 
@@ -138,8 +141,10 @@ class Worker(QObject):
                 return
             self._job = None
             self.changed.emit()
-            if ended.isCanceled() or ended.error is not None:
-                failed(Cancelled(tr("Cancelled.")) if ended.isCanceled() else ended.error)
+            if ended.isCanceled():
+                failed(Cancelled(tr("Cancelled.")))
+            elif ended.error is not None:
+                failed(ended.error)
             else:
                 done(ended.result, ended.feedback.warnings)
 

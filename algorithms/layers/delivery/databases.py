@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import sqlite3
-from contextlib import closing, suppress
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from qgis.core import (
     QgsAbstractDatabaseProviderConnection,
     QgsDataSourceUri,
     QgsProcessingUtils,
     QgsProviderRegistry,
+    QgsVectorLayer,
 )
 
-from ....core.engines.addresses import without_secrets
+from ....core.engines.postgres_tables import standing, why_it_stays
 from ....core.errors import InputError, VbasError, first_values
 from ....core.language import tr
 from ....core.plain_text import visible
+from ....core.secrecy import without_secrets
 from .journals import JOURNALS, other_tables
 
+Found = TypeVar("Found")
 # How names of tables begin that GeoPackages and SQLite keep for themselves; and where QGIS keeps styles.
 RESERVED = ("gpkg", "sqlite_", "rtree_")
 STYLES_TABLE = "layer_styles"
@@ -41,6 +47,11 @@ UNION
 SELECT n.nspname, c.relname, k.conrelid::regclass::text
 FROM pg_constraint k JOIN pg_class c ON c.oid = k.confrelid JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE k.contype = 'f'
+UNION
+SELECT n.nspname, c.relname, d.objid::regprocedure::text
+FROM pg_depend d JOIN pg_class c ON c.oid = d.refobjid OR c.reltype = d.refobjid
+JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE d.classid = 'pg_proc'::regclass
 """
 
 
@@ -114,7 +125,7 @@ def parse(name: str, text: str) -> DatabaseTable:
         )
     if provider in FILES:
         check_table_name(name, table.parts.table())
-    if provider == "ogr" and table.file.suffix.lower() != ".gpkg":
+    if provider == "ogr" and table.file is not None and table.file.suffix.lower() != ".gpkg":
         raise InputError(
             tr("{name}: {file} is not a GeoPackage: tables are added to .gpkg files alone.", name=name, file=table.file)
         )
@@ -152,10 +163,13 @@ def check_table_name(name: str, table: str) -> None:
 def _check_connection(name: str, table: DatabaseTable) -> None:
     try:
         connection = table.connect()
+        # Of other servers it is not known how a table is kept from others until it is counted.
         able = connection is not None and all(connection.capabilities() & one for one in NEEDED)
-        dependents = []
+        able = able and table.provider in (*FILES, "postgres")
+        dependents, protecting = [], ""
         if able and table.provider == "postgres":
-            schema = table.schema or "public"
+            schema = table.schema or str(connection.executeSql("SELECT current_schema()")[0][0])
+            protecting = why_it_stays(connection.executeSql(standing(schema, table.parts.table())))
             rows = connection.executeSql(DEPENDENTS)
             dependents = [str(by) for of, one, by in rows if (of, one) == (schema, table.parts.table())]
     except Exception as error:  # QGIS 3.22 raises a kind that it does not export
@@ -172,6 +186,15 @@ def _check_connection(name: str, table: DatabaseTable) -> None:
                 provider=table.provider,
             )
         )
+    if protecting:
+        raise InputError(
+            tr(
+                "{name}: the table “{table}” cannot be replaced: {reason}. Choose another table.",
+                name=name,
+                table=table.parts.table(),
+                reason=protecting,
+            )
+        )
     if dependents:
         raise InputError(
             tr(
@@ -181,6 +204,13 @@ def _check_connection(name: str, table: DatabaseTable) -> None:
                 first=first_values(dependents),
             )
         )
+
+
+def layer_of(address: str) -> QgsVectorLayer:
+    """The table that QGIS names so, as a layer called by schema and table."""
+    matched, provider, uri = QgsProcessingUtils.decodeProviderKeyAndUri(address)
+    parts = QgsDataSourceUri(uri)
+    return QgsVectorLayer(uri, ".".join(filter(None, (parts.schema(), parts.table()))), provider if matched else "ogr")
 
 
 def server(provider: str, uri: QgsDataSourceUri) -> tuple[str, ...]:
@@ -210,6 +240,13 @@ class TablePlace:
         return self._new
 
     @property
+    def called(self) -> str:
+        """The table in its place, as people name it."""
+        if self._table.file is not None:
+            return f"{self._table.file}, {self._final}"
+        return ".".join(filter(None, (self._table.schema, self._final)))
+
+    @property
     def staging(self) -> str:
         """The destination to be written to."""
         return self._table.named(self._new)
@@ -217,6 +254,13 @@ class TablePlace:
     def final(self, identifier: str) -> str:
         """The address of the table in its place, from that of the table as it was written."""
         return identifier.replace(self._new, self._final)
+
+    def held(self) -> AbstractContextManager[Sequence[str]]:
+        """Hold the table against other runs; gives sentences on what earlier ones left. A file is held as such."""
+        return nullcontext(())
+
+    def close_to_others(self) -> None:
+        """Called when the table is made and empty; who may read a file is decided by the file."""
 
     def prepare(self) -> None:
         """See that both tables can be reached."""
@@ -236,10 +280,8 @@ class TablePlace:
         kept: bool | None = None
         try:
             kept, new, final = (self._exists(one) for one in (self._kept, self._new, self._final))
-            if final and not new and (kept or not self._existed):
-                self._rename(self._final, self._new)
-            if kept:
-                self._rename(self._kept, self._final)
+            ours = [(self._final, self._new)] if final and not new and (kept or not self._existed) else []
+            self._put_back([*ours, *([(self._kept, self._final)] if kept else [])])
         except VbasError as error:
             where = tr("look what it holds")
             if kept:
@@ -260,6 +302,10 @@ class TablePlace:
             ]
         return []
 
+    def _put_back(self, moves: list[tuple[str, str]]) -> None:
+        for old, new in moves:
+            self._rename(old, new)
+
     def forget(self) -> list[str]:
         """Drop what was kept."""
         self._delivered = True
@@ -267,7 +313,7 @@ class TablePlace:
         if not self._existed:
             return []
         try:
-            self._run(lambda connection: connection.dropVectorTable(self._table.schema, self._kept))
+            self._drop(self._kept)
         except VbasError as error:
             return [
                 tr(
@@ -287,10 +333,11 @@ class TablePlace:
             return []
         try:
             if self._exists(self._new):
-                self._run(lambda connection: connection.dropVectorTable(self._table.schema, self._new))
-            if self._makes_the_file and not other_tables(self._table.file, self._new):
+                self._drop(self._new)
+            file = self._table.file
+            if self._makes_the_file and file is not None and not other_tables(file, self._new):
                 for ending in ("", *JOURNALS):
-                    self._table.file.with_name(self._table.file.name + ending).unlink(missing_ok=True)
+                    file.with_name(file.name + ending).unlink(missing_ok=True)
         except (VbasError, OSError) as error:
             if self.begun:
                 return [
@@ -315,7 +362,7 @@ class TablePlace:
 
     def _hand_on_styles(self) -> None:
         """Styles saved for the table that was replaced went with its name: they are for the new one."""
-        if self._table.provider == "ogr":
+        if self._table.provider == "ogr" and self._table.file is not None:
             with suppress(sqlite3.Error), closing(sqlite3.connect(self._table.file)) as connection, connection:
                 connection.execute(
                     "UPDATE layer_styles SET f_table_name = ? WHERE f_table_name = ?", (self._final, self._kept)
@@ -324,10 +371,13 @@ class TablePlace:
     def _exists(self, table: str) -> bool:
         return self._run(lambda connection: connection.tableExists(self._table.schema, table))
 
+    def _drop(self, table: str) -> None:
+        self._run(lambda connection: connection.dropVectorTable(self._table.schema, table))
+
     def _rename(self, old: str, new: str) -> None:
         self._run(lambda connection: connection.renameVectorTable(self._table.schema, old, new))
 
-    def _run(self, action):
+    def _run(self, action: Callable[[QgsAbstractDatabaseProviderConnection], Found]) -> Found:
         try:
             return action(self._table.connect())
         except Exception as error:  # QGIS 3.22 raises a kind that it does not export
@@ -336,6 +386,9 @@ class TablePlace:
 
 
 def first_line(error: Exception, table: DatabaseTable) -> str:
-    """The first line of what a database says: QGIS may put the whole address into it, a password included."""
-    told = str(error).strip().split("\n")[0].rstrip(". ")
+    """The first line of what a database says: QGIS may put the whole address into it, a password included, and the
+    statement."""
+    said = str(error).strip()
+    by_server = re.search(r"\[ERROR:\s*([^\n]+)", said)
+    told = (by_server[1] if by_server else said.split("\n")[0]).rstrip(". ")
     return without_secrets(told, table.parts.connectionInfo(True))

@@ -14,13 +14,15 @@ from qgis.core import (
     QgsProperty,
 )
 
-from ....core.errors import InputError, first_values
+from ....core.errors import InputError
+from ....core.files.replacing import refuse_if_not_replaceable
 from ....core.language import tr
 from ....core.plain_text import visible
+from ....core.secrecy import holds_secret, without_secrets
 from ..given import Given
 from . import databases
 from .formats import STYLES, stale_beside, written_endings
-from .journals import SUFFIXES, other_tables, refuse_if_held
+from .journals import SUFFIXES, refuse_if_held, refuse_if_others_would_be_lost
 from .taken import Taken
 
 MEMORY = ("memory:", QgsProcessing.TEMPORARY_OUTPUT)
@@ -89,6 +91,16 @@ def with_destination(value: object, destination: str) -> object:
 
 def _named(name: str, text: str, definition: QgsProcessingParameterDefinition) -> Path:
     """The path, with the usual ending where it has none. Raises InputError for names that programs read differently."""
+    if holds_secret(text):  # the address of a database, without the word that says so
+        raise InputError(
+            tr(
+                "{name}: “{shown}” holds a password or token, and is no name of a file: choose another name, or write "
+                "an address of a database as QGIS does, such as {example}.",
+                name=name,
+                shown=without_secrets(text, text),
+                example="postgres://dbname='records' host=10.0.0.1 table=\"released\"",
+            )
+        )
     path = Path(text).absolute()
     # QGIS takes what follows a bar for the name of a layer; Windows drops blanks and dots at the end, and what begins
     # with a dot is hidden elsewhere, and no name for a layer.
@@ -157,10 +169,10 @@ def _check_nameable(name: str, path: Path, written: list[Path]) -> None:
         except (OSError, ValueError) as error:
             raise InputError(
                 tr(
-                    "{name} cannot be written to {path}: {getattr}. Choose another name.",
+                    "{name} cannot be written to {path}: {reason}. Choose another name.",
                     name=name,
                     path=path,
-                    getattr=getattr(error, "strerror", error),
+                    reason=getattr(error, "strerror", error),
                 )
             ) from None
 
@@ -194,6 +206,7 @@ def _check_what_is_there(name: str, path: Path, written: list[Path]) -> None:
             raise InputError(
                 tr("{name}: {one} is write-protected: lift that or choose another name.", name=name, one=one)
             )
+        refuse_if_not_replaceable(one, name)
     map_file = path.with_suffix(".shp")
     if path.suffix.lower() == ".dbf" and map_file.exists():
         raise InputError(
@@ -205,15 +218,4 @@ def _check_what_is_there(name: str, path: Path, written: list[Path]) -> None:
             )
         )
     refuse_if_held(path, name)
-    others = other_tables(path, path.stem)
-    if others:
-        raise InputError(
-            tr(
-                "{name}: {path} holds other layers, which would be lost: {first}. Choose another file, or "
-                "add a table to it with ogr:dbname='{path}' table=\"{stem}\".",
-                name=name,
-                path=path,
-                first=first_values(others),
-                stem=path.stem,
-            )
-        )
+    refuse_if_others_would_be_lost(path, name)

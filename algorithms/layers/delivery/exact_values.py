@@ -34,11 +34,11 @@ def check_writable(output: str, table: Table) -> None:
         if wrong:
             raise InputError(
                 tr(
-                    "{output}: field “{one}” ({typename}) cannot hold the values "
+                    "{output}: field “{one}” ({type}) cannot hold the values "
                     "{first} unchanged: correct them, or take the field out.",
                     output=output,
                     one=one.name(),
-                    typename=one.typeName() or kind,
+                    type=one.typeName() or kind,
                     first=first_values(map(_visible, wrong)),
                 )
             )
@@ -77,9 +77,9 @@ def _check_names(output: str, fields: Sequence[QgsField]) -> None:
         if not name or any(ord(character) < 32 or ord(character) == 127 for character in name):
             raise InputError(
                 tr(
-                    "{output}: a field named “{visible}” cannot be written: rename it first.",
+                    "{output}: a field named “{field}” cannot be written: rename it first.",
                     output=output,
-                    visible=_visible(name),
+                    field=_visible(name),
                 )
             )
         if name.lower() in used:
@@ -97,11 +97,11 @@ def _check_names(output: str, fields: Sequence[QgsField]) -> None:
 def _refuse_type(one: QgsField, parameter: str) -> None:
     raise InputError(
         tr(
-            "{parameter}: field “{one}” holds values of type {typename}, which cannot be "
+            "{parameter}: field “{one}” holds values of type {type}, which cannot be "
             "written unchanged: choose a field of numbers, text, dates or times.",
             parameter=parameter,
             one=one.name(),
-            typename=one.typeName() or tr("unknown"),
+            type=one.typeName() or tr("unknown"),
         )
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from html import escape
 
-from qgis.core import QgsExpression, QgsVectorLayer
+from qgis.core import QgsExpression, QgsField, QgsVectorLayer
 
 from ....core.language import tr
 from ...compat import kind_of
@@ -110,7 +110,7 @@ ALIASES = {
 # The same of fields with a number in their name.
 NUMBERED = (
     (re.compile(r"vbas_region_(\d+)"), tr("Region, level {}")),
-    (re.compile(r"vbas_values_(\d+)"), tr("Different values of sensitive field {}")),
+    (re.compile(r"vbas_values_(\d+)"), tr("Fewest values of sensitive field {}")),
     (re.compile(r"vbas_share_(\d+)"), tr("Largest share of a value of sensitive field {}")),
     (re.compile(r"least_(\d+)"), tr("Fewest of population {} in any year")),
     (re.compile(r"lost_(.+)"), tr("Given up of {}, %")),
@@ -193,9 +193,9 @@ def _title(kind: str, key: str | None, level: str | None) -> str:
 _NAME, _LEVEL = "\x01", "\x02"
 
 
-def _shown(field: object) -> str:
+def _shown(field: QgsField) -> str:
     """The expression of a value in a map tip: with separators, and a dash for no value."""
-    name = f'"{field.name()}"'  # type: ignore[attr-defined]
-    kind = kind_of(field)  # type: ignore[arg-type]
+    name = f'"{field.name()}"'
+    kind = kind_of(field)
     value = {"real": f"format_number({name}, 1)", "long": f"format_number({name}, 0)"}.get(str(kind), name)
     return f"if({name} IS NULL, '–', {value})"

@@ -24,9 +24,10 @@ def read_geopackage(file: Path, table: Table, check: SecondCount | None) -> Read
         ).fetchone()
         info = connection.execute("SELECT name, pk, type FROM pragma_table_info(?) ORDER BY cid", (name,)).fetchall()
         there = [column for column, key, _ in info if not key and (shape is None or column != shape[0])]
-        names = names_there(table, there)
-        if None in names:
-            return ReadBack(names, _count_of(connection, "SELECT COUNT(*) FROM", quoted(name)))
+        found = names_there(table, there)
+        names = [one for one in found if one is not None]
+        if len(names) < len(found):
+            return ReadBack(found, _count_of(connection, "SELECT COUNT(*) FROM", quoted(name)))
         n_shapes = None
         if shape is not None:
             n_shapes = _shapes_of_geopackage(connection, name, shape[0])

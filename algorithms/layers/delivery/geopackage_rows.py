@@ -11,12 +11,12 @@ import numpy as np
 
 from ....core.progress import Progress
 from ....core.records.sqlite_file import quoted
+from ....core.records.table import unused_name
 from ..tables import Table
 
 VALUES_AT_ONCE = 999  # that every SQLite can bind
 WORTH_A_RUN = 3  # rows in a run of equal ones, on average, from which on SQLite copies them faster
 LONGEST_RUN, RUNS_AT_ONCE = 10_000, 5_000
-NUMBERS = "temp.vbas_numbers"
 
 
 def fill_geopackage(file: Path, table: Table, progress: Progress) -> None:
@@ -79,17 +79,19 @@ def _insert_runs(
     lengths = np.full(len(positions), LONGEST_RUN)
     lengths[last] = rest
     done = np.cumsum(lengths) - lengths
-    connection.execute(f"CREATE TABLE {NUMBERS} (number INTEGER PRIMARY KEY)")
+    # A temporary table would be found before one of the same name.
+    own = quoted(unused_name("vbas_numbers", [name]))
+    connection.execute(f"CREATE TEMP TABLE {own} (number INTEGER PRIMARY KEY)")
     numbers = ((one,) for one in range(int(lengths.max(initial=0))))
-    connection.executemany(" ".join(("INSERT INTO", NUMBERS, "VALUES (?)")), numbers)
-    copies = ("SELECT", _places(table), "FROM", NUMBERS, "LIMIT ?")
+    connection.executemany(" ".join(("INSERT INTO", own, "VALUES (?)")), numbers)
+    copies = ("SELECT", _places(table), "FROM", own, "LIMIT ?")
     statement = " ".join((_insertion(name, table, 0), *copies))
     for first in range(0, len(positions), RUNS_AT_ONCE):
         progress(int(done[first]) / max(len(table), 1))
         part = slice(first, first + RUNS_AT_ONCE)
         runs = zip(table.rows_at(positions[part]), lengths[part].tolist())
         connection.executemany(statement, ((*row, length) for row, length in runs))
-    connection.execute(f"DROP TABLE {NUMBERS}")
+    connection.execute(f"DROP TABLE {own}")
 
 
 def _insertion(name: str, table: Table, n_rows: int) -> str:

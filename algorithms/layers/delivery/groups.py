@@ -50,12 +50,19 @@ class LayerGroup:
             return
         if self._group is None or sip.isdeleted(self._group):
             above, position = _outside_of_runs(node)
-            self._group, self._ranks = above.insertGroup(position, self.title), {}
+            title = _unused(self.title, project.layerTreeRoot())
+            self._group, self._ranks = above.insertGroup(position, title), {}
             self._group.setCustomProperty(OF_A_RUN, True)
         rank = (not layer.isSpatial(), ORDER.index(name) if name in ORDER else len(ORDER))
         before = [one for one in self._group.children() if self._ranks.get(_id_of(one), rank) <= rank]
         self._ranks[layer.id()] = rank
         _move(node, self._group, len(before))
+
+
+def _unused(title: str, root: QgsLayerTreeGroup) -> str:
+    """The title, numbered where an earlier run has a group of the same."""
+    names = {one.name() for one in root.findGroups(True)}
+    return next(one for one in (title, *(f"{title} ({n})" for n in range(2, len(names) + 3))) if one not in names)
 
 
 def _place_alone(node: QgsLayerTreeNode, layer: QgsVectorLayer, project: QgsProject) -> None:

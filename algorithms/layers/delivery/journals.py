@@ -12,8 +12,9 @@ from pathlib import Path
 
 from osgeo import gdal
 
-from ....core.errors import InputError, VbasError
+from ....core.errors import InputError, VbasError, first_values
 from ....core.files.folders import BESIDE, own_folder
+from ....core.files.sqlite_uri import is_no_database, sqlite_uri
 from ....core.language import tr
 
 SUFFIXES = (".gpkg", ".sqlite")
@@ -85,6 +86,25 @@ def refuse_if_held(target: Path, name: str) -> None:
     )
 
 
+def refuse_if_others_would_be_lost(target: Path, name: str) -> None:
+    """Raise VbasError where a database that is to be replaced holds, or may hold, tables of others.
+
+    name : of the output, for the message
+    """
+    others = other_tables(target, target.stem)
+    if others:
+        raise InputError(
+            tr(
+                "{name}: {path} holds other layers, which would be lost: {first}. Choose another file, or "
+                "add a table to it with ogr:dbname='{path}' table=\"{stem}\".",
+                name=name,
+                path=target,
+                first=first_values(others),
+                stem=target.stem,
+            )
+        )
+
+
 def other_tables(target: Path, own: str) -> list[str]:
     """Names of the tables in a database that would be lost, were it replaced by one with the table `own`."""
     if target.suffix.lower() not in SUFFIXES or not target.is_file():
@@ -93,7 +113,7 @@ def other_tables(target: Path, own: str) -> list[str]:
     if _open_journals(target):
         names = _tables_of_copy(target)
     else:
-        names = _tables(target.resolve().as_uri() + "?mode=ro&immutable=1")
+        names = _tables(target.resolve(), "mode=ro&immutable=1", target)
     return [
         table
         for table in names
@@ -114,25 +134,39 @@ def _tables_of_copy(target: Path) -> list[str]:
                 part = target.with_name(target.name + suffix)
                 if part.is_file():
                     shutil.copyfile(part, folder / f"copy{suffix}")
-            return _tables((folder / "copy").as_uri() + "?mode=rw")
+            return _tables(folder.absolute() / "copy", "mode=rw", target)
     except OSError as error:
         raise VbasError(
             tr(
-                "{target} and the journal beside it cannot be looked into: {strerror}. Choose another place.",
+                "{target} and the journal beside it cannot be looked into: {reason}. Choose another place.",
                 target=target,
-                strerror=error.strerror,
+                reason=error.strerror,
             )
         ) from error
 
 
-def _tables(uri: str) -> list[str]:
+def _tables(file: Path, mode: str, target: Path) -> list[str]:
+    """Names of the tables and views of a file; none where SQLite says that it is no database.
+
+    target : whose tables they are, for the message. Raises VbasError where they cannot be told: what may hold other
+    layers is not replaced.
+    """
     try:
-        with closing(sqlite3.connect(uri, uri=True, timeout=0)) as connection:
+        with closing(sqlite3.connect(sqlite_uri(file, mode), uri=True, timeout=0)) as connection:
             rows = connection.execute(
                 "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY rowid"
             ).fetchall()
-    except sqlite3.DatabaseError:  # no database, whatever its name says: a plain file, which may be replaced
-        return []
+    except sqlite3.Error as error:
+        if is_no_database(error):  # whatever its name says: a plain file, which may be replaced
+            return []
+        raise VbasError(
+            tr(
+                "{target} is there, and it cannot be seen whether other layers are in it ({error}): it is not "
+                "replaced. Choose another place, or remove the file.",
+                target=target,
+                error=error,
+            )
+        ) from error
     return [str(name) for (name,) in rows]
 
 
@@ -150,6 +184,8 @@ def _held(target: Path) -> bool:
 
     Read from the system: opening and closing the file here would end the locks that this very process holds on it.
     """
+    if sys.platform == "win32":  # which has no such list
+        return False
     journals = _open_journals(target)
     parts = [part for part in (target, target.with_name(target.name + "-shm")) if part.is_file()]
     found = [part.stat() for part in parts]
@@ -167,11 +203,12 @@ def _held(target: Path) -> bool:
 
 def _locked(part: Path) -> bool:
     """Whether a lock can be had on a file on which this process holds none."""
-    import fcntl
+    if sys.platform != "win32":
+        import fcntl
 
-    with suppress(OSError), part.open("r+b", buffering=0) as file:
-        try:
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except (BlockingIOError, PermissionError):
-            return True
+        with suppress(OSError), part.open("r+b", buffering=0) as file:
+            try:
+                fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except (BlockingIOError, PermissionError):
+                return True
     return False

@@ -28,6 +28,7 @@ from qgis.core import (
 from qgis.PyQt.QtGui import QColor
 
 from ....core.language import plural, tr, written
+from ....core.plain_text import value_text
 from ...compat import geometry_kind, python_value
 
 CLASSES = 6
@@ -53,6 +54,8 @@ class Graduated:
     """Classes of a number: `expression` with a place for each of `fields`.
 
     unit : what a number of the legend counts; none : the legend's words for zero; missing : those for no value
+    steps : the ends of classes that are the same for all layers, from 0, so that a colour means the same everywhere;
+    empty for classes of about as many values each
     """
 
     fields: tuple[str, ...]
@@ -61,6 +64,7 @@ class Graduated:
     none: str
     missing: str
     ramp: tuple[str, ...]
+    steps: tuple[float, ...] = ()
 
     def renderer(self, layer: QgsVectorLayer) -> QgsFeatureRenderer | None:
         """None where the layer lacks the fields, or has no value to show."""
@@ -84,10 +88,15 @@ class Graduated:
         known = values[np.isfinite(values)]
         if not known.size:
             return []
-        breaks = quantile_breaks(known[known > 0])
+        positive = known[known > 0]
+        breaks = self.steps if self.steps and positive.size else quantile_breaks(positive)
+        classes = list(zip(_classes(breaks), shades(self.ramp, len(breaks) - 1)))
+        if self.steps and positive.size:  # the legend need not show what no value reaches
+            first, last = np.searchsorted(breaks[1:], [positive.min(), positive.max()]).tolist()
+            classes = classes[first : last + 1]
         ranges = [
             QgsRendererRange(low, high, _symbol(layer, {"color": colour, **OUTLINE}), f"{text} {self.unit}")
-            for (low, high, text), colour in zip(_classes(breaks), shades(self.ramp, len(breaks) - 1))
+            for (low, high, text), colour in classes
         ]
         if (known == 0).any():
             ranges.insert(0, QgsRendererRange(0.0, 0.0, _symbol(layer, NOTHING), self.none))
@@ -172,7 +181,9 @@ class Categorised:
         free = iter([colour for colour in QUALITATIVE if colour not in self.colours.values()] + list(QUALITATIVE))
         categories = [
             QgsRendererCategory(
-                value, _symbol(layer, {"color": self.colours.get(value) or next(free), **OUTLINE}), tr(value)
+                value,
+                _symbol(layer, {"color": self.colours.get(value) or next(free), **OUTLINE}),
+                tr(value_text(value)),
             )
             for value in shown
         ]
@@ -232,12 +243,12 @@ def _to_digits(value: float, digits: int, how: Callable[[float], float]) -> floa
 
 def _classes(breaks: Sequence[float]) -> list[tuple[float, float, str]]:
     """Each class with its words: (low, high, "from – to"), or the number alone where both ends read the same."""
-    ends = [(low, high, _with_blanks(low), _with_blanks(high)) for low, high in zip(breaks, breaks[1:])]
+    ends = [(low, high, _for_people(low), _for_people(high)) for low, high in zip(breaks, breaks[1:])]
     return [(low, high, first if first == last else f"{first} – {last}") for low, high, first, last in ends]
 
 
-def _with_blanks(number: float) -> str:
-    return written(f"{number:,.6g}".replace(",", "\u00a0"))
+def _for_people(number: float) -> str:
+    return written(f"{number:.6g}")
 
 
 def shades(ramp: tuple[str, ...], n: int) -> list[str]:
@@ -252,7 +263,7 @@ def _numbers(layer: QgsVectorLayer, expression: str) -> np.ndarray:
     """Values of all features, NaN for none, (n,) float."""
     values, _ = QgsVectorLayerUtils.getValues(layer, expression)
     found = (python_value(value) for value in values)
-    return np.array([np.nan if value is None else float(value) for value in found])
+    return np.array([np.nan if value is None else value for value in found], dtype=float)
 
 
 def _symbol(layer: QgsVectorLayer, properties: dict[str, str]) -> QgsSymbol:

@@ -5,7 +5,7 @@ Where they may go is settled before any work (`destinations`); how they get ther
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from functools import partial
 from pathlib import Path
@@ -25,11 +25,13 @@ from ....core.files.folders import clear_dead, temporary_folder
 from ....core.files.locks import one_run_on
 from ....core.language import tr
 from ....core.progress import Progress, part
+from ....core.secrecy import holds_secret, without_values
 from ..feedback import check_cancelled
 from ..given import Given
+from ..secrecy import addresses_in
 from ..tables import FOR_RELEASE, INTERNAL, TEST_DATA, SecondCount, Table, kind_of_output
 from .counting import Counting
-from .databases import DatabaseTable, TablePlace
+from .databases import DatabaseTable, TablePlace, layer_of
 from .destinations import checked_destinations, with_destination
 from .dressing import Dress, dress_when_loaded
 from .exact_values import check_writable
@@ -39,6 +41,7 @@ from .groups import group_of_run
 from .journals import settle, without_journals
 from .leftovers import tidy_up
 from .places import FilePlace, Place, deliver
+from .postgres_places import PostgresPlace
 from .second_count import check_layer
 from .styles import describe, store_look, style
 from .temporary import announce_layer, belongs_in_a_file, noted, temporary_file, withdraw
@@ -65,6 +68,7 @@ class Outputs:
         """made_by : the title of the run's layers in the layer tree; history : a sentence for their metadata."""
         self._given, self._feedback = given, feedback
         self._group, self._history = group_of_run(made_by or given.algorithm.displayName()), history
+        self._addresses = addresses_in(given.parameters, given.context)
         self._files: dict[str, tuple[Path, Path]] = {}
         self._tables: dict[str, TablePlace] = {}
         self._results: dict[str, object] = {}
@@ -153,7 +157,7 @@ class Outputs:
             if not isinstance(destination, Path):
                 raise InputError(tr("{name}: give the name of a file.", name=name))
             self._titles[name] = self._given.definition(name).description()
-            content = text()
+            content = without_values(text(), self._addresses)
             with in_one_sentence(name):
                 write_text(self._stage(name, destination), content)
 
@@ -188,7 +192,7 @@ class Outputs:
         for warning in deliver(every, lambda: check_cancelled(self._feedback), last):
             self._feedback.pushWarning(warning)
         for name, place in tables.items():
-            self._results[name] = self._announce_table(place, str(self._results[name]))
+            self._results[name] = self._without_address(self._announce_table(place, str(self._results[name])))
         for name in tables:
             self._dress(name, str(self._results[name]))
         for name, (_, destination) in self._files.items():
@@ -203,8 +207,10 @@ class Outputs:
     def _say_what_may_be_published(self) -> None:
         """End the log with which outputs are for release, and which are not."""
         for kind, what in SAID.items():
+            places = {name: place.called for name, place in self._tables.items()}
+            places |= {name: str(self._files[name][1]) for name in self._files.keys() - self._temporary}
             where = [
-                f"{name} ({self._files[name][1]})" if name in self._files.keys() - self._temporary else name
+                f"{name} ({places[name]})" if name in places else name
                 for name, title in self._titles.items()
                 if name in self._results and kind_of_output(title) == kind
             ]
@@ -238,6 +244,17 @@ class Outputs:
         self._given.context.setLayersToLoadOnCompletion(loaded)
         return place.final(identifier)
 
+    def _without_address(self, identifier: str) -> str:
+        """A table whose address holds a password, as a layer that ends with the run's context: results are printed."""
+        if not holds_secret(identifier):
+            return identifier
+        context = self._given.context
+        layer = layer_of(identifier)
+        context.temporaryLayerStore().addMapLayer(layer)
+        loaded = context.layersToLoadOnCompletion().items()
+        context.setLayersToLoadOnCompletion({layer.id() if one == identifier else one: how for one, how in loaded})
+        return layer.id()
+
     def _dress(self, name: str, identifier: str) -> None:
         dress = Dress(name, self._titles[name], self._group, self._history)
         dress_when_loaded(self._given, identifier, dress)
@@ -262,7 +279,7 @@ class Outputs:
             if any(place.new in layer.source() for place in self._tables.values()):
                 store.removeMapLayer(layer)
 
-    def _hold(self, destinations: dict[str, object], stack: ExitStack) -> None:
+    def _hold(self, destinations: Mapping[str, object], stack: ExitStack) -> None:
         """One run at a time: hold every target until the end."""
         held: set[tuple[str, str]] = set()
         for name, destination in destinations.items():
@@ -282,7 +299,10 @@ class Outputs:
         if not isinstance(destination, DatabaseTable):
             return destination
         # A table of a database is written under a name of its own, and gets the one asked for when all is in place.
-        place = self._tables[name] = TablePlace(name, destination)
+        kind = PostgresPlace if destination.provider == "postgres" else TablePlace
+        place = self._tables[name] = kind(name, destination)
+        for told in stack.enter_context(place.held()):
+            self._feedback.pushWarning(told)
         stack.callback(self._drop, place)
         stack.callback(self._let_go_of_tables)
         staged = with_destination(self._given.parameters.get(name), place.staging)
@@ -308,10 +328,12 @@ class Outputs:
             write_text(file.with_name(file.stem + note_on(destination)[len(destination.stem) :]), words)
 
     def _to_sink(self, name: str, table: Table, title: str, check: SecondCount | None, progress: Progress) -> None:
-        if name in self._tables:
-            self._tables[name].begun = True
+        place = self._tables.get(name)
+        if place is not None:
+            place.begun = True
         with noted(self._given.context, self._made):
-            sink, identifier = fill_sink(self._given, name, table, part(progress, 0.0, WRITTEN))
+            made = None if place is None else place.close_to_others
+            sink, identifier = fill_sink(self._given, name, table, made, part(progress, 0.0, WRITTEN))
         if sink is None:
             raise VbasError(tr("{name} could not be created: check where it is to be written.", name=name))
         del sink

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Protocol
 
 from ....core.errors import Cancelled, OutcomeUnknown, VbasError
+from ....core.files.replacing import refuse_if_not_replaceable
 from ....core.language import tr
-from .journals import journals_of, refuse_if_held
+from .journals import journals_of, refuse_if_held, refuse_if_others_would_be_lost
 from .leftovers import NEW, OLD, hidden_beside
 
 
@@ -116,7 +117,8 @@ class FilePlace:
         self._begun = hidden_beside(target, target, NEW)
 
     def prepare(self) -> None:
-        refuse_if_held(self._target, self._name)
+        self._ask()
+        refuse_if_others_would_be_lost(self._target, self._name)  # what came into it since the run began
         # A side file that is new is as open to others as the file that it belongs to.
         like = _status(self._target)
         try:
@@ -126,17 +128,23 @@ class FilePlace:
         except OSError as error:
             raise VbasError(
                 tr(
-                    "{name} cannot be written to {parent}: {strerror}",
+                    "{name} cannot be written to {parent}: {reason}",
                     name=self._name,
                     parent=self._target.parent,
-                    strerror=error.strerror,
+                    reason=error.strerror,
                 )
             ) from error
 
     def put(self) -> None:
-        refuse_if_held(self._target, self._name)
+        self._ask()
         for move in self._moves:
             move.put()
+
+    def _ask(self) -> None:
+        """Whether everything may be replaced, before anything is: what is open elsewhere cannot be moved on Windows."""
+        refuse_if_held(self._target, self._name)
+        for move in self._moves:
+            refuse_if_not_replaceable(move.target, self._name)
 
     def check(self) -> None:
         # What stands beside a database belongs to it as soon as it is opened: look before and after.
@@ -162,62 +170,77 @@ class _Move:
     """One file into its place. How far it came is read from the folder, so that it can be undone from any point."""
 
     def __init__(self, target: Path, source: Path | None, of: Path) -> None:
-        self._target, self._source = target, source
+        self.target, self._source = target, source
         self._part, self._kept = hidden_beside(target, of, NEW), hidden_beside(target, of, OLD)
         self._replaces = self._cleared = False
 
     def prepare(self, like: os.stat_result | None) -> None:
-        before = _status(self._target)
+        before = _status(self.target)
         self._replaces = before is not None
         if self._source is not None:
             _copy(self._source, self._part, before or like)
 
     def put(self) -> None:
-        before = _status(self._target)
+        before = _status(self.target)
         if (before is not None) != self._replaces:
-            raise OSError(errno.EBUSY, tr("another program has just changed {target}", target=self._target))
+            raise OSError(errno.EBUSY, tr("another program has just changed {target}", target=self.target))
         if before is not None:
             if not stat.S_ISREG(before.st_mode):
-                raise OSError(errno.EEXIST, tr("{target} is no longer a plain file", target=self._target))
+                raise OSError(errno.EEXIST, tr("{target} is no longer a plain file", target=self.target))
             self._keep()
         if self._source is not None:
-            os.replace(self._part, self._target)  # noqa: PTH105
+            os.replace(self._part, self.target)  # noqa: PTH105
         self._cleared = self._source is None
 
     def _keep(self) -> None:
         if self._source is not None:
             # A second name for what is there: so its place is never empty.
             with suppress(OSError, NotImplementedError):
-                os.link(self._target, self._kept)
+                os.link(self.target, self._kept)
                 return
-        os.replace(self._target, self._kept)  # noqa: PTH105
+        os.replace(self.target, self._kept)  # noqa: PTH105
 
     def check(self) -> None:
-        there = _status(self._target) is not None
-        if there != (self._source is not None) or (there and not _same_bytes(self._source, self._target)):
-            raise OSError(errno.EBUSY, tr("another program has just changed {target}", target=self._target))
+        there = _status(self.target) is not None
+        if there if self._source is None else not (there and _same_bytes(self._source, self.target)):
+            raise OSError(errno.EBUSY, tr("another program has just changed {target}", target=self.target))
 
     def undo(self) -> list[str]:
         try:
             if _status(self._kept) is not None:
-                if _status(self._target) is not None and self._kept.samefile(self._target):
-                    self._kept.unlink()
+                if _status(self.target) is not None and self._kept.samefile(self.target):
+                    return self._drop_second_name()
                 else:
-                    os.replace(self._kept, self._target)  # noqa: PTH105
+                    os.replace(self._kept, self.target)  # noqa: PTH105
             # What has come since where nothing is to be belongs to the file that is taken away again.
             elif self._cleared or (self._source is not None and not self._replaces and _status(self._part) is None):
-                self._target.unlink(missing_ok=True)
+                self.target.unlink(missing_ok=True)
         except OSError as error:
             if self._replaces:
                 return [
                     tr(
-                        "{target} could not be put back ({strerror}): what it held is in {kept}, rename it.",
-                        target=self._target,
-                        strerror=error.strerror,
+                        "{target} could not be put back ({reason}): what it held is in {kept}, rename it.",
+                        target=self.target,
+                        reason=error.strerror,
                         kept=self._kept,
                     )
                 ]
-            return [_stays(self._target, error)]
+            return [_stays(self.target, error)]
+        return []
+
+    def _drop_second_name(self) -> list[str]:
+        try:
+            self._kept.unlink()
+        except OSError as error:  # on Windows while it is open elsewhere
+            return [
+                tr(
+                    "{target} is as it was, but {kept}, a second name of it, could not be removed ({reason}): "
+                    "remove it.",
+                    target=self.target,
+                    kept=self._kept,
+                    reason=error.strerror,
+                )
+            ]
         return []
 
     def forget(self) -> list[str]:
@@ -226,10 +249,10 @@ class _Move:
         except OSError as error:
             return [
                 tr(
-                    "What {target} held before is still in {kept} ({strerror}): remove it.",
-                    target=self._target,
+                    "What {target} held before is still in {kept} ({reason}): remove it.",
+                    target=self.target,
                     kept=self._kept,
-                    strerror=error.strerror,
+                    reason=error.strerror,
                 )
             ]
         return []
@@ -254,9 +277,9 @@ def _removed(file: Path) -> list[str]:
 
 def _stays(file: Path, error: OSError) -> str:
     return tr(
-        "{target} was already written and could not be removed ({strerror}): remove it.",
+        "{target} was already written and could not be removed ({reason}): remove it.",
         target=file,
-        strerror=error.strerror,
+        reason=error.strerror,
     )
 
 

@@ -18,11 +18,11 @@ class ReadBack:
     values : the different values of each field, None where they need not be compared
     """
 
-    names: list[str | None]
+    names: Sequence[str | None]
     n_rows: int
     n_shapes: int | None = None
     smallest: int | None = None
-    values: list[Iterable[object]] | None = None
+    values: Sequence[Iterable[object]] | None = None
 
 
 def names_there(table: Table, there: Sequence[str]) -> list[str | None]:

@@ -88,7 +88,7 @@ class _Classes:
             return column
         return [value if type(value) is plain else _typed(value) for value in column]
 
-    def read_back(self, names: list[str | None], n_shapes: int | None) -> ReadBack:
+    def read_back(self, names: Sequence[str | None], n_shapes: int | None) -> ReadBack:
         smallest = min(self.sizes.values(), default=None)
         values = [[_untyped(value) for value in seen] for seen in self.values]
         return ReadBack(names, self.n_rows, n_shapes, smallest, values)
@@ -101,7 +101,7 @@ def check_file(output: str, file: Path, table: Table, check: SecondCount | None)
     below k.
     """
     if file.suffix.lower() == ".gpkg":
-        found = read_geopackage(file, table, check)
+        found: ReadBack | None = read_geopackage(file, table, check)
     elif file.suffix.lower() == ".csv":
         found = _of_csv(file, table, check)
     else:
@@ -129,10 +129,10 @@ def _compare(output: str, found: ReadBack | None, table: Table, check: SecondCou
     if found.n_rows != len(table):
         raise kind(
             tr(
-                "{output} was not written whole ({n_rows} of {n_table} rows): nothing was kept.",
+                "{output} was not written whole ({n_rows} of {n_expected} rows): nothing was kept.",
                 output=output,
                 n_rows=found.n_rows,
-                n_table=len(table),
+                n_expected=len(table),
             )
         )
     if found.n_shapes is not None and table.shapes is not None:

@@ -38,6 +38,8 @@ from .opening import opened
 RELEASED = Graduated(
     ("released", "area_km2"), "{0} / {1}", tr("records/km²"), tr("none released"), tr("no surface"), GREENS_TO_BLUES
 )
+# Per cent: two people lost are not as red as a fifth of all, in whatever run.
+SHARES = (0.0, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 Look = Union[Graduated, NestedLevels, Categorised, Plain]
 # Of the demonstration city, from the centre outwards, in the same eight colours.
 DISTRICTS = {
@@ -62,6 +64,7 @@ LOOKS: dict[str, tuple[Look, ...]] = {
                 tr("all shown here"),
                 tr("no records"),
                 REDS,
+                SHARES,
             )
         ),
         Graduated(
@@ -71,12 +74,19 @@ LOOKS: dict[str, tuple[Look, ...]] = {
             tr("none suppressed"),
             tr("no records"),
             REDS,
+            SHARES,
         ),
         Plain(REGION),
     ),
     "AREA_AUDIT": (
         Graduated(
-            ("percent_below",), "{0}", tr("% below K_MIN"), tr("none below K_MIN"), tr("no households masked"), REDS
+            ("percent_below",),
+            "{0}",
+            tr("% below K_MIN"),
+            tr("none below K_MIN"),
+            tr("no households masked"),
+            REDS,
+            SHARES,
         ),
         Plain(REGION),
     ),

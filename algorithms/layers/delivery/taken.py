@@ -122,7 +122,7 @@ def _tables_of_file(file: Path, table: object) -> list[tuple[object, ...]]:
 
 
 @told_to_handlers()
-def _table_of(file: Path, position: object) -> str:
+def _table_of(file: Path, position: str | int | None) -> str:
     """Name of the table that QGIS reads where none is named: the first, or the one at that position."""
     dataset = ogr.Open(str(file))
     layer = None if dataset is None else dataset.GetLayer(int(position or 0))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import shapely
 from osgeo import gdal
 from qgis.core import (
@@ -23,6 +24,7 @@ from qgis.core import (
 from ....core.errors import InputError, VbasError
 from ....core.language import tr
 from ....core.progress import Progress, silent
+from ....core.records.table import unused_name
 from ..gdal_errors import told_to_handlers
 from ..given import Given
 from ..tables import GEOMETRY_TYPES, Table
@@ -43,9 +45,9 @@ def write_file(file: Path, table: Table, title: str, progress: Progress = silent
         )
     options.layerName = file.stem
     if options.driverName == "GPKG":
-        used = {name.lower() for name in fields.names()}
-        row_id = next(name for name in ("fid", "row_id", "vbas_row_id") if name not in used)
-        shape = next(name for name in ("geom", "shape", "vbas_shape") if name not in used)
+        used = [name.lower() for name in fields.names()]
+        row_id = unused_name("row_id" if "fid" in used else "fid", used)
+        shape = unused_name("shape" if "geom" in used else "geom", used)
         made = [f"FID={row_id}", f"IDENTIFIER={title}", f"DESCRIPTION={title}"]
         options.layerOptions = made if table.geometry == "none" else [*made, f"GEOMETRY_NAME={shape}"]
     if options.driverName == "GeoJSON":
@@ -105,9 +107,9 @@ def _stop_on(writer: QgsVectorFileWriter, file: Path) -> None:
     if writer.hasError() != QgsVectorFileWriter.WriterError.NoError:
         raise VbasError(
             tr(
-                "{name} cannot be written: {errormessage}. Nothing was changed.",
+                "{name} cannot be written: {error}. Nothing was changed.",
                 name=file.name,
-                errormessage=writer.errorMessage(),
+                error=writer.errorMessage(),
             )
         )
 
@@ -129,12 +131,19 @@ def _errors_of_gdal() -> Iterator[list[str]]:
             gdal.PopErrorHandler()
 
 
-def fill_sink(given: Given, name: str, table: Table, progress: Progress) -> tuple[QgsFeatureSink | None, str]:
-    """Write into whatever QGIS makes of an output: a layer in memory, a table in a database; progress : by rows."""
+def fill_sink(
+    given: Given, name: str, table: Table, made: Callable[[], None] | None, progress: Progress
+) -> tuple[QgsFeatureSink | None, str]:
+    """Write into whatever QGIS makes of an output: a layer in memory, a table in a database.
+
+    made : called when it is there and empty; progress : by rows
+    """
     crs = table.crs or QgsCoordinateReferenceSystem()
     made_of = table.qgs_fields, GEOMETRY_TYPES[table.geometry], crs
     sink, identifier = given.algorithm.parameterAsSink(given.parameters, name, given.context, *made_of)
     if sink is not None:
+        if made is not None:
+            made()  # before a row is in it
         fill(sink, table, progress)
         if not sink.flushBuffer():
             raise VbasError(
@@ -151,7 +160,7 @@ def fill(sink: QgsFeatureSink, table: Table, progress: Progress = silent) -> Non
     """Row by row. Rows that are the same as the one before, of which a release is full, share its values: that is
     twice as fast, and takes the memory once."""
     feature, last, kinds = QgsFeature(table.qgs_fields), None, []
-    shapes = None if table.shapes is None else shapely.to_wkb(_multi(table))
+    shapes = None if table.shapes is None else shapely.to_wkb(_multi(table.shapes, table.geometry))
     for start, rows in table.chunks():
         progress(start / max(len(table), 1))
         for i, row in enumerate(rows):
@@ -174,8 +183,8 @@ def fill(sink: QgsFeatureSink, table: Table, progress: Progress = silent) -> Non
                 )
 
 
-def _multi(table: Table) -> list[shapely.Geometry | None]:
-    return [_multi_polygon(one) for one in table.shapes] if table.geometry == "polygons" else list(table.shapes)
+def _multi(shapes: np.ndarray, geometry: str) -> list[shapely.Geometry | None]:
+    return [_multi_polygon(one) for one in shapes] if geometry == "polygons" else list(shapes)
 
 
 def _multi_polygon(shape: shapely.Geometry | None) -> shapely.Geometry | None:

@@ -8,7 +8,7 @@ import numpy as np
 from osgeo import ogr
 
 from ....core.errors import InputError
-from ....core.language import tr
+from ....core.language import plural
 from ....core.records.columns import Column, ColumnBuilder
 from ..gdal_errors import told_to_handlers
 from .unreadable import errors_of_readers, undecoded
@@ -41,18 +41,21 @@ def read_arrow(
         # A stream that fails gives empty batches for ever.
         n_here = len(batch[names[0]]) if batch else 0
         done += n_here
-        if not n_here or done > n_rows:
+        if not batch or not n_here or done > n_rows:
             break
         for name, builder in builders.items():
             _add(builder, batch[name], text[name], name, parameter)
         progress(done / n_rows)
     if done != n_rows:
         raise InputError(
-            tr(
-                "{parameter}: {done} rows were read where {n_rows} are: the data are damaged, or another program is "
-                "changing them. Run again with a whole file that nothing writes to.",
+            plural(
+                "{parameter}: {n} row was read where {n_rows} are: the data are damaged, or another "
+                "program is changing them. Run again with a whole file that nothing writes to.",
+                "{parameter}: {n} rows were read where {n_rows} are: the data are damaged, or "
+                "another program is changing them. Run again with a whole file that nothing writes "
+                "to.",
+                done,
                 parameter=parameter,
-                done=done,
                 n_rows=n_rows,
             )
         )

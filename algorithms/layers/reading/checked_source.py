@@ -22,9 +22,10 @@ from qgis.core import (
 )
 
 from ....core.errors import InputError
-from ....core.language import tr
+from ....core.language import plural, tr
 from ..given import Given
 from .layer_file import held
+from .taken import chosen, unsaved_or_filtered
 from .unreadable import errors_of_readers, refuse_undecoded, refuse_unreadable
 
 SKIP_CHECK = QgsProcessingFeatureSource.Flag.FlagSkipGeometryValidityChecks
@@ -53,6 +54,16 @@ class CheckedSource:
         return value is not None and (
             value.selectedFeaturesOnly or value.featureLimit >= 0 or bool(getattr(value, "filterExpression", ""))
         )
+
+    @property
+    def unsaved_or_filtered(self) -> list[str]:
+        """Sentences on what the layer leaves out or adds that nobody chose in the form."""
+        return unsaved_or_filtered(self.name, self.layer)
+
+    @property
+    def taken(self) -> list[str]:
+        """Sentences on all that makes the rows that are read others than those of the layer as it is saved."""
+        return [*self.unsaved_or_filtered, *chosen(self.name, self.layer, self._value)]
 
     @property
     def plain_layer(self) -> QgsVectorLayer | None:
@@ -105,11 +116,13 @@ class CheckedSource:
                     yield chunk
             if n_rows is not None and done != n_rows:
                 raise InputError(
-                    tr(
-                        "{name}: {done} rows were read where {n_rows} are: the data are damaged, or another program "
-                        "is changing them. Load the layer again and run again.",
+                    plural(
+                        "{name}: {n} row was read where {n_rows} are: the data are damaged, or another "
+                        "program is changing them. Load the layer again and run again.",
+                        "{name}: {n} rows were read where {n_rows} are: the data are damaged, or another "
+                        "program is changing them. Load the layer again and run again.",
+                        done,
                         name=self.name,
-                        done=done,
                         n_rows=n_rows,
                     )
                 )
@@ -122,7 +135,7 @@ class CheckedSource:
     def _expected(self, n_rows: int | None) -> int | None:
         """How many rows the source must give, from how many the table behind the layer has; None where not known."""
         layer, value = self.layer, self._value
-        if layer is None or (value is not None and getattr(value, "filterExpression", "")):
+        if layer is None or (value is not None and bool(getattr(value, "filterExpression", ""))):
             return None
         buffer = layer.editBuffer()
         if n_rows is not None and buffer is not None:

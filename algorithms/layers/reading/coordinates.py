@@ -9,7 +9,7 @@ import shapely
 from qgis.core import QgsCoordinateReferenceSystem
 
 from ....core.errors import InputError, first_values
-from ....core.language import tr
+from ....core.language import plural, tr
 
 # Layers around the Pacific count longitudes on to 360.
 MOST_LONGITUDE, MOST_LATITUDE = 360.0, 90.0
@@ -29,10 +29,12 @@ def shapes_of(wkbs: Sequence[bytes | None], texts: np.ndarray, layer: str) -> np
     broken = shapely.is_missing(shapes) & np.array([wkb is not None for wkb in wkbs], bool)
     if broken.any():
         raise InputError(
-            tr(
-                "{n} shapes of {layer} cannot be read ({first}): a ring that does not end where it begins, or too few "
-                "points. Run “Fix geometries” on the layer, or remove them.",
-                n=int(broken.sum()),
+            plural(
+                "{n} shape of {layer} cannot be read ({first}): a ring that does not end where it "
+                "begins, or too few points. Run “Fix geometries” on the layer, or remove it.",
+                "{n} shapes of {layer} cannot be read ({first}): a ring that does not end where it "
+                "begins, or too few points. Run “Fix geometries” on the layer, or remove them.",
+                int(broken.sum()),
                 layer=layer,
                 first=first_values(texts[broken]),
             )
@@ -54,10 +56,12 @@ def check_finite(coordinates: np.ndarray, texts: np.ndarray, layer: str) -> None
     if wrong.any():
         names = list(dict.fromkeys(texts[wrong].tolist()))
         raise InputError(
-            tr(
-                "{n} shapes of {layer} have coordinates that are missing, infinite or beyond {largest:g} ({first}): "
-                "repair or remove them.",
-                n=len(names),
+            plural(
+                "{n} shape of {layer} has coordinates that are missing, infinite or beyond "
+                "{largest:g} ({first}): repair or remove it.",
+                "{n} shapes of {layer} have coordinates that are missing, infinite or beyond "
+                "{largest:g} ({first}): repair or remove them.",
+                len(names),
                 layer=layer,
                 largest=LARGEST,
                 first=first_values(names),
@@ -81,11 +85,11 @@ def check_degrees(coordinates: np.ndarray, crs: QgsCoordinateReferenceSystem, la
     ):
         raise InputError(
             tr(
-                "{layer} is declared to be in {authid}, in degrees, but reaches from "
+                "{layer} is declared to be in {crs}, in degrees, but reaches from "
                 "{west:.10g} to {east:.10g} and from {south:.10g} to {north:.10g}, which degrees never do: assign "
                 "the layer the coordinate reference system that it was made in.",
                 layer=layer,
-                authid=crs.authid() or tr("a geographic CRS"),
+                crs=crs.authid() or tr("a geographic CRS"),
                 west=west,
                 east=east,
                 south=south,

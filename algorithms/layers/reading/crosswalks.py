@@ -11,7 +11,7 @@ from qgis.core import QgsFeatureRequest, QgsProcessingFeatureSource, QgsProcessi
 from ....core.areas import Areas, identifier_text, make_areas
 from ....core.crosswalk import Crosswalk, crosswalk_from_table
 from ....core.errors import InputError, first_values
-from ....core.language import tr
+from ....core.language import plural, tr
 from ....core.levels import Levels, make_levels
 from ...compat import python_value
 from ..feedback import check_cancelled
@@ -98,7 +98,11 @@ def read_sites(source: QgsProcessingFeatureSource, layer: AreaLayer, feedback: Q
     n = len(layer.areas)
     if len(sites) > n:
         raise InputError(
-            tr("SITES has {n_sites} points for {n} areas: give at most one site per area.", n_sites=len(sites), n=n)
+            tr(
+                "SITES has {n_sites} points for {n_areas} areas: give at most one site per area.",
+                n_sites=len(sites),
+                n_areas=n,
+            )
         )
     low, high = layer.areas.points.min(axis=0), layer.areas.points.max(axis=0)
     around = np.maximum(high - low, 1.0)
@@ -109,9 +113,10 @@ def read_sites(source: QgsProcessingFeatureSource, layer: AreaLayer, feedback: Q
         )
     if outside.any():
         feedback.pushWarning(
-            tr(
-                "{n_outside} of {n_sites} sites lie far outside the areas.",
-                n_outside=int(outside.sum()),
+            plural(
+                "{n} of {n_sites} sites lies far outside the areas.",
+                "{n} of {n_sites} sites lie far outside the areas.",
+                int(outside.sum()),
                 n_sites=len(sites),
             )
         )
@@ -135,10 +140,12 @@ def read_numbered_sites(
     lost = [number for number in wanted if number not in position]
     if lost:
         raise InputError(
-            tr(
-                "SITES has no point for {n_lost} regions of the crosswalk (first: {first}): use the sites "
+            plural(
+                "SITES has no point for {n} region of the crosswalk (first: {first}): use the sites "
                 "that were made with it, or leave SITES empty.",
-                n_lost=len(lost),
+                "SITES has no point for {n} regions of the crosswalk (first: {first}): use the sites "
+                "that were made with it, or leave SITES empty.",
+                len(lost),
                 first=first_values(lost),
             )
         )
@@ -187,9 +194,9 @@ def read_units(
     if not len(once):
         raise InputError(
             tr(
-                "HIERARCHY_TABLE names none of the areas in “{id_field}” (first: {first}; areas: "
+                "HIERARCHY_TABLE names none of the areas in “{field}” (first: {first}; areas: "
                 "{areas}): choose the field that holds the areas' identifiers.",
-                id_field=id_field,
+                field=id_field,
                 first=first_values(texts),
                 areas=first_values(areas.identifiers),
             )
@@ -197,10 +204,12 @@ def read_units(
     times = np.bincount(once[:, 0], minlength=len(areas))
     if (times > 1).any():
         raise InputError(
-            tr(
-                "HIERARCHY_TABLE puts {n_value} areas into several units of “{level}” "
-                "({first}): choose a level in which each area has one unit.",
-                n_value=int((times > 1).sum()),
+            plural(
+                "HIERARCHY_TABLE puts {n} area into several units of “{level}” ({first}): choose a "
+                "level in which each area has one unit.",
+                "HIERARCHY_TABLE puts {n} areas into several units of “{level}” ({first}): choose a "
+                "level in which each area has one unit.",
+                int((times > 1).sum()),
                 level=level,
                 first=first_values(areas.identifiers[times > 1]),
             )

@@ -8,28 +8,35 @@ import numpy as np
 from qgis.core import QgsFields
 
 from ....core.errors import InputError, first_values
-from ....core.language import tr
+from ....core.language import plural, tr
 
 
 def field_index(fields: QgsFields, name: str, parameter: str, layer: str) -> int:
     """Position of a field. Raises InputError that lists the fields there are."""
     index = fields.lookupField(name) if name else -1
     if index < 0:
-        there = first_values(fields.names(), 12) or tr("none at all")
-        wrong = (
-            tr("there is no field “{name}” in {layer}, which", name=name, layer=layer)
-            if name
-            else tr("no field was chosen; {layer}", layer=layer)
-        )
-        raise InputError(
-            tr(
-                "{parameter}: {wrong} has the fields {there}: choose one of them.",
-                parameter=parameter,
-                wrong=wrong,
-                there=there,
-            )
-        )
+        raise InputError(_no_field(name, parameter, layer, first_values(fields.names(), 12)))
     return index
+
+
+def _no_field(name: str, parameter: str, layer: str, there: str) -> str:
+    """What is wrong with a field that is not there, or was not chosen; there : the fields there are."""
+    if not there:
+        return tr("{parameter}: {layer} has no fields: choose another layer.", parameter=parameter, layer=layer)
+    if not name:
+        return tr(
+            "{parameter}: no field was chosen; {layer} has the fields {there}: choose one of them.",
+            parameter=parameter,
+            layer=layer,
+            there=there,
+        )
+    return tr(
+        "{parameter}: there is no field “{name}” in {layer}, which has the fields {there}: choose one of them.",
+        parameter=parameter,
+        name=name,
+        layer=layer,
+        there=there,
+    )
 
 
 def number_or_missing(values: Sequence[object], field: str, parameter: str, identifiers: np.ndarray) -> np.ndarray:
@@ -48,12 +55,14 @@ def number_or_missing(values: Sequence[object], field: str, parameter: str, iden
             wrong.append(value)
     if wrong:
         raise InputError(
-            tr(
-                "{parameter} field “{field}” is not a number in {n_wrong} rows (first: {first}): "
-                "choose a numeric field or correct it.",
+            plural(
+                "{parameter} field “{field}” is not a number in {n} row (first: {first}): choose a "
+                "numeric field or correct it.",
+                "{parameter} field “{field}” is not a number in {n} rows (first: {first}): choose a "
+                "numeric field or correct it.",
+                len(wrong),
                 parameter=parameter,
                 field=field,
-                n_wrong=len(wrong),
                 first=first_values(wrong),
             )
         )

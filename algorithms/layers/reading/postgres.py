@@ -74,7 +74,7 @@ def _rows_of(uri: QgsDataSourceUri, subset: str) -> tuple[str, ...]:
     """The rows that the layer shows, as the end of a statement."""
     table = uri.table()
     if not uri.schema() and table.startswith("(") and table.endswith(")"):  # a query, as QGIS tells one
-        rows = ("FROM", table, "AS vbas_query")
+        rows: tuple[str, ...] = ("FROM", table, "AS vbas_query")
     else:
         rows = ("FROM", ".".join(_quoted(part) for part in (uri.schema(), table) if part))
     return (*rows, "WHERE (", subset, ")") if subset else rows

@@ -92,7 +92,7 @@ def read_areas(
     measured = in_crs(shapes, crs, planar, context)
     points = shapely.point_on_surface(measured) if area_point == POINT_ON_SURFACE else shapely.centroid(measured)
     coordinates = shapely.get_coordinates(points) if len(points) else np.empty((0, 2))
-    areas = make_areas(read.identifiers, coordinates, None, id_field)
+    areas = make_areas(read.identifiers, coordinates, None, id_field, in_metres=True)
     if population:
         areas = areas.with_population(
             number_or_missing(read.columns[0], population_field, "POPULATION", areas.identifiers)

@@ -21,7 +21,7 @@ from qgis.core import (
 )
 
 from ....core.errors import InputError
-from ....core.language import tr
+from ....core.language import plural, tr
 from ....core.records.columns import Column, ColumnBuilder
 from ...compat import python_value
 from ..feedback import check_cancelled
@@ -82,9 +82,10 @@ def read_points(
         coordinates.append(np.array([position or _NOWHERE for position in positions]))
     if several:
         raise InputError(
-            tr(
-                "{several} features of {layer} hold several points: split them first (“Multipart to singleparts”).",
-                several=several,
+            plural(
+                "{n} feature of {layer} holds several points: split it first (“Multipart to singleparts”).",
+                "{n} features of {layer} hold several points: split them first (“Multipart to singleparts”).",
+                several,
                 layer=layer,
             )
         )

@@ -49,9 +49,9 @@ def planar_crs(
     centre = _mean_direction(vectors)
     reason = "geographic" if crs.isGeographic() else warped or tr("not in metres")
     why = tr(
-        "{layer} is in {authid}, which is {reason}",
+        "{layer} is in {crs}, which is {reason}",
         layer=layer,
-        authid=crs.authid() or tr("a CRS of its own"),
+        crs=crs.authid() or tr("a CRS of its own"),
         reason=reason,
     )
     if in_canada(_degrees(vectors)):
@@ -80,9 +80,9 @@ def planar_crs(
         planar = _equal_area(centre)
         sentence = tr(
             "{why}: distances and areas are measured in the Lambert azimuthal equal-area projection centred on the "
-            "layer ({toproj}).",
+            "layer ({projection}).",
             why=why,
-            toproj=planar.toProj(),
+            projection=planar.toProj(),
         )
     if warped:
         feedback.pushWarning(tr("{sentence} Its own metres are not metres on the ground.", sentence=sentence))
@@ -92,12 +92,12 @@ def planar_crs(
     if width > WIDE_KM:
         feedback.pushWarning(
             tr(
-                "{layer} is about {width:,.0f} km wide: over more than {wide_km:,.0f} km no plane keeps distances well "
+                "{layer} is about {width:,.0f} km wide: over more than {most:,.0f} km no plane keeps distances well "
                 "enough, and more than one area in a hundred may join a region that is not its nearest. Anonymise its "
                 "parts one by one.",
                 layer=layer,
                 width=width,
-                wide_km=WIDE_KM,
+                most=WIDE_KM,
             )
         )
     return planar

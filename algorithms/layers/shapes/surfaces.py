@@ -19,10 +19,11 @@ from qgis.core import (
     QgsWkbTypes,
 )
 
+from ....core import counted
 from ....core.areas import identifier_text
 from ....core.drawing import surface_of
-from ....core.errors import InputError, first_values
-from ....core.language import tr
+from ....core.errors import Counted, InputError, first_values
+from ....core.language import plural, tr
 from ....core.plain_text import plain_text
 from ...compat import field, python_value
 from ..feedback import check_cancelled
@@ -38,9 +39,10 @@ class Noun(NamedTuple):
 
     one: str
     many: str
+    counted: Counted
 
 
-AREA, CELL = Noun(tr("area"), tr("areas")), Noun(tr("cell"), tr("cells"))
+AREA, CELL = Noun(tr("area"), tr("areas"), counted.areas), Noun(tr("cell"), tr("cells"), counted.cells)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +93,7 @@ def read_surfaces(
     id_field: FieldOf | None,
     others: Sequence[FieldOf],
     feedback: QgsProcessingFeedback,
-    as_text: Callable[[object], str] = identifier_text,
+    as_text: Callable[[object], str | None] = identifier_text,
     points: bool = True,
 ) -> SurfaceLayer:
     """Read the identifiers, other fields, and shapes.
@@ -124,10 +126,9 @@ def read_surfaces(
     if absent.any():
         raise InputError(
             tr(
-                "{n_absent} {many} of {layer} have an empty geometry ({first}): repair or remove them.",
-                n_absent=int(absent.sum()),
-                many=noun.many,
+                "{layer} has {things} with an empty geometry ({first}): repair or remove them.",
                 layer=layer,
+                things=noun.counted(int(absent.sum())),
                 first=first_values(texts[absent]),
             )
         )
@@ -181,10 +182,12 @@ def _repaired(shapes: np.ndarray, texts: np.ndarray, feedback: QgsProcessingFeed
     if not invalid.any():
         return shapes
     feedback.pushInfo(
-        tr(
-            "{n_invalid} areas have an invalid polygon ({first}) and were repaired for "
-            "measuring and drawing; {layer} itself is unchanged.",
-            n_invalid=int(invalid.sum()),
+        plural(
+            "{n} area has an invalid polygon ({first}) and was repaired for measuring and "
+            "drawing; {layer} itself is unchanged.",
+            "{n} areas have an invalid polygon ({first}) and were repaired for measuring and "
+            "drawing; {layer} itself is unchanged.",
+            int(invalid.sum()),
             first=first_values(texts[invalid]),
             layer=layer,
         )
@@ -194,9 +197,10 @@ def _repaired(shapes: np.ndarray, texts: np.ndarray, feedback: QgsProcessingFeed
     flat = shapely.area(shapes) == 0
     if flat.any():
         raise InputError(
-            tr(
-                "{n_flat} areas of {layer} have no surface ({first}): repair or remove them.",
-                n_flat=int(flat.sum()),
+            plural(
+                "{n} area of {layer} has no surface ({first}): repair or remove it.",
+                "{n} areas of {layer} have no surface ({first}): repair or remove them.",
+                int(flat.sum()),
                 layer=layer,
                 first=first_values(texts[flat]),
             )
@@ -240,7 +244,7 @@ def read_populated(
     feedback: QgsProcessingFeedback,
     further: Sequence[FieldOf] = (),
     planar: QgsCoordinateReferenceSystem | None = None,
-    as_text: Callable[[object], str] = identifier_text,
+    as_text: Callable[[object], str | None] = identifier_text,
     points: bool = True,
 ) -> PopulatedLayer:
     """Read a layer as `read_surfaces` does, and project it.

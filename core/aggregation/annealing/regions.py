@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ... import counted
 from ...errors import InputError
 from ...language import tr
 from ...voronoi import mean_centres
@@ -39,11 +40,11 @@ class Regions:
         if n_regions * n_classes > MOST_COUNTS:
             raise InputError(
                 tr(
-                    "“anonymity exchange” cannot hold the counts of {n_used} regions by {n_classes} classes "
-                    "of QUASI_IDENTIFIERS: choose fewer or coarser quasi-identifiers, fewer regions, or "
+                    "“anonymity exchange” cannot hold so many counts: of {regions} by {classes} of "
+                    "QUASI_IDENTIFIERS. Choose fewer or coarser quasi-identifiers, fewer regions, or "
                     "another AGGREGATION.",
-                    n_used=len(used),
-                    n_classes=n_classes,
+                    regions=counted.regions(len(used)),
+                    classes=counted.classes(n_classes),
                 )
             )
         self.region_of = position.reshape(-1).astype(np.int64)

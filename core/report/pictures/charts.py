@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ... import counted
 from ...arrays import to_list
 from ...language import in_turn, tr
 from ..numbers import shown
@@ -238,8 +239,8 @@ def scatter(
         if p.marked
     )
     described = tr(
-        "{n_every} points. Across: {x_title}; upwards: {y_title}. Not beaten in both: {marked}.",
-        n_every=len(every),
+        "{points}. Across: {x_title}; upwards: {y_title}. Not beaten in both: {marked}.",
+        points=counted.points(len(every)),
         x_title=x_title,
         y_title=y_title,
         marked=marked,
@@ -308,7 +309,12 @@ def cloud(x: np.ndarray, y: np.ndarray, title: str, x_title: str, y_title: str) 
     content = frame.drawn() + element(
         "path", d=dots, stroke=FILL, stroke_width=7, stroke_linecap="round", stroke_opacity=0.35
     )
-    described = tr("{n_x} points. Across: {x_title}; upwards: {y_title}.", n_x=len(x), x_title=x_title, y_title=y_title)
+    described = tr(
+        "{points}. Across: {x_title}; upwards: {y_title}.",
+        points=counted.points(len(x)),
+        x_title=x_title,
+        y_title=y_title,
+    )
     return picture(content, WIDTH, frame.height, title, described) + caption(title)
 
 

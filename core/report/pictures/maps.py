@@ -8,7 +8,7 @@ import numpy as np
 import shapely
 
 from ...arrays import to_list
-from ...language import tr
+from ...language import plural, tr
 from ..numbers import shown
 from .classes import CLASSES, classes_of
 from .outlines import paths
@@ -71,7 +71,12 @@ def region_map(
     content += scale_bar(1.0, height + 14.0, scale, width)
     if north is not None:
         content += north_arrow(max(width, 160.0) - 16.0, height + 24.0, north)
-    described = tr("A map of {n_values} shapes. {text}", n_values=shown(len(values)), text=text)
+    described = plural(
+        "A map of {n} shape. {text}",
+        "A map of {n} shapes. {text}",
+        len(values),
+        text=text,
+    )
     key = [(tone, "area", name) for tone, name in zip(tones, names)]
     whole = picture(content, max(width, 160.0) + 2, height + FOOT, text, described, "map")
     return whole + legend(key, unit) + caption(text)

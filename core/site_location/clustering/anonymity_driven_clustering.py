@@ -78,9 +78,9 @@ def _notes(name: str, record: Climb) -> tuple[str, ...]:
     """Sentences for the report: rounds (listings of the lowest regions), moves and why it stopped."""
     rounds = plural("{n} round", "{n} rounds", record.rounds)
     sentence = tr(
-        "{titled}, started from balanced density, made {moves} of {proposals} "
+        "{name}, started from balanced density, made {moves} of {proposals} "
         "proposed moves in {rounds} and stopped because {reason}.",
-        titled=_titled(name),
+        name=_titled(name),
         moves=record.moves,
         proposals=record.proposals,
         rounds=rounds,

@@ -1,0 +1,128 @@
+"""The fields of releases that are given as layers: found under other names, looked for where a release lacks one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from qgis.core import QgsFields
+
+from ...core.errors import InputError, first_values
+from ...core.language import tr
+from ...core.records.columns import Column
+from ...core.releases.aliases import Aliases
+from ...core.releases.attributes import Attribute, attributes_of
+from ...core.releases.matching import NEARLY_ALL, SOME, perhaps_same, same_content
+from ...core.releases.naming import names_in
+from ...core.releases.published import Published
+from ...core.releases.values import as_text
+from ...core.releases.writing import one_is_cut, same_but_for_case
+from ..form.form import Form
+from ..layers.reading.checked_source import CheckedSource
+from ..layers.reading.crosswalks import LEVEL, NUMBER
+from ..layers.reading.records import counts_of, read_columns
+
+OF_FILES = ("fid", "ogc_fid")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is read of releases: their quasi-identifiers and sensitive fields, by the names given; count : the field
+    with records per row, where a release has it"""
+
+    quasi_identifiers: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    count: str
+    aliases: Aliases
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All of them."""
+        return (*self.quasi_identifiers, *self.sensitive)
+
+    def counts(self, fields: QgsFields) -> bool:
+        """Whether a release with these fields has records per row."""
+        own = fields_for(fields, self.quasi_identifiers, self.aliases).values()
+        return bool(self.count) and fields.lookupField(self.count) >= 0 and self.count not in own
+
+
+def fields_for(fields: QgsFields, names: Sequence[str], aliases: Aliases) -> dict[str, str]:
+    """The field of a release for each name that it has one for, in whatever case, or else under an alias or cut."""
+    found = {name: name for name in names if fields.lookupField(name) >= 0}
+    for name in names:
+        other = None if name in found else field_for(fields, name, aliases)
+        if other is not None and not any(same_but_for_case(other, one) for one in found.values()):
+            found[name] = other
+    return {name: found[name] for name in names if name in found}
+
+
+def field_for(fields: QgsFields, name: str, aliases: Aliases) -> str | None:
+    """The field of this name, in whatever case, under an alias or cut to ten characters; None where there is none."""
+    for one in (name, *aliases.names_for(name)):
+        if fields.lookupField(one) >= 0:
+            return one
+    cut = [one for one in fields.names() if one_is_cut(one, name) and not aliases.are_different(one, name)]
+    return cut[0] if len(cut) == 1 else None
+
+
+def looked_for(
+    form: Form, tables: Sequence[CheckedSource], releases: Sequence[Published], wanted: Wanted
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What is said, and warned, of fields that some releases lack. Raises InputError where one has another name."""
+    asked: list[str] = []
+    said: list[str] = []
+    warnings: list[str] = []
+    shown = [attributes_of(one) for one in releases]
+    for table, release in zip(tables, releases):
+        there = names_in(release)
+        lacking = [name for name in wanted.names if not {name, *wanted.aliases.names_for(name)} & {*there}]
+        own = fields_for(table.fields(), wanted.names, wanted.aliases)
+        said += [
+            tr("“{own}” of {release} is taken for “{name}”.", own=field, release=release.title, name=name)
+            for name, field in own.items()
+            if not same_but_for_case(name, field)
+        ]
+        others = _others(form, table, release, wanted) if lacking else {}
+        for name in lacking:
+            of_others = [one[name] for one in shown if name in one]
+            for other, attribute in others.items():
+                if not wanted.aliases.are_different(name, other):
+                    _hold(attribute, of_others, name, asked, warnings)
+            said.append(
+                tr(
+                    "{release} has no “{name}”: it is held against the others without it.",
+                    release=release.title,
+                    name=name,
+                )
+            )
+    if asked:
+        raise InputError(" ".join(dict.fromkeys(asked)))
+    return tuple(said), tuple(dict.fromkeys(warnings))
+
+
+def _hold(one: Attribute, others: Sequence[Attribute], name: str, asked: list[str], warnings: list[str]) -> None:
+    """Hold a field that nobody named against one that its release lacks."""
+    for other in others:
+        both = one.share_among(other.values), other.share_among(one.values)
+        if min(both) >= NEARLY_ALL:
+            asked.append(same_content(one.name, one.title, name, other.title, first_values(other.by_value, 4)))
+        elif min(both) >= SOME:
+            warnings.append(perhaps_same(one.name, one, name, other))
+
+
+def _others(form: Form, table: CheckedSource, release: Published, wanted: Wanted) -> Mapping[str, Attribute]:
+    """The fields of a release that are not among those named, as attributes of all its rows."""
+    fields = table.fields()
+    taken = {*fields_for(fields, wanted.names, wanted.aliases).values(), NUMBER, LEVEL, wanted.count, *OF_FILES}
+    left = [name for name in fields.names() if not any(same_but_for_case(name, one) for one in taken)]
+    count = [wanted.count] if wanted.counts(fields) else []
+    columns = read_columns(table, [*left, *count], form.feedback) if left else {}
+    counts = counts_of(columns[wanted.count], wanted.count) if count and left else None
+    return {name: _attribute(name, release.title, columns[name], counts) for name in left}
+
+
+def _attribute(name: str, title: str, column: Column, counts: np.ndarray | None) -> Attribute:
+    records = np.bincount(column.codes, counts, len(column.categories)).astype(np.int64)
+    codes = np.arange(len(records))
+    return Attribute(name, title, tuple(as_text(column.categories.tolist())), 0, False, codes * 0, codes, records)

@@ -1,0 +1,111 @@
+"""The lines that install what is missing, for the Python that runs this: what errors, dialogs and the guide tell.
+
+No line replaces what QGIS came with. shapely is installed alone; whatever else needs numpy is chosen to go with the
+numpy that is there. In the lines that a dialog shows there is no “<”, which it would take for markup.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+import sysconfig
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+NEWER_PYTHON = (3, 12)  # from which on distributions have shapely 2
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """The Python that lacks something, and the system around it.
+
+    program : how a terminal calls that Python; numpy : its version there, empty where there is none
+    apt : the Python is the distribution's, which apt installs for; managed : it refuses pip (PEP 668)
+    isolated : it is a virtual environment, which has no packages of a user
+    """
+
+    platform: str
+    python: tuple[int, int]
+    program: str = "python3"
+    numpy: str = ""
+    apt: bool = False
+    managed: bool = False
+    isolated: bool = False
+
+
+DEBIAN_12 = Surroundings("linux", (3, 11), "/usr/bin/python3", "1.24.2", apt=True, managed=True)
+DEBIAN_13 = Surroundings("linux", (3, 13), "/usr/bin/python3", "2.2.4", apt=True, managed=True)
+WINDOWS = Surroundings("win32", (3, 12), "python")  # in the OSGeo4W Shell
+MACOS = Surroundings("darwin", (3, 12), "/Applications/QGIS.app/Contents/MacOS/bin/python3")
+
+
+def this_one() -> Surroundings:
+    """The Python that runs this."""
+    isolated = sys.prefix != sys.base_prefix
+    return Surroundings(
+        sys.platform,
+        sys.version_info[:2],
+        _program(),
+        version_of("numpy"),
+        apt=not isolated and sys.prefix == "/usr" and shutil.which("apt") is not None,
+        managed=not isolated and Path(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED").exists(),
+        isolated=isolated,
+    )
+
+
+def version_of(name: str) -> str:
+    """The version of a package, empty where it cannot be loaded."""
+    try:
+        return str(getattr(import_module(name), "__version__", ""))
+    except (ImportError, OSError):  # shapely 1.8 raises OSError where its library is missing
+        return ""
+
+
+def lines_for(missing: Sequence[str], where: Surroundings) -> str:
+    """The lines that install what is missing of numpy, scipy and shapely: the distribution's where they will do."""
+    by_apt = [name for name in missing if where.apt and (name != "shapely" or where.python >= NEWER_PYTHON)]
+    packages = [f"python3-{name}" for name in by_apt]
+    by_pip = [_needed(name, where) for name in missing if name not in by_apt]
+    return pip_lines(by_pip, where, packages) if by_pip else _apt(packages)
+
+
+def pip_lines(requirements: Sequence[str], where: Surroundings, packages: Sequence[str] = ()) -> str:
+    """The lines that install `packages` of the distribution, and requirements with pip beside the numpy there is."""
+    how = ["install"]
+    if not where.isolated:
+        how.append("--user")
+    if where.managed:
+        how.append("--break-system-packages")
+    wanted = list(requirements)
+    if all(one.startswith("shapely") for one in wanted):
+        how.append("--no-deps")  # all it needs is numpy
+    elif where.numpy:
+        wanted.insert(0, f"numpy=={where.numpy}")
+    quoted = " ".join(f'"{one}"' for one in wanted)
+    line = f"{where.program} -m pip {' '.join(how)} {quoted}"
+    # Lines that are still right where a dialog shows them as one.
+    return f"{_apt([*packages, 'python3-pip'])} &&\n{line}" if where.apt else line
+
+
+def _apt(packages: Sequence[str]) -> str:
+    return " ".join(("sudo", "apt", "install", *packages))
+
+
+def _needed(name: str, where: Surroundings) -> str:
+    # shapely 2.0 brings GEOS 3.11, that of Debian 12's QGIS.
+    if name == "shapely":
+        return "shapely==2.0.*" if where.python < NEWER_PYTHON else "shapely==2.*"
+    return name
+
+
+def _program() -> str:
+    """How a terminal calls this Python: within QGIS `sys.executable` may be QGIS."""
+    if sys.platform == "win32":
+        return WINDOWS.program
+    for folder in (Path(sys.executable or sys.prefix).parent, Path(sys.prefix, "bin"), Path(sys.prefix)):
+        if (folder / "python3").is_file():
+            return shlex.quote(str(folder / "python3"))
+    return MACOS.program if sys.platform == "darwin" else "python3"

@@ -1,0 +1,35 @@
+"""What stands for a missing value, wherever values come from: None, NaN, pandas' NA and NaT are one."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+
+import numpy as np
+
+NEVER_MISSING = {str, bytes, bool, int}
+
+
+def is_missing(value: object) -> bool:
+    """Whether a value is none: None, or one that does not equal itself, as NaN and NaT, or says that nobody knows, as
+    pandas' NA."""
+    if value is None:
+        return True
+    if type(value) in NEVER_MISSING:
+        return False
+    unequal: object = value != value
+    return unequal is value or unequal is True or (isinstance(unequal, np.bool_) and bool(unequal))
+
+
+def with_none(values: Sequence[object]) -> list[object]:
+    """The values as a list, None in place of whatever is missing."""
+    found = list(values)
+    if set(map(type, found)) <= {*NEVER_MISSING, type(None)}:
+        return found
+    array = np.fromiter(found, dtype=object, count=len(found))
+    unequal = np.not_equal(array, array, dtype=object)
+    # pandas' NA says NA of whatever it is compared with, which is neither true nor false.
+    unknown = np.fromiter(map(operator.is_, unequal.tolist(), found), bool, len(found))
+    unequal[unknown] = True
+    array[unequal.astype(bool)] = None
+    return array.tolist()

@@ -1,0 +1,189 @@
+"""What releases show of one attribute: its values, and how many records have each in which part of the country.
+
+By that two attributes are told to be the same, or not, whatever they are called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import linear_sum_assignment
+
+from ..arrays import to_list
+from ..generalising.hierarchies import SUPPRESSED_VALUE
+from .published import Published
+from .values import MISSING
+from .writing import plain
+
+MOST_COMPARED = 20_000_000
+"""Numbers that are compared to find which values could be which; beyond that totals of all areas are taken."""
+SAYS_NOTHING = frozenset((MISSING, plain(SUPPRESSED_VALUE)))
+
+
+@dataclass(frozen=True, eq=False)
+class Attribute:
+    """An attribute of one release.
+
+    name; title : of the release; values : (V,) text, as shown; level : of its coarser values, 0 for as they are
+    sensitive : whether it is a sensitive field
+    label, value, records : (s,) int64, of what is shown: the label, the value and how many records
+    """
+
+    name: str
+    title: str
+    values: tuple[str, ...]
+    level: int
+    sensitive: bool
+    label: np.ndarray
+    value: np.ndarray
+    records: np.ndarray
+
+    @property
+    def by_value(self) -> dict[str, int]:
+        """Records by value, but for values that say nothing."""
+        totals = np.bincount(self.value, self.records, len(self.values)).astype(np.int64)
+        found = dict(zip(self.values, to_list(totals)))
+        return {value: n for value, n in found.items() if plain(value) not in SAYS_NOTHING}
+
+    def share_among(self, others: Collection[str]) -> float:
+        """The share of the records whose value is among others, written alike or not, 0 to 1."""
+        there, own = {plain(value) for value in others} - SAYS_NOTHING, self.by_value
+        total = sum(own.values())
+        return sum(n for value, n in own.items() if plain(value) in there) / total if total else 0.0
+
+
+def attributes_of(release: Published) -> dict[str, Attribute]:
+    """All attributes of a release, by name; a quasi-identifier goes before a sensitive field of that name."""
+    found = {}
+    for one in release.sensitive:
+        values = tuple(one.categories.tolist())
+        found[one.field] = Attribute(
+            one.field, release.title, values, 0, True, one.label, one.value, np.asarray(one.records)
+        )
+    labels = np.arange(len(release.records))
+    for at, name in enumerate(release.quasi_identifiers):
+        values, codes = tuple(release.categories[at].tolist()), release.classes[:, at][release.class_of]
+        level = release.coarsened.get(name, 0)
+        found[name] = Attribute(name, release.title, values, level, False, labels, codes, release.records)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The smallest parts of the country that two releases both count: whole regions of both, of the same areas.
+
+    of_label : for each release (L,) int64, the part in which each label is, -1 for none; n : how many parts
+    """
+
+    of_label: tuple[np.ndarray, np.ndarray]
+    n: int
+
+
+def parts_of(first: Published, second: Published) -> Parts:
+    """The parts that are the same in two releases; none where regions do not have the same areas."""
+    n_first, n_second = (one.levels.crosswalks[-1].n_regions for one in (first, second))
+    in_first, in_second = _regions_of_areas(first), _regions_of_areas(second)
+    areas = sorted(in_first.keys() | in_second.keys())
+    a = np.array([in_first.get(one, -1) for one in areas], np.int64)
+    b = np.array([in_second.get(one, -1) for one in areas], np.int64)
+    both = (a >= 0) & (b >= 0)
+    edges = (np.ones(int(both.sum())), (a[both], n_first + b[both]))
+    size = n_first + n_second
+    part = sparse.csgraph.connected_components(sparse.csr_matrix(edges, shape=(size, size)), directed=False)[1]
+    # A region with an area that the other does not count holds other people.
+    alone = np.concatenate([a[(a >= 0) & ~both], n_first + b[(b >= 0) & ~both]])
+    whole = np.setdiff1d(np.intersect1d(part[:n_first], part[n_first:]), part[alone])
+    number = np.full(size, -1, np.int64)
+    number[whole] = np.arange(len(whole))
+    part = number[part]
+    of_label = part[:n_first][first.coarsest_region], part[n_first:][second.coarsest_region]
+    return Parts(of_label, len(whole))
+
+
+def _regions_of_areas(release: Published) -> dict[str, int]:
+    """The region of the coarsest level of each area that is in one."""
+    found = zip(release.areas.tolist(), to_list(release.levels.crosswalks[-1].region_of))
+    return {area: region for area, region in found if region >= 0}
+
+
+def likeness(first: Attribute, second: Attribute, parts: Parts) -> float | None:
+    """How far two attributes count the same people by their values as they are written, 0 to 1; None without parts.
+
+    1 where, value by value and part by part, the release that shows fewer has nothing beyond the other.
+    """
+    tables = _tables(first, second, parts)
+    if tables is None:
+        return None
+    codes: dict[str, int] = {}
+    at = [np.array([codes.setdefault(plain(one), len(codes)) for one in own.values]) for own in (first, second)]
+    joined = [_added(table, of, len(codes)) for table, of in zip(tables, at)]
+    return float(np.minimum(*joined).sum() / min(one.sum() for one in tables))
+
+
+@dataclass(frozen=True)
+class Recoded:
+    """Which values of one attribute could be which of another. likeness : as of `likeness`; exact : whether all totals
+    agree to the record; values : pairs"""
+
+    likeness: float
+    exact: bool
+    values: tuple[tuple[str, str], ...]
+
+
+def recoded(first: Attribute, second: Attribute, parts: Parts) -> Recoded | None:
+    """The values that fit each other best by their totals, one to one; None where there are no totals to go by."""
+    tables = _tables(first, second, parts)
+    if tables is None:
+        return None
+    one, other = tables
+    if one.shape[0] * other.shape[0] * one.shape[1] > MOST_COMPARED:
+        one, other = one.sum(axis=1, keepdims=True), other.sum(axis=1, keepdims=True)
+    if one.shape[0] * other.shape[0] > MOST_COMPARED:
+        return None
+    in_common = np.array([np.minimum(row, other).sum(axis=1) for row in one])
+    mine, others = linear_sum_assignment(-in_common)
+    fits = in_common[mine, others] > 0
+    mine, others = mine[fits], others[fits]
+    share = float(in_common[mine, others].sum() / min(table.sum() for table in tables))
+    exact = (
+        len(mine) == len(one) == len(other)
+        and len(mine) > 1
+        and np.array_equal(one[mine], other[others])
+        and len(np.unique(one, axis=0)) == len(one)
+    )
+    pairs = tuple((first.values[i], second.values[j]) for i, j in zip(to_list(mine), to_list(others)))
+    return Recoded(share, exact, pairs)
+
+
+def _tables(first: Attribute, second: Attribute, parts: Parts) -> tuple[np.ndarray, np.ndarray] | None:
+    """Of each attribute the records by value and part; None where one has none."""
+    if not parts.n:
+        return None
+    tables = tuple(_table(one, of_label, parts.n) for one, of_label in zip((first, second), parts.of_label))
+    return (tables[0], tables[1]) if all(table.sum() for table in tables) else None
+
+
+def _table(one: Attribute, of_label: np.ndarray, n_parts: int) -> np.ndarray:
+    part = of_label[one.label]
+    there = part >= 0
+    key = one.value[there] * n_parts + part[there]
+    counts = np.bincount(key, one.records[there], len(one.values) * n_parts)
+    return counts.reshape(len(one.values), n_parts)
+
+
+def _added(table: np.ndarray, row: np.ndarray, n_rows: int) -> np.ndarray:
+    found = np.zeros((n_rows, table.shape[1]))
+    np.add.at(found, row, table)
+    return found
+
+
+def are_apart(names: tuple[str, str], shown: Mapping[str, Attribute], release: Published) -> bool:
+    """Whether one release shows that two attributes are not the same: its people differ in both, and not alike."""
+    if not all(name in shown and not shown[name].sensitive for name in names):
+        return False
+    at = [release.quasi_identifiers.index(name) for name in names]
+    pairs = np.unique(release.classes[np.unique(release.class_of)][:, at], axis=0)
+    return len(pairs) > max(len(np.unique(pairs[:, side])) for side in (0, 1))

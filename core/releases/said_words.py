@@ -1,0 +1,68 @@
+"""Values that were said to be the same in other words, brought to the words of the newest release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..errors import InputError
+from ..language import tr
+from .aliases import Alias, Aliases
+from .attributes import attributes_of
+from .naming import Named, with_values
+from .published import Published
+from .writing import plain
+
+
+def in_said_words(position: int, found: Named, aliases: Aliases) -> Published:
+    """A release with values in the words that the newest release with the same attribute has for them.
+
+    Raises InputError where that would make one value of two, and where words could be of either side.
+    """
+    release = found.releases[position]
+    for name, own in found.own[position].items():
+        newest = max(at for at, names in enumerate(found.own) if name in names)
+        if newest == position:
+            continue
+        for row in aliases.rows:
+            if row.values and row.speaks_of(own, found.own[newest][name]):
+                shown = attributes_of(found.releases[newest])[name].values
+                release = _in_words(release, name, _words(row, own, shown), row)
+    return release
+
+
+def _words(row: Alias, own: str, shown: tuple[str, ...]) -> Mapping[str, str]:
+    """What each value becomes, plainly written; own : what the release calls the field; shown : words wanted."""
+    wanted = {plain(value): value for value in shown}
+    left, right = ({plain(pair[side]) for pair in row.values} for side in (0, 1))
+    if row.field != row.other:
+        from_left = own == row.field
+    elif left & right:
+        raise InputError(
+            tr(
+                "ALIASES gives “{field}” values that stand on both sides ({value}), so that nobody can say which "
+                "release writes which: write them alike in the records.",
+                field=row.field,
+                value=min(left & right),
+            )
+        )
+    else:
+        from_left = len(right & wanted.keys()) > len(left & wanted.keys())
+    pairs = row.values if from_left else [(of, value) for value, of in row.values]
+    return {plain(value): wanted.get(plain(of), of) for value, of in pairs}
+
+
+def _in_words(release: Published, name: str, words: Mapping[str, str], row: Alias) -> Published:
+    shown = attributes_of(release)[name].values
+    becomes = {value: words[plain(value)] for value in shown if plain(value) in words}
+    after = [becomes.get(value, value) for value in shown]
+    twice = next((value for value in after if after.count(value) > 1), None)
+    if twice is not None:
+        raise InputError(
+            tr(
+                "ALIASES makes “{value}” of two values that {release} shows of “{field}”: values go one to one.",
+                value=twice,
+                release=release.title,
+                field=row.field,
+            )
+        )
+    return with_values(release, name, becomes)

@@ -1,0 +1,53 @@
+"""How names, values and identifiers are written: what differs in writing alone is the same.
+
+Files and programs change letters: a shapefile cuts names to ten characters, a database folds their case, a spreadsheet
+makes 1 of 01. What is left when that is taken away is compared.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
+
+CUT = 10
+"""Characters, or bytes, that a shapefile keeps of a name."""
+_WHOLE = re.compile(r"\+?(-?)0*([0-9]+?)(\.0+)?")
+
+
+def plain(text: str) -> str:
+    """A value without what is only writing: letters' case, blanks around and between, zeros in front of a number."""
+    found = " ".join(unicodedata.normalize("NFKC", text).split()).casefold()
+    number = _WHOLE.fullmatch(found)
+    return found if number is None else number[1] + number[2]
+
+
+def same_but_for_case(name: str, other: str) -> bool:
+    """Whether two names differ in the case of letters, or blanks around them, at most."""
+    return _folded(name) == _folded(other)
+
+
+def one_is_cut(name: str, other: str) -> bool:
+    """Whether one of two names is the beginning of the other, as much as a shapefile keeps; case does not matter."""
+    short, long = sorted((_folded(name), _folded(other)), key=len)
+    return short != long and short in (long[:CUT], long.encode()[:CUT].decode(errors="ignore"))
+
+
+def written_otherwise(texts: Iterable[str], known: Iterable[str]) -> dict[str, str]:
+    """Of texts that are not known, those that a known one is in other writing: text -> the known one.
+
+    Nothing is said of texts that several known ones could be, or that several texts of the same kind could be.
+    """
+    own, there = set(texts), set(known)
+    plain_known, plain_own = Counter(map(plain, there)), Counter(map(plain, own))
+    known_of = {plain(text): text for text in sorted(there)}
+    return {
+        text: known_of[key]
+        for text in sorted(own - there)
+        if (key := plain(text)) and plain_known[key] == 1 == plain_own[key]
+    }
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFKC", name).strip().casefold()

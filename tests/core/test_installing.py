@@ -1,0 +1,106 @@
+"""The lines that install what is missing: right on each system, never moving numpy, the same wherever they are told."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from vbas.core.engines import PACKAGES
+from vbas.core.installing import DEBIAN_12, DEBIAN_13, MACOS, WINDOWS, lines_for, pip_lines, this_one
+
+ROOT = Path(__file__).resolve().parents[2]
+UBUNTU_22 = replace(DEBIAN_12, python=(3, 10), managed=False)
+FEDORA = replace(DEBIAN_13, apt=False, managed=False)
+# A Debian with QGIS and without what it only recommends has no scipy either.
+TOLD = [
+    (["scipy", "shapely"], DEBIAN_12),
+    (["scipy", "shapely"], DEBIAN_13),
+    (["shapely"], WINDOWS),
+    (["shapely"], MACOS),
+]
+EVERYWHERE = [DEBIAN_12, DEBIAN_13, UBUNTU_22, FEDORA, replace(WINDOWS, numpy="1.26.4"), replace(MACOS, numpy="2.0.2")]
+
+
+def test_what_debian_12_lacks_is_two_lines():
+    assert lines_for(["shapely"], DEBIAN_12).splitlines() == [
+        "sudo apt install python3-pip &&",
+        '/usr/bin/python3 -m pip install --user --break-system-packages --no-deps "shapely==2.0.*"',
+    ]
+
+
+def test_the_distributions_own_is_taken_where_it_will_do():
+    assert lines_for(["shapely"], DEBIAN_13) == "sudo apt install python3-shapely"
+    assert lines_for(["numpy", "scipy"], DEBIAN_12) == "sudo apt install python3-numpy python3-scipy"
+    assert lines_for(["scipy", "shapely"], DEBIAN_12).startswith("sudo apt install python3-scipy python3-pip &&\n")
+
+
+def test_a_pip_that_knows_no_break_is_not_asked_for_it():
+    assert "--break-system-packages" not in lines_for(["shapely"], UBUNTU_22)
+    isolated = replace(FEDORA, isolated=True)
+    assert " --user" not in lines_for(["shapely"], isolated)  # pip refuses it in a virtual environment
+
+
+@pytest.mark.parametrize("where", EVERYWHERE, ids=lambda where: f"{where.platform}-{where.python[1]}")
+@pytest.mark.parametrize("missing", [["shapely"], ["scipy"], ["scipy", "shapely"], list(PACKAGES.values())], ids=len)
+def test_numpy_stays_as_it_is(where, missing):
+    """Whatever pip installs comes without what it needs, or beside the very numpy that is there."""
+    lines = (pip_lines if len(missing) > 2 else lines_for)(missing, where)
+    for line in lines.splitlines():
+        if " -m pip install " in line:
+            first = re.findall('"(.*?)"', line)[0]
+            assert first == f"numpy=={where.numpy}" or ("--no-deps" in line and first.startswith("shapely=="))
+            assert "--upgrade" not in line and "--force" not in line
+    assert "<" not in lines_for(["shapely"], where)  # QGIS's dialogs would take it for markup
+
+
+def test_the_scripts_take_the_same_shapely():
+    wanted = (ROOT / "scripts" / "requirements-run.txt").read_text(encoding="utf-8")
+    assert 'shapely>=2.0,<2.1; python_version < "3.12"' in wanted  # 2.0.*
+    assert lines_for(["shapely"], replace(FEDORA, python=(3, 11))).endswith('"shapely==2.0.*"')
+    assert lines_for(["shapely"], replace(FEDORA, python=(3, 12))).endswith('"shapely==2.*"')
+
+
+def test_this_python_is_the_one_that_is_named():
+    here = this_one()
+    assert here.platform == sys.platform and here.python == sys.version_info[:2]
+    assert Path(here.program).resolve().name.startswith("python")
+    assert here.numpy == __import__("numpy").__version__
+
+
+@pytest.mark.parametrize("page", ["docs/tutorial.md", "docs/fr/tutoriel.md"])
+def test_the_tutorial_tells_the_same_lines_before_the_first_click(page):
+    before, _, _ = (ROOT / page).read_text(encoding="utf-8").partition("\n## 1")
+    told = fenced(before)
+    assert told == [lines_for(missing, where) for missing, where in TOLD]
+
+
+def test_readme_tells_the_same_lines():
+    assert lines_for(*TOLD[0]) in fenced((ROOT / "README.md").read_text(encoding="utf-8"))
+
+
+def test_the_page_on_large_tables_tells_the_lines_for_engines():
+    wanted = [PACKAGES["ibis"], "pyarrow>=14,<26", PACKAGES["pyarrow_hotfix"], PACKAGES["duckdb"]]
+    page = (ROOT / "docs" / "large-tables.md").read_text(encoding="utf-8")
+    assert pip_lines(wanted, DEBIAN_12) in fenced(page)
+
+
+def test_nothing_else_tells_another_way():
+    """Every line of pip that is told or shown comes from here."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    told = {line for page in pages for line in re.findall(".*pip install.*", page.read_text(encoding="utf-8"))}
+    known = {line for missing, where in TOLD for line in lines_for(missing, where).splitlines()}
+    assert len(told - known) == 1  # the page on large tables has one of its own, see above
+    modules = [ROOT / "__init__.py", *(one for room in ROOMS for one in (ROOT / room).rglob("*.py"))]
+    assert [one.name for one in modules if "pip install" in one.read_text(encoding="utf-8")] == []
+
+
+ROOMS = ("core", "algorithms", "vbas_plugin")
+
+
+def fenced(text):
+    """What stands between fences in a page, as it would be copied."""
+    return re.findall(r"^```\w*\n(.*?)\n```", text, re.MULTILINE | re.DOTALL)

@@ -1,0 +1,184 @@
+"""Which attributes of releases are the same: told by their contents, never by their names alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vbas.core.areas import make_areas
+from vbas.core.crosswalk import Crosswalk
+from vbas.core.errors import InputError
+from vbas.core.plan import suppress
+from vbas.core.releases.aliases import aliases_of
+from vbas.core.releases.attributes import attributes_of, likeness, parts_of, recoded
+from vbas.core.releases.examining import examine
+from vbas.core.releases.matching import matched
+from vbas.core.releases.naming import named, names_in, with_names, with_values
+from vbas.core.releases.published import publish
+from vbas.core.releases.writing import one_is_cut, plain, same_but_for_case, written_otherwise
+
+from .release_cases import profile_over
+
+AGES = ["0-14", "15-24", "25-64", "65+"]
+
+
+def release(regions=2, seed=1, title="release", names=("sex", "age"), sexes=("F", "M"), k=5, areas=None):
+    """Twelve areas in a row, cut into as many regions, with people of two sexes and four ages."""
+    rng = np.random.default_rng(seed)
+    values = [(sex, age) for sex in sexes for age in AGES]
+    profile = profile_over(rng.integers(0, 9, (12, len(values))), values, names)
+    names_of = areas or [f"{i:02d}" for i in range(12)]
+    town = make_areas(names_of, np.column_stack([np.arange(12.0), np.zeros(12)]))
+    cuts = np.minimum(np.arange(12) * regions // 12, regions - 1)
+    return publish(suppress(profile, Crosswalk(cuts.astype(np.int64), regions), k), town, title)
+
+
+def match(releases, rows=(), levels=None):
+    aliases = aliases_of(rows, list(dict.fromkeys(name for one in releases for name in names_in(one))))
+    return matched(named(releases, aliases), aliases, levels or {})
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [("M", "m"), (" M ", "m"), ("01", "1"), ("1.0", "1"), ("007", "7"), ("-05", "-5"), ("1.5", "1.5"), ("0", "0")],
+)
+def test_what_is_only_writing_is_taken_away(text, key):
+    assert plain(text) == key
+
+
+def test_names_that_differ_in_case_or_are_cut():
+    assert same_but_for_case("SEX", " sex") and not same_but_for_case("sex", "sexe")
+    assert one_is_cut("marital_status", "MARITAL_ST") and not one_is_cut("marital_status", "marital")
+    assert one_is_cut("état_matrimonial", "état_matr")  # ten bytes
+    assert not one_is_cut("marital_st", "marital_st")
+
+
+def test_text_that_could_be_two_others_is_left_alone():
+    assert written_otherwise(["01", "2"], ["1", "2"]) == {"01": "1"}
+    assert written_otherwise(["01", "001"], ["1"]) == {}
+    assert written_otherwise(["01"], ["1", "1.0"]) == {}
+    assert written_otherwise([""], ["x"]) == {}
+
+
+def test_releases_with_the_same_names_stay_as_they_are():
+    releases = [release(2, title="r1"), release(3, title="r2")]
+    found = match(releases)
+    assert not found.said and not found.warnings and not found.assumed
+    for before, after in zip(releases, found.releases):
+        assert before.quasi_identifiers == after.quasi_identifiers
+        assert [one.tolist() for one in before.categories] == [one.tolist() for one in after.categories]
+
+
+def test_the_newest_release_is_never_rewritten():
+    """What it publishes is compared again and again while it is repaired."""
+    old = with_values(release(2, title="r1", names=("SEX", "age")), "SEX", {"F": "f"})
+    new = release(3, title="r2")
+    found = match([old, new])
+    assert found.releases[-1].quasi_identifiers == ("sex", "age")
+    assert found.releases[0].quasi_identifiers == ("sex", "age")
+    assert "F" in found.releases[0].categories[0].tolist()
+    assert found.releases[-1].classes is new.classes
+
+
+def test_what_is_given_away_does_not_depend_on_names_and_words():
+    old, new = release(2, title="r1"), release(3, title="r2")
+    true = examine(new, [old]).n_counts
+    assert true
+    renamed = with_values(with_names(old, {"sex": "gender"}), "gender", {"F": "1", "M": "2"})
+    found = match([renamed, new], [("gender", "sex: 1=F; 2=M")])
+    assert examine(found.releases[-1], found.releases[:-1]).n_counts == true
+    moved = replace(old, areas=np.array([one.lstrip("0") or "0" for one in old.areas], dtype=object))
+    found = match([moved, new])
+    assert examine(found.releases[-1], found.releases[:-1]).n_counts == true
+    assert "11 areas" in found.said[0] or "10 areas" in found.said[0]
+
+
+def test_codes_that_were_exchanged_between_two_names():
+    """gender: 1 is a man; sex: 2 is a man."""
+    old = with_values(with_names(release(2, title="r1"), {"sex": "gender"}), "gender", {"M": "1", "F": "2"})
+    new = with_values(release(3, title="r2"), "sex", {"M": "2", "F": "1"})
+    true = examine(release(3), [release(2)]).n_counts
+    found = match([old, new], [("gender", "sex: 1=2; 2=1")])
+    assert examine(found.releases[-1], found.releases[:-1]).n_counts == true
+    with pytest.raises(InputError, match="stand on both sides"):
+        match([with_names(old, {"gender": "sex"}), new], [("sex", "sex: 1=2; 2=1")])
+
+
+def test_older_releases_in_the_same_other_words_stay_together():
+    first = with_values(release(2, seed=2, title="r1"), "sex", {"F": "1", "M": "2"})
+    second = with_values(release(4, seed=3, title="r2"), "sex", {"F": "1", "M": "2"})
+    found = match([first, second, release(3, title="r3")])
+    assert found.releases[0].quasi_identifiers == found.releases[1].quasi_identifiers == ("sex (r2)", "age")
+    assert found.releases[2].quasi_identifiers == ("sex", "age")
+    assert len(found.warnings) == 2
+
+
+def test_a_release_that_shows_both_proves_that_fields_are_different():
+    """yes and no of two fields are not the same field: one release shows people who differ."""
+    both = release(2, title="r1", names=("smokes", "age"), sexes=("yes", "no"))
+    values = [(a, b) for a in ("yes", "no") for b in ("yes", "no")]
+    profile = profile_over(np.full((12, 4), 9), values, ("smokes", "drinks"))
+    town = make_areas([f"{i:02d}" for i in range(12)], np.zeros((12, 2)) + np.arange(12)[:, None])
+    apart = publish(suppress(profile, Crosswalk(np.zeros(12, np.int64), 1), 5), town, "r0")
+    new = release(3, title="r2", names=("drinks", "age"), sexes=("yes", "no"))
+    assert not match([apart, both, new]).warnings
+    with pytest.raises(InputError, match=r"“drinks” of r2 and “smokes” of r1"):
+        match([both, new])
+
+
+def test_the_same_words_for_quite_other_people_are_warned_of_and_not_asked():
+    """Smokers in the west, drinkers in the east."""
+    town = make_areas([f"{i:02d}" for i in range(12)], np.column_stack([np.arange(12.0), np.zeros(12)]))
+    west = np.arange(12) < 6
+    halves = Crosswalk((~west).astype(np.int64), 2)
+    found = []
+    for name, yes in (("smokes", west), ("drinks", ~west)):
+        counts = np.column_stack([np.where(yes, 30, 2), np.where(yes, 2, 30)])
+        found.append(publish(suppress(profile_over(counts, [("yes",), ("no",)], (name,)), halves, 5), town, name))
+    smokes, drinks = (attributes_of(one)[name] for one, name in zip(found, ("smokes", "drinks")))
+    assert likeness(smokes, drinks, parts_of(*found)) < 0.2
+    (warning,) = match(found).warnings
+    assert "“drinks” of drinks" in warning and "may be the same field" in warning
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 6), st.integers(1, 6), st.booleans())
+def test_a_renamed_field_never_passes_in_silence(seed, first, second, recode):
+    """Whatever the regions: it is asked for, or warned of, never taken for another field."""
+    old, new = release(first, seed, "r1"), release(second, seed, "r2")
+    if not len(old.records) or not len(new.records):
+        return
+    renamed = with_names(new, {"sex": "gender"})
+    if recode:
+        renamed = with_values(renamed, "gender", {"F": "1", "M": "2"})
+    try:
+        found = match([old, renamed])
+    except InputError as error:
+        assert "“gender” of r2 and “sex” of r1" in str(error)
+    else:
+        assert (
+            any("gender" in one and "sex" in one for one in found.warnings) or len(attributes_of(old)["sex"].values) < 2
+        )
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 5), st.integers(1, 5))
+def test_likeness_of_the_same_people_is_high(seed, first, second):
+    old, new = release(first, seed, "r1"), release(second, seed, "r2")
+    parts = parts_of(new, old)
+    assert parts.n >= 1  # all areas are in both
+    for name in ("sex", "age"):
+        one, other = attributes_of(new).get(name), attributes_of(old).get(name)
+        assert likeness(one, other, parts) >= 0.9
+        assert recoded(one, other, parts).likeness >= 0.9
+
+
+def test_parts_are_regions_of_the_same_areas_only():
+    old, new = release(3, title="r1"), release(6, title="r2")
+    assert parts_of(new, old).n == 3
+    fewer = replace(new, areas=np.array([*new.areas[:-1], "elsewhere"], dtype=object))
+    assert parts_of(fewer, old).n == 2
