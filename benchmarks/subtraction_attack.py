@@ -222,12 +222,18 @@ class Attack:
 
 @dataclass(frozen=True)
 class Case:
-    """Releases as their readers have them, in the order they came, and what k each asks for."""
+    """Releases as their readers have them, in the order they came; table : (areas, classes) the people as they are."""
 
     releases: tuple[Open, ...]
-    n_records: int
+    table: np.ndarray
     n_suppressed: int
     undecided: int
+
+    def people(self, areas: Sequence[int], values: Sequence[tuple[str, str]]) -> int:
+        """How many there are of some areas and values."""
+        classes = np.array(list(product(*DOMAINS.values())), dtype=object)
+        of = [classes[:, list(DOMAINS).index(name)] == value for name, value in values]
+        return int(self.table[list(areas)][:, np.logical_and.reduce(of)].sum())
 
 
 def opened(release: Published) -> Open:
@@ -265,7 +271,10 @@ def case_of(seed: int, repaired: bool = True) -> Case:
                 continue
         n_suppressed += int(profile.counts.sum()) - plan.n_released
         earlier.append(replace(told, held_back=None))
-    return Case(tuple(opened(one) for one in earlier), len(people["person"]), n_suppressed, undecided)
+    sizes = [len(values) for values in DOMAINS.values()]
+    table = np.zeros((n, int(np.prod(sizes))), np.int64)
+    np.add.at(table, (people["area"], np.ravel_multi_index([people[name] for name in DOMAINS], sizes)), 1)
+    return Case(tuple(opened(one) for one in earlier), table, n_suppressed, undecided)
 
 
 def _people(rng: np.random.Generator, n: int) -> dict[str, np.ndarray]:
@@ -343,7 +352,7 @@ def main() -> None:
         case = case_of(seed, not given.plain)
         found = list(attacked(case))
         nested = sum(len(one.regions) > 1 for one in case.releases)
-        total.update(cases=1, releases=len(case.releases), nested=nested, records=case.n_records)
+        total.update(cases=1, releases=len(case.releases), nested=nested, records=int(case.table.sum()))
         total.update(suppressed=case.n_suppressed, undecided=case.undecided, counts=len(found), telling=bool(found))
         if found:
             first = found[0]

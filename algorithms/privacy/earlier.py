@@ -60,7 +60,7 @@ def register_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         tr(
             "“{stop}”: nothing is written. “{repair}”: the smallest classes that cause the disclosure are "
             "suppressed, or "
-            "shown in larger regions if nested, until nothing is given away; the log says what that costs. "
+            "shown in larger regions if nested, until no such count is found; the log says what that costs. "
             "Reusing an earlier release's regions for the same population suppresses nothing more.",
             stop=STOP,
             repair=REPAIR,
@@ -204,24 +204,29 @@ def _concluded(
         )
     elif same.assumed:
         result = plural(
-            "Held against {n} earlier release of the register: this one gives nothing away with it, if fields that "
-            "are taken for different ones are different. {assumption}",
-            "Held against {n} earlier releases of the register: this one gives nothing away with them, if fields that "
-            "are taken for different ones are different. {assumption}",
+            "Held against {n} earlier release of the register: no count of fewer than {k} people was found to follow, "
+            "if fields that are taken for different ones are different. {assumption}",
+            "Held against {n} earlier releases of the register: no count of fewer than {k} people was found to follow, "
+            "if fields that are taken for different ones are different. {assumption}",
             n_earlier,
+            k=k,
             assumption=same.assumption,
         )
     elif n_before:
         result = plural(
-            "Held against {n} earlier release of the register: nothing more is given away.",
-            "Held against {n} earlier releases of the register: nothing more is given away.",
+            "Held against {n} earlier release of the register: no further count of fewer than {k} people was found to "
+            "follow.",
+            "Held against {n} earlier releases of the register: no further count of fewer than {k} people was found to "
+            "follow.",
             n_earlier,
+            k=k,
         )
     else:
         result = plural(
-            "Held against {n} earlier release of the register: nothing is given away.",
-            "Held against {n} earlier releases of the register: nothing is given away.",
+            "Held against {n} earlier release of the register: no count of fewer than {k} people was found to follow.",
+            "Held against {n} earlier releases of the register: no count of fewer than {k} people was found to follow.",
             n_earlier,
+            k=k,
         )
     form.warn(*warnings)
     (form.warn if unsure else form.info)(result)

@@ -1,8 +1,8 @@
 """What is asked of several releases: all people of a place and of some values, and what is left of them.
 
 A place is an overlay cell, a region of any level of any release, what two regions have in common, or one has and the
-other has not, all regions of a level that a region of another release touches, or a few of them that such regions hold
-together. The values are those of a joint class, or of the quasi-identifiers that some of the
+other has not, all but a region, all regions of a level that a region of another release touches, or a few of them that
+hang together by such regions. The values are those of a joint class, or of the quasi-identifiers that some of the
 releases show, or have in common. What a release shows of people wholly within a place and its values anybody can take
 away: left are those whom the release does not show there, and they are asked about too.
 """
@@ -22,7 +22,7 @@ from .counts import CELL, DIFFERENCE, HIDDEN, REST, SUM
 from .overlay import NONE, Overlay
 
 AT_ONCE = 2_000_000  # places x groups
-MOST_TOGETHER, MOST_UNIONS = 4, 500  # regions in a union, and unions of the regions of a level
+MOST_UNIONS = 300  # of the regions of a level
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +116,8 @@ class _Places:
             for release in releases
         ]
         parts = {_CELL: [sparse.identity(chunk.over.n_cells, np.int64, format="csr")], _OTHER: regions, _BESIDE: []}
-        for one, other in combinations_with_replacement(regions, 2):
+        everywhere = sparse.csr_matrix(np.ones((1, chunk.over.n_cells), np.int64))
+        for one, other in [*combinations_with_replacement(regions, 2), (everywhere, sparse.vstack(regions).tocsr())]:
             first, second = (one @ other.T).nonzero()
             one, other = one[first], other[second]
             both = one.multiply(other).tocsr()
@@ -137,7 +138,7 @@ _CELL, _OTHER, _BESIDE = range(3)
 
 def _unions(chunk: Chunk, regions: Sequence[sparse.csr_matrix]) -> Iterator[sparse.csr_matrix]:
     """Regions of a level that a region of another release lies across: all that it touches; and, of coarsest levels,
-    every few that such regions hang together, as what those show can be taken away from all of them only.
+    every few that hang together by such regions, as what those show can be taken away from all of them only.
     """
     for one in chunk.families:
         own = one.members()[:-1]
@@ -155,14 +156,12 @@ def _unions(chunk: Chunk, regions: Sequence[sparse.csr_matrix]) -> Iterator[spar
 
 
 def _hanging_together(neighbours: Sequence[set[int]]) -> list[list[int]]:
-    """Every two to MOST_TOGETHER things that hang together, up to MOST_UNIONS of them, the smallest first."""
+    """All that hang together, two and more, up to MOST_UNIONS of them, the smallest first."""
     found: list[list[int]] = []
     last = {frozenset([one]) for one in range(len(neighbours))}
-    for _ in range(MOST_TOGETHER - 1):
+    while last and len(found) < MOST_UNIONS:
         last = {some | {one} for some in last for member in some for one in neighbours[member] - some}
         found += sorted(sorted(some) for some in last)[: MOST_UNIONS - len(found)]
-        if len(found) >= MOST_UNIONS:
-            break
     return found
 
 

@@ -72,8 +72,8 @@ class Overlay:
     schemas : the sets of quasi-identifiers; schema_of : the schema of each release
     entries : (U, schemas) the class of each joint class in each schema, NONE where that is none of those shown
     group_of : (U,) joint classes with a sum in common have the same number, 0.. in ascending order of U
-    nobody : (U,) bool, joint classes that nobody is in if the values that some release shows are all there are: they
-    stand for those that a release does not show, and it shows all there can be
+    nobody : (U, schemas) bool, joint classes that nobody is in if the values that some release shows are all there are:
+    they stand for classes that a schema does not show, and it shows all there can be
     own_class : of each release, (classes of its schema,) its own number of each, NONE where it does not show the class
     """
 
@@ -288,7 +288,7 @@ def _agreeing(row: tuple[int, ...], before: Sequence[Schema], schema: Schema, in
 def _nobody(schemas: Sequence[Schema], entries: np.ndarray) -> np.ndarray:
     """`nobody` of Overlay: where a release shows every class that agrees with the rest, none is left for NONE."""
     seen = _Seen(schemas)
-    found = np.zeros(len(entries), bool)
+    found = np.zeros(entries.shape, bool)
     for position, schema in enumerate(schemas):
         lacking = np.flatnonzero(entries[:, position] == NONE)
         there = entries[lacking] >= 0
@@ -305,7 +305,7 @@ def _nobody(schemas: Sequence[Schema], entries: np.ndarray) -> np.ndarray:
             both, known = combine_codes([np.concatenate(one) for one in zip(codes, own)], sizes)
             shown = np.bincount(both[len(rows) :], minlength=len(known))
             there_can_be = np.array([seen.n_classes(schema, dict(zip(shared, one))) for one in to_list(known)])
-            found[rows] |= (shown >= there_can_be)[both[: len(rows)]]
+            found[rows, position] = (shown >= there_can_be)[both[: len(rows)]]
     return found
 
 

@@ -80,13 +80,18 @@ def find_pinned(
     fields = sensitive_fields(releases)
     chunks = cut_overlay(over, np.arange(len(over.entries)) if joint is None else joint)
     for number, some in enumerate(chunks):
-        for chunk, found in _found_in(over, some, k, programs):
-            if keep_bounds or fields:
+        known: dict[tuple[bytes, bytes], Count] = {}
+        looked_at = np.zeros(0, np.int64)
+        for chunk, found in _found_in(over, some, k, programs, tuple(range(len(over.schemas)))):
+            if (keep_bounds or fields) and not np.isin(chunk.joint, looked_at).any():
                 kept.append((chunk.joint, chunk.bounds))
-            counts += found.counts
+            looked_at = np.union1d(looked_at, chunk.joint)
+            for count in found.counts:
+                known.setdefault((count.cells.tobytes(), count.joint.tobytes()), count)
             undecided += found.n_undecided
             by_programs += found.n_by_programs
             contradicted.append(chunk.joint[found.contradicted])
+        counts += known.values()
         progress((number + 1) / (len(chunks) + len(fields)))
     for number, name in enumerate(fields):
         told = tell_values(over, kept, counts, name, k)
@@ -113,23 +118,26 @@ class _Found:
     contradicted: np.ndarray
 
 
-def _found_in(over: Overlay, joint: np.ndarray, k: int, programs: bool) -> Iterator[tuple[Chunk, _Found]]:
+def _found_in(
+    over: Overlay, joint: np.ndarray, k: int, programs: bool, closed: tuple[int, ...]
+) -> Iterator[tuple[Chunk, _Found]]:
     """What is pinned in some joint classes, whole groups of them, for somebody who knows all values there are.
 
-    That those are the values which some release shows is believed of a group unless it fits no people: a value of
-    people who are suppressed everywhere is among those that no release shows.
+    closed : the schemas of which the values that some release shows are taken for all there are. That is believed of a
+    group unless it fits no people, as where all people of a value are suppressed everywhere: then of all these schemas
+    but one, whichever that is.
     """
-    chunk = chunk_of(over, joint, k, closed=True)
+    chunk = chunk_of(over, joint, k, closed)
     found = _pinned_of(chunk, programs)
-    again = found.contradicted & np.isin(over.group_of[joint], over.group_of[joint[over.nobody[joint]]])
+    believed = joint[over.nobody[joint][:, list(closed)].any(axis=1)]
+    again = found.contradicted & np.isin(over.group_of[joint], over.group_of[believed])
     if not again.any():
         yield chunk, found
         return
     if not again.all():
-        chunk = chunk_of(over, joint[~again], k, closed=True)
-        yield chunk, _pinned_of(chunk, programs)
-    chunk = chunk_of(over, joint[again], k, closed=False)
-    yield chunk, _pinned_of(chunk, programs)
+        yield from _found_in(over, joint[~again], k, programs, closed)
+    for one in closed:
+        yield from _found_in(over, joint[again], k, programs, tuple(other for other in closed if other != one))
 
 
 def _pinned_of(chunk: Chunk, programs: bool) -> _Found:
@@ -208,7 +216,7 @@ def _open_rows(chunk: Chunk, one: Sums, free: np.ndarray) -> tuple[sparse.csr_ma
 
 
 def _left(chunk: Chunk, cell: np.ndarray, joint: np.ndarray, release: int) -> tuple[np.ndarray, np.ndarray]:
-    """The unknowns that may still hold somebody once all that a release shows within these is taken away.
+    """The unknowns that may still hold somebody once all that a release shows wholly within these is taken away.
 
     Of a release of one level those of a class and region that are shown are all gone; of several levels it is not told
     where within a larger region somebody is who is shown there.
@@ -217,7 +225,18 @@ def _left(chunk: Chunk, cell: np.ndarray, joint: np.ndarray, release: int) -> tu
         return cell, joint
     (one,) = [family for family in chunk.families if family.release == release]
     _, region, at = chunk.labels_of(one)
-    shown = np.zeros_like(one.low, bool)
-    shown[region, one.class_of[at]] = True
-    left = ~shown[one.region[cell], one.class_of[joint]]
+    taken = np.zeros_like(one.low, bool)
+    taken[region, one.class_of[at]] = True
+    taken &= np.outer(_whole(one.region, cell, len(taken)), _whole(one.class_of, joint, taken.shape[1]))
+    left = ~taken[one.region[cell], one.class_of[joint]]
     return (cell[left], joint[left]) if left.any() else (cell, joint)
+
+
+def _whole(part_of: np.ndarray, some: np.ndarray, n: int) -> np.ndarray:
+    """Which parts, (n,) bool, have all their members among some; the last is for NONE, of which nobody knows."""
+    sizes, inside = (
+        np.bincount(np.where(of >= 0, of, n - 1), minlength=n) for of in (part_of, part_of[np.unique(some)])
+    )
+    whole = sizes == inside
+    whole[-1] = False
+    return whole

@@ -11,7 +11,7 @@ from qgis.core import QgsProcessingException
 from .conftest import make_layer
 
 AWAY = r"would give away \d+ counts of fewer than 5 people"
-NOTHING = "of the register: nothing is given away."
+NOTHING = "people was found to follow."
 
 
 def records_of(grid, names=None, values=None, areas=None):

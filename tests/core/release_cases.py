@@ -86,7 +86,7 @@ def true_table(over, profile, areas) -> np.ndarray:
 
 def only_seen_values(over, table) -> bool:
     """Whether all people have values that some release shows, as is believed where nothing speaks against it."""
-    return not table[:, over.nobody].any()
+    return not table[:, over.nobody.any(axis=1)].any()
 
 
 def all_tables(over, joint, largest):
@@ -94,7 +94,7 @@ def all_tables(over, joint, largest):
 
     Of values that some release shows, unless no table of those fits.
     """
-    found = _tables(over, joint, largest, over.nobody[joint])
+    found = _tables(over, joint, largest, over.nobody[joint].any(axis=1))
     return found if len(found) else _tables(over, joint, largest, np.zeros(len(joint), bool))
 
 
