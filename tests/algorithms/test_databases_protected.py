@@ -168,7 +168,7 @@ def test_a_rule_raises_k_and_looks_at_the_people_of_regions(there, crosswalk, gr
         there("releasedatabase", RULE="HIPAA Safe Harbor geography", **given)
     assert not (tmp_path / "released.parquet").exists()
     done = there("releasedatabase", RULE="CMS cell size", K=2, **given)
-    assert any("smallest class allowed = 11" in line for line in done.log)
+    assert any(" k = 11 " in line for line in done.log)
     assert any("Rule “CMS cell size”" in line for line in done.log)
     classes = Counter()
     for row, times in written(tmp_path / "released.parquet").items():
