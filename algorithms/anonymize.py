@@ -36,8 +36,8 @@ class Anonymize(FollowsRules):
     SUMMARY = tr("Merges areas into small compact regions and releases the records that are k-anonymous there.")
     HELP = tr(
         "<p>Takes small areas and a table of person records, and merges the areas along a Voronoi diagram into small "
-        "compact regions. Each record then shows its region in place of its area; records that fewer than k people "
-        "share in a region are suppressed. What is written is recounted before it reaches its place.</p>"
+        "compact regions. Each record then shows its region in place of its area; those that fewer than k people in "
+        "a region share are left out. What is written is recounted before it reaches its place.</p>"
         "<p>With “nested levels” each record shows the smallest of several nested regions in which k people hide it: "
         "only what is too rare everywhere is suppressed.</p>"
         "<p>Start with “all-rounder” and look at the report: too much suppression calls for coarser quasi-identifiers "
@@ -62,7 +62,7 @@ class Anonymize(FollowsRules):
             ),
             shared.seed(),
             *shared.for_whom(tr("Earlier releases"), earlier.register_parameters()),
-            *shared.for_whom(tr("Where chance plays a part"), [ties()]),
+            ties(),
             released_records(),
             *regions.region_outputs(),
             shared.report(

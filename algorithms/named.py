@@ -65,7 +65,7 @@ TOOLBOX = {
     "compare": (tr("Compare configurations"), "compare"),
     "checkrelease": (tr("Check a release"), "compare"),
     "checkreleases": (tr("Check several releases"), "compare"),
-    "editregister": (tr("Look at a register of releases"), "compare"),
+    "editregister": (tr("Manage the release register"), "compare"),
     "staticcutoff": (tr("Static cut-off"), "baselines"),
     "cropidentifiers": (tr("Crop identifiers"), "baselines"),
     "mergeadjacent": (tr("Merge adjacent areas"), "baselines"),

@@ -36,7 +36,11 @@ def anonymize_one_level(form: Form) -> dict[str, object]:
     terms = Terms(k, requirement, records.n_unmatched)
     run = aggregate(areas, records.profile, configuration, form.progress(stop=40), terms=terms)
     run = joined_to_least_population(run, areas, form.number("LEAST_POPULATION"))
-    notes = (*run.notes, *rule_sentences(form), crosswalk_sentence(form, configuration.looking_at_classes))
+    notes = (
+        *run.notes,
+        *rule_sentences(form, nested=False),
+        crosswalk_sentence(form, configuration.looking_at_classes),
+    )
     form.info(*notes)
     plan = suppress(records.profile, run.aggregation.crosswalk, k, requirement)
     held = protected(form, plan, areas, records, requirement)

@@ -31,6 +31,7 @@ from vbas.core.ties import DRAWN, ties_of
 
 N_PATIENTS, N_RESPONDENTS, N_TRIALS = 10_000, 1_000, 40
 RERUNS = 3  # of a method that draws at random, for every origin
+LARGEST_SHARE = 60.0  # of one sensitive value, per cent of the persons of a class
 MARGIN = ("age_group", "sex")
 
 
@@ -117,6 +118,28 @@ def one_diagnosis(place: Place, seed: int = 0, n_rows: int = 60_000) -> Row:
         distinct = measure(requirement, plan.label_of, len(plan.records)).diversity["diagnosis"].distinct[plan.shown]
         found += [int((distinct == 1).sum()), len(distinct)]
     return _row("diagnoses", "classes with one diagnosis", found[0], found[2], found[1], found[3])
+
+
+def told_by_visits(place: Place, seed: int = 0) -> Row:
+    """Patients with several visits, nearly all of whom have a diagnosis that the further visits of some hide among
+    rows; the cure is to count persons."""
+    rng = np.random.default_rng(seed)
+    patients = rng.choice(len(place.area), N_PATIENTS, replace=False)
+    rows = np.repeat(patients, 1 + rng.negative_binomial(0.8, 0.3, N_PATIENTS))
+    ill = sensitive_column(place, rows)
+    further = np.diff(rows, prepend=-1) == 0
+    codes = np.where(further, rng.integers(0, len(ill.categories), len(rows)), ill.codes)
+    kept = {"diagnosis": replace(ill, codes=codes)}
+    records = place.records(rows, 3, members={PERSONS: some_column(rows)}, kept=kept, sensitive=("diagnosis",))
+    requirement = requirement_of(records, K, 2, LARGEST_SHARE)
+    by_row = replace(requirement, shares=tuple(replace(one, held=()) for one in requirement.shares))
+    crosswalk, found = place.regions(records.profile, 20), []
+    for asked in (by_row, requirement):
+        plan = suppress(records.profile, crosswalk, K, asked)
+        share = measure(requirement, plan.label_of, len(plan.records)).diversity["diagnosis"].largest_share[plan.shown]
+        found += [int((share > LARGEST_SHARE + 1e-9).sum()), len(share)]
+    looked_at = f"classes of which > {LARGEST_SHARE:g} % of the persons share a diagnosis"
+    return _row("diagnoses of the same patients", looked_at, found[0], found[2], found[1], found[3])
 
 
 def releases(place: Place, records: Records) -> Iterator[Row]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -72,23 +73,28 @@ def city() -> Place:
 @lru_cache(maxsize=1)
 def winnipeg() -> Place | None:
     """The dissemination areas of Winnipeg with as many generated people as live there; None where the data are not."""
+    return real_place("Winnipeg")
+
+
+def real_place(name: str, attributes: Sequence[str] = QUASI_IDENTIFIERS) -> Place | None:
+    """Real areas with as many generated people as live there, of these attributes; None where the data are not."""
     if not real_data.available():
         return None
     from vbas.benchmarks.real_areas import areas as real_areas
 
-    areas = real_areas("Winnipeg")
+    areas = real_areas(name)
     inhabited = np.flatnonzero(areas.population > 0)
     identifiers = areas.identifiers[inhabited]
     people = generate_records(
         identifiers,
         province_from_identifiers(identifiers),
-        canadian_distributions().selection(QUASI_IDENTIFIERS),
+        canadian_distributions().selection(attributes),
         areas.population[inhabited].astype(np.int64),
     ).table()
     area = areas.codes_of(people.area.categories)[people.area.codes]
     shares = np.array([0.62, 0.15, 0.1, 0.06, 0.04, 0.02, 0.007, 0.003])  # one diagnosis is frequent, some are rare
     diagnosis = np.random.default_rng(0).choice(len(shares), len(area), p=shares)
-    return Place("Winnipeg", areas, area, dict(people.quasi_identifiers), diagnosis)
+    return Place(name, areas, area, dict(people.quasi_identifiers), diagnosis)
 
 
 def sensitive_column(place: Place, rows: np.ndarray) -> Column:

@@ -37,6 +37,7 @@ FIRST_FOUND = {
     "dates of birth": "passed",
     "exact age beside age groups": "passed; 2 404 unique rows",
     "one_diagnosis": "682 of 2 636",
+    "told_by_visits": "14 of 21",
     "40 and 41 regions": "825 exactly, 267 single persons",
     "8 and 10 regions": "924",
     "3 and 4 quasi-identifiers": "251",
@@ -60,6 +61,7 @@ def cases(place: Place) -> Iterator[tuple[str, attack_cases.Row]]:
     for row, _ in attack_cases.kept_fields(place):
         yield row.attack, row
     yield "one_diagnosis", attack_cases.one_diagnosis(place)
+    yield "told_by_visits", attack_cases.told_by_visits(place)
     records = place.records()
     for row in attack_cases.releases(place, records):
         yield row.attack, row

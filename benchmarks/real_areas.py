@@ -16,6 +16,7 @@ from vbas.core.neighbours import point_neighbours, polygon_neighbours
 # File, layer, identifier, population, and the EPSG code of the projection in metres to measure in.
 LAYERS = {
     "Winnipeg": ("winnipeg_da2016.gpkg", "da", "DAUID", "population", 26914),
+    "Ottawa": ("ottawa_da2021.gpkg", "da", "DAUID", "pop2021", 32189),
     "California": ("california_tracts2000.gpkg", "tracts", "GEOID", "pop2000", 3310),
     "East of Canada": ("canada_da_points.gpkg", "da_points", "DAUID", "pop2021", 3347),
 }

@@ -236,7 +236,7 @@ class Trials:
         return result, time.perf_counter() - started
 
     def suppression(self, n_sites: int, progress: Progress = silent) -> float:
-        """What a budget is held against, per cent."""
+        """Suppression in per cent, compared with the budget."""
         crosswalk = self.parts(n_sites, progress)[1].crosswalk
         suppressed = suppressed_by_class(self._profile, crosswalk, self._terms)
         return held_against_budget(self._profile, suppressed, self._terms, self._configuration.number_options.fair)

@@ -18,6 +18,12 @@ from .records.columns import Column, combine_codes, number_keys, smallest_intege
 from .records.matching import Records
 from .records.table import RecordTable
 
+# What a run says that shows nothing, in its log and its report.
+NOTHING_RELEASED = tr(
+    "No record could be released: all were suppressed. Choose fewer quasi-identifiers, or fewer regions."
+)
+NOTHING_RELEASED_NESTED = tr("No record could be released: all were suppressed. Choose fewer quasi-identifiers.")
+
 
 @dataclass(frozen=True, eq=False)
 class Release:

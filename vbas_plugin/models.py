@@ -16,6 +16,7 @@ from ..algorithms.databases.address import check_address
 from ..algorithms.databases.choosing import with_list
 from ..algorithms.form import approaches
 from ..algorithms.form.effective import Effective
+from ..algorithms.form.layer_chooser import propose_layer
 from ..algorithms.form.understanding import understood, with_labels
 from ..algorithms.form.usual_fields import propose_usual_field
 from ..algorithms.layers.delivery.groups import one_group
@@ -59,6 +60,8 @@ class TitledModel(QgsProcessingModelAlgorithm):
             definition.setHelp(self.helpContent().get(definition.name(), tr(definition.help())))
             if definition.type() == "field" and not definition.allowMultiple():
                 propose_usual_field(definition)
+            elif definition.type() == "source":
+                propose_layer(definition)
             elif definition.type() == "string" and self.parameterDefinition("CONNECTION") is not None:
                 with_list(definition)
             if definition.type() == "matrix":

@@ -141,7 +141,7 @@ def cropping_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         advanced=True,
     )
     for name, label, text in (
-        ("HIERARCHY_ID", tr("Identifier of the area in the table"), tr("With the same identifiers as the areas.")),
+        ("HIERARCHY_ID", tr("Field with the area code, in the table"), tr("With the same identifiers as the areas.")),
         ("HIERARCHY_LEVEL", tr("Level of the hierarchy"), tr("The field that names the unit to go up to.")),
     ):
         yield field(name, label, "HIERARCHY_TABLE", text, optional=True, advanced=True)

@@ -108,7 +108,7 @@ def field_parameters(released: bool) -> Iterable[QgsProcessingParameterDefinitio
     """RECORD_REGION, QUASI_IDENTIFIERS, RECORD_COUNT; with KEEP_FIELDS and what protects persons where released."""
     yield text(
         "RECORD_REGION",
-        tr("Area of the record"),
+        tr("Field with the area code, in the records"),
         None,
         tr("The field that says which area a person lives in, by its name."),
     )
@@ -123,17 +123,21 @@ def field_parameters(released: bool) -> Iterable[QgsProcessingParameterDefinitio
         ),
     )
     counted = tr("For a table that is already counted: the field that says how many records each row stands for.")
-    yield text("RECORD_COUNT", tr("Records per row"), None, counted, optional=True, advanced=True)
+    yield text(
+        "RECORD_COUNT", tr("Record count field (tables already counted)"), None, counted, optional=True, advanced=True
+    )
     if not released:
         return
     yield text(
         "KEEP_FIELDS",
-        tr("Further fields to release"),
+        tr("Additional fields to release"),
         None,
         tr(
             "Names of fields that researchers need and that identify nobody: diagnosis;year. They are "
             "released unchanged and are not protected by k: leave out names, numbers, dates and anything "
-            "finer than the region."
+            "finer than the region. Each field is looked at by itself, value by value: the run stops where its "
+            "values stand for the area, or for one person, in one released row of a hundred or more. What several "
+            "fields tell together is not looked at."
         ),
         optional=True,
     )
@@ -141,12 +145,12 @@ def field_parameters(released: bool) -> Iterable[QgsProcessingParameterDefinitio
         "Where a person has several rows, such as visits: k counts persons then, not rows, and so does what is asked "
         "of sensitive values. It is never released."
     )
-    yield text("PERSON_ID", tr("Identifier of the person"), None, person, optional=True)
+    yield text("PERSON_ID", tr("Person identifier (if people have several rows)"), None, person, optional=True)
     household = tr(
         "Where a whole household would be recognised as one: k counts households too, and so does what is asked of "
         "sensitive values. It is never released."
     )
-    yield text("HOUSEHOLD_ID", tr("Identifier of the household"), None, household, optional=True, advanced=True)
+    yield text("HOUSEHOLD_ID", tr("Household identifier"), None, household, optional=True, advanced=True)
     sensitive = tr(
         "Names of fields such as a diagnosis that a class must not have in common. They are released like further "
         "fields; the two settings below can ask for more."

@@ -67,7 +67,7 @@ def planned(form: Form, counted: Counted) -> Planned:
     layer = areas_of(form) if form.given("REGIONS") else None
     areas, levels = levels_to_show(form, None if layer is None else layer.areas)
     matched = match_in_place(counted.shown if given is None else given.found, areas, form.text("UNMATCHED"), k)
-    notes = _notes(form, matched)
+    notes = _notes(form, matched, nested)
     people = areas.with_population(matched.profile.area_sizes) if layer is None else populated(layer, matched)
     _refuse_small_regions(form, people, levels)
     requirement = requirement_in_place(matched, k, form.whole("L_DIVERSITY"), form.number("MAX_SHARE"))
@@ -102,7 +102,7 @@ def _loss(form: Form) -> str:
     return form.text("LOSS") if form.given("REGIONS") else loss_without_areas(form)
 
 
-def _notes(form: Form, matched: Matched) -> tuple[str, ...]:
+def _notes(form: Form, matched: Matched, nested: bool) -> tuple[str, ...]:
     """What log and report say of the records and the rule."""
     n_unmatched = matched.n_unmatched
     lost = plural(
@@ -112,9 +112,10 @@ def _notes(form: Form, matched: Matched) -> tuple[str, ...]:
     )
     warnings = [lost] if n_unmatched else []
     form.warn(*warnings)
-    form.info(*rule_sentences(form))
+    rule = rule_sentences(form, nested)
+    form.info(*rule)
     coarser = (one.sentence for one in matched.found.coarsened.values())
-    return (*warnings, *coarser, *rule_sentences(form))
+    return (*warnings, *coarser, *rule)
 
 
 def _refuse_small_regions(form: Form, areas: Areas, levels: Levels) -> None:

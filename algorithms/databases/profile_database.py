@@ -22,7 +22,7 @@ class ProfileDatabase(InPlaceAlgorithm):
     HELP = tr(
         "<p>The same as “Profile records” for a table that is too large to be loaded, or must not leave its database: "
         "the database counts, and only areas, classes and counts come back.</p>"
-        "<p>The profile goes wherever records are asked for, with “records” as the records per row: anonymise it to "
+        "<p>The profile goes wherever records are asked for, with “records” as the record count field: anonymise it to "
         "find the regions, then give their crosswalk to “Release records in a database”.</p>"
     )
 

@@ -50,7 +50,7 @@ def combination() -> QgsProcessingParameterDefinition:
     )
     return choice(
         "COMBINATION",
-        tr("What to favour"),
+        tr("Method"),
         [*RECOMMENDED, CUSTOM],
         "all-rounder",
         tr(

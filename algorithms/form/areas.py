@@ -31,7 +31,7 @@ def area_parameters(with_population: bool = True) -> Iterable[QgsProcessingParam
     )
     yield field(
         "REGION_ID",
-        tr("Identifier of the area"),
+        tr("Field with the area code, in the areas"),
         "REGIONS",
         tr(
             "The field that identifies each area; no value may occur twice. It is compared as text with the "

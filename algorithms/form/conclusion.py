@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...core.evaluation import Measures
 from ...core.language import plural, tr
-from ...core.release import Release, smallest_class
+from ...core.release import NOTHING_RELEASED, NOTHING_RELEASED_NESTED, Release, smallest_class
 from .form import Form
 
 LOOK = tr("Look at the report; what is marked “for release” may be published under your rules, “internal” may not.")
@@ -17,6 +17,8 @@ def conclude(form: Form, measures: Measures, release: Release | None, next_step:
     release : what was written, None for a run that only rates; next_step : a sentence, of which attribute to look at;
     without it, what may be done with the outputs
     """
+    if release is not None and measures.n_suppressed == measures.n_records:
+        form.warn(NOTHING_RELEASED if n_levels == 1 else NOTHING_RELEASED_NESTED)
     n_quasi_identifiers = len(form.field_names("QUASI_IDENTIFIERS"))
     form.conclusion = (
         _verdict(form.whole("K"), release, n_quasi_identifiers),

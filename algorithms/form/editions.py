@@ -57,8 +57,7 @@ def release_edition() -> QgsProcessingParameterDefinition:
         page,
         tr(
             "A page to publish beside the release: k, the regions, what is released and how finely it is placed. It is "
-            "made from the released records and the areas alone: nothing in it depends on a suppressed record. "
-            "For release."
+            "made from the released records, their regions and the areas alone. For release."
         ),
     )
 

@@ -42,7 +42,7 @@ class Effective:
         }
 
     def given(self) -> list[str]:
-        """The inputs that were given, count, and are worked with as they were given."""
+        """Inputs that were set and have an effect, as they were set."""
         return [
             one.name()
             for one in self._inputs

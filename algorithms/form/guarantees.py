@@ -36,7 +36,7 @@ def protection_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     """PERSON_ID, HOUSEHOLD_ID, SENSITIVE, L_DIVERSITY, MAX_SHARE."""
     yield field(
         "PERSON_ID",
-        tr("Several rows per person: identifier of the person"),
+        tr("Person identifier (if people have several rows)"),
         "RECORDS",
         tr(
             "Where a person has several rows, such as visits: k counts persons then, not rows, and so does what is "
@@ -47,7 +47,7 @@ def protection_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     )
     yield field(
         "HOUSEHOLD_ID",
-        tr("Households known as one: identifier of the household"),
+        tr("Household identifier"),
         "RECORDS",
         tr(
             "Where a whole household would be recognised as one: k counts households too, and so does what is asked of "
@@ -58,7 +58,7 @@ def protection_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     )
     yield field(
         "SENSITIVE",
-        tr("Sensitive data: fields that no class may have in common"),
+        tr("Sensitive fields (diagnosis, say) that a group must not all share"),
         "RECORDS",
         tr(
             "Fields such as a diagnosis that a class must not have in common. They are released like further "

@@ -16,7 +16,7 @@ from ...core.suppression import Terms, suppressed_by_class, suppression_percent
 from .effective import Condition, Counts
 from .form import Form
 
-TO_LOSE_LESS = tr(" To suppress less, leave one out or show it coarser.")
+TO_LOSE_LESS = tr("To suppress less, leave one out or show it coarser.")
 
 
 def say_who_is_lost(form: Form, areas: Areas, plan: Plan, measures: Measures) -> None:
@@ -37,7 +37,7 @@ def lost(
     say_who_is_lost(form, areas, plan, measures)
     percent, costs = _costs(plan, hierarchies, terms)
     cheaper = any(cost.without < percent for cost in costs)
-    step = f"{cost_sentence(percent, costs)}{TO_LOSE_LESS if cheaper else ''}" if percent else ""
+    step = " ".join([cost_sentence(percent, costs), *([TO_LOSE_LESS] if cheaper else [])]) if percent else ""
     return costs_section(costs, percent), step
 
 

@@ -20,6 +20,7 @@ from qgis.core import (
 
 from ...core.language import tr
 from ..layers.tables import FOR_RELEASE, INTERNAL, TEST_DATA
+from .layer_chooser import propose_layer
 from .usual_fields import propose_usual_field
 
 ADVANCED = QgsProcessingParameterDefinition.Flag.FlagAdvanced
@@ -82,7 +83,8 @@ def source(
     name: str, label: str, text: str, *kinds: QgsProcessing.SourceType, **flags: bool
 ) -> QgsProcessingParameterDefinition:
     """A layer of one of these kinds, or any table; flags : those of `described`."""
-    return described(QgsProcessingParameterFeatureSource(name, label, list(kinds or (TABLE,))), text, **flags)
+    parameter = QgsProcessingParameterFeatureSource(name, label, list(kinds or (TABLE,)))
+    return propose_layer(described(parameter, text, **flags))
 
 
 def layers(name: str, label: str, text: str, **flags: bool) -> QgsProcessingParameterDefinition:
@@ -137,7 +139,7 @@ def yes(name: str, label: str, default: bool, text: str, **flags: bool) -> QgsPr
 def seed() -> QgsProcessingParameterDefinition:
     """SEED."""
     text = tr("Starts every random draw: the same seed gives the same result.")
-    return whole("SEED", tr("Where chance plays a part: seed"), 0, text, 0, advanced=True)
+    return whole("SEED", tr("Random seed"), 0, text, 0, advanced=True)
 
 
 def text(name: str, label: str, default: str | None, text: str, **flags: bool) -> QgsProcessingParameterDefinition:

@@ -43,12 +43,12 @@ def record_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         tr(
             "The person records, one per row: a table, or a layer whose geometry is not used. A plain "
             "GeoPackage or CSV is read fastest. A table already counted by area and class, such as “Profile "
-            "records” makes, will do as well: give its count under “records per row”."
+            "records” makes, will do as well: give its count under “Record count field”."
         ),
     )
     yield field(
         "RECORD_REGION",
-        tr("Area of the record"),
+        tr("Field with the area code, in the records"),
         "RECORDS",
         tr("The field that says which area a person lives in, with the same identifiers as the areas."),
     )
@@ -83,7 +83,7 @@ def counted_records(
     yield source("RECORDS", tr("Records"), text, optional=True, advanced=advanced)
     yield field(
         "RECORD_REGION",
-        tr("Area of the record"),
+        tr("Field with the area code, in the records"),
         "RECORDS",
         tr("The field that says which area a person lives in."),
         optional=True,
@@ -111,7 +111,7 @@ COUNTED_RECORDS: Counts = {name: [{"RECORDS": GIVEN}] for name in ("RECORD_REGIO
 def record_count(numeric: bool, more: str = "") -> QgsProcessingParameterDefinition:
     """RECORD_COUNT; more : what else its help says."""
     text = tr("For a table that is already counted: how many records each row stands for. {more}", more=more).strip()
-    label = tr("Counted tables only: records per row")
+    label = tr("Record count field (tables already counted)")
     return field("RECORD_COUNT", label, "RECORDS", text, numeric, optional=True, advanced=True)
 
 
@@ -119,7 +119,7 @@ def keep_fields() -> QgsProcessingParameterDefinition:
     """KEEP_FIELDS."""
     return field(
         "KEEP_FIELDS",
-        tr("For researchers: further fields to release"),
+        tr("Additional fields to release"),
         "RECORDS",
         tr(
             "Columns that researchers need and that identify nobody, such as a diagnosis. They are released "
@@ -146,7 +146,7 @@ def published_margins() -> QgsProcessingParameterDefinition:
     """PUBLISHED_MARGINS."""
     return text(
         "PUBLISHED_MARGINS",
-        tr("Full counts only: totals that others publish"),
+        tr("Totals published elsewhere (censuses only)"),
         "",
         tr(
             "Where the records are a full count, totals that anyone has give suppressed classes away by "
@@ -162,7 +162,7 @@ def unmatched() -> QgsProcessingParameterDefinition:
     """UNMATCHED."""
     return choice(
         "UNMATCHED",
-        tr("Incomplete areas: records of an unknown area"),
+        tr("Records whose area is not in the layer"),
         UNMATCHED,
         STOP,
         tr(
@@ -205,12 +205,19 @@ def _refuse_row_numbers(form: Form, source: CheckedSource) -> None:
     if counted or index < 0 or source.layer is None or index not in source.layer.primaryKeyAttributes():
         return
     area = form.text("REGION_ID") if form.has("REGION_ID") else ""
-    both = tr("RECORD_REGION and REGION_ID are both") if area == field else tr("RECORD_REGION is")
+    if area == field:
+        raise InputError(
+            tr(
+                "RECORD_REGION and REGION_ID are both “{field}”, which numbers the rows of a table and identifies no "
+                "area: choose the fields that hold the identifiers of the areas.",
+                field=field,
+            )
+        )
     raise InputError(
         tr(
-            "{both} “{field}”, which numbers the rows of a table and identifies no area: choose the field "
-            "that holds the identifiers of the areas.",
-            both=both,
+            "RECORD_REGION is “{field}”, which numbers the rows of a table and identifies no area: choose the field "
+            "that "
+            "holds the identifiers of the areas.",
             field=field,
         )
     )

@@ -81,8 +81,9 @@ def fault_of_the_program(error: Exception, in_place: bool, feedback: QgsProcessi
     """
     feedback.pushInfo(tr("Where it happened:"))
     for frame in traceback.extract_tb(error.__traceback__):
-        file = Path(frame.filename)
-        shown = file.relative_to(PACKAGE) if PACKAGE in file.resolve().parents else file.name
+        # A plugin may be a link to its folder, and a compiled library names its files from anywhere.
+        file = Path(frame.filename).resolve()
+        shown = file.relative_to(PACKAGE) if PACKAGE in file.parents else file.name
         feedback.pushInfo(f"    {shown}:{frame.lineno} {frame.name}")
     kind = type(error).__name__
     if in_place:

@@ -52,7 +52,7 @@ def crosswalk_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         ),
     )
     text = tr("Needed only if the crosswalk has further fields.")
-    yield field("CROSSWALK_ID", tr("Identifier of the area in the crosswalk"), "CROSSWALK", text, optional=True)
+    yield field("CROSSWALK_ID", tr("Field with the area code, in the crosswalk"), "CROSSWALK", text, optional=True)
 
 
 def crosswalk_of(form: Form, areas: Areas | None = None) -> tuple[Areas, Crosswalk]:

@@ -49,7 +49,7 @@ def ties() -> QgsProcessingParameterDefinition:
     """TIES."""
     return choice(
         "TIES",
-        tr("Choices that cost the same"),
+        tr("Ties"),
         CHOICES,
         FIXED,
         tr(

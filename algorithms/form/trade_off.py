@@ -113,17 +113,24 @@ def searched(
     whole = n_nodes(heights(profile.quasi_identifiers, hierarchies))
     outcomes = trade_off_outcomes(search, progress)
     found = len({outcome.generalised for outcome in outcomes})
-    form.info(
-        plural(
-            "Searched {n} of {whole} combinations of levels of {hierarchies}; in {n_over} of "
-            "{n_outcomes} cases no number of regions keeps within the budget.",
-            "Searched {n} of {whole} combinations of levels of {hierarchies}; in {n_over} of "
-            "{n_outcomes} cases no number of regions keeps within the budget.",
-            found,
-            whole=whole,
-            hierarchies=", ".join(hierarchies) or tr("no attribute"),
-            n_over=sum(outcome.measures is None for outcome in outcomes),
-            n_outcomes=len(outcomes),
+    if hierarchies:
+        form.info(
+            plural(
+                "Searched {n} of {whole} combinations of levels of {hierarchies}.",
+                "Searched {n} of {whole} combinations of levels of {hierarchies}.",
+                found,
+                whole=whole,
+                hierarchies=", ".join(hierarchies),
+            )
         )
-    )
+    beyond = sum(outcome.measures is None for outcome in outcomes)
+    if beyond:
+        form.info(
+            plural(
+                "In {n} of {n_outcomes} searches no number of regions keeps within the budget.",
+                "In {n} of {n_outcomes} searches no number of regions keeps within the budget.",
+                beyond,
+                n_outcomes=len(outcomes),
+            )
+        )
     return outcomes

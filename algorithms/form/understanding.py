@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
 from qgis.core import (
@@ -119,6 +119,8 @@ def _one(definition: QgsProcessingParameterDefinition, given: object, context: Q
     if isinstance(given, QgsProperty) and not definition.isDestination() and kind not in LAYERS:
         given = given.value(context.expressionContext())[0]
     several = kind in ("field", "enum") and definition.allowMultiple()
+    if kind == "field" and isinstance(given, (list, tuple)):
+        _refuse_blank_names(definition, given)
     if kind in SINGLE and not several and isinstance(given, (list, tuple)):
         given = _single(definition, given)
     if is_blank(given):
@@ -139,6 +141,17 @@ def _blank(definition: QgsProcessingParameterDefinition, given: object) -> objec
     if given is not None and not optional:
         raise QgsProcessingException(tr("{definition} is empty: give a value.", definition=definition.name()))
     return given
+
+
+def _refuse_blank_names(definition: QgsProcessingParameterDefinition, values: Sequence[object]) -> None:
+    """Refuse a field whose name is nothing but blanks: chosen in a form, it would be taken for “not given”."""
+    if any(isinstance(one, str) and one and not one.strip() for one in values):
+        raise QgsProcessingException(
+            tr(
+                "{definition} names a field whose name is blank: give that field another name first, or take it out.",
+                definition=definition.name(),
+            )
+        )
 
 
 def _single(definition: QgsProcessingParameterDefinition, values: list[object] | tuple[object, ...]) -> object:

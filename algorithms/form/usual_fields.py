@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
+from weakref import WeakValueDictionary
 
 from qgis.core import QgsProcessingParameterDefinition
 
@@ -66,11 +67,14 @@ def _propose(wrapper: Any, wrappers: Mapping[str, Any]) -> None:
         return
     names = USUAL_FIELDS[definition.name()]
     like = next((wrappers[name] for name in names if name in wrappers), None)
+    # What is connected to a widget must not hold it: it would outlive its form, and hear of layers that go.
+    known = WeakValueDictionary(wrappers)
 
     def propose(*_: object) -> None:
         shared = _combo_box(like) if like is not None else None
         wanted = [shared.currentField() if shared is not None and name.isupper() else name for name in names]
-        chooser.setField(usual_field(chooser.fields().names(), wanted))
+        named = usual_field(chooser.fields().names(), wanted)
+        chooser.setField(by_values(definition.name(), known, wanted) or named)
 
     def fill() -> None:
         if not chooser.currentField():
@@ -80,6 +84,18 @@ def _propose(wrapper: Any, wrappers: Mapping[str, Any]) -> None:
     if like is not None:
         like.widgetValueHasChanged.connect(lambda *_: fill())
     propose()
+
+
+def by_values(parameter: str, wrappers: Mapping[str, Any], usual: Iterable[str]) -> str:
+    """The field whose values join areas and records; empty where that is not asked, or not known."""
+    from .usual_layers import area_field_of, chosen_layer, id_field_of
+
+    areas, records = (chosen_layer(wrappers.get(name)) for name in ("REGIONS", "RECORDS"))
+    if parameter == "REGION_ID":
+        return id_field_of(areas, usual)
+    if parameter == "RECORD_REGION" and "REGION_ID" in wrappers:
+        return area_field_of(areas, str(wrappers["REGION_ID"].parameterValue() or ""), records, usual)
+    return ""
 
 
 def _combo_box(wrapper: Any) -> Any:

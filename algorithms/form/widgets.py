@@ -33,6 +33,7 @@ def linked_widget(parameter: QgsProcessingParameterDefinition, dialog: Any, row:
         return wrapper
 
     def ready(wrappers: list[Any]) -> None:
+        del wrapper.postInitialize  # or the widget would hold itself, and outlive its form
         linked(wrappers)
         link(wrapper, {one.parameterDefinition().name(): one for one in wrappers})
 

@@ -48,6 +48,17 @@ def _switched_off() -> list[ModuleType]:
     return off
 
 
+@contextmanager
+def silent_gdal() -> Iterator[None]:
+    """Have GDAL print nothing meanwhile: what QGIS asks it may fail without harm, and what matters QGIS reports."""
+    with told_to_handlers():
+        gdal.PushErrorHandler("CPLQuietErrorHandler")
+        try:
+            yield
+        finally:
+            gdal.PopErrorHandler()
+
+
 def raised_by_gdal(error: Exception) -> bool:
     """Whether an exception comes from GDAL's own Python."""
     trace = error.__traceback__

@@ -28,6 +28,11 @@ def kind_of_output(title: str) -> str | None:
     return next((kind for kind in (FOR_RELEASE, INTERNAL, TEST_DATA) if title.endswith(f"({kind})")), None)
 
 
+def named(title: str) -> str:
+    """The title of an output without what it says of its kind."""
+    return title.rpartition(" (")[0] if kind_of_output(title) else title
+
+
 # What a table is made of, a column: an array, a list, or values by their codes.
 TableColumn = Union[np.ndarray, Sequence[object], Column]
 

@@ -37,7 +37,7 @@ def release_kind() -> QgsProcessingParameterDefinition:
     """RELEASE."""
     return choice(
         "RELEASE",
-        tr("Release"),
+        tr("Region sizes (one size, several sizes)"),
         (ONE_LEVEL, NESTED),
         ONE_LEVEL,
         tr(
@@ -77,7 +77,7 @@ def level_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     )
     yield number(
         "RATIO",
-        tr("Regions of a level per region of the next"),
+        tr("Regions merged per level (2 = halve each time)"),
         2.0,
         tr(
             "Nested levels: from {smallest_ratio:g}; with 2 each level has half as many regions as the one "
@@ -102,7 +102,7 @@ def level_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     )
     yield number(
         "LEAST_POPULATION",
-        tr("Bound by a rule: least population of a region"),
+        tr("Least population of a region (some rules ask for one)"),
         0.0,
         tr(
             "Some rules ask for it, such as 20 000. Regions that have fewer are joined until each has as many "
@@ -120,7 +120,7 @@ def loss() -> QgsProcessingParameterDefinition:
         "Nested levels: what is kept small, once as little as possible is suppressed. {sentences}",
         sentences=sentences(LOSSES),
     )
-    return choice("LOSS", tr("What a larger region loses"), LOSSES, "mean distance", text, advanced=True)
+    return choice("LOSS", tr("Measure of loss"), LOSSES, "mean distance", text, advanced=True)
 
 
 def counts() -> Counts:

@@ -63,7 +63,7 @@ def anonymize_nested(form: Form) -> dict[str, object]:
     )
     step = form.progress(30, 45)
     levels = levels_of(form, areas, lambda: build_levels(areas, records.profile, finest, options, step))
-    notes = (*rule_sentences(form), crosswalk_sentence(form, _looking_at_classes(form, configuration)))
+    notes = (*rule_sentences(form, nested=True), crosswalk_sentence(form, _looking_at_classes(form, configuration)))
     form.info(sentence(levels), *notes)
     seconds[tr("levels")] = form.seconds() - sum(seconds.values())
     make = release_with_coarser if coarser else plan_and_release

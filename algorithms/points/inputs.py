@@ -69,7 +69,7 @@ def areas(population_help: str) -> Iterable[QgsProcessingParameterDefinition]:
         POLYGONS,
     )
     text = tr("The field that names an area in the internal outputs; without it they are numbered.")
-    yield field("AREA_ID", tr("Identifier of the area"), "AREAS", text, optional=True)
+    yield field("AREA_ID", tr("Field with the area code, in the areas"), "AREAS", text, optional=True)
     yield field("POPULATION", tr("Population"), "AREAS", population_help, numeric=True, optional=True)
 
 

@@ -14,6 +14,7 @@ from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, Counts
 from ..form.form import Form
 from ..form.guarantees import PROTECTION, k_parameter, protection_parameters
+from ..form.layer_chooser import RELEASED, propose_layer
 from ..form.records import record_count
 from ..form.running import running_of
 from ..layers.tables import INTERNAL
@@ -40,7 +41,9 @@ class CheckRelease(VbasAlgorithm):
 
     def declare(self) -> None:
         self.addParameters(
-            shared.source("RECORDS", tr("Table to check"), tr("The records as they are to be published.")),
+            propose_layer(
+                shared.source("RECORDS", tr("Table to check"), tr("The records as they are to be published.")), RELEASED
+            ),
             shared.field(
                 "QUASI_IDENTIFIERS",
                 tr("Quasi-identifiers"),

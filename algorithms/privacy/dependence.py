@@ -8,7 +8,7 @@ from ...core.language import all_of, tr
 from ..form.form import Form
 from .rule import rule_of
 
-INDEPENDENT = tr("The crosswalk does not depend on which classes the suppressed records are of.")
+INDEPENDENT = tr("The method that drew the regions does not look at the classes of the suppressed records.")
 
 
 def crosswalk_sentence(form: Form, looking: Collection[str]) -> str:

@@ -17,9 +17,7 @@ from ...core.plan import Plan
 from ...core.privacy.requirement import Requirement
 from ...core.records.matching import Records
 from ...core.records.table import RecordTable
-from ...core.releases.counts import ALIKE
 from ...core.releases.examining import Examined, examine
-from ...core.releases.matching import Matched
 from ...core.releases.published import Published, publish
 from ...core.releases.repair import Repaired, on_earlier_regions, repair
 from ...core.releases.values import KeptValues, kept_values
@@ -28,6 +26,7 @@ from ..form.effective import GIVEN, Counts
 from ..form.form import Form
 from ..form.parameters import choice
 from ..form.release import held_against_margins
+from .concluding import concluded
 from .register import new_entry, read_register
 from .register_file import new_register
 from .relating import aliases_parameter, refuse_data_dependent_groups, related
@@ -149,93 +148,7 @@ def _held_against(
         )
         plan, told, found = done.plan, done.published, done.after
         _say_what_it_cost(form, done, on_earlier_regions(plan, areas, same.earlier, requirement))
-    return plan, told, _concluded(form, same.matched, found, len(earlier), plan.k, requirement)
-
-
-def _concluded(
-    form: Form, same: Matched, found: Examined, n_earlier: int, k: int, requirement: Requirement
-) -> list[str]:
-    """Say what was found in the end, and no more than that; the sentences for the report."""
-    warnings = []
-    if requirement.members:
-        warnings.append(
-            tr(
-                "The register counts rows, not persons: {k} rows and more that the releases tell together may be "
-                "of fewer than {k} persons, which is not noticed.",
-                k=k,
-            )
-        )
-    if found.n_undecided:
-        warnings.append(
-            plural(
-                "{n} count was too hard to decide.",
-                "{n} counts were too many or too hard to decide.",
-                found.n_undecided,
-            )
-        )
-    if found.n_alike and not requirement.asks_for_values:
-        warnings.append(
-            plural(
-                "{n} group of {k} people and more is shown to have one sensitive value by the earlier releases and "
-                "this one together; with L_DIVERSITY of 2 or more it would count as given away.",
-                "{n} groups of {k} people and more are shown to have one sensitive value by the earlier releases and "
-                "this one together; with L_DIVERSITY of 2 or more they would count as given away.",
-                found.n_alike,
-                k=k,
-            )
-        )
-    unsure = bool(same.warnings or found.n_undecided or requirement.members)
-    n_before = _given_away_before(found)
-    if n_before:
-        warnings.append(
-            plural(
-                "The earlier releases give away {n} small count without this one, which adds none.",
-                "The earlier releases give away {n} small counts without this one, which adds none.",
-                n_before,
-            )
-        )
-    if unsure:
-        result = plural(
-            "Held against {n} earlier release of the register as far as it could be compared; whether anything is "
-            "given away beyond that, nobody can say (see the warnings).",
-            "Held against {n} earlier releases of the register as far as they could be compared; whether anything is "
-            "given away beyond that, nobody can say (see the warnings).",
-            n_earlier,
-        )
-    elif same.assumed:
-        result = plural(
-            "Held against {n} earlier release of the register: no count of fewer than {k} people was found to follow, "
-            "if fields that are taken for different ones are different. {assumption}",
-            "Held against {n} earlier releases of the register: no count of fewer than {k} people was found to follow, "
-            "if fields that are taken for different ones are different. {assumption}",
-            n_earlier,
-            k=k,
-            assumption=same.assumption,
-        )
-    elif n_before:
-        result = plural(
-            "Held against {n} earlier release of the register: no further count of fewer than {k} people was found to "
-            "follow.",
-            "Held against {n} earlier releases of the register: no further count of fewer than {k} people was found to "
-            "follow.",
-            n_earlier,
-            k=k,
-        )
-    else:
-        result = plural(
-            "Held against {n} earlier release of the register: no count of fewer than {k} people was found to follow.",
-            "Held against {n} earlier releases of the register: no count of fewer than {k} people was found to follow.",
-            n_earlier,
-            k=k,
-        )
-    form.warn(*warnings)
-    (form.warn if unsure else form.info)(result)
-    return [*same.said, *same.warnings, *warnings, result]
-
-
-def _given_away_before(found: Examined) -> int:
-    """Counts that the earlier releases give away by themselves; found : once this release adds none."""
-    return 0 if found.pinned is None else sum(count.kind != ALIKE for count in found.pinned.counts)
+    return plan, told, concluded(form, same.matched, found, len(earlier), plan.k, requirement)
 
 
 def _knows_nothing(form: Form, path: Path) -> list[str]:

@@ -12,18 +12,21 @@ from ...core.errors import InputError, first_values
 from ...core.language import tr
 from ...core.records.columns import Column
 from ...core.releases.aliases import Aliases
+from ...core.releases.asking import perhaps_same, same_content
 from ...core.releases.attributes import Attribute, attributes_of
-from ...core.releases.matching import NEARLY_ALL, SOME, perhaps_same, same_content
+from ...core.releases.matching import NEARLY_ALL, SOME
 from ...core.releases.naming import names_in
 from ...core.releases.published import Published
 from ...core.releases.values import as_text
 from ...core.releases.writing import one_is_cut, same_but_for_case
+from ..compat import kind_of
 from ..form.form import Form
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.crosswalks import LEVEL, NUMBER
 from ..layers.reading.records import counts_of, read_columns
 
 OF_FILES = ("fid", "ogc_fid")
+SAYS_A_CLASS = ("text", "integer", "long", "boolean")
 
 
 @dataclass(frozen=True)
@@ -115,7 +118,11 @@ def _others(form: Form, table: CheckedSource, release: Published, wanted: Wanted
     """The fields of a release that are not among those named, as attributes of all its rows."""
     fields = table.fields()
     taken = {*fields_for(fields, wanted.names, wanted.aliases).values(), NUMBER, LEVEL, wanted.count, *OF_FILES}
-    left = [name for name in fields.names() if not any(same_but_for_case(name, one) for one in taken)]
+    left = [
+        one.name()
+        for one in fields
+        if kind_of(one) in SAYS_A_CLASS and not any(same_but_for_case(one.name(), name) for name in taken)
+    ]
     count = [wanted.count] if wanted.counts(fields) else []
     columns = read_columns(table, [*left, *count], form.feedback) if left else {}
     counts = counts_of(columns[wanted.count], wanted.count) if count and left else None

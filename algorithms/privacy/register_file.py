@@ -16,6 +16,7 @@ from osgeo import gdal, ogr
 
 from ...core.errors import InputError, VbasError
 from ...core.files.free_names import give_free_name
+from ...core.files.names import check_file_name
 from ...core.files.sqlite_uri import sqlite_uri
 from ...core.language import tr
 from ..layers.gdal_errors import told_to_handlers
@@ -177,6 +178,7 @@ def written_entry(path: Path, write: Callable[[sqlite3.Connection], Sequence[Sta
             raise InputError(
                 tr("REGISTER: {path} cannot be made: name a .gpkg file in a folder that is there.", path=path)
             )
+        check_file_name("REGISTER", path.name)
         staged = path.with_name(f".vbas-{secrets.token_hex(8)}.gpkg")
         _make(staged)
     connection = sqlite3.connect(staged, timeout=SECONDS_TO_WAIT, isolation_level=None)

@@ -75,7 +75,7 @@ def release_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     )
     yield text(
         "COUNT_FIELD",
-        tr("Field with records per row"),
+        tr("Record count field (tables already counted)"),
         "records",
         tr("Counted by where a release has this field; elsewhere each row is one record."),
         optional=True,

@@ -9,6 +9,7 @@ from qgis.core import QgsApplication, QgsProcessingContext, QgsProcessingParamet
 
 from ...core.errors import InputError
 from ...core.language import tr
+from ...core.privacy.derivable import not_proven
 from ...core.privacy.rules import NO_RULE, Rule, list_rules
 from ..form.base import VbasAlgorithm
 from ..form.parameters import choice
@@ -60,7 +61,7 @@ def rule_parameter() -> QgsProcessingParameterDefinition:
     )
     return choice(
         "RULE",
-        tr("Bound by a rule: rule to follow"),
+        tr("Published rule to follow"),
         [NO_RULE, *found.names],
         NO_RULE,
         tr(
@@ -109,7 +110,12 @@ def _number(given: Given, name: str) -> float:
     return given.number(name) if given.has(name) else 0.0
 
 
-def rule_sentences(given: Given) -> tuple[str, ...]:
-    """The rule with its source, for the log and the report; nothing for one's own numbers."""
+def rule_sentences(given: Given, nested: bool) -> tuple[str, ...]:
+    """The rule with its source, for the log and the report; nothing for one's own numbers.
+
+    nested : whether the release has several levels, of which small counts may be derived
+    """
     rule = rule_of(given)
-    return () if rule is None else (rule.sentence,)
+    if rule is None:
+        return ()
+    return (rule.sentence, not_proven(given.whole("K"))) if nested else (rule.sentence,)

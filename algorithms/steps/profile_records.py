@@ -24,7 +24,7 @@ class ProfileRecords(VbasAlgorithm):
     HELP = tr(
         "<p>Counts how many records each area has of each class: each combination of quasi-identifier values that "
         "occurs. The result is what all methods here work on; it is much smaller than the records and can be used "
-        "wherever records are asked for, with “records” as the records per row.</p>"
+        "wherever records are asked for, with “records” as the record count field.</p>"
         "<p>Use it to look at the classes, or once before many runs over the same table. The same table can be made in "
         "a database with GROUP BY.</p>"
     )

@@ -44,7 +44,7 @@ class SiteNumber(VbasAlgorithm):
             ),
             shared.field(
                 "REGION_ID",
-                tr("Identifier of the area"),
+                tr("Field with the area code, in the areas"),
                 "REGIONS",
                 tr("The field that names each area."),
                 optional=True,

@@ -55,13 +55,13 @@ def site_optimisation(
         n_after=len(best.sites),
     )
     if rounds >= ROUND_LIMIT:
-        note += tr(
-            " Warning: it was cut short after {round_limit} rounds; further ones might be better.",
+        note += " " + tr(
+            "Warning: it was cut short after {round_limit} rounds; further ones might be better.",
             round_limit=ROUND_LIMIT,
         )
     if best.compactness > first.compactness * (1 + 1e-9):
-        note += tr(
-            " Because sites with few people were removed, the regions are less compact than iterative Voronoi leaves "
+        note += " " + tr(
+            "Because sites with few people were removed, the regions are less compact than iterative Voronoi leaves "
             "them: {compactness:.0f} metres in all against {before:.0f}.",
             compactness=best.compactness,
             before=first.compactness,

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..errors import InputError
+from ..files.names import check_file_name
 from ..language import one_of, tr
 
 WRITTEN = (".parquet", ".csv")
@@ -58,6 +59,7 @@ def file_state(path: Path) -> tuple[int, int, int]:
 def free_place(destination: str) -> Path:
     """The place of a release that is not there yet. Raises InputError."""
     final = Path(destination).absolute()
+    check_file_name("DESTINATION", final.name, destination)
     if final.suffix.lower() not in WRITTEN:
         raise InputError(
             tr(
@@ -66,7 +68,7 @@ def free_place(destination: str) -> Path:
                 written=one_of(WRITTEN),
             )
         )
-    if final.exists() or final.is_symlink():
+    if _is_there(final):
         raise InputError(
             tr("DESTINATION: “{final}” is there already: choose a new name, or remove it first.", final=final)
         )
@@ -82,6 +84,17 @@ def free_place(destination: str) -> Path:
             return final
     except OSError as error:
         raise nothing_written_into(final.parent, error) from None
+
+
+def _is_there(final: Path) -> bool:
+    """Whether a place is taken. Raises InputError where nobody can tell, such as for a path that is too long."""
+    try:
+        final.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise nothing_written_into(final.parent, error) from None
+    return True
 
 
 def nothing_written_into(folder: Path, error: OSError) -> InputError:

@@ -20,6 +20,7 @@ import sqlglot.expressions as sge
 from adbc_driver_postgresql import dbapi
 
 from ..errors import InputError, OutcomeUnknown
+from ..files.names import check_length, check_name
 from ..language import tr
 from ..progress import Progress
 from ..secrecy import without_secrets
@@ -234,6 +235,12 @@ class Postgres:
         schema, _, table = destination.rpartition(".")
         if not table or "/" in destination:
             raise InputError(tr("DESTINATION is not the name of a table: give one, or schema.name."))
+        check_name("DESTINATION", table, destination)
+        # The server would cut what is longer, and the table would not be found under the name that was asked for.
+        self._run(sg.select(sg.func("current_setting", sge.Literal.string("max_identifier_length"))))
+        longest = int(self._guarded(self._cursor.fetchone)[0])
+        for name in (schema, table):
+            check_length("DESTINATION", name, longest)
         schema = schema or self._schema
         self._run(sg.select(sg.func("has_schema_privilege", sge.Literal.string(schema), sge.Literal.string("CREATE"))))
         if not self._guarded(self._cursor.fetchone)[0]:

@@ -7,15 +7,12 @@ statement here, which the server carries out whole or not at all.
 
 from __future__ import annotations
 
-import hashlib
-import re
-import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from ..files.names_aside import ASIDE, hexed, key_of
 from ..language import as_data, tr
 
-NEW, OLD = "new", "old"
 # What others wait for is given up after a while.
 PATIENCE = "SET LOCAL lock_timeout = '60s'"
 # The comment of a table that a run has made and not delivered yet; what a table is known by to the next run.
@@ -62,28 +59,6 @@ def all_of(*statements: str) -> str:
     return "; ".join(statements)
 
 
-def key_of(schema: str, table: str) -> int:
-    """The number that a run on a table holds a lock by."""
-    digest = hashlib.sha256("\0".join((schema, table)).encode()).digest()
-    return int.from_bytes(digest[:8], "big", signed=True)
-
-
-def name_aside(role: str, schema: str, table: str) -> str:
-    """A name that nobody can predict, for what becomes a table (NEW) or was one (OLD); it tells of which."""
-    return f"vbas_{role}_{_hexed(schema, table)}_{secrets.token_hex(8)}"
-
-
-def role_of(name: str, schema: str, table: str) -> str:
-    """NEW or OLD for a name that a run on this table made; empty for any other."""
-    form = rf"vbas_({NEW}|{OLD})_{_hexed(schema, table)}_[0-9a-f]{{16}}"
-    found = re.fullmatch(form, name)
-    return found[1] if found else ""
-
-
-def _hexed(schema: str, table: str) -> str:
-    return f"{key_of(schema, table) % 2**64:016x}"
-
-
 def hold(schema: str, table: str) -> str:
     """Hold a table until the transaction ends, and let it last; fails where another run holds it."""
     return all_of(
@@ -100,9 +75,9 @@ def left_behind(schema: str, table: str) -> str:
         "SELECT relname, pg_has_role(relowner, 'USAGE')::int FROM pg_class",
         "WHERE relkind = 'r' AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname =",
         literal(schema),
-        f") AND relname ~ '^vbas_({NEW}|{OLD})_[0-9a-f]{{16}}_[0-9a-f]{{16}}$'",
+        f") AND relname ~ '^{ASIDE}$'",
         "AND (substr(relname, 10, 16) =",
-        literal(_hexed(schema, table)),
+        literal(hexed(schema, table)),
         "OR NOT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1",
         "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
         "AND lpad(to_hex(classid::bigint), 8, '0') || lpad(to_hex(objid::bigint), 8, '0')",
@@ -188,6 +163,17 @@ def columns(schema: str, table: str) -> str:
         "SELECT quote_ident(attname), col_description(attrelid, attnum) FROM pg_attribute",
         "WHERE attnum > 0 AND NOT attisdropped AND attrelid =",
         _oid(schema, table),
+    )
+
+
+def may_own(schema: str, role: str) -> str:
+    """Whether a table of a schema may be given to a role."""
+    return statement(
+        "SELECT (has_schema_privilege(",
+        literal(role),
+        ",",
+        literal(schema),
+        ", 'CREATE') OR (SELECT rolsuper FROM pg_roles WHERE rolname = current_user))::int",
     )
 
 

@@ -31,7 +31,7 @@ class CoarserLevels:
 
 @dataclass(frozen=True, eq=False)
 class Showing:
-    """What placed rows show.
+    """Columns to write for each released row.
 
     dictionaries, sizes : of the values of each quasi-identifier that are shown, as `InPlace` has them
     class_keys : (C,) the number in the engine of each class of the plan; maps : as `steps.coarsened` by level; none

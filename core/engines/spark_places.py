@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from pyspark.errors import PySparkException
 
 from ..errors import InputError, OutcomeUnknown
+from ..files.names import check_file_name, check_name
 from ..language import tr
 from .engine import EngineError
 from .spark_failures import FAILURES
@@ -54,10 +55,13 @@ def is_path(name: str) -> bool:
 def place_of(at: Session, destination: str, schema: str) -> Place:
     """The place that a user names; schema : of a table that is named without one."""
     if is_path(destination):
+        check_file_name("DESTINATION", destination.rstrip("/").rpartition("/")[2], destination)
         return FolderHere(at, destination) if at.java is None else FolderThere(at, destination)
     names = tuple(part for part in destination.split(".") if part)
     if not names:
         raise InputError(tr("DESTINATION is empty: give a new folder, as the cluster sees it, or a new table."))
+    for name in names:
+        check_name("DESTINATION", name, destination)
     return TablePlace(at, (*schema.split("."), *names) if schema and len(names) == 1 else names)
 
 

@@ -62,7 +62,7 @@ class Session:
     told: tuple[str, ...]
 
     def mark(self, tag: str) -> None:
-        """Give what this thread has Spark do from now on a tag to be interrupted by."""
+        """Tag this thread's Spark jobs so that they can be cancelled."""
         if self.java is None:
             self.session.addTag(tag)
         else:  # a session's own tags can be interrupted by the thread alone that waits for them
@@ -76,7 +76,7 @@ class Session:
             self.session.sparkContext.cancelJobsWithTag(tag)
 
     def give_up(self) -> None:
-        """Ask nothing twice any more: nobody answers."""
+        """Stop retrying: the connection is lost."""
         if self.java is None:
             _retry(self.session, 0)
 

@@ -53,15 +53,14 @@ def temporary_folder() -> Iterator[Path]:
 def no_temporary_folder(error: OSError) -> str:
     """The sentence where nothing can be written into the temporary folder."""
     # Python says only that no folder will do, by an error of its own.
-    where = (
-        tr("There is no temporary folder to write to") if error.errno == errno.ENOENT else tr("The temporary folder")
+    if error.errno == errno.ENOENT:
+        return tr("There is no temporary folder to write to. Make room there, or set TMPDIR to another folder.")
+    return tr(
+        "The temporary folder {folder} cannot be written to: {reason}. Make room there, or set TMPDIR to another "
+        "folder.",
+        folder=tempfile.gettempdir(),
+        reason=error.strerror,
     )
-    said = (
-        ""
-        if error.errno == errno.ENOENT
-        else tr(" {folder} cannot be written to: {reason}", folder=tempfile.gettempdir(), reason=error.strerror)
-    )
-    return tr("{where}{said}. Make room there, or set TMPDIR to another folder.", where=where, said=said)
 
 
 def clear_dead(parent: Path) -> None:

@@ -12,6 +12,7 @@ from ..areas import Areas, identifier_text
 from ..errors import InputError
 from ..language import tr
 from ..records.columns import Column, combine_codes
+from ..records.table import check_members
 from .diversity import Diversity, diversity_of, shares_of
 from .kept_field import EXPOSED, KeptField
 from .kept_fields import examine_columns
@@ -63,7 +64,8 @@ def check_release(
     quasi_identifiers : what is known of a person, the region it shows included; others : all further fields; members :
     who a row belongs to, by kind; sensitive : fields a class must not have in common; areas : whose identifiers must
     not be found in any field; counts : (N,) records of each row, ones where None.
-    Raises InputError for an empty table, no quasi-identifier, and settings outside their range.
+    Raises InputError for an empty table, no quasi-identifier, settings outside their range, rows of nobody, and members
+    of rows with counts.
     """
     check_k(k)
     if not quasi_identifiers:
@@ -71,6 +73,7 @@ def check_release(
     columns = list(quasi_identifiers.values())
     if not len(columns[0]):
         raise InputError(tr("RECORDS is empty: there is nothing to check."))
+    check_members(members or {}, counts is not None)
     class_of, classes = combine_codes([one.codes for one in columns], [len(one.categories) for one in columns])
     who = {kind: one.codes for kind, one in (members or {}).items()}
     requirement = Requirement(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .. import counted
 from ..language import tr
 from .association import NAMES, NOTHING_TOLD, TELLS, Told
 
@@ -102,23 +103,23 @@ class KeptField:
         if self.regains:
             return tr(
                 "KEEP_FIELDS: “{name}” gives back part of what coarser values take: in {share:.1f} % of the {rows} "
-                "rows that show a coarser “{regains}” its value says much of the original one; with it {below_k} rows "
-                "are in groups of fewer than {k}. Make it coarser too, or take it out.",
+                "rows that show a coarser “{regains}” its value says much of the original one; with it, in groups "
+                "of fewer than {k}: {below}. Make it coarser too, or take it out.",
                 name=self.name,
                 share=100 * max(self.regained.placed_share, self.regained.tells_share),
                 rows=self.regained.rows,
                 regains=self.regains,
-                below_k=self.below_k,
+                below=counted.rows(self.below_k),
                 k=self.k,
             )
         if self.refines and self.below_k:
             return tr(
-                "KEEP_FIELDS: “{name}” is a finer value of the quasi-identifier “{refines}”: with it "
-                "{below_k} rows are in classes of fewer than {k}, {alone} of them alone. Make it the "
+                "KEEP_FIELDS: “{name}” is a finer value of the quasi-identifier “{refines}”: with it, "
+                "in classes of fewer than {k}: {below}; alone: {alone}. Make it the "
                 "quasi-identifier, or take it out.",
                 name=self.name,
                 refines=self.refines,
-                below_k=self.below_k,
+                below=counted.rows(self.below_k),
                 k=self.k,
                 alone=self.alone,
             )
@@ -126,13 +127,13 @@ class KeptField:
             return tr(
                 "KEEP_FIELDS: “{name}” says where in the region a person lives: of the {rows} rows whose region has "
                 "several areas, {tells} have a value that says much more of the area than the region does, "
-                "{placed} one that stands for it; {below_k} rows are in groups of fewer than {k}. Take it out unless "
+                "{placed} one that stands for it; in groups of fewer than {k}: {below}. Take it out unless "
                 "you know that it does no harm.",
                 name=self.name,
                 rows=self.told.rows,
                 tells=self.told.tells,
                 placed=self.told.placed,
-                below_k=self.below_k,
+                below=counted.rows(self.below_k),
                 k=self.k,
             )
         if self.unique > TELLS and self.rows >= FEWEST_ROWS:

@@ -37,19 +37,18 @@ class Rule:
     @property
     def sentence(self) -> str:
         """The rule with its source, for the log and the report."""
-        second = tr(", known second hand") if self.read != "text" else ""
-        return tr(
-            "Rule “{name}”: k of at least {k}, regions of at least {least_population:g} people. "
-            "{says} Source: {source} ({year}{second}). Whether the release complies is for you "
-            "to judge.",
+        asked = tr(
+            "Rule “{name}”: k of at least {k}, regions of at least {least_population:g} people.",
             name=self.name,
             k=self.k,
             least_population=self.least_population,
-            says=tr(self.says),
-            source=self.source,
-            year=self.year,
-            second=second,
         )
+        if self.read == "text":
+            source = tr("Source: {source} ({year}).", source=self.source, year=self.year)
+        else:
+            source = tr("Source, known second hand: {source} ({year}).", source=self.source, year=self.year)
+        judge = tr("Whether the release complies is for you to judge.")
+        return " ".join(filter(None, (asked, self.says and tr(self.says), source, judge)))
 
 
 @dataclass(frozen=True)
@@ -168,11 +167,11 @@ def _rule(cells: Mapping[str, str], header: list[str], row: list[str], seen: set
     if len(row) != len(header):
         raise InputError(
             tr(
-                "{where} has {n} values, the first line names {columns} columns: put a text with a comma between "
-                "quotes.",
+                "{where} has more or fewer values ({n_values}) than the first line names columns ({n_columns}): put a "
+                "text with a comma between quotes.",
                 where=where,
-                n=len(row),
-                columns=len(header),
+                n_values=len(row),
+                n_columns=len(header),
             )
         )
     if not name or "," in name or name == NO_RULE:

@@ -154,11 +154,14 @@ MOST_RECORDS = 2**53
 MEMBER_FIELDS = {PERSONS: "PERSON_ID", HOUSEHOLDS: "HOUSEHOLD_ID"}
 
 
-def check_members(table: RecordTable) -> None:
-    """Refuse rows that belong to nobody, and members of rows that stand for several records. Raises InputError."""
-    for kind, column in table.members.items():
+def check_members(members: Mapping[str, Column], weighted: bool) -> None:
+    """Refuse rows that belong to nobody, and members of rows that stand for several records. Raises InputError.
+
+    members : by kind; weighted : whether rows come with counts
+    """
+    for kind, column in members.items():
         name = MEMBER_FIELDS[kind]
-        if table.counts is not None:
+        if weighted:
             raise InputError(
                 tr(
                     "{name} and RECORD_COUNT cannot go together: a row that stands for several records has no one "
@@ -189,7 +192,7 @@ def check_table(table: RecordTable, k: int) -> None:
     """
     check_k(k)
     check_released_names(table.quasi_identifiers, table.kept, table.counts is not None)
-    check_members(table)
+    check_members(table.members, table.counts is not None)
     if table.n_records == 0:
         raise InputError(tr("RECORDS is empty: there is nothing to anonymise."))
     if k > table.n_records:

@@ -5,12 +5,12 @@ By that two attributes are told to be the same, or not, whatever they are called
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import linear_sum_assignment
+from scipy.optimize import linear_sum_assignment, nnls
 
 from ..arrays import to_list
 from ..generalising.hierarchies import SUPPRESSED_VALUE
@@ -19,7 +19,8 @@ from .values import MISSING
 from .writing import plain
 
 MOST_COMPARED = 20_000_000
-"""Numbers that are compared to find which values could be which; beyond that totals of all areas are taken."""
+"""Numbers that are compared to find which values could be which."""
+MOST_TURNS = 20
 SAYS_NOTHING = frozenset((MISSING, plain(SUPPRESSED_VALUE)))
 
 
@@ -73,7 +74,8 @@ def attributes_of(release: Published) -> dict[str, Attribute]:
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The smallest parts of the country that two releases both count: whole regions of both, of the same areas.
+    """The smallest groups of people that two releases both count: whole regions of both, of the same areas, and in them
+    the people with the same values of further attributes.
 
     of_label : for each release (L,) int64, the part in which each label is, -1 for none; n : how many parts
     """
@@ -82,8 +84,11 @@ class Parts:
     n: int
 
 
-def parts_of(first: Published, second: Published) -> Parts:
-    """The parts that are the same in two releases; none where regions do not have the same areas."""
+def parts_of(first: Published, second: Published, shared: Sequence[str] = ()) -> Parts:
+    """The parts that are the same in two releases; none where regions do not have the same areas.
+
+    shared : quasi-identifiers that both show
+    """
     n_first, n_second = (one.levels.crosswalks[-1].n_regions for one in (first, second))
     in_first, in_second = _regions_of_areas(first), _regions_of_areas(second)
     areas = sorted(in_first.keys() | in_second.keys())
@@ -100,7 +105,27 @@ def parts_of(first: Published, second: Published) -> Parts:
     number[whole] = np.arange(len(whole))
     part = number[part]
     of_label = part[:n_first][first.coarsest_region], part[n_first:][second.coarsest_region]
-    return Parts(of_label, len(whole))
+    return _by_classes(of_label, len(whole), (first, second), shared)
+
+
+def _by_classes(
+    of_label: tuple[np.ndarray, np.ndarray], n: int, releases: tuple[Published, Published], shared: Sequence[str]
+) -> Parts:
+    """Parts divided by what people have in common in both releases."""
+    if not n or not shared:
+        return Parts(of_label, n)
+    codes: dict[tuple[str, ...], int] = {}
+    kind = []
+    for one in releases:
+        at = [one.quasi_identifiers.index(name) for name in shared]
+        values = ([plain(row[i]) for i in at] for row in one.values_of_classes())
+        of_class = np.array([codes.setdefault(tuple(row), len(codes)) for row in values], np.int64)
+        kind.append(of_class[one.class_of])
+    keys = [np.where(part >= 0, part * len(codes) + own, -1) for part, own in zip(of_label, kind)]
+    used = np.unique(np.concatenate(keys))
+    used = used[used >= 0]
+    found = [np.where(key >= 0, np.searchsorted(used, key), -1) for key in keys]
+    return Parts((found[0], found[1]), len(used))
 
 
 def _regions_of_areas(release: Published) -> dict[str, int]:
@@ -126,7 +151,7 @@ def likeness(first: Attribute, second: Attribute, parts: Parts) -> float | None:
 @dataclass(frozen=True)
 class Recoded:
     """Which values of one attribute could be which of another. likeness : as of `likeness`; exact : whether all totals
-    agree to the record; values : pairs"""
+    agree to the record; values : pairs, none where several values of one would be one of the other"""
 
     likeness: float
     exact: bool
@@ -134,20 +159,18 @@ class Recoded:
 
 
 def recoded(first: Attribute, second: Attribute, parts: Parts) -> Recoded | None:
-    """The values that fit each other best by their totals, one to one; None where there are no totals to go by."""
+    """The values that fit each other best by their totals, one to one or several to one; None where there are no totals
+    to go by, or too many."""
     tables = _tables(first, second, parts)
-    if tables is None:
+    if tables is None or tables[0].shape[0] * tables[1].size > MOST_COMPARED:
         return None
     one, other = tables
-    if one.shape[0] * other.shape[0] * one.shape[1] > MOST_COMPARED:
-        one, other = one.sum(axis=1, keepdims=True), other.sum(axis=1, keepdims=True)
-    if one.shape[0] * other.shape[0] > MOST_COMPARED:
-        return None
     in_common = np.array([np.minimum(row, other).sum(axis=1) for row in one])
     mine, others = linear_sum_assignment(-in_common)
     fits = in_common[mine, others] > 0
     mine, others = mine[fits], others[fits]
-    share = float(in_common[mine, others].sum() / min(table.sum() for table in tables))
+    fewest = min(table.sum() for table in tables)
+    share = float(in_common[mine, others].sum() / fewest)
     exact = (
         len(mine) == len(one) == len(other)
         and len(mine) > 1
@@ -155,7 +178,37 @@ def recoded(first: Attribute, second: Attribute, parts: Parts) -> Recoded | None
         and len(np.unique(one, axis=0)) == len(one)
     )
     pairs = tuple((first.values[i], second.values[j]) for i, j in zip(to_list(mine), to_list(others)))
-    return Recoded(share, exact, pairs)
+    if len(one) == len(other):
+        return Recoded(share, exact, pairs)
+    fine, coarse = (one, other) if len(one) > len(other) else (other, one)
+    joined = float(_joined_best(fine, coarse) / fewest)
+    return Recoded(joined, False, ()) if joined > share else Recoded(share, exact, pairs)
+
+
+def _joined_best(fine: np.ndarray, coarse: np.ndarray) -> float:
+    """The most records in common that were found where each fine value, (V, P), is part of one coarse value, (W, P)."""
+    if len(coarse) < 2:
+        return 0.0  # an attribute of one value tells nothing
+    nearest = np.array([np.minimum(row, coarse).sum(axis=1) for row in fine])
+    shares = np.column_stack([nnls(fine.T, row)[0] for row in coarse])
+    return max(_moved_one_by_one(start.argmax(axis=1), fine, coarse) for start in (shares, nearest))
+
+
+def _moved_one_by_one(part_of: np.ndarray, fine: np.ndarray, coarse: np.ndarray) -> float:
+    """Records in common once no value alone fits better elsewhere; part_of : (V,) where each fine value begins."""
+    sums = np.zeros_like(coarse)
+    np.add.at(sums, part_of, fine)
+    for _ in range(MOST_TURNS):
+        before = part_of.copy()
+        for value, row in enumerate(fine):
+            sums[part_of[value]] -= row
+            gain = (np.minimum(sums + row, coarse) - np.minimum(sums, coarse)).sum(axis=1)
+            if gain.max() > gain[part_of[value]]:
+                part_of[value] = gain.argmax()
+            sums[part_of[value]] += row
+        if np.array_equal(before, part_of):
+            break
+    return float(np.minimum(sums, coarse).sum())
 
 
 def _tables(first: Attribute, second: Attribute, parts: Parts) -> tuple[np.ndarray, np.ndarray] | None:

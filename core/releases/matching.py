@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from ..errors import InputError, first_values
 from ..language import tr
 from .aliases import Alias, Aliases
+from .asking import ask_for_words, perhaps_coarser, perhaps_same, same_content
 from .attributes import Attribute, Parts, are_apart, attributes_of, likeness, parts_of, recoded
 from .naming import Named, in_release, with_names, with_values
 from .published import Published
@@ -22,7 +23,6 @@ from .writing import plain, written_otherwise
 NEARLY_ALL, SOME, SELDOM, ALIKE, HARDLY = 0.9, 0.1, 0.1, 0.95, 0.6
 """Shares of records: whose values are in both for the same attribute; for a partly similar one; that may have values
 that the other does not show; that agree in totals where words do not; and that must agree where words do."""
-EXAMPLE = "1=M; 2=F"
 Levels = Mapping[str, Sequence[Collection[str]]]
 
 
@@ -75,7 +75,7 @@ class _Matching:
         self.assumed: list[tuple[str, str]] = []
         self._own, self._aliases, self._levels = [dict(one) for one in found.own], aliases, levels
         self._shown = [attributes_of(one) for one in self.releases]
-        self._parts: dict[tuple[int, int], Parts] = {}
+        self._parts: dict[tuple[int, int, tuple[str, ...]], Parts] = {}
         self._seen: set[tuple[str, str]] = set()
         self._apart: dict[str, dict[str, Attribute]] = {}  # by name, those that are not the same under other names
 
@@ -149,7 +149,7 @@ class _Matching:
         own = self._called(name, i)
         if lacking == 1:
             if settled is not None:
-                raise InputError(_ask_for_words(self._called(name, j), own, one, other))
+                raise InputError(ask_for_words(self._called(name, j), own, one, other))
             self._compare_words(name, j, self._set_apart(name, i), i, own)
             return
         self.warnings.append(
@@ -230,6 +230,8 @@ class _Matching:
                     words=words,
                 )
             )
+        elif likely and not words:
+            self.warnings.append(perhaps_coarser(called, new, own, old))
         elif called == own or likely:
             self._warn(name, j, own, old, words)
         else:
@@ -244,60 +246,17 @@ class _Matching:
         )
 
     def _parts_of(self, i: int, j: int) -> Parts:
-        if (i, j) not in self._parts:
-            self._parts[i, j] = parts_of(self.releases[j], self.releases[i])
-        return self._parts[i, j]
+        in_both = (name for name in self._shown[i] if self._comparable(name, i, j))
+        shared = tuple(name for name in in_both if not self._shown[i][name].sensitive)
+        if (i, j, shared) not in self._parts:
+            self._parts[i, j, shared] = parts_of(self.releases[j], self.releases[i], shared)
+        return self._parts[i, j, shared]
 
     def _ask(self, name: str, j: int, own: str, old: Attribute, values: str) -> None:
         self.asked.append(same_content(self._called(name, j), self.releases[j].title, own, old.title, values))
 
     def _warn(self, name: str, j: int, own: str, old: Attribute, words: str = "") -> None:
         self.warnings.append(perhaps_same(self._called(name, j), self._shown[j][name], own, old, words))
-
-
-def same_content(name: str, newer: str, other: str, release: str, values: str) -> str:
-    """The question whether two fields are the same; newer, release : titles; values : those that both have."""
-    return tr(
-        "“{name}” of {newer} and “{other}” of {release} have other names and the same content ({values}): if they are "
-        "the same field, say so in ALIASES: {name}, {other}; if not: {name}, not {other}.",
-        name=name,
-        newer=newer,
-        other=other,
-        release=release,
-        values=values,
-    )
-
-
-def perhaps_same(name: str, new: Attribute, other: str, old: Attribute, words: str = "") -> str:
-    """What is said of two fields, as their releases call them, of which nobody can decide whether they are the same.
-
-    words : which values could be which, as they are typed; an example where empty
-    """
-    return tr(
-        "“{name}” of {newer} ({first}) and “{other}” of {release} ({others}) may be the same field in other words: it "
-        "cannot be said what they give away together. If they are, say so in ALIASES: {name}, “{other}: {words}”; if "
-        "not: {name}, not {other}.",
-        name=name,
-        newer=new.title,
-        first=first_values(new.by_value, 3),
-        other=other,
-        release=old.title,
-        others=first_values(old.by_value, 3),
-        words=words or EXAMPLE,
-    )
-
-
-def _ask_for_words(name: str, own: str, old: Attribute, new: Attribute) -> str:
-    return tr(
-        "ALIASES says that “{name}” is “{other}”, but {release} shows {others} and {newer} {first}: say which values "
-        "are the same: {name}, “{other}: 1=M; 2=F”.",
-        name=name,
-        other=own,
-        release=old.title,
-        others=first_values(old.by_value, 3),
-        newer=new.title,
-        first=first_values(new.by_value, 3),
-    )
 
 
 def _mostly_in_both(one: Attribute, other: Attribute) -> bool:

@@ -71,7 +71,9 @@ def find_pinned(
     Raises InputError for fewer than two releases, and what `overlay` raises.
     """
     if len(releases) < 2:
-        raise InputError(tr("One release alone gives nothing away: give at least two releases of the same people."))
+        raise InputError(
+            tr("One release cannot be held against others: give at least two releases of the same people.")
+        )
     k = min(release.k for release in releases) if k is None else k
     over = overlay(releases)
     counts: list[Count] = []

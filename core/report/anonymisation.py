@@ -14,6 +14,7 @@ from ..convergence import Convergence
 from ..evaluation import Measures, RegionAudit, evaluate_by_value
 from ..language import plural, tr
 from ..plan import Plan
+from ..release import NOTHING_RELEASED
 from .cost import classes_section, convergence_section, losers_section, measures_section, person_section
 from .ground import Ground, before_and_after, lost_map
 from .numbers import shown
@@ -155,9 +156,7 @@ def anonymisation_report(
             suppression_percent=shown(measures.suppression_percent),
         )
     else:
-        verdict = tr(
-            "No record could be released: all were suppressed. Choose fewer quasi-identifiers, or fewer regions."
-        )
+        verdict = NOTHING_RELEASED
     sections = [
         *_what_it_cost(account, costs),
         protection,

@@ -16,7 +16,7 @@ def costs_section(costs: Sequence[AttributeCost], percent: float) -> Section:
     header: tuple[str, ...] = (tr("Quasi-identifier"), tr("Suppressed without it, %"))
     texts = [
         cost_sentence(percent, list(costs)),
-        tr("The regions stay as they are: with fewer or coarser attributes, a suppression budget allows finer ones."),
+        tr("Figures for the same regions; with fewer attributes you could also have smaller regions."),
     ]
     if any(one.coarser is not None for one in costs):
         given_up = [None if one.given_up is None else 100.0 * one.given_up for one in ordered]

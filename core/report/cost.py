@@ -55,11 +55,15 @@ def person_section(measures: Measures, plan: Plan, n_areas: int) -> Section:
     released = max(plan.n_released, 1)
     people = plan.sizes[plan.shown]
     risk = risk_of(plan.records[plan.shown], people)
+    among = 2.0 ** (measures.non_uniform_entropy / max(_rated(measures, plan), 1))
     rows: list[tuple[object, ...]] = [
         (
             tr("Mean distance, m"),
             measures.mean_distance,
-            tr("How far the people of a record's region live from its middle, on average over the released records."),
+            tr(
+                "On average a released record places its person to within {metres:,.0f} m.",
+                metres=measures.mean_distance,
+            ),
         ),
         (
             tr("Mean distance of an area, m"),
@@ -68,11 +72,11 @@ def person_section(measures: Measures, plan: Plan, n_areas: int) -> Section:
         ),
         (
             tr("Areas to guess among"),
-            2.0 ** (measures.non_uniform_entropy / max(_rated(measures, plan), 1)),
-            tr("As many equally likely areas would hide where a person lives as well as the region does, on average."),
+            among,
+            tr("Guessing a person's area is as hard as picking 1 of {among:.3g}, on average.", among=among),
         ),
         (
-            tr("Records alike"),
+            tr("People who look the same"),
             measures.discernibility / released,
             tr("How many released records share their region and quasi-identifiers with a record, itself included."),
         ),
@@ -88,10 +92,20 @@ def risk_rows(risk: Risk, smallest: int) -> list[tuple[object, ...]]:
         (
             tr("Largest risk, %"),
             100.0 * risk.largest,
-            tr("1 / people of the smallest class: that who knows a person's quasi-identifiers picks the right record."),
+            _chance(smallest),
         ),
         (tr("Mean risk, %"), 100.0 * risk.mean, tr("The same, on average over all records of the release.")),
     ]
+
+
+def _chance(smallest: int) -> str:
+    """What the largest risk means; smallest : people of the smallest class, 0 where there is none."""
+    if not smallest:
+        return ""
+    return tr(
+        "The chance that someone who knows a person's quasi-identifiers picks that person's record: 1 in {n} at worst.",
+        n=smallest,
+    )
 
 
 def _rated(measures: Measures, plan: Plan) -> int:
@@ -136,7 +150,7 @@ def classes_section(plan: Plan) -> Section:
     header = (tr("People in the class"), tr("Classes"), tr("Classes released"), tr("Records"), tr("Records released"))
     text = tr("A class is what shares a region and all quasi-identifiers.")
     if len(plan.levels) > 1:
-        text += tr(" Records that are suppressed at every level are in no class here.")
+        text += " " + tr("Records that are suppressed at every level are in no class here.")
     released = sizes[plan.shown]
     pictures = []
     if len(released):
@@ -183,7 +197,7 @@ def losers_section(by_value: ByValue, measures: Measures, k: int) -> Section:
         suppression_percent=shown(measures.suppression_percent),
     )
     if left_out:
-        text += tr(" Drawn are the {most_bars} values that lose most.", most_bars=MOST_BARS)
+        text += " " + tr("Drawn are the {most_bars} values that lose most.", most_bars=MOST_BARS)
     heads: dict[int, str] = {}
     for position, one in enumerate(to_list(most)):
         name = by_value.quasi_identifiers[one]
@@ -191,7 +205,7 @@ def losers_section(by_value: ByValue, measures: Measures, k: int) -> Section:
             heads[position] = name
     names = [value_text(by_value.values[one]) for one in to_list(most)]
     picture = horizontal_bars(names, to_list(share[most]), text, measures.suppression_percent, heads)
-    advice = tr("Rare values lose most: join those that may be joined, and compare the groups before you publish.")
+    advice = tr("Rare values lose most. Group them (widowed with divorced, say) or accept the loss knowingly.")
     worst = worst_group(by_value, k) if measures.n_suppressed else None
     paragraphs = (advice,) if worst is None else (worst.sentence(measures.suppression_percent), advice)
     return Section(tr("Who is suppressed"), paragraphs, BY_VALUE, rows, (picture,))
@@ -202,4 +216,4 @@ def convergence_section(found: Sequence[Convergence]) -> Section:
     pictures = [
         lines({one.name: (one.steps, one.values)}, one.name, one.step, one.measure, from_zero=False) for one in found
     ]
-    return Section(tr("How the methods came to rest"), (), pictures=pictures)
+    return Section(tr("Did the computation converge? (appendix)"), (), pictures=pictures)

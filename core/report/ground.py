@@ -49,9 +49,7 @@ def before_and_after(
 
     identifiers, records : (n,) of the areas; numbers, released : (n_regions,)
     """
-    text = tr(
-        "The two maps have the same colours: records by area in the first, released ones by region in the second."
-    )
+    text = tr("Same colour scale in both maps: all records by area, then released records by region.")
     pictures = []
     here = drawn(ground.areas)
     before = density(records[here], ground.areas[here])

@@ -15,6 +15,8 @@ from ..language import plural, tr
 from ..nesting.measures import LevelAudit
 from ..plain_text import value_text
 from ..plan import Plan
+from ..privacy.derivable import not_proven
+from ..release import NOTHING_RELEASED_NESTED
 from .cost import (
     by_value_rows,
     classes_section,
@@ -87,7 +89,7 @@ def nested_report(
         classes_section(plan),
         measures_section(measures),
         *([protection] if protection else []),
-        Section(tr("What levels tell"), LIMITS),
+        Section(tr("What levels tell"), (*LIMITS, not_proven(plan.k))),
         convergence_section(convergence),
         *how_it_was_done(notes, running, tr("Step"), seconds),
     ]
@@ -107,7 +109,7 @@ def _verdict(account: NestedAccount, smallest_class: int | None, released: bool)
     )
     distance = f"{shown(round(measures.mean_distance))} m"
     if not account.plan.n_released:
-        return tr("No record could be released: all were suppressed. Choose fewer quasi-identifiers.")
+        return NOTHING_RELEASED_NESTED
     if not released:
         return tr(
             "At k = {k} a nested release by these levels would suppress {share}, at a mean distance of {distance}.",
@@ -136,8 +138,7 @@ LIMITS = (
         "Whoever knows where a person lives, and the quasi-identifiers, learns at which level that class is "
         "shown there. A class that is missing at a finer level is rare there; where no region around a place "
         "shows it, but others do, nobody of it lives there. Where the finest level is the areas, the people "
-        "behind a larger region live in those of its areas that do not show the class themselves. Where a "
-        "rule forbids that small counts can be derived, ask for a least population per region."
+        "behind a larger region live in those of its areas that do not show the class themselves."
     ),
 )
 

@@ -72,7 +72,7 @@ def _texts() -> dict[str, str | tuple[str, ...]]:
     """What stands on every page."""
     return {
         "internal": tr("Internal: for the custodian of the records. Do not publish this page."),
-        "release": tr("For release: holds nothing from which suppressed records could be counted."),
+        "release": tr("For release: made from the released records, their regions and the areas alone."),
         "sections": tr("Sections"),
         "checked": tr("Checked by"),
         "to_sign": (tr("Name"), tr("Function"), tr("Date"), tr("Signature")),

@@ -87,7 +87,7 @@ def protection_section(
                 max_share=requirement.max_share,
             )
         )
-    return Section(tr("What k does not count"), paragraphs, HEADER, kept_rows(kept))
+    return Section(tr("What k-anonymity does not protect"), paragraphs, HEADER, kept_rows(kept))
 
 
 def kept_rows(kept: Sequence[KeptField]) -> list[tuple[object, ...]]:

@@ -19,6 +19,7 @@ from ..evaluation import mean_distances
 from ..language import plural, tr
 from ..levels import Levels
 from ..plain_text import value_text
+from ..privacy.derivable import not_proven
 from ..privacy.risk import risk_of
 from ..release import Release, class_sizes
 from .cost import HEADER, risk_rows
@@ -89,6 +90,7 @@ def release_report(published: Edition) -> str:
     sections = [
         _measures(published),
         _levels(published) if nested else Section(""),
+        Section(tr("What levels tell"), (not_proven(k),)) if nested else Section(""),
         _map(published),
         _classes(published),
         _values(published),
@@ -119,6 +121,26 @@ def _mean(values: np.ndarray, weights: np.ndarray) -> float:
     return float(values @ weights / max(weights.sum(), 1))
 
 
+def _counts_people_of_areas(published: Edition) -> bool:
+    """Whether the areas have a population of their own. Without one it is known from the records alone, suppressed ones
+    among them, and is not for this page: areas count alike then, and distances are others than in the internal report.
+    """
+    return published.areas is not None and bool((published.areas.population != 1.0).any())
+
+
+def _distance_title(published: Edition) -> str:
+    return tr("Mean distance, m") if _counts_people_of_areas(published) else tr("Mean distance of the areas, m")
+
+
+def _distance_meaning(published: Edition, mean: float) -> str:
+    if _counts_people_of_areas(published):
+        return tr("On average a released record places its person to within {metres:,.0f} m.", metres=mean)
+    return tr(
+        "From the middle of the region that a record shows to the areas in it, which count alike, on average over the "
+        "records. The internal report weighs the areas by their records, which would tell of suppressed ones here."
+    )
+
+
 def _measures(published: Edition) -> Section:
     sizes = _class_sizes(published)
     metres = _distances(published)
@@ -129,10 +151,8 @@ def _measures(published: Edition) -> Section:
         (tr("Classes"), len(sizes), tr("Combinations of region and quasi-identifiers that occur in the release.")),
     ]
     if metres is not None:
-        meaning = tr(
-            "From the middle of the region that a record shows to the areas in it, on average over the records."
-        )
-        rows.append((tr("Mean distance, m"), _mean(metres, published.release.counts), meaning))
+        mean = _mean(metres, published.release.counts)
+        rows.append((_distance_title(published), mean, _distance_meaning(published, mean)))
     if published.counts_people:
         rows.append(
             (tr("Largest risk, at most, %"), 100.0 / published.k, tr("1 / k: k counts people, not their records."))
@@ -192,7 +212,7 @@ def _values(published: Edition) -> Section:
         tr("Quasi-identifier"),
         tr("Value"),
         tr("Records released"),
-        *(() if metres is None else (tr("Mean distance, m"),)),
+        *(() if metres is None else (_distance_title(published),)),
     )
     text = (
         tr("The first {most_values} values.", most_values=MOST_VALUES)

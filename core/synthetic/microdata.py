@@ -12,6 +12,7 @@ from ..areas import identifier_text
 from ..errors import InputError, first_values
 from ..language import plural, tr
 from ..records.columns import Column, column_from_values
+from ..records.table import MOST_RECORDS
 from .distributions import Distributions, Sampler, Shares, checked_numbers, sampler_of_entries
 
 # Codes to leave out: of every attribute, or by attribute name.
@@ -173,6 +174,7 @@ def read_microdata(
     used = placed & (weight > 0)
     if not used.any():
         raise InputError(tr("No row of MICRODATA has a PROVINCE and a weight above 0: choose other fields."))
+    _check_magnitudes(weight[used])
     notes = _left_out(int((~placed).sum()), int((placed & (weight <= 0)).sum()))
     columns = {name: column_from_values(values) for name, values in attributes.items()}
     codes = _codes_by_attribute(missing, list(attributes))
@@ -229,6 +231,20 @@ def _refuse_unknown(names: Collection[str], attributes: Collection[str]) -> None
                 "MISSING names {first}, which is not among ATTRIBUTES: choose among {known}.",
                 first=first_values(unknown),
                 known=first_values(attributes, len(attributes)),
+            )
+        )
+
+
+def _check_magnitudes(weights: np.ndarray) -> None:
+    """Refuse weights above 0 whose sum cannot be told, or beside which the smallest would vanish. Raises InputError."""
+    total = float(weights.sum(dtype=np.longdouble))
+    if total >= MOST_RECORDS or weights.min() < total / MOST_RECORDS:
+        raise InputError(
+            tr(
+                "WEIGHT is between {least} and {most}: these cannot be counted together exactly. A weight says how "
+                "many people a row stands for: correct them, or leave WEIGHT empty to count every row once.",
+                least=f"{weights.min():.3g}",
+                most=f"{weights.max():.3g}",
             )
         )
 

@@ -139,7 +139,7 @@ class _Counted:
         return self._own[k]
 
     def percent(self, k: int, n_sites: int, progress: Progress) -> float:
-        """What a budget is held against, per cent."""
+        """Suppression in per cent, compared with the budget."""
         if (n_sites, k) not in self._found:
             search, terms = self._search, Terms(k, n_unmatched=self._search.n_unmatched)
             crosswalk = self.trials(k).parts(n_sites, progress)[1].crosswalk

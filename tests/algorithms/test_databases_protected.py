@@ -153,13 +153,22 @@ def test_a_table_that_has_changed_since_its_profile_is_refused(there, crosswalk,
         there("releasedatabase", DESTINATION=str(tmp_path / "f.parquet"), FILTER=["sex", "=", "F"], **given)
 
 
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_rule_with_nested_levels_ends_in_what_is_not_proven(there, crosswalk, levels, grid, tmp_path, nested):  # noqa: F811
+    pages = {"REPORT": str(tmp_path / "report.html"), "RELEASE_REPORT": str(tmp_path / "for_release.html")}
+    given = {"CROSSWALK": levels if nested else crosswalk, "DESTINATION": str(tmp_path / "released.parquet"), **pages}
+    done = there("releasedatabase", RULE="CMS cell size", REGIONS=grid[0], REGION_ID="da", **given)
+    said = ["\n".join(done.log), *(Path(page).read_text(encoding="utf-8") for page in pages.values())]
+    assert all(("It is not proven that no count of 1 to 10 can be derived." in one) == nested for one in said)
+
+
 def test_a_rule_raises_k_and_looks_at_the_people_of_regions(there, crosswalk, grid, tmp_path):  # noqa: F811
     given = {"CROSSWALK": crosswalk, "DESTINATION": str(tmp_path / "released.parquet")}
     with pytest.raises(QgsProcessingException, match="20\u00a0001 people; 4 of CROSSWALK have fewer, the smallest 360"):
         there("releasedatabase", RULE="HIPAA Safe Harbor geography", **given)
     assert not (tmp_path / "released.parquet").exists()
     done = there("releasedatabase", RULE="CMS cell size", K=2, **given)
-    assert any("K = 11" in line for line in done.log)
+    assert any(" k = 11 " in line for line in done.log)
     assert any("Rule “CMS cell size”" in line for line in done.log)
     classes = Counter()
     for row, times in written(tmp_path / "released.parquet").items():
@@ -225,7 +234,11 @@ def test_both_editions_of_the_report(there, crosswalk, levels, grid, tmp_path, n
     )
     internal, public = (Path(done.results[name]).read_text(encoding="utf-8") for name in pages)
     assert "is 11-anonymous" in internal and "is 11-anonymous" in public
-    assert "What k does not count" in internal and "diagnosis" in internal and "Rule “CMS cell size”" in internal
+    assert (
+        "What k-anonymity does not protect" in internal
+        and "diagnosis" in internal
+        and "Rule “CMS cell size”" in internal
+    )
     assert "<svg" in internal and "<svg" in public
     assert str(tmp_path) in internal and str(tmp_path) not in public
 

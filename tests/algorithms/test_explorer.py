@@ -248,7 +248,7 @@ def test_records_of_unknown_areas_are_refused_or_suppressed(dock):
     records.dataProvider().changeAttributeValues({1: {records.fields().indexOf("home"): "nowhere"}})
     look(dock, *FIELDS)
     assert dock.looking.seen is None
-    assert "“nowhere”" in dock.message.text() and "Area of the record" not in dock.summary.text()
+    assert "“nowhere”" in dock.message.text() and "Area code" not in dock.summary.text()
     dock.data.leave_out.setChecked(True)
     look(dock, *FIELDS)
     assert "1 record has no known area" in dock.message.text()

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from qgis.core import QgsProcessingException
 
-from .conftest import make_layer
+from vbas.algorithms.form.refusals import PACKAGE, fault_of_the_program
+
+from .conftest import Feedback, make_layer
 from .test_destinations import save
 
 # A quasi-identifier, another one, a kept field.
@@ -61,3 +64,37 @@ def test_a_geopackage_may_be_called_as_our_own(anonymize, tmp_path, name):
     expected = rows(anonymize(), ("sex", "age"))
     done = anonymize(RELEASED_RECORDS=str(tmp_path / f"{name}.gpkg"))
     assert rows(done, ("sex", "age")) == expected
+
+
+@pytest.mark.parametrize("parameter", ["QUASI_IDENTIFIERS", "KEEP_FIELDS"])
+def test_a_field_named_by_a_blank_is_not_dropped_in_silence(anonymize, grid, parameter):
+    records = renamed(grid[1], ("sex", "age", " "))
+    chosen = {"QUASI_IDENTIFIERS": ["sex", " "], "KEEP_FIELDS": [" "]}[parameter]
+    with pytest.raises(QgsProcessingException, match=f"{parameter} names a field whose name is blank: give that field"):
+        anonymize(RECORDS=records, **{parameter: chosen})
+
+
+@pytest.mark.parametrize("release", ["one level", "nested levels"])
+def test_a_run_that_shows_nothing_warns_of_it(anonymize, tmp_path, monkeypatch, release):
+    """The results are as they are: empty, and the numbers say so."""
+    warned = []
+    monkeypatch.setattr(Feedback, "pushWarning", lambda _, text: warned.append(text))
+    report = tmp_path / "report.html"
+    done = anonymize(K=1000, RELEASE=release, REPORT=str(report))
+    assert done.results["N_SUPPRESSED"] == done.results["N_RECORDS"] == 40 * 36
+    assert len(done.rows("RELEASED_RECORDS")) == 0
+    said = "No record could be released: all were suppressed. Choose fewer quasi-identifiers"
+    assert sum(said in one for one in warned) == 1
+    assert said in report.read_text(encoding="utf-8")
+
+
+def test_where_a_fault_happened_is_said_of_relative_files_too(monkeypatch):
+    """A compiled library names its files from anywhere; the program may be started in its own folder."""
+    monkeypatch.chdir(PACKAGE)
+    feedback = Feedback()
+    try:
+        exec(compile("1 / 0", "shapely/_geos.pyx", "exec"), {})
+    except ZeroDivisionError as error:
+        sentence = fault_of_the_program(error, False, feedback)
+    assert "A fault of VBAS itself" in sentence and "Traceback" not in sentence
+    assert any("_geos.pyx:1" in line for line in feedback.said)

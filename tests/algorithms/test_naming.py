@@ -96,9 +96,15 @@ def test_runs_with_fields_in_another_case(run, anonymize, grid, tmp_path):
 
 def test_errors_name_parameters_as_the_dialog_does(anonymize):
     for change, words in (
-        ({"RECORD_REGION": "x"}, "Area of the record (RECORD_REGION): there is no field “x” in Records (RECORDS)"),
+        (
+            {"RECORD_REGION": "x"},
+            "Field with the area code, in the records (RECORD_REGION): there is no field “x” in Records (RECORDS)",
+        ),
         ({"QUASI_IDENTIFIERS": ["sex", "SEX"]}, "Quasi-identifiers (QUASI_IDENTIFIERS) names a field twice"),
-        ({"UNMATCHED": "maybe"}, "Records of an unknown area (UNMATCHED) is “maybe”, which is not among the choices"),
+        (
+            {"UNMATCHED": "maybe"},
+            "Records whose area is not in the layer (UNMATCHED) is “maybe”, which is not among the choices",
+        ),
     ):
         with pytest.raises(QgsProcessingException) as raised:
             anonymize(**change)

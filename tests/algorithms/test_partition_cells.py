@@ -200,13 +200,13 @@ def test_the_crosswalk_goes_on_to_the_release(partition, run):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"K": 100_000}, "No connected set of cells reaches the minimum of 100000"),
+        ({"K": 100_000}, "No connected set of cells reaches the minimum of 100\u00a0000"),
         ({"CELL_ID": "parish"}, "CELL_ID is not unique"),
         ({"CELL_ID": "nothing"}, "there is no field “nothing” in CELLS"),
         ({"CELLS": "points"}, "give the side of a cell in metres as CELL_SIZE"),
         ({"CELLS": "points", "CELL_SIZE": 1000}, "not on a grid of 1000 metres"),
         ({"CELLS": "degrees", "CELL_SIZE": 1}, "reproject"),
-        ({"CELLS": "null"}, "Population field “p2011” is missing in 1 cells"),
+        ({"CELLS": "null"}, "Population field “p2011” is missing in 1 cell"),
     ],
 )
 def test_bad_input_is_one_sentence_and_writes_nothing(partition, tmp_path, changes, said):

@@ -11,6 +11,7 @@ import pytest
 from qgis.core import QgsProcessingException
 
 from vbas.algorithms.layers.delivery import databases, outputs, postgres_places
+from vbas.algorithms.layers.delivery.journals import other_tables
 from vbas.core.engines import postgres_tables
 from vbas.core.errors import PrivacyError
 
@@ -158,19 +159,20 @@ from qgis.core import QgsApplication, QgsProcessingContext, QgsProcessingFeedbac
 application = QgsApplication([], False)
 application.initQgis()
 from tests.algorithms.conftest import make_grid
-from vbas.algorithms.layers.delivery import outputs, postgres_places
+from vbas.algorithms.layers.delivery import databases, outputs, postgres_places
 from vbas.vbas_plugin.provider import VbasProvider
 provider = VbasProvider()
 QgsApplication.processingRegistry().addProvider(provider)
 where, place = sys.argv[1:]
 def kill(*_):
     os.kill(os.getpid(), 9)
+kind = postgres_places.PostgresPlace if place.startswith("postgres") else databases.TablePlace
 if where == "made":
-    postgres_places.PostgresPlace.close_to_others = kill
+    kind.close_to_others = kill
 elif where == "written":
     outputs.check_layer = kill
 else:
-    postgres_places.PostgresPlace.check = kill
+    kind.check = kill
 areas, records = make_grid()
 given = {"REGIONS": areas, "REGION_ID": "da", "RECORDS": records, "RECORD_REGION": "home",
          "QUASI_IDENTIFIERS": ["sex", "age"], "RELEASED_RECORDS": place}
@@ -233,6 +235,24 @@ def test_what_a_killed_run_leaves_nobody_reads_and_the_next_run_clears(
     assert reader.look()["released"] == done.results["N_RECORDS"] - done.results["N_SUPPRESSED"]
 
 
+@pytest.mark.parametrize("where", ["written", "put"])
+def test_what_a_killed_run_leaves_in_a_geopackage_is_cleared_or_named(anonymize, tmp_path, where):
+    """Who may read the file may read it until then."""
+    file = tmp_path / "all.gpkg"
+    place = f"ogr:dbname='{file}' table=\"released\""
+    anonymize(CROSSWALK=str(file))
+    anonymize(RELEASED_RECORDS=place)
+    environment = {"PYTHONPATH": f"{ROOT}:{ROOT / 'build/package'}", "QT_QPA_PLATFORM": "offscreen", "PATH": "/usr/bin"}
+    done = subprocess.run([sys.executable, "-c", KILLED, where, place], timeout=120, env=environment, check=False)
+    assert done.returncode == -9
+    (left,) = [name for name in other_tables(file, "all") if name.startswith("vbas_")]
+    done = anonymize(RELEASED_RECORDS=place)
+    assert len([one for one in done.log if left in one and "ended before its end" in one]) == 1
+    now = [name for name in other_tables(file, "all") if name.startswith("vbas_")]
+    assert now == ([] if where == "written" else [left])  # in its place stands a release that was counted
+    assert "released" in other_tables(file, "all")
+
+
 def test_one_run_at_a_time_on_a_table(anonymize, server, place, sql, readers, provider):
     """What another run is writing is neither dropped nor named."""
     with pytest.raises(QgsProcessingException, match="another run is writing to released"):
@@ -277,6 +297,25 @@ def test_a_replaced_table_keeps_its_owner_rights_and_comments(anonymize, server,
     (told,) = [one for one in done.log if "was replaced" in one]
     assert "(“by_age”, “watched”)" in told and "released_pkey" not in told
     assert sql("SELECT pg_get_serial_sequence('released', 'id')") == [["public.released_id_seq"]]
+
+
+def test_an_owner_who_may_own_no_tables_there_keeps_all_rights(anonymize, place, sql, readers):
+    """The run is that of a member of the owning role."""
+    for statement in (
+        "CREATE TABLE released (a int)",
+        "ALTER TABLE released OWNER TO owner",
+        "GRANT owner TO other",
+        "GRANT CREATE ON SCHEMA public TO other",
+    ):
+        sql(statement)
+    done = anonymize(RELEASED_RECORDS=place.replace("user='vbas'", "user='other'"))
+    assert [one for one in done.log if "“released” belongs to “other” now and no longer to “owner”" in one]
+    assert sql(
+        "SELECT pg_get_userbyid(relowner)::text, relacl::text ~ 'owner=arwdDxt' FROM pg_class "
+        "WHERE oid = 'released'::regclass"
+    ) == [["other", True]]
+    sql("REVOKE owner FROM other")
+    assert sql(TABLES) == [["released"]]
 
 
 @pytest.mark.parametrize(

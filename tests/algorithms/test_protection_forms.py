@@ -216,6 +216,34 @@ def test_totals_that_others_publish_tell_no_class_that_is_suppressed(run, clinic
         run("anonymize", **parameters(clinic, tmp_path, RELEASE=release, PUBLISHED_MARGINS="home"))
 
 
+@pytest.mark.parametrize("release", ["one level", "nested levels"])
+@pytest.mark.parametrize("share", [0.45, 0.2])
+def test_an_area_code_in_some_rows_of_a_csv_file_is_refused(run, clinic, tmp_path, release, share):
+    """The others are empty texts, as every CSV has them: an average over all rows passed in silence."""
+    _, _, rows = clinic
+    there = np.random.default_rng(1).random(len(rows)) < share
+    lines = [f"{r[0]},{r[1]},{r[2]},{'z' + r[0] if mine else ''}" for r, mine in zip(rows, there.tolist())]
+    (tmp_path / "rows.csv").write_text("\n".join(["home,sex,age,zone", *lines]), encoding="utf-8")
+    given = parameters(
+        clinic, tmp_path, RELEASE=release, RECORDS=str(tmp_path / "rows.csv"), KEEP_FIELDS=["zone"], K=12
+    )
+    with pytest.raises(QgsProcessingException, match="“zone” stands for the area"):
+        run("anonymize", **given)
+    assert not (tmp_path / "released.csv").exists()
+
+
+@pytest.mark.parametrize("release", ["one level", "nested levels"])
+def test_a_rule_with_nested_levels_ends_in_what_is_not_proven(run, clinic, tmp_path, release):
+    """“No cell of 1 to 10 is shown, nor derivable” was said of releases of which thousands can be derived."""
+    pages = {"REPORT": str(tmp_path / "report.html"), "RELEASE_REPORT": str(tmp_path / "for_release.html")}
+    done = run("anonymize", **parameters(clinic, tmp_path, RELEASE=release, RULE="CMS cell size", **pages))
+    said = ["\n".join(done.log), *(Path(page).read_text(encoding="utf-8") for page in pages.values())]
+    nested = release == "nested levels"
+    assert all(("It is not proven that no count of 1 to 10 can be derived." in one) == nested for one in said)
+    assert not any("No cell of 1 to 10 is shown" in one for one in said)
+    assert "It forbids to show a cell of 1 to 10" in said[0] and "It forbids to show a cell of 1 to 10" in said[1]
+
+
 HEADER = "name,k,least_population,l_diversity,says,source,year,read"
 
 

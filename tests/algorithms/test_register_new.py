@@ -89,6 +89,8 @@ def test_a_register_from_which_all_was_taken_out_knows_nothing_either(anonymize,
     [
         "UPDATE sqlite_master SET sql = CAST(x'435245415445205441424c4520ff28' AS TEXT) WHERE name = 'vbas_counts'",
         "UPDATE sqlite_master SET sql = replace(sql, 'records', CAST(x'ff' AS TEXT)) WHERE name = 'vbas_counts'",
+        "UPDATE sqlite_master SET name = CAST(x'ff' AS TEXT) WHERE name = 'vbas_counts'",
+        "UPDATE sqlite_master SET sql = 'CREATE TABLE x (a, ' || CAST(x'27ff' AS TEXT) WHERE name = 'vbas_counts'",
         "UPDATE vbas_releases SET title = CAST(x'ff' AS TEXT)",
     ],
 )

@@ -307,7 +307,7 @@ def test_the_log_ends_with_what_may_be_published(anonymize, tmp_path):
         REPORT=str(tmp_path / "report.html"),
     )
     release, internal = done.log[-5:-3]  # the last three lines are verdict, cost and next step
-    assert f"For release: RELEASED_RECORDS ({tmp_path / 'released.csv'})" in release
-    assert "CROSSWALK" in release
-    assert f"Internal, not to be published: REGION_AUDIT ({tmp_path / 'audit.csv'})" in internal
-    assert f"REPORT ({tmp_path / 'report.html'})" in internal
+    assert f"You may publish: Released records ({tmp_path / 'released.csv'})" in release
+    assert "Crosswalk" in release
+    assert f"Internal, not to be published: Region audit ({tmp_path / 'audit.csv'})" in internal
+    assert f"Report ({tmp_path / 'report.html'})" in internal

@@ -144,8 +144,8 @@ def test_numeric_records_meet_a_text_crosswalk(run, grid):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda n: (n[:-1], [1] * 35), "CROSSWALK lacks 1 areas of REGIONS .*“460505”"),
-        (lambda n: ([*n, "x"], [1] * 37), "1 areas that are not in REGIONS .*“x”"),
+        (lambda n: (n[:-1], [1] * 35), "CROSSWALK lacks 1 area of REGIONS .*“460505”"),
+        (lambda n: ([*n, "x"], [1] * 37), "1 area that is not in REGIONS .*“x”"),
         (lambda n: ([*n, n[0]], [1] * 37), "more than once .*“460000”"),
         (lambda n: (n, ["north"] * 36), "not a whole number in 36 rows"),
     ],

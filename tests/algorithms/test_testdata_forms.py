@@ -49,7 +49,7 @@ def test_shares_by_province_weighted_without_codes_for_not_stated(run, from_micr
         }
     )
     assert (done.results["N_PROVINCES"], done.results["N_ATTRIBUTES"]) == (2, 2)
-    assert any("1 rows of MICRODATA have no province" in line for line in done.log)
+    assert any("1 row of MICRODATA has no province" in line for line in done.log)
     unweighted = estimate(run, {**from_microdata, "WEIGHT": None}).rows("DISTRIBUTIONS")
     assert [r["share"] for r in unweighted if r["category"] == "6"] == [pytest.approx(2 / 3)]
 
@@ -57,7 +57,7 @@ def test_shares_by_province_weighted_without_codes_for_not_stated(run, from_micr
 def test_wrong_microdata_is_told_in_a_sentence(run, from_microdata):
     for change, words in (
         ({"MISSING": "income: 9"}, "MISSING names “income”"),
-        ({"MISSING": "2"}, "“age” is not stated by anyone in 1 provinces"),
+        ({"MISSING": "2"}, "“age” is not stated by anyone in 1 province"),
         ({"ATTRIBUTES": ["income"]}, "ATTRIBUTES: there is no field “income” in MICRODATA"),
     ):
         with pytest.raises(QgsProcessingException, match=words):

@@ -35,6 +35,11 @@ def test_no_class_has_one_diagnosis_where_two_are_asked_for(place):
     assert row.before > 10 and row.after == 0
 
 
+def test_no_class_shows_what_most_of_its_patients_have_whatever_their_further_visits_say(place):
+    row = attack_cases.told_by_visits(place)
+    assert row.before > 10 and row.after == 0
+
+
 def test_published_totals_tell_no_suppressed_class(place):
     row = attack_cases.margins(place, place.records())
     assert row.before > 5 and row.after == 0
@@ -53,4 +58,4 @@ def test_every_attack_of_the_table_has_the_figure_first_found(place, monkeypatch
     monkeypatch.setattr(attack_cases, "releases", few)
     monkeypatch.setattr(attack_cases, "update", lambda *_: next(few()))
     keys = {key for key, _ in attacks.cases(place)}
-    assert keys <= set(attacks.FIRST_FOUND) and len(keys) == 12 and K == 5
+    assert keys <= set(attacks.FIRST_FOUND) and len(keys) == 13 and K == 5

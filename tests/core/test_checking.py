@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from vbas.core.errors import InputError
 from vbas.core.privacy.checking import check_release
 from vbas.core.records.columns import column_from_values
 
@@ -24,6 +26,17 @@ def test_persons_are_counted_where_they_are_known(persons, fails):
     person = column_from_values([f"person {i % persons}" for i in range(2 * persons)])
     found = check_release({"sex": column_from_values(["F"] * (2 * persons))}, {}, K, members={"persons": person})
     assert (found.k_found, bool(found.fails.any())) == (persons, fails)
+
+
+def test_rows_of_nobody_and_persons_of_rows_with_counts_are_refused():
+    """Rows without an identifier would be those of one person, who hides what all others have."""
+    sex, ill = column_from_values(["F"] * 12), column_from_values(["flu"] * 3 + ["hiv"] * 9)
+    nobody = {"persons": column_from_values(["a", "b", "c", *[None] * 9])}
+    with pytest.raises(InputError, match="PERSON_ID is missing in 9 rows"):
+        check_release({"sex": sex}, {}, 3, members=nobody, sensitive={"ill": ill}, max_share=75.0)
+    persons = {"persons": column_from_values([f"p{i}" for i in range(12)])}
+    with pytest.raises(InputError, match="PERSON_ID and RECORD_COUNT cannot go together"):
+        check_release({"sex": sex}, {}, 3, members=persons, counts=np.zeros(12, np.int64))
 
 
 @pytest.mark.parametrize(("values", "l_diversity", "fails"), [("aab", 2, False), ("aab", 3, True), ("aaa", 2, True)])

@@ -136,6 +136,30 @@ def test_fields_may_be_called_as_the_engine_calls_its_own(server, sql, names):
     assert tables(sql) == {"people", "others", "released"}
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("x" * 70, "has 70 bytes, and no more than 63 are kept"),
+        ("é" * 32, "has 64 bytes"),
+        ("public." + "x" * 64, "has 64 bytes"),
+        ("s" * 64 + ".released", "has 64 bytes"),
+        ("a|b", "would not be read back"),
+        ("a\nb", "would not be read back"),
+        ("a:b", "would not be read back"),
+    ],
+)
+def test_a_destination_that_cannot_be_is_refused_before_any_work(server, sql, name, words):
+    with open_engine(server, "people") as engine, pytest.raises(InputError, match=rf"^DESTINATION.*{words}"):
+        engine.check_free(name)
+    assert tables(sql) == {"people"}
+
+
+def test_a_name_as_long_as_can_be_is_told_whole(server, sql):
+    name = "é" * 31 + "x"
+    assert run(server, destination=name)[1].place == f"public.{name}"
+    assert tables(sql) == {"people", name}
+
+
 @pytest.mark.parametrize("table", ["vbas_source", "vbas_plan", "vbas_q0", "vbas_expected"])
 def test_a_table_may_be_called_as_the_engine_calls_its_own(server, sql, table):
     create(server, table, people(), ("age",))

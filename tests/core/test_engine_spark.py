@@ -112,6 +112,23 @@ def test_fields_may_be_called_as_the_engine_calls_its_own(spark, tmp_path, names
     assert Counter(rows) == rows_of(apply(plan, records), plan.levels, False)
 
 
+def test_a_destination_that_cannot_be_is_refused_before_any_work(spark, folder, tmp_path):
+    with open_engine(spark.driver, str(folder)) as engine:
+        for name, words in (
+            (f"{tmp_path}/a|b", "would not be read back"),
+            (f"{tmp_path}/a\nb/", "would not be read back"),
+            (f"{tmp_path}/a:b", "would not be read back"),
+            (f"file://{tmp_path}/nul", "keeps it for a device"),
+            (f"{tmp_path}/{'x' * 256}", "has 256 bytes"),
+            ("default.a|b", "would not be read back"),
+            ("a\nb", "would not be read back"),
+        ):
+            with pytest.raises(InputError, match=f"^DESTINATION.*{words}"):
+                engine.check_free(name)
+        engine.check_free(f"file://{tmp_path}/released")
+    assert left(tmp_path) == []
+
+
 def test_a_table_is_released_as_a_table_over_connect(spark, folder, monkeypatch, capfd):
     """A token that stands in the environment is shown nowhere."""
     monkeypatch.setenv("SPARK_CONNECT_AUTHENTICATE_TOKEN", SECRET)

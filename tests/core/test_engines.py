@@ -356,6 +356,26 @@ def test_a_destination_is_never_replaced(parquet, tmp_path, monkeypatch):
             run(parquet, tmp_path / place)
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("x" * 300 + ".parquet", "has 308 bytes, and no more than 255 are kept"),
+        ("/".join(["x" * 200] * 30) + "/out.parquet", "nothing can be written into the folder"),
+        ("a|b.parquet", "would not be read back"),
+        ("a\nb.csv", "would not be read back"),
+        ("a:b.csv", "would not be read back"),
+        ("a\0b.csv", "would not be read back"),
+        ("out.parquet.", "would not be read back"),
+        ("nul.csv", "keeps it for a device"),
+    ],
+)
+def test_a_destination_that_cannot_be_is_refused_before_any_work(parquet, tmp_path, name, words):
+    with open_engine(str(parquet)) as engine, pytest.raises(InputError, match=rf"^DESTINATION.*{words}") as error:
+        engine.check_free(str(tmp_path / name))
+    assert "\n" not in str(error.value)
+    assert [path.name for path in tmp_path.iterdir()] == ["people.parquet"]
+
+
 @pytest.mark.parametrize("fails", ["link", "rename", "second name"])
 def test_a_release_that_has_its_name_is_never_said_not_to_be_written(parquet, tmp_path, monkeypatch, fails):
     """File systems of a network do what they are asked, and may then not be able to say so."""

@@ -17,7 +17,7 @@ FILES = sorted(path for folder in ("core", "algorithms", "vbas_plugin") for path
 PROSE = re.compile(r"[A-Za-zé]{2,},? [a-z]{2,}")
 # SQL, and markup without words.
 CODE = re.compile(
-    r"\s*(SELECT|INSERT|UPDATE|DELETE|PRAGMA|CREATE|DROP|ATTACH|SET|CASE|BEGIN|typeof|CAST|<svg|<div|<tr|<ul)\b"
+    r"\s*(SELECT|SHOW|INSERT|UPDATE|DELETE|PRAGMA|CREATE|DROP|ATTACH|SET|CASE|BEGIN|typeof|CAST|<svg|<div|<tr|<ul)\b"
 )
 # What marks a text: `as_data` is English in data, and shown through `tr`.
 MARKS = ("tr", "plural", "as_data")

@@ -167,7 +167,7 @@ def test_persons_and_sensitive_values_are_counted_in_what_is_shown(case, seed):
     records = replace(records, table=table)
     requirement = requirement_of(records, k, 2)
     plan = nest_coarser(areas, places, k, requirement=requirement)
-    release = release_coarser(plan, places, records)
+    release = release_coarser(plan, places, records, [], requirement)
     check_coarser(release, places, whole=False)
     cells = cells_of(records.profile)
     labels: dict = {}

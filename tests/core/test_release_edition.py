@@ -132,7 +132,7 @@ def test_it_says_what_may_be_said():
     for words in ("4-anonymous", "10 records", "For release", "k", "is not said here", "old", "young", "25.00"):
         assert words in page
     for words in ("rare", "suppress", "11 records", "Internal", ">x<"):
-        assert words not in page.replace("suppressed records could be counted", "")
+        assert words not in page
 
 
 def test_an_empty_release_is_told_as_such():

@@ -145,6 +145,54 @@ def test_the_same_words_for_quite_other_people_are_warned_of_and_not_asked():
     assert "“drinks” of drinks" in warning and "may be the same field" in warning
 
 
+def coarser(one, title):
+    """A release of two groups of ages, under another name."""
+    rng = np.random.default_rng(1)
+    counts = rng.integers(0, 9, (12, 8))
+    values = [(sex, group) for sex in ("F", "M") for group in ("young", "old")]
+    joined = np.column_stack([counts[:, 2 * i] + counts[:, 2 * i + 1] for i in range(4)])
+    town = make_areas([f"{i:02d}" for i in range(12)], np.column_stack([np.arange(12.0), np.zeros(12)]))
+    cuts = Crosswalk(np.minimum(np.arange(12) * one // 12, one - 1).astype(np.int64), one)
+    return publish(suppress(profile_over(joined, values, ("sex", "group")), cuts, 5), town, title)
+
+
+@pytest.mark.parametrize("regions", [(2, 3), (3, 2), (4, 4), (1, 6)])
+def test_a_coarser_field_under_another_name_is_warned_of(regions):
+    """Groups made elsewhere: totals tell, among people of one sex."""
+    old, new = release(regions[0], title="r1"), coarser(regions[1], "r2")
+    (warning,) = match([old, new]).warnings
+    assert "“group” of r2" in warning and "“age” of r1" in warning and "one of them in wider groups" in warning
+    (back,) = match([coarser(regions[1], "r1"), release(regions[0], title="r2")]).warnings
+    assert "“age” of r2" in back and "“group” of r1" in back
+
+
+@pytest.mark.parametrize("n_values", [2, 3, 4])
+def test_a_field_of_its_own_is_seldom_warned_of(n_values):
+    """What has nothing to do with age is taken for another field, and said to be."""
+    warned = 0
+    for seed in range(20):
+        result = match(of_age_and_income(np.random.default_rng(seed), n_values))
+        assert result.warnings or result.assumed == [("income", "age")]
+        warned += bool(result.warnings)
+    assert warned <= 4  # a town of twelve areas leaves little to tell by
+
+
+def of_age_and_income(rng, n_values):
+    """A release of sex and age, and one of sex and income of the same people."""
+    ages = rng.integers(0, 12, (12, 8)) * rng.integers(1, 4, 8)
+    town = make_areas([f"{i:02d}" for i in range(12)], np.column_stack([np.arange(12.0), np.zeros(12)]))
+    shares = rng.dirichlet(np.ones(n_values) * 2, 8)
+    incomes = np.array([[rng.multinomial(n, shares[i]) for n in ages[:, i]] for i in range(8)])  # class, area, income
+    by_sex = incomes.reshape(2, 4, 12, n_values).sum(axis=1).transpose(1, 0, 2).reshape(12, -1)
+    found = []
+    for counts, name, values in ((ages, "age", AGES), (by_sex, "income", [f"i{i}" for i in range(n_values)])):
+        regions = int(rng.integers(2, 7))
+        cuts = Crosswalk(np.minimum(np.arange(12) * regions // 12, regions - 1).astype(np.int64), regions)
+        profile = profile_over(counts, [(sex, value) for sex in ("F", "M") for value in values], ("sex", name))
+        found.append(publish(suppress(profile, cuts, 5), town, name))
+    return found
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 6), st.integers(1, 6), st.booleans())
 def test_a_renamed_field_never_passes_in_silence(seed, first, second, recode):

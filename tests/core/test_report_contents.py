@@ -42,7 +42,7 @@ def test_what_it_means_for_a_person_is_the_sums_over_people(case):
     assert rows["Largest risk, %"] == pytest.approx(100 / sizes.min())
     # Over every released record, one by one.
     assert rows["Mean risk, %"] == pytest.approx(100 * np.mean(np.repeat(1 / sizes, sizes)))
-    assert rows["Records alike"] == pytest.approx(np.mean(np.repeat(sizes, sizes)))
+    assert rows["People who look the same"] == pytest.approx(np.mean(np.repeat(sizes, sizes)))
     assert rows["Mean distance of an area, m"] == pytest.approx(measures.compactness / N)
     assert 1 <= rows["Areas to guess among"] <= 4  # of the four areas of each region
 

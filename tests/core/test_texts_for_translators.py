@@ -50,7 +50,7 @@ NOUNS = {
 }
 # Numbers that are never one: what k is, limits of ours, and what is refused where it is one.
 NEVER_ONE = {
-    *("after", "asked", "below_k", "characters", "cutoff", "fair_factor", "floor", "found", "k", "k_inner", "k_min"),
+    *("after", "asked", "characters", "cutoff", "fair_factor", "floor", "found", "k", "k_inner", "k_min"),
     *("largest", "least", "least_population", "limit", "most_bars", "most_drawn", "most_joint_classes", "most_nodes"),
     *("most_values", "n_areas", "n_records", "n_rows", "n_sites", "n_values", "people", "prefix", "round_limit"),
     *("smallest", "smallest_k", "times", "total"),
@@ -113,6 +113,12 @@ def test_places_have_names_that_a_translator_understands():
 def test_a_number_and_its_noun_go_through_plural():
     wrong = [(place, one) for place, text, call in _texts() for one in _uncounted(text, call.func.id)]
     assert not wrong, "use plural of core.language, or core.counted in a sentence that counts several things"
+
+
+def test_no_text_is_a_piece_that_is_put_to_another():
+    """A blank or a comma at its beginning shows that a text is a part of a sentence."""
+    texts = {text for _, text, _ in _texts()} - {"; "}
+    assert not [one for one in texts if one[:1] in " ,;:" and one]
 
 
 @pytest.mark.parametrize("text", ["{getattr} went", "{astimezone:%Y}", "{n_value} areas", "{shown_values_2}", "{np:g}"])

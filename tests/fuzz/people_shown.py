@@ -150,13 +150,30 @@ def _sensitive_hold(case, records, members):
     share = 100.0 if share in (None, "") else float(share)
     if not records.sensitive or (least <= 1 and share >= 100):
         return True
+    if records.count:
+        return None
     for name in records.sensitive:
-        values = Counter(typed(records.of(row, [name])[0]) for row in members)
-        if ("NoneType", None) in values or records.count or records.members:
+        if any(records.of(row, [name])[0] is None for row in members):
             return None
-        if len(values) < least or max(values.values()) > share / 100 * sum(values.values()) + 1e-9:
-            return False
+        for holders in _holders(case, records, name, members):
+            everybody = len(set().union(*holders.values()))
+            most = sorted(map(len, holders.values()), reverse=True)
+            # With the l - 1 commonest values one could name one of everybody.
+            if most[0] > share / 100 * everybody + 1e-9 or (least > 1 and sum(most[: least - 1]) >= everybody):
+                return False
     return True
+
+
+def _holders(case, records, name, rows):
+    """For persons (rows, where these are not known) and for households: who has which value."""
+    people = [[typed(records.of(row, [one])[0]) for row in rows] for one in records.members]
+    if not case.parameters.get("PERSON_ID"):
+        people.append(list(range(len(rows))))
+    for own in people:
+        holders = defaultdict(set)
+        for row, who in zip(rows, own):
+            holders[typed(records.of(row, [name])[0])].add(who)
+        yield holders
 
 
 def recount_one_level(case, outcome, regions, areas, shown):

@@ -83,7 +83,7 @@ def test_main_job(qgis_process, city, tmp_path):
             {"QUASI_IDENTIFIERS": "age_group;area"},
             "“area” in Quasi-identifiers (QUASI_IDENTIFIERS) is the identifier of the area",
         ),
-        ({"K": "1000000"}, "(K) is 1000000, but Records (RECORDS) has only"),
+        ({"K": "1000000"}, "(K) is 1\u00a0000\u00a0000, but Records (RECORDS) has only"),
         ({"K": "1"}, "K"),
         ({"RECORDS": "/nowhere.gpkg"}, "RECORDS"),
         ({"COMBINATION": "the best"}, "(COMBINATION) is “the best”, which is not among the choices: choose from “"),

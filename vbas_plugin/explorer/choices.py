@@ -55,7 +55,7 @@ class ChoiceInputs(QWidget):
         add_row(layout, tr("k: smallest class allowed"), self.k, tr("Classes of fewer records are suppressed."))
         add_row(
             layout,
-            tr("What to favour"),
+            tr("Method"),
             self.favour,
             tr("How regions are made. The number of regions is what you explore; the slider starts where this has it."),
         )

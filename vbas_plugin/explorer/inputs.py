@@ -9,6 +9,15 @@ from qgis.PyQt.QtGui import QResizeEvent
 from qgis.PyQt.QtWidgets import QCheckBox, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
 from ...algorithms.form.usual_fields import ROW_NUMBERS, USUAL_FIELDS, usual_field
+from ...algorithms.form.usual_layers import (
+    area_field_of,
+    area_layer,
+    id_field_of,
+    is_own_output,
+    join_of,
+    record_layer,
+    vector_layers,
+)
 from ...core.language import plural, tr
 from ...core.records.matching import STOP, SUPPRESS
 from .widgets import add_row, narrow, rows
@@ -39,7 +48,7 @@ class DataInputs(QgsCollapsibleGroupBoxBasic):
         self.quasi_identifiers.itemChanged.connect(lambda *_: self.changed.emit())
         self.leave_out.toggled.connect(lambda *_: self.changed.emit())
         QgsProject.instance().layersAdded.connect(self._take_new_layers)
-        self._take_new_layers(list(QgsProject.instance().mapLayers().values()))
+        self._take_new_layers([one for one in (self.regions.currentLayer(), self.records.currentLayer()) if one])
         self._take_areas(self.regions.currentLayer())
         self._take_records(self.records.currentLayer())
 
@@ -141,17 +150,17 @@ class DataInputs(QgsCollapsibleGroupBoxBasic):
         layout = rows()
         for text, widget, tip in (
             (tr("Areas"), self.regions, tr("The small areas: polygons, or one point for each.")),
-            (tr("Identifier"), self.region_id, tr("The field that identifies each area.")),
+            (tr("Area code"), self.region_id, tr("The field that identifies each area.")),
             (tr("Population"), self.population, tr("People of each area; without it the records are counted.")),
             (tr("Records"), self.records, tr("The person records, one per row.")),
-            (tr("Area of the record"), self.record_region, tr("The field that says in which area a person lives.")),
+            (tr("Area code"), self.record_region, tr("The field that says in which area a person lives.")),
             (
                 tr("Quasi-identifiers"),
                 self.quasi_identifiers,
                 tr("Tick what an outsider could know about a person: age group, sex, ethnicity, …"),
             ),
             (
-                tr("Records per row"),
+                tr("Record count field"),
                 self.record_count,
                 tr("Only for a table that is already counted: how many records each row stands for."),
             ),
@@ -168,16 +177,24 @@ class DataInputs(QgsCollapsibleGroupBoxBasic):
         QVBoxLayout(self).addLayout(layout)
 
     def _take_new_layers(self, layers: list[QgsMapLayer]) -> None:
-        """A table that comes in is proposed while the records are still those of the areas."""
-        tables = [one for one in layers if isinstance(one, QgsVectorLayer) and not one.isSpatial()]
-        if tables and self.records.currentLayer() in (*tables, None, self.regions.currentLayer()):
-            self.records.setLayer(tables[0])
+        """What comes in is proposed while what is chosen is none, of our own making, or without shapes the areas."""
+        every = vector_layers()
+        if _is_unfit(self.regions.currentLayer(), layers):
+            areas = area_layer(every, None)
+            if areas is not None:
+                self.regions.setLayer(areas)
+        areas, chosen = self.regions.currentLayer(), self.records.currentLayer()
+        if _is_unfit(chosen, layers) or chosen is areas or _joins_nothing(areas, chosen):
+            records = record_layer(every, None, areas)
+            if records is not None:
+                self.records.setLayer(records)
 
     def _take_areas(self, layer: QgsMapLayer | None) -> None:
         names = _names(layer)
         for chooser, parameter in ((self.region_id, "REGION_ID"), (self.population, "POPULATION")):
             chooser.setLayer(layer)
             chooser.setField(usual_field(names, USUAL_FIELDS[parameter]))
+        self.region_id.setField(id_field_of(layer, USUAL_FIELDS["REGION_ID"]))
         self._propose_area_of_record()
         self.changed.emit()
 
@@ -191,8 +208,10 @@ class DataInputs(QgsCollapsibleGroupBoxBasic):
 
     def _propose_area_of_record(self) -> None:
         names = _names(self.records.currentLayer())
-        wanted = [self.region_id.currentField(), *USUAL_FIELDS["RECORD_REGION"][1:]]
-        self.record_region.setField(usual_field(names, [name for name in wanted if name]))
+        wanted = [name for name in (self.region_id.currentField(), *USUAL_FIELDS["RECORD_REGION"][1:]) if name]
+        areas, records = self.regions.currentLayer(), self.records.currentLayer()
+        found = area_field_of(areas, self.region_id.currentField(), records, wanted)
+        self.record_region.setField(found or usual_field(names, wanted))
 
     def _fill_quasi_identifiers(self) -> None:
         """The fields of the records but the area and the numbers of rows; what was ticked stays ticked."""
@@ -207,6 +226,17 @@ class DataInputs(QgsCollapsibleGroupBoxBasic):
             item.setCheckState(Qt.CheckState.Checked if name in ticked else Qt.CheckState.Unchecked)
             item.setToolTip(name)
         self.quasi_identifiers.blockSignals(False)
+
+
+def _is_unfit(layer: QgsMapLayer | None, new: list[QgsMapLayer]) -> bool:
+    """Whether a chosen layer was chosen for being there alone: none, one that has just come, or an output of ours."""
+    return layer is None or layer in new or (isinstance(layer, QgsVectorLayer) and is_own_output(layer))
+
+
+def _joins_nothing(areas: QgsMapLayer | None, records: QgsMapLayer | None) -> bool:
+    """Whether no field of the records holds areas, so that any table that comes may be the one."""
+    known = isinstance(areas, QgsVectorLayer) and isinstance(records, QgsVectorLayer)
+    return known and join_of(areas, records) is None
 
 
 def _names(layer: QgsMapLayer | None) -> list[str]:

@@ -27,7 +27,7 @@ def summary_of(seen: Seen) -> str:
             percent=measures.suppression_percent,
         ),
         tr(
-            "People live {metres:,.0f} m from the middle of the region that their record shows, on average.",
+            "On average a released record places its person to within {metres:,.0f} m.",
             metres=measures.mean_distance,
         ),
     ]

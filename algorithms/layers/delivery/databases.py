@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
-import secrets
 import sqlite3
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from dataclasses import dataclass
@@ -21,9 +22,13 @@ from qgis.core import (
 
 from ....core.engines.postgres_tables import standing, why_it_stays
 from ....core.errors import InputError, VbasError, first_values
+from ....core.files.names import check_file_name, check_length, check_name
+from ....core.files.names_aside import NEW, OLD, is_aside, name_aside, role_of
+from ....core.files.sqlite_uri import sqlite_uri
 from ....core.language import tr
-from ....core.plain_text import visible
+from ....core.records.sqlite_file import SECONDS_TO_WAIT
 from ....core.secrecy import without_secrets
+from ..gdal_errors import silent_gdal
 from .journals import JOURNALS, other_tables
 
 Found = TypeVar("Found")
@@ -37,6 +42,8 @@ NEEDED = (
 )
 # One server under all its names: the moment it started, and the database.
 SERVER = "SELECT pg_postmaster_start_time()::text, current_database()"
+# Bytes of a name; what is longer the server cuts.
+LONGEST_NAME = "SHOW max_identifier_length"
 # What would keep a replaced table from being dropped, and go on showing its old rows.
 DEPENDENTS = """
 SELECT n.nspname, c.relname, r.ev_class::regclass::text
@@ -123,8 +130,12 @@ def parse(name: str, text: str) -> DatabaseTable:
                 example="ogr:dbname='/folder/file.gpkg' table=\"name\"",
             )
         )
-    if provider in FILES:
+    if table.file is None:
+        check_name(name, table.parts.table())
+    else:
         check_table_name(name, table.parts.table())
+        if not os.path.exists(table.file):  # noqa: PTH110 - that of Path fails for names that are too long
+            check_file_name(name, table.file.name)
     if provider == "ogr" and table.file is not None and table.file.suffix.lower() != ".gpkg":
         raise InputError(
             tr("{name}: {file} is not a GeoPackage: tables are added to .gpkg files alone.", name=name, file=table.file)
@@ -137,6 +148,8 @@ def parse(name: str, text: str) -> DatabaseTable:
                 file=table.file,
             )
         )
+    if table.file is not None and table.file.is_file():
+        _check_is_writable(name, table.file)
     if table.file is None or table.file.is_file():
         _check_connection(name, table)
     return table
@@ -147,17 +160,37 @@ def check_table_name(name: str, table: str) -> None:
 
     name : the output, for the message; table : also the name of a new GeoPackage without its ending. Raises InputError.
     """
-    reserved = table.lower().startswith(RESERVED) or table.lower() == STYLES_TABLE
-    if reserved or not table.isprintable() or table != table.strip():
+    check_name(name, table)
+    if table.lower().startswith(RESERVED) or table.lower() == STYLES_TABLE:
         raise InputError(
             tr(
-                "{name}: a table cannot be called “{table}”: names that begin with {reserved} are the database's own, "
-                "and control characters are not read back. Choose another name.",
+                "{name}: a table cannot be called “{table}”: names that begin with {reserved} are the database's own. "
+                "Choose another name.",
                 name=name,
-                table=visible(table),
+                table=table,
                 reserved=first_values(RESERVED),
             )
         )
+
+
+def _check_is_writable(name: str, file: Path) -> None:
+    """Raise InputError where a table cannot be added to a file now, since it is locked or closed; it stays as it is."""
+    try:
+        with closing(
+            sqlite3.connect(sqlite_uri(file, "mode=rw"), uri=True, timeout=SECONDS_TO_WAIT, isolation_level=None)
+        ) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("ROLLBACK")
+    except sqlite3.Error as error:
+        raise InputError(
+            tr(
+                "{name}: no table can be added to {file} now ({error}): close it in other programs, or choose another "
+                "place.",
+                name=name,
+                file=file,
+                error=error,
+            )
+        ) from error
 
 
 def _check_connection(name: str, table: DatabaseTable) -> None:
@@ -166,8 +199,9 @@ def _check_connection(name: str, table: DatabaseTable) -> None:
         # Of other servers it is not known how a table is kept from others until it is counted.
         able = connection is not None and all(connection.capabilities() & one for one in NEEDED)
         able = able and table.provider in (*FILES, "postgres")
-        dependents, protecting = [], ""
+        dependents, protecting, longest = [], "", sys.maxsize
         if able and table.provider == "postgres":
+            longest = int(connection.executeSql(LONGEST_NAME)[0][0])
             schema = table.schema or str(connection.executeSql("SELECT current_schema()")[0][0])
             protecting = why_it_stays(connection.executeSql(standing(schema, table.parts.table())))
             rows = connection.executeSql(DEPENDENTS)
@@ -186,6 +220,7 @@ def _check_connection(name: str, table: DatabaseTable) -> None:
                 provider=table.provider,
             )
         )
+    check_length(name, table.parts.table(), longest)
     if protecting:
         raise InputError(
             tr(
@@ -229,7 +264,8 @@ class TablePlace:
     def __init__(self, name: str, table: DatabaseTable) -> None:
         self._name, self._table = name, table
         self._final = table.parts.table()
-        self._new, self._kept = (f"vbas_{secrets.token_hex(8)}" for _ in range(2))
+        self._schema = self._schema_of(table)
+        self._new, self._kept = (name_aside(role, self._schema, self._final) for role in (NEW, OLD))
         self._makes_the_file = table.file is not None and not table.file.exists()
         self._existed = self._delivered = False
         self.begun = False  # whether anything was written under its new name
@@ -256,8 +292,11 @@ class TablePlace:
         return identifier.replace(self._new, self._final)
 
     def held(self) -> AbstractContextManager[Sequence[str]]:
-        """Hold the table against other runs; gives sentences on what earlier ones left. A file is held as such."""
-        return nullcontext(())
+        """Hold the table against other runs, and tidy up what killed ones left; gives sentences on that.
+
+        A file is held as such by now: what stands there of other runs is nobody's any more.
+        """
+        return nullcontext([] if self._makes_the_file else self._tidied_up())
 
     def close_to_others(self) -> None:
         """Called when the table is made and empty; who may read a file is decided by the file."""
@@ -351,6 +390,54 @@ class TablePlace:
                 ]
         return []
 
+    def _tidied_up(self) -> list[str]:
+        """Drop what a killed run was writing, put back what it was replacing; sentences on that, and on what others
+        left."""
+        told = []
+        for name, mine in self._left():
+            role = role_of(name, self._schema, self._final)
+            if role and mine:
+                with suppress(VbasError):
+                    told.append(self._tidied(name, role))
+                    continue
+            told.append(
+                tr(
+                    "There is the table “{table}” of a run of VBAS that was ended before its end ({where}): nobody is "
+                    "to use it, its owner is to drop it.",
+                    where=self._schema or self._table.file,
+                    table=name,
+                )
+            )
+        return told
+
+    def _tidied(self, name: str, role: str) -> str:
+        if role == OLD:
+            self._put_back_old(name)
+            return tr(
+                "A run that was ended before its end was replacing “{final}”: it was put back.", final=self._final
+            )
+        self._drop(name)
+        return tr(
+            "A run that was ended before its end had left the table “{table}”, of what was to be “{final}”: it was "
+            "dropped.",
+            table=name,
+            final=self._final,
+        )
+
+    def _put_back_old(self, name: str) -> None:
+        """Put back what a killed run was replacing. Raises VbasError where something stands there that may be meant."""
+        if self._exists(self._final):
+            raise VbasError(name)
+        self._rename(name, self._final)
+
+    def _left(self) -> list[tuple[str, bool]]:
+        """The tables that runs which have ended left, and whether this one may drop them."""
+        there = self._run(lambda connection: [one.tableName() for one in connection.tables()])
+        return [(name, True) for name in sorted(there) if is_aside(name)]
+
+    def _schema_of(self, table: DatabaseTable) -> str:
+        return table.schema
+
     def _into_the_file(self) -> None:
         """Rows that SQLite keeps in a journal beside the file go into it: whoever copies the file has all of them.
 
@@ -379,7 +466,8 @@ class TablePlace:
 
     def _run(self, action: Callable[[QgsAbstractDatabaseProviderConnection], Found]) -> Found:
         try:
-            return action(self._table.connect())
+            with silent_gdal():  # QGIS renames styles along with a table, in files too that have none
+                return action(self._table.connect())
         except Exception as error:  # QGIS 3.22 raises a kind that it does not export
             said = first_line(error, self._table)
             raise VbasError(tr("{name}: the database says: {first_line}", name=self._name, first_line=said)) from None

@@ -15,9 +15,9 @@ from qgis.core import (
 )
 
 from ....core.errors import InputError
+from ....core.files.names import check_file_name
 from ....core.files.replacing import refuse_if_not_replaceable
 from ....core.language import tr
-from ....core.plain_text import visible
 from ....core.secrecy import holds_secret, without_secrets
 from ..given import Given
 from . import databases
@@ -102,18 +102,9 @@ def _named(name: str, text: str, definition: QgsProcessingParameterDefinition) -
             )
         )
     path = Path(text).absolute()
-    # QGIS takes what follows a bar for the name of a layer; Windows drops blanks and dots at the end, and what begins
-    # with a dot is hidden elsewhere, and no name for a layer.
-    wrong = [mark for mark in path.name if mark == "|" or not mark.isprintable()]
-    if "|" in text or wrong or path.name.strip(" .") != path.name:
-        raise InputError(
-            tr(
-                "{name}: the name “{shown}” would not be read back as it is written: leave out bars and control "
-                "characters, and blanks or dots at its ends.",
-                name=name,
-                shown=visible(text),
-            )
-        )
+    # QGIS takes what follows a bar for the name of a layer, be it in the name of a folder.
+    if path.name:
+        check_file_name(name, text if "|" in text else path.name, text)
     if os.path.isdir(path):  # noqa: PTH112 - that of Path fails for names that are too long
         raise InputError(tr("{name}: {path} is a folder: give the name of a file in it.", name=name, path=path))
     if not path.suffix:

@@ -27,9 +27,10 @@ from ....core.language import tr
 from ....core.progress import Progress, part
 from ....core.secrecy import holds_secret, without_values
 from ..feedback import check_cancelled
+from ..gdal_errors import silent_gdal
 from ..given import Given
 from ..secrecy import addresses_in
-from ..tables import FOR_RELEASE, INTERNAL, TEST_DATA, SecondCount, Table, kind_of_output
+from ..tables import FOR_RELEASE, INTERNAL, TEST_DATA, SecondCount, Table, kind_of_output, named
 from .counting import Counting
 from .databases import DatabaseTable, TablePlace, layer_of
 from .destinations import checked_destinations, with_destination
@@ -50,7 +51,11 @@ from .writing import fill_sink, in_one_sentence, write_file, write_text
 Held = TypeVar("Held")
 # Where writing ends and the second count begins, of the stretch of an output on the bar.
 WRITTEN = 0.4
-SAID = {FOR_RELEASE: tr("For release"), INTERNAL: tr("Internal, not to be published"), TEST_DATA: tr("Test data")}
+SAID: dict[str, Callable[[str], str]] = {
+    FOR_RELEASE: lambda outputs: tr("You may publish: {outputs}.", outputs=outputs),
+    INTERNAL: lambda outputs: tr("Internal, not to be published: {outputs}.", outputs=outputs),
+    TEST_DATA: lambda outputs: tr("Test data: {outputs}.", outputs=outputs),
+}
 NOTE = tr(
     "{name} is internal: do not publish it.\n\n"
     "{title}: what is suppressed in a release could be derived from it.\n"
@@ -206,16 +211,16 @@ class Outputs:
 
     def _say_what_may_be_published(self) -> None:
         """End the log with which outputs are for release, and which are not."""
-        for kind, what in SAID.items():
+        for kind, sentence in SAID.items():
             places = {name: place.called for name, place in self._tables.items()}
             places |= {name: str(self._files[name][1]) for name in self._files.keys() - self._temporary}
             where = [
-                f"{name} ({places[name]})" if name in places else name
+                f"{named(title)} ({places[name]})" if name in places else named(title)
                 for name, title in self._titles.items()
                 if name in self._results and kind_of_output(title) == kind
             ]
             if where:
-                self._feedback.pushInfo(tr("{what}: {where}.", what=what, where=", ".join(where)))
+                self._feedback.pushInfo(sentence(", ".join(where)))
 
     def _announce(self, name: str, destination: Path) -> str:
         """Tell QGIS of a finished file, so that it is loaded if the user wanted that."""
@@ -336,7 +341,8 @@ class Outputs:
             sink, identifier = fill_sink(self._given, name, table, made, part(progress, 0.0, WRITTEN))
         if sink is None:
             raise VbasError(tr("{name} could not be created: check where it is to be written.", name=name))
-        del sink
+        with silent_gdal():  # QGIS asks for a spatial index of what has no shapes; what is in the table is counted
+            del sink
         layer = QgsProcessingUtils.mapLayerFromString(identifier, self._given.context)
         try:
             check_layer(name, layer, table, check, part(progress, WRITTEN, 1.0))

@@ -9,7 +9,7 @@ from typing import Any
 from qgis.core import QgsTransaction
 
 from ....core.engines import postgres_tables as sql
-from ....core.engines.postgres_tables import NEW, OLD, Right
+from ....core.engines.postgres_tables import Right
 from ....core.errors import VbasError, first_values
 from ....core.language import tr
 from .databases import DatabaseTable, TablePlace, first_line
@@ -21,8 +21,6 @@ class PostgresPlace(TablePlace):
 
     def __init__(self, name: str, table: DatabaseTable) -> None:
         super().__init__(name, table)
-        self._schema = table.schema or str(self._ask("SELECT current_schema()")[0][0])
-        self._new, self._kept = (sql.name_aside(role, self._schema, self._final) for role in (NEW, OLD))
         self._rights: list[Right] = []  # that the schema gives to a new table
         self._comment = ""
 
@@ -83,7 +81,8 @@ class PostgresPlace(TablePlace):
         try:
             if self._existed and self._comment != sql.MARK:
                 told = self._not_taken_over()
-                statements = self._taken_over()
+                owned, other = self._owned_as_before()
+                statements, told = [*self._taken_over(), *owned], [*told, *other]
             else:
                 statements = [self._commented(""), *(one.granted(self._named(one)) for one in self._rights)]
             kept = [sql.dropped(self._schema, self._kept)] if self._existed else []
@@ -115,7 +114,7 @@ class PostgresPlace(TablePlace):
         self._ask(sql.dropped(self._schema, table))
 
     def _taken_over(self) -> list[str]:
-        """Statements that give the new table the rights, the comments and the owner of the one that it replaces."""
+        """Statements that give the new table the rights and the comments of the one that it replaces."""
         there = {str(name): comment for name, comment in self._ask(sql.columns(self._schema, self._final))}
         before = self._ask(sql.columns(self._schema, self._kept))
         whole = sql.quoted(self._schema, self._final)
@@ -130,10 +129,25 @@ class PostgresPlace(TablePlace):
                 statements.append(one.granted(whole))
         # Whoever may write into the table needs the numbers of its rows; others had none but by the schema.
         statements += [one.granted() for one in self._rights if one.relation.startswith("SEQUENCE ")]
-        old, new = self._standing(self._kept), self._standing(self._final)
-        if old is not None and new is not None and old[1] != new[1]:
-            statements.append(f"ALTER TABLE {whole} OWNER TO {sql.quoted(str(old[1]))}")
         return statements
+
+    def _owned_as_before(self) -> tuple[list[str], list[str]]:
+        """Statements that give the new table to the owner of the one that it replaces, or all rights on it where that
+        role may own none there; sentences on the latter."""
+        old, new = self._standing(self._kept), self._standing(self._final)
+        if old is None or new is None or old[1] == new[1]:
+            return [], []
+        owner, whole = str(old[1]), sql.quoted(self._schema, self._final)
+        if int(str(self._ask(sql.may_own(self._schema, owner))[0][0])):
+            return [f"ALTER TABLE {whole} OWNER TO {sql.quoted(owner)}"], []
+        told = tr(
+            "The table “{final}” belongs to “{user}” now and no longer to “{owner}”, which has all rights on it, but "
+            "may not own tables in its schema (right CREATE).",
+            final=self._final,
+            user=new[1],
+            owner=owner,
+        )
+        return [f"GRANT ALL ON TABLE {whole} TO {sql.quoted(owner)}"], [told]
 
     def _not_taken_over(self) -> list[str]:
         lost = [str(one) for (one,) in self._ask(sql.not_taken_over(self._schema, self._kept, self._final))]
@@ -141,8 +155,8 @@ class PostgresPlace(TablePlace):
             return []
         return [
             tr(
-                "The table “{final}” was replaced: it has the owner, the rights and the comments of the one before, "
-                "but not its indexes, triggers, constraints, rules, statistics and publications ({lost}): make them "
+                "The table “{final}” was replaced: it has the rights and the comments of the one before, but not its "
+                "indexes, triggers, constraints, rules, statistics and publications ({lost}): make them "
                 "again if they are needed.",
                 final=self._final,
                 lost=first_values(lost),
@@ -159,44 +173,13 @@ class PostgresPlace(TablePlace):
                 with suppress(VbasError):
                     self._ask(f"ALTER {kind} {sql.quoted(self._schema, str(name))} RENAME TO {sql.quoted(renamed)}")
 
-    def _tidied_up(self) -> list[str]:
-        """Drop what a killed run was writing, put back what it was replacing; sentences on that, and on what others
-        left."""
-        told = []
-        for name, mine in self._left():
-            role = sql.role_of(name, self._schema, self._final)
-            if role and mine:
-                with suppress(VbasError):
-                    told.append(self._tidied(name, role))
-                    continue
-            told.append(
-                tr(
-                    "The schema “{schema}” has the table “{table}” of a run of VBAS that was ended before its end: "
-                    "nobody is to use it, its owner is to drop it.",
-                    schema=self._schema,
-                    table=name,
-                )
-            )
-        return told
-
-    def _tidied(self, name: str, role: str) -> str:
-        there = self._standing(self._final) if role == OLD else None
-        if role == NEW:
-            self._drop(name)
-        elif there is None or there[2] == sql.MARK:  # not delivered: nobody was told of it, nobody may read it
-            gone = [] if there is None else [f"DROP TABLE {sql.quoted(self._schema, self._final)}"]
-            self._ask(sql.all_of(sql.PATIENCE, *gone, sql.swapped(self._schema, [(name, self._final)])))
-            return tr(
-                "A run that was ended before its end was replacing “{final}”: it was put back.", final=self._final
-            )
-        else:
+    def _put_back_old(self, name: str) -> None:
+        there = self._standing(self._final)
+        if there is not None and there[2] != sql.MARK:
             raise VbasError(name)
-        return tr(
-            "A run that was ended before its end had left the table “{table}”, of what was to be “{final}”: it was "
-            "dropped.",
-            table=name,
-            final=self._final,
-        )
+        # What is there was not delivered: nobody was told of it, nobody may read it.
+        gone = [] if there is None else [f"DROP TABLE {sql.quoted(self._schema, self._final)}"]
+        self._ask(sql.all_of(sql.PATIENCE, *gone, sql.swapped(self._schema, [(name, self._final)])))
 
     def _left(self) -> list[tuple[str, bool]]:
         return [(str(name), bool(int(mine))) for name, mine in self._ask(sql.left_behind(self._schema, self._final))]
@@ -225,3 +208,6 @@ class PostgresPlace(TablePlace):
     def _said(self, told: str) -> VbasError:
         said = first_line(Exception(told), self._table)
         return VbasError(tr("{name}: the database says: {first_line}", name=self._name, first_line=said))
+
+    def _schema_of(self, table: DatabaseTable) -> str:
+        return table.schema or str(self._ask("SELECT current_schema()")[0][0])

@@ -18,6 +18,7 @@ from qgis.core import (
     QgsFeature,
     QgsFeatureSink,
     QgsGeometry,
+    QgsProcessingException,
     QgsVectorFileWriter,
 )
 
@@ -140,7 +141,11 @@ def fill_sink(
     """
     crs = table.crs or QgsCoordinateReferenceSystem()
     made_of = table.qgs_fields, GEOMETRY_TYPES[table.geometry], crs
-    sink, identifier = given.algorithm.parameterAsSink(given.parameters, name, given.context, *made_of)
+    try:
+        sink, identifier = given.algorithm.parameterAsSink(given.parameters, name, given.context, *made_of)
+    except QgsProcessingException as error:
+        reason = str(error).strip().rstrip(".")
+        raise VbasError(tr("{name} could not be written: {reason}.", name=name, reason=reason)) from error
     if sink is not None:
         if made is not None:
             made()  # before a row is in it

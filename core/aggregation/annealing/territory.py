@@ -16,7 +16,7 @@ MOST_32_BITS = 2**31 - 1
 
 @dataclass(frozen=True, eq=False)
 class Territory:
-    """What no move changes.
+    """Fixed inputs of the annealing.
 
     points : (n, 2) metres, near the origin; adjacency : of the n areas; counts : (n, C) records of each class that some
     region could release; k : the smallest class that is released; weights : (C,) what a suppressed record of each class

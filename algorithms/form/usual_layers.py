@@ -1,0 +1,165 @@
+"""Layers by what they hold: what a form, or the explorer, proposes when it opens, in place of the active layer.
+
+Areas are polygons, whose identifier some table of the project repeats; records are that table; outputs of ours are
+neither. Where a layer is far away (a web service, a database), its values are not asked for: its fields have to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from qgis.core import QgsFeatureRequest, QgsMapLayer, QgsProcessingContext, QgsProject, QgsVectorLayer
+
+from ...core.areas import identifier_text
+from ..compat import geometry_kind, python_value
+from ..layers.tables import FOR_RELEASE, INTERNAL, kind_of_output
+from .usual_fields import AREA_IDS, ROW_NUMBERS, usual_field
+
+NEAR = ("memory", "ogr", "delimitedtext", "spatialite")
+MOST_AREAS, SAMPLE = 60_000, 200
+ENOUGH = 0.5  # of the records looked at have an area of the layer
+OURS = "vbas_"
+
+
+@dataclass(frozen=True)
+class Join:
+    """A field of the areas and one of the records that hold the same values; share : of the records looked at"""
+
+    region_id: str
+    record_region: str
+    share: float
+    usual: bool
+    distinct: int
+
+    @property
+    def rank(self) -> tuple[float, bool, int]:
+        """The better the larger: how many records join, under a usual name, over how many values."""
+        return round(self.share, 1), self.usual, self.distinct
+
+
+def is_own_output(layer: QgsVectorLayer) -> bool:
+    """Whether a layer is what a form gave, for release or internal; test data are none."""
+    titles = layer.metadata().title(), layer.name()
+    ours = any(kind_of_output(title) in (FOR_RELEASE, INTERNAL) for title in titles)
+    return ours or any(name.lower().startswith(OURS) for name in layer.fields().names())
+
+
+def is_released_table(layer: QgsVectorLayer) -> bool:
+    """Whether a table is released records: their region stands before all else."""
+    names = [name.lower() for name in layer.fields().names() if name.lower() not in ROW_NUMBERS]
+    internal = any(kind_of_output(title) == INTERNAL for title in (layer.metadata().title(), layer.name()))
+    return not layer.isSpatial() and not internal and names[:1] in (["vbas_region"], ["vbas_level"])
+
+
+def is_crosswalk(layer: QgsVectorLayer) -> bool:
+    """Whether a table says which area is in which region."""
+    names = [name.lower() for name in layer.fields().names() if name.lower() not in ROW_NUMBERS]
+    return not layer.isSpatial() and len(names) > 1 and names[1] in ("vbas_region", "vbas_region_1")
+
+
+def join_of(areas: QgsVectorLayer, records: QgsVectorLayer, region_id: str = "") -> Join | None:
+    """The fields by which records join areas best; None where none do. region_id : the field of the areas, if known"""
+    if areas.id() == records.id():
+        return None
+    known = _values(areas, [region_id] if region_id else areas.fields().names(), MOST_AREAS)
+    keys = {
+        name: set(values) for name, values in known.items() if len(set(values)) == len(values) and None not in values
+    }
+    found = []
+    for name, values in _values(records, records.fields().names(), SAMPLE).items() if keys else ():
+        for key, there in keys.items():
+            joined = [one for one in values if one in there]
+            usual = name.lower() == key.lower() or name.lower() in AREA_IDS
+            found.append(Join(key, name, len(joined) / max(len(values), 1), usual, len(set(joined))))
+    best = max(found, key=lambda one: one.rank, default=None)
+    return best if best is not None and best.share >= ENOUGH else None
+
+
+def area_layer(layers: Sequence[QgsVectorLayer], active: QgsMapLayer | None) -> QgsVectorLayer | None:
+    """The layer of areas: polygons, else points, that a table joins, the active one before others; None for none."""
+    candidates = [one for one in layers if geometry_kind(one) in ("polygon", "point") and not is_own_output(one)]
+    tables = [one for one in layers if not is_own_output(one)]
+
+    def rank(one: QgsVectorLayer) -> tuple[bool, bool, bool]:
+        return any(join_of(one, table) for table in tables), geometry_kind(one) == "polygon", one is active
+
+    return max(candidates, key=rank, default=None)
+
+
+def record_layer(
+    layers: Sequence[QgsVectorLayer], active: QgsMapLayer | None, areas: QgsMapLayer | None, region_id: str = ""
+) -> QgsVectorLayer | None:
+    """The table of records: the one that joins the areas best, else one without shapes; None for none."""
+    candidates = [one for one in layers if one is not areas and not is_own_output(one)]
+
+    def rank(one: QgsVectorLayer) -> tuple[bool, bool, bool, tuple[float, bool, int]]:
+        join = join_of(areas, one, region_id) if isinstance(areas, QgsVectorLayer) else None
+        return join is not None, not one.isSpatial(), one is active, (0.0, False, 0) if join is None else join.rank
+
+    best = max(candidates, key=rank, default=None)
+    return best if best is not None and (rank(best)[0] or not best.isSpatial()) else None
+
+
+def id_field_of(areas: QgsMapLayer | None, usual: Iterable[str]) -> str:
+    """The field that identifies areas: of a usual name, else one that a table of the project repeats; empty: none."""
+    if not isinstance(areas, QgsVectorLayer):
+        return ""
+    named = usual_field(areas.fields().names(), usual)
+    joins = () if named else (join_of(areas, one) for one in vector_layers() if not is_own_output(one))
+    best = max((one for one in joins if one is not None), key=lambda one: one.rank, default=None)
+    return named or ("" if best is None else best.region_id)
+
+
+def area_field_of(areas: QgsMapLayer | None, region_id: str, records: QgsMapLayer | None, usual: Iterable[str]) -> str:
+    """The field of the records that says their area: one of a usual name whose values are areas, else any such field,
+    else that of a usual name; empty for none."""
+    if not isinstance(records, QgsVectorLayer):
+        return ""
+    named = usual_field(records.fields().names(), usual)
+    if not isinstance(areas, QgsVectorLayer) or not region_id:
+        return named
+    join = join_of(areas, records, region_id)
+    if join is None or join.record_region == named:
+        return named
+    by_name = _values(records, [named], SAMPLE).get(named, []) if named else []
+    there = set(_values(areas, [region_id], MOST_AREAS).get(region_id, []))
+    return named if by_name and sum(one in there for one in by_name) >= ENOUGH * len(by_name) else join.record_region
+
+
+def first_that(fits: Callable[[QgsVectorLayer], bool], layers: Sequence[QgsVectorLayer]) -> QgsVectorLayer | None:
+    """The first layer that fits, None for none."""
+    return next((one for one in layers if fits(one)), None)
+
+
+def vector_layers() -> list[QgsVectorLayer]:
+    """The vector layers of the project, in the order of their names."""
+    every = QgsProject.instance().mapLayers().values()
+    found = [one for one in every if isinstance(one, QgsVectorLayer) and one.isValid()]
+    return sorted(found, key=lambda one: one.name().lower())
+
+
+def chosen_layer(wrapper: Any) -> QgsMapLayer | None:
+    """The layer of the project that a widget shows, None for none."""
+    value = wrapper.parameterValue() if wrapper is not None else None
+    return QgsProject.instance().mapLayer(str(value)) if value else None
+
+
+def choose_layer(wrapper: Any, layer: QgsVectorLayer) -> None:
+    """Have a widget show a layer."""
+    context = QgsProcessingContext()
+    context.setProject(QgsProject.instance())
+    wrapper.setParameterValue(layer.id(), context)
+
+
+def _values(layer: QgsVectorLayer, names: Iterable[str], most: int) -> dict[str, list[str | None]]:
+    """The values of fields as identifiers are compared, of the first rows; none of a layer that is far away."""
+    fields = layer.fields()
+    indexes = {name: fields.indexOf(name) for name in names if name.lower() not in ROW_NUMBERS}
+    if layer.providerType() not in NEAR or not indexes or min(indexes.values()) < 0:
+        return {}
+    request = QgsFeatureRequest().setFlags(QgsFeatureRequest.Flag.NoGeometry).setLimit(most)
+    request.setSubsetOfAttributes(list(indexes.values()))
+    rows = [one.attributes() for one in layer.getFeatures(request)]
+    return {name: [identifier_text(python_value(row[i])) for row in rows] for name, i in indexes.items()}

@@ -1,0 +1,108 @@
+"""What is said in the end of a release that was held against earlier ones: no more than what was found."""
+
+from __future__ import annotations
+
+from ...core.language import plural, tr
+from ...core.privacy.requirement import Requirement
+from ...core.releases.counts import ALIKE
+from ...core.releases.examining import Examined
+from ...core.releases.matching import Matched
+from ..form.form import Form
+
+
+def concluded(
+    form: Form, same: Matched, found: Examined, n_earlier: int, k: int, requirement: Requirement
+) -> list[str]:
+    """Say what was found once this release gives nothing away; all sentences on it, for the report.
+
+    same : which fields are the same; requirement : what is asked of classes beside k
+    """
+    warnings = _warnings(found, k, requirement)
+    sure = not (same.warnings or found.n_undecided or requirement.members)
+    result = _result(same, found, n_earlier, k) if sure else _unsure(n_earlier)
+    form.warn(*warnings)
+    (form.info if sure else form.warn)(result)
+    return [*same.said, *same.warnings, *warnings, result]
+
+
+def _warnings(found: Examined, k: int, requirement: Requirement) -> list[str]:
+    warnings = []
+    if requirement.members:
+        warnings.append(
+            tr(
+                "The register counts rows, not persons: {k} rows and more that the releases tell together may be "
+                "of fewer than {k} persons, which is not noticed.",
+                k=k,
+            )
+        )
+    if found.n_undecided:
+        warnings.append(
+            plural(
+                "{n} count was too hard to decide.",
+                "{n} counts were too many or too hard to decide.",
+                found.n_undecided,
+            )
+        )
+    if found.n_alike and not requirement.asks_for_values:
+        warnings.append(
+            plural(
+                "{n} group of {k} people and more is shown to have one sensitive value by the earlier releases and "
+                "this one together; with L_DIVERSITY of 2 or more it would count as given away.",
+                "{n} groups of {k} people and more are shown to have one sensitive value by the earlier releases and "
+                "this one together; with L_DIVERSITY of 2 or more they would count as given away.",
+                found.n_alike,
+                k=k,
+            )
+        )
+    if _given_away_before(found):
+        warnings.append(
+            plural(
+                "The earlier releases give away {n} small count without this one, which adds none.",
+                "The earlier releases give away {n} small counts without this one, which adds none.",
+                _given_away_before(found),
+            )
+        )
+    return warnings
+
+
+def _given_away_before(found: Examined) -> int:
+    """Counts that the earlier releases give away by themselves; found : once this release adds none."""
+    return 0 if found.pinned is None else sum(count.kind != ALIKE for count in found.pinned.counts)
+
+
+def _result(same: Matched, found: Examined, n_earlier: int, k: int) -> str:
+    """The verdict where all could be compared."""
+    if same.assumed:
+        return plural(
+            "Held against {n} earlier release of the register: no count of fewer than {k} people was found to follow "
+            "if fields that are taken for different ones are different. {assumption}",
+            "Held against {n} earlier releases of the register: no count of fewer than {k} people was found to follow "
+            "if fields that are taken for different ones are different. {assumption}",
+            n_earlier,
+            k=k,
+            assumption=same.assumption,
+        )
+    if _given_away_before(found):
+        return plural(
+            "Held against {n} earlier release of the register: no further count of fewer than {k} people was found.",
+            "Held against {n} earlier releases of the register: no further count of fewer than {k} people was found.",
+            n_earlier,
+            k=k,
+        )
+    return plural(
+        "Held against {n} earlier release of the register: no count of fewer than {k} people was found to follow.",
+        "Held against {n} earlier releases of the register: no count of fewer than {k} people was found to follow.",
+        n_earlier,
+        k=k,
+    )
+
+
+def _unsure(n_earlier: int) -> str:
+    """The verdict where something could not be compared, or not be decided."""
+    return plural(
+        "Held against {n} earlier release of the register as far as it could be compared; whether anything is "
+        "given away beyond that, nobody can say (see the warnings).",
+        "Held against {n} earlier releases of the register as far as they could be compared; whether anything is "
+        "given away beyond that, nobody can say (see the warnings).",
+        n_earlier,
+    )

@@ -1,0 +1,226 @@
+"""What somebody who knows how a nested release is made can derive from it, beyond what it shows.
+
+    PYTHONPATH=build/package .venv/bin/python benchmarks/derivable.py
+
+The release shows m records of a class in a region. How many of them live in a part of it (a region of the level below,
+or an area)? The method shows a class as finely as it can: had the part k of them or more, they would be shown there,
+unless too few were left to go anywhere for less. So the part has fewer than k, or so many that the rest could not do
+without them; where the class is shown in a larger region around this one, the rest could have joined that, at a cost
+that the attacker knows. All parts together hold m. What is left is a bound of each part; it is *proven small* where it
+lies within 1 to k - 1. An area that shows the class at level 1 holds none of the others. Each bound is held against the
+records: it is wrong where the planned release is not quite the optimum.
+
+On the demonstration city and, where the data are, on the areas of Winnipeg and Ottawa with as many generated people as
+live there, by age, sex, marital status and education, there also by age, sex, ethnicity and tenure (“other
+attributes”). `docs/privacy.md` and `docs/nested.md` quote what is printed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from vbas.benchmarks import attack_places
+from vbas.benchmarks.attack_places import Place
+from vbas.core.areas import Areas
+from vbas.core.nesting.losses import LOSSES
+from vbas.core.nesting.making import build_levels
+from vbas.core.nesting.planning import nest
+from vbas.core.plan import Plan, area_of_cells
+
+KS = (5, 11)
+OTHERS = ("age_group", "sex", "ethnicity", "tenure")
+LOSS = "mean distance"
+
+
+@dataclass(frozen=True)
+class Derived:
+    """What follows of the parts of regions that show a class above level 1.
+
+    labels : such regions and classes; narrowed : the share of them of whose areas some can be left out; left : the
+    share of the areas that is left then, on average; least : areas that are left at least
+    areas, parts : areas, and larger parts, proven to hold 1 to k - 1 records; exact : how many of both are known
+    exactly; wrong : bounds that the records contradict
+    """
+
+    labels: int
+    narrowed: float
+    left: float
+    least: int
+    areas: int
+    parts: int
+    exact: int
+    wrong: int
+
+
+class Attack:
+    """A release as an attacker has it, and the truth to judge bounds by."""
+
+    def __init__(self, areas: Areas, plan: Plan) -> None:
+        self.plan, self.k = plan, plan.k
+        crosswalks = plan.levels.crosswalks
+        loss = [LOSSES[LOSS](areas, plan.profile, one) for one in crosswalks]
+        self.loss = [one.tolist() for one in loss]
+        self.region_of = list(plan.levels.region_of)
+        shown = np.flatnonzero(plan.shown)
+        keys = zip(plan.level[shown].tolist(), plan.region[shown].tolist(), plan.class_of[shown].tolist())
+        self.labels = dict(zip(keys, plan.records[shown].tolist()))
+        inhabited = areas.population > 0
+        # Of each region of each level its inhabited areas, and the region of the next level that it is in.
+        self.areas_of = [_grouped(one, inhabited) for one in self.region_of]
+        self.above = [
+            dict(zip(fine.tolist(), coarse.tolist())) for fine, coarse in zip(self.region_of, self.region_of[1:])
+        ]
+        self.parts_of: list[dict[int, list[int]]] = []
+        for above in self.above:
+            inside: dict[int, list[int]] = {}
+            for part, region in above.items():
+                inside.setdefault(region, []).append(part)
+            self.parts_of.append(inside)
+        self.truth = self._truth()
+
+    def _truth(self) -> dict[tuple[int, int, int], int]:
+        """Records of a class that live in a part (level, region) and are shown one level above it."""
+        plan, found = self.plan, {}
+        area, class_of = area_of_cells(plan.profile), plan.profile.counts.indices
+        for level in range(1, len(self.region_of)):
+            here = np.flatnonzero(plan.level_of == level)
+            part = self.region_of[level - 1][area[here]]
+            for key in zip(part.tolist(), class_of[here].tolist(), plan.profile.counts.data[here].tolist()):
+                at = (level - 1, *key[:2])
+                found[at] = found.get(at, 0) + key[2]
+        return found
+
+    def free_areas(self, level: int, region: int, class_of: int) -> list[int]:
+        """The inhabited areas of a region that do not show the class themselves."""
+        return [one for one in self.areas_of[level].get(region, []) if (0, one, class_of) not in self.labels]
+
+    def possible(self, level: int, region: int, class_of: int, part: int) -> int:
+        """The numbers of records that a part may hold, as bits, by what the method would have done with them."""
+        if not self.free_areas(level - 1, part, class_of):
+            return 1
+        n, k = self.labels[level, region, class_of], self.k
+        shows, own, here = (
+            (level - 1, part, class_of) in self.labels,
+            self.loss[level - 1][part],
+            self.loss[level][region],
+        )
+        if own >= here:
+            return (1 << n + 1) - 1
+        few = 1 if shows else (1 << min(k, n + 1)) - 1
+        above = self._loss_above(level, region, class_of)
+        for rest in range(1, k):  # so many that the rest, fewer than k, would have to go elsewhere
+            held = n - rest
+            if held >= (1 if shows else k) and (above is None or held * own + rest * above >= n * here):
+                few |= 1 << held
+        return few
+
+    def _loss_above(self, level: int, region: int, class_of: int) -> float | None:
+        """The loss of the smallest region around this one that shows the class; None for none."""
+        for higher in range(level, len(self.region_of) - 1):
+            region = self.above[higher][region]
+            if (higher + 1, region, class_of) in self.labels:
+                return float(self.loss[higher + 1][region])
+        return None
+
+    def bounds(self, level: int, region: int, class_of: int) -> Iterator[tuple[int, int, int]]:
+        """Of each part of a region that shows a class: the part, and the fewest and most that it may hold."""
+        n = self.labels[level, region, class_of]
+        parts = self.parts_of[level - 1][region]
+        sets = [self.possible(level, region, class_of, part) for part in parts]
+        for i, part in enumerate(parts):
+            others = 1
+            for j, one in enumerate(sets):
+                others = others if j == i else _sums(others, one, n)
+            fits = [held for held in _members(sets[i]) if others >> (n - held) & 1]
+            if fits:
+                yield part, fits[0], fits[-1]
+
+
+def _grouped(region_of: np.ndarray, inhabited: np.ndarray) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for area in np.flatnonzero(inhabited & (region_of >= 0)).tolist():
+        found.setdefault(int(region_of[area]), []).append(area)
+    return found
+
+
+def _members(bits: int) -> list[int]:
+    return [i for i, bit in enumerate(reversed(bin(bits)[2:])) if bit == "1"]
+
+
+def _sums(some: int, others: int, most: int) -> int:
+    """All sums of a number of either set, up to the most."""
+    found = 0
+    for one in _members(others if bin(others).count("1") < bin(some).count("1") else some):
+        found |= (some if bin(others).count("1") < bin(some).count("1") else others) << one
+    return found & ((1 << most + 1) - 1)
+
+
+def derived(areas: Areas, plan: Plan) -> Derived:
+    """What an attacker derives who has the release, the crosswalk, the population of each area, and the method.
+
+    Level 1 must be the areas.
+    """
+    attack = Attack(areas, plan)
+    small_areas = small_parts = exact = wrong = 0
+    share, least = [], len(areas)
+    labels = [label for label in attack.labels if label[0] > 0]
+    for level, region, class_of in labels:
+        free = len(attack.free_areas(level, region, class_of))
+        share.append(free / len(attack.areas_of[level][region]))
+        least = min(least, free)
+        for part, low, high in attack.bounds(level, region, class_of):
+            truth = attack.truth.get((level - 1, part, class_of), 0)
+            wrong += not low <= truth <= high
+            if low >= 1 and high < plan.k:
+                single = len(attack.free_areas(level - 1, part, class_of)) == 1
+                small_areas, small_parts, exact = (
+                    small_areas + single,
+                    small_parts + (not single),
+                    exact + (low == high),
+                )
+    of = np.array(share)
+    fewer = of[of < 1]
+    return Derived(
+        len(labels), float((of < 1).mean()), float(fewer.mean()), least, small_areas, small_parts, exact, wrong
+    )
+
+
+def released(place: Place, k: int) -> Plan:
+    """A nested release of a place by the defaults."""
+    profile = place.records().profile
+    return nest(place.areas, profile, build_levels(place.areas, profile), k, LOSS)
+
+
+HEADER = (
+    "| place | k | classes above level 1 | can be narrowed down, to | areas with 1 to k - 1 for sure | larger parts | "
+    "known exactly | bounds that are wrong |"
+)
+
+
+def line(name: str, k: int, found: Derived) -> str:
+    """A row of the table."""
+    numbers = [found.labels, found.areas, found.parts, found.exact, found.wrong]
+    labels, *counts = [f"{one:,}".replace(",", " ") for one in numbers]
+    narrowed = f"{100 * found.narrowed:.0f} %, {100 * found.left:.0f} % of their areas, never below {found.least}"
+    return f"| {' | '.join([name, str(k), labels, narrowed, *counts])} |"
+
+
+def printed() -> Iterator[str]:
+    """The table."""
+    yield HEADER
+    yield "|---|---|---|---|---|---|---|---|"
+    places: list[tuple[str, Place | None]] = [("city", attack_places.city())]
+    for name in ("Winnipeg", "Ottawa"):
+        places.append((name, attack_places.real_place(name)))
+        places.append((f"{name}, other attributes", attack_places.real_place(name, OTHERS)))
+    for name, place in places:
+        for k in KS if place is not None else ():
+            yield line(name, k, derived(place.areas, released(place, k)))
+
+
+if __name__ == "__main__":
+    for one in printed():
+        print(one, flush=True)

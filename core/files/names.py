@@ -1,0 +1,62 @@
+"""Names that a file, a folder or a table can have on every system: what is written here is read elsewhere."""
+
+from __future__ import annotations
+
+from ..errors import InputError
+from ..language import tr
+from ..plain_text import visible
+
+FORBIDDEN = '<>:"/\\|?*'  # of Windows; QGIS takes what follows a bar for the name of a layer
+PORTS = (f"{port}{number}" for port in ("com", "lpt") for number in "0123456789¹²³")
+DEVICES = frozenset(("con", "prn", "aux", "nul", "conin$", "conout$", "clock$", *PORTS))
+MOST_BYTES = 255
+
+
+def check_name(output: str, name: str, given: str = "") -> None:
+    """Refuse the name of a file, a folder or a table that programs or other systems read differently.
+
+    output : for messages; given : what the user wrote, where that is more than the name. Raises InputError.
+    """
+    # Windows drops blanks and dots at the end; what begins with a dot is hidden elsewhere, and no name for a layer.
+    if not name or set(name) & set(FORBIDDEN) or not name.isprintable() or name.strip(" .") != name:
+        raise InputError(
+            tr(
+                "{output}: the name “{given}” would not be read back as it is written, here or on another system: "
+                "leave out the characters {forbidden} and those that cannot be seen, and blanks or dots at its ends.",
+                output=output,
+                given=visible(given or name),
+                forbidden=" ".join(FORBIDDEN),
+            )
+        )
+
+
+def check_file_name(output: str, name: str, given: str = "") -> None:
+    """`check_name` of a file or folder; refuses also what is too long, and what Windows keeps for its devices."""
+    check_name(output, name, given)
+    # Windows looks at what comes before the first dot, without the blanks at its end.
+    if name.partition(".")[0].rstrip(" ").lower() in DEVICES:
+        raise InputError(
+            tr(
+                "{output}: “{name}” cannot be the name of a file on Windows, which keeps it for a device: choose "
+                "another name.",
+                output=output,
+                name=name,
+            )
+        )
+    check_length(output, name, MOST_BYTES)
+
+
+def check_length(output: str, name: str, most: int) -> None:
+    """Refuse a name of more bytes than are kept where it goes, where it would be cut. Raises InputError."""
+    n_bytes = len(name.encode("utf-8", "surrogateescape"))
+    if n_bytes > most:
+        raise InputError(
+            tr(
+                "{output}: the name “{name}…” has {n_bytes} bytes, and no more than {most} are kept: choose a shorter "
+                "one.",
+                output=output,
+                name=visible(name[:40]),
+                n_bytes=n_bytes,
+                most=most,
+            )
+        )
