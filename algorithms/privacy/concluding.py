@@ -19,7 +19,7 @@ def concluded(
     """
     warnings = _warnings(found, k, requirement)
     sure = not (same.warnings or found.n_undecided or requirement.members)
-    result = _result(same, found, n_earlier) if sure else _unsure(n_earlier)
+    result = _result(same, found, n_earlier, k) if sure else _unsure(n_earlier)
     form.warn(*warnings)
     (form.info if sure else form.warn)(result)
     return [*same.said, *same.warnings, *warnings, result]
@@ -70,27 +70,30 @@ def _given_away_before(found: Examined) -> int:
     return 0 if found.pinned is None else sum(count.kind != ALIKE for count in found.pinned.counts)
 
 
-def _result(same: Matched, found: Examined, n_earlier: int) -> str:
+def _result(same: Matched, found: Examined, n_earlier: int, k: int) -> str:
     """The verdict where all could be compared."""
     if same.assumed:
         return plural(
-            "Held against {n} earlier release of the register: this one gives nothing away with it, if fields that "
-            "are taken for different ones are different. {assumption}",
-            "Held against {n} earlier releases of the register: this one gives nothing away with them, if fields that "
-            "are taken for different ones are different. {assumption}",
+            "Held against {n} earlier release of the register: no count of fewer than {k} people was found to follow "
+            "if fields that are taken for different ones are different. {assumption}",
+            "Held against {n} earlier releases of the register: no count of fewer than {k} people was found to follow "
+            "if fields that are taken for different ones are different. {assumption}",
             n_earlier,
+            k=k,
             assumption=same.assumption,
         )
     if _given_away_before(found):
         return plural(
-            "Held against {n} earlier release of the register: nothing more is given away.",
-            "Held against {n} earlier releases of the register: nothing more is given away.",
+            "Held against {n} earlier release of the register: no further count of fewer than {k} people was found.",
+            "Held against {n} earlier releases of the register: no further count of fewer than {k} people was found.",
             n_earlier,
+            k=k,
         )
     return plural(
-        "Held against {n} earlier release of the register: nothing is given away.",
-        "Held against {n} earlier releases of the register: nothing is given away.",
+        "Held against {n} earlier release of the register: no count of fewer than {k} people was found to follow.",
+        "Held against {n} earlier releases of the register: no count of fewer than {k} people was found to follow.",
         n_earlier,
+        k=k,
     )
 
 

@@ -59,7 +59,7 @@ def register_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         tr(
             "“{stop}”: nothing is written. “{repair}”: the smallest classes that cause the disclosure are "
             "suppressed, or "
-            "shown in larger regions if nested, until nothing is given away; the log says what that costs. "
+            "shown in larger regions if nested, until no such count is found; the log says what that costs. "
             "Reusing an earlier release's regions for the same population suppresses nothing more.",
             stop=STOP,
             repair=REPAIR,

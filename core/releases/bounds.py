@@ -27,15 +27,18 @@ class Bounds:
     contradicted: np.ndarray
 
 
-def propagate(families: list[Sums], n_cells: int, group_of: np.ndarray) -> Bounds:
+def propagate(families: list[Sums], n_cells: int, group_of: np.ndarray, nobody: np.ndarray | None = None) -> Bounds:
     """The bounds that follow from the sums one by one, tightened until nothing changes or MOST_SWEEPS are done.
 
-    group_of : (u,) joint classes that may share a sum have the same number, see `Overlay`.
+    group_of : (u,) joint classes that may share a sum have the same number, see `Overlay`; nobody : (u,) bool, those
+    that nobody is in.
     Vectorised over cells and joint classes: a sweep takes time in proportion to cells x classes x families.
     """
     n_joint = len(group_of)
     low = np.zeros((n_cells, n_joint), np.int64)
     high = np.full((n_cells, n_joint), UNBOUNDED)
+    if nobody is not None:
+        high[:, nobody] = 0
     adders = [_Adder(one) for one in families]
     active: np.ndarray = np.arange(n_joint)
     for _ in range(MOST_SWEEPS):

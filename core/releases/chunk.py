@@ -4,6 +4,7 @@ asked.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -74,9 +75,12 @@ def cut_overlay(over: Overlay, joint: np.ndarray) -> list[np.ndarray]:
     return [wanted[number == one] for one in np.unique(number)]
 
 
-def chunk_of(over: Overlay, joint: np.ndarray, k: int) -> Chunk:
-    """Some joint classes, whole groups of them, with the bounds of their people by interval propagation."""
+def chunk_of(over: Overlay, joint: np.ndarray, k: int, closed: Sequence[int]) -> Chunk:
+    """Some joint classes, whole groups of them, with the bounds of their people by interval propagation.
+
+    closed : the schemas of which the values that some release shows are taken for all there are
+    """
     families = over.sums(joint)
     groups = over.group_of[joint]
-    bounds = propagate(families, over.n_cells, groups)
+    bounds = propagate(families, over.n_cells, groups, over.nobody[joint][:, list(closed)].any(axis=1))
     return Chunk(over, joint, families, bounds, k, np.isin(groups, groups[bounds.contradicted]))

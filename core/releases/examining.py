@@ -70,8 +70,13 @@ class Examiner:
         self._earlier, self._k, self._alike = earlier, k, alike
         self._alone: dict[tuple[int, ...], set[Identity]] = {}
 
-    def examine(self, new: Published, joint: np.ndarray | None = None, progress: Progress = silent) -> Examined:
-        """Hold a release against the earlier ones; joint : the joint classes to look at, all where None."""
+    def examine(
+        self, new: Published, joint: np.ndarray | None = None, programs: bool = True, progress: Progress = silent
+    ) -> Examined:
+        """Hold a release against the earlier ones.
+
+        joint : the joint classes to look at, all where None; programs : as `find_pinned` takes it
+        """
         k = min(one.k for one in (new, *self._earlier)) if self._k is None else self._k
         compared = [(i, both) for i, both in enumerate(compare(old, new, k) for old in self._earlier) if both]
         changes = [(i, one) for i, (few, alike) in compared for one in (few, alike)[: 1 + self._alike] if len(one)]
@@ -79,7 +84,7 @@ class Examiner:
         same = tuple(i for i, old in enumerate(self._earlier) if not differs(old, new))
         if not same:
             return Examined(None, [], changes, n_alike)
-        pinned = find_pinned([*(self._earlier[i] for i in same), new], k, joint=joint, progress=progress)
+        pinned = find_pinned([*(self._earlier[i] for i in same), new], k, programs, joint=joint, progress=progress)
         known = self._given_away_before(same, new, k)
         counts = [count for count in pinned.counts if _identity(count) not in known]
         n_alike += sum(count.kind == ALIKE for count in counts)

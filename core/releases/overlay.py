@@ -72,6 +72,8 @@ class Overlay:
     schemas : the sets of quasi-identifiers; schema_of : the schema of each release
     entries : (U, schemas) the class of each joint class in each schema, NONE where that is none of those shown
     group_of : (U,) joint classes with a sum in common have the same number, 0.. in ascending order of U
+    nobody : (U, schemas) bool, joint classes that nobody is in if the values that some release shows are all there are:
+    they stand for classes that a schema does not show, and it shows all there can be
     own_class : of each release, (classes of its schema,) its own number of each, NONE where it does not show the class
     """
 
@@ -83,6 +85,7 @@ class Overlay:
     schema_of: tuple[int, ...]
     entries: np.ndarray
     group_of: np.ndarray
+    nobody: np.ndarray
     own_class: tuple[np.ndarray, ...]
 
     @property
@@ -138,7 +141,7 @@ def overlay(releases: Sequence[Published]) -> Overlay:
             columns.append(column)
     cell_of, regions = combine_codes([one + 1 for one in columns], [int(one.max()) + 2 for one in columns])
     schemas, schema_of = _schemas(releases)
-    entries = _joint_classes(schemas)
+    entries, group_of = _grouped(_joint_classes(schemas))
     own_class = tuple(_own_classes(one, schemas[of]) for one, of in zip(releases, schema_of))
     return Overlay(
         tuple(releases),
@@ -147,7 +150,9 @@ def overlay(releases: Sequence[Published]) -> Overlay:
         regions - 1,
         schemas,
         schema_of,
-        *_grouped(entries),
+        entries,
+        group_of,
+        _nobody(schemas, entries),
         own_class,
     )
 
@@ -278,6 +283,84 @@ def _agreeing(row: tuple[int, ...], before: Sequence[Schema], schema: Schema, in
     found = index[shared].get(tuple(values[name] for name in shared), [])
     determined = len(shared) == len(schema.names) and found
     return found if determined else [*found, NONE]
+
+
+def _nobody(schemas: Sequence[Schema], entries: np.ndarray) -> np.ndarray:
+    """`nobody` of Overlay: where a release shows every class that agrees with the rest, none is left for NONE."""
+    seen = _Seen(schemas)
+    found = np.zeros(entries.shape, bool)
+    for position, schema in enumerate(schemas):
+        lacking = np.flatnonzero(entries[:, position] == NONE)
+        there = entries[lacking] >= 0
+        for pattern in np.unique(there, axis=0):
+            others = [one for one in np.flatnonzero(pattern).tolist() if set(schemas[one].names) & set(schema.names)]
+            rows = lacking[(there == pattern).all(axis=1)]
+            if not others:
+                continue
+            shared = sorted({name for one in others for name in schemas[one].names} & set(schema.names))
+            column = {name: next(one for one in others if name in schemas[one].names) for name in shared}
+            codes = [seen.codes(schemas[column[name]], name)[entries[rows, column[name]]] for name in shared]
+            own = [seen.codes(schema, name) for name in shared]
+            sizes = [len(seen.values[name]) for name in shared]
+            both, known = combine_codes([np.concatenate(one) for one in zip(codes, own)], sizes)
+            shown = np.bincount(both[len(rows) :], minlength=len(known))
+            there_can_be = np.array([seen.n_classes(schema, dict(zip(shared, one))) for one in to_list(known)])
+            found[rows, position] = (shown >= there_can_be)[both[: len(rows)]]
+    return found
+
+
+class _Seen:
+    """The values of each quasi-identifier that some release shows, and which of them go together.
+
+    A quasi-identifier of which each value is seen with one value of another, as ages are with one age group, is taken
+    to determine it.
+    """
+
+    def __init__(self, schemas: Sequence[Schema]) -> None:
+        names = sorted({name for schema in schemas for name in schema.names})
+        self.values = {name: sorted(_values_of(schemas, name)) for name in names}
+        self._number = {name: {value: i for i, value in enumerate(self.values[name])} for name in names}
+        self._above: dict[tuple[str, str], np.ndarray] = {}
+        for fine in names:
+            for coarse in names:
+                if fine != coarse and len(self.values[fine]) > len(self.values[coarse]):
+                    above = self._determined(schemas, fine, coarse)
+                    if above is not None:
+                        self._above[fine, coarse] = above
+
+    def codes(self, schema: Schema, name: str) -> np.ndarray:
+        """The value of each class of a schema, as a number."""
+        at = schema.names.index(name)
+        return np.array([self._number[name][one[at]] for one in schema.classes], np.int64)
+
+    def n_classes(self, schema: Schema, known: dict[str, int]) -> int:
+        """How many classes there can be with these values, if those that are seen are all there are."""
+        number = 1
+        for name in set(schema.names) - set(known):
+            if any((other, name) in self._above for other in schema.names):
+                continue  # it follows from a finer one
+            possible = np.ones(len(self.values[name]), bool)
+            for coarse, value in known.items():
+                if (name, coarse) in self._above:
+                    possible &= self._above[name, coarse] == value
+            number *= int(possible.sum())
+        return number
+
+    def _determined(self, schemas: Sequence[Schema], fine: str, coarse: str) -> np.ndarray | None:
+        """The coarser value of each finer one, if it has one alone."""
+        pairs = [
+            np.column_stack([self.codes(one, fine), self.codes(one, coarse)])
+            for one in schemas
+            if {fine, coarse} <= set(one.names)
+        ]
+        if not pairs:
+            return None
+        unique = np.unique(np.concatenate(pairs), axis=0)
+        return unique[:, 1] if len(unique) == len(self.values[fine]) == len(np.unique(unique[:, 0])) else None
+
+
+def _values_of(schemas: Sequence[Schema], name: str) -> set[str]:
+    return {one[schema.names.index(name)] for schema in schemas if name in schema.names for one in schema.classes}
 
 
 def _grouped(entries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -8,7 +8,7 @@ are found too, as differences of two regions, and as what is left of a count onc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,14 +18,14 @@ from ..arrays import to_list
 from ..errors import InputError
 from ..language import tr
 from ..progress import Progress, silent
+from .asked import asked_of
 from .bounds import Bounds
 from .chunk import Chunk, chunk_of, cut_overlay
-from .counts import ALIKE, CELL, DIFFERENCE, HIDDEN, KINDS, REST, Count, persons_in
-from .overlay import UNBOUNDED, Overlay, Sums, overlay, region_around
+from .counts import ALIKE, KINDS, Count, persons_in
+from .overlay import NONE, UNBOUNDED, Overlay, Sums, overlay
 from .programs import Answers, Problem, decide
 from .published import Published
 from .sensitive import sensitive_fields, tell_values
-from .small_sums import small_cells, small_differences, small_suppressed
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,14 +82,18 @@ def find_pinned(
     fields = sensitive_fields(releases)
     chunks = cut_overlay(over, np.arange(len(over.entries)) if joint is None else joint)
     for number, some in enumerate(chunks):
-        chunk = chunk_of(over, some, k)
-        if keep_bounds or fields:
-            kept.append((some, chunk.bounds))
-        found = _pinned_of(chunk, programs)
-        counts += found.counts
-        undecided += found.n_undecided
-        by_programs += found.n_by_programs
-        contradicted.append(some[found.contradicted])
+        known: dict[tuple[bytes, bytes], Count] = {}
+        looked_at = np.zeros(0, np.int64)
+        for chunk, found in _found_in(over, some, k, programs, tuple(range(len(over.schemas)))):
+            if (keep_bounds or fields) and not np.isin(chunk.joint, looked_at).any():
+                kept.append((chunk.joint, chunk.bounds))
+            looked_at = np.union1d(looked_at, chunk.joint)
+            for count in found.counts:
+                known.setdefault((count.cells.tobytes(), count.joint.tobytes()), count)
+            undecided += found.n_undecided
+            by_programs += found.n_by_programs
+            contradicted.append(chunk.joint[found.contradicted])
+        counts += known.values()
         progress((number + 1) / (len(chunks) + len(fields)))
     for number, name in enumerate(fields):
         told = tell_values(over, kept, counts, name, k)
@@ -116,20 +120,38 @@ class _Found:
     contradicted: np.ndarray
 
 
+def _found_in(
+    over: Overlay, joint: np.ndarray, k: int, programs: bool, closed: tuple[int, ...]
+) -> Iterator[tuple[Chunk, _Found]]:
+    """What is pinned in some joint classes, whole groups of them, for somebody who knows all values there are.
+
+    closed : the schemas of which the values that some release shows are taken for all there are. That is believed of a
+    group unless it fits no people, as where all people of a value are suppressed everywhere: then of all these schemas
+    but one, whichever that is.
+    """
+    chunk = chunk_of(over, joint, k, closed)
+    found = _pinned_of(chunk, programs)
+    believed = joint[over.nobody[joint][:, list(closed)].any(axis=1)]
+    again = found.contradicted & np.isin(over.group_of[joint], over.group_of[believed])
+    if not again.any():
+        yield chunk, found
+        return
+    if not again.all():
+        yield from _found_in(over, joint[~again], k, programs, closed)
+    for one in closed:
+        yield from _found_in(over, joint[again], k, programs, tuple(other for other in closed if other != one))
+
+
 def _pinned_of(chunk: Chunk, programs: bool) -> _Found:
     """The pinned counts of a chunk; programs : whether linear programming decides what is open."""
-    asked = {CELL: small_cells(chunk), HIDDEN: small_suppressed(chunk), DIFFERENCE: small_differences(chunk)}
-    low = np.concatenate([one.low for one in asked.values()])
-    high = np.concatenate([one.high for one in asked.values()])
-    members = sparse.vstack([one.members for one in asked.values()]).tocsr()
-    kinds = np.repeat(list(asked), [len(one.low) for one in asked.values()])
-    releases = [of for one in asked.values() for of in one.releases or [()] * len(one.low)]
+    asked = asked_of(chunk, programs)
+    low, high, members = asked.low.copy(), asked.high.copy(), asked.members
     pinned = (low >= 1) & (high < chunk.k)
     open_ = ~pinned & (low < chunk.k) & (high >= 1)
-    by_programs = undecided = 0
-    if programs and open_.any():
+    by_programs, undecided = 0, asked.n_left_out
+    if open_.any():
         at = np.flatnonzero(open_)
-        answers = _decided(chunk, members[at])
+        answers = _decided(chunk, members[at], asked.taken[at])
         undecided = int((~answers.decided & ~answers.contradicted).sum())
         new = at[answers.low > 0]
         low[new], high[new] = answers.low[answers.low > 0], answers.high[answers.low > 0]
@@ -137,22 +159,22 @@ def _pinned_of(chunk: Chunk, programs: bool) -> _Found:
         by_programs = len(new)
         wrong = members[at[answers.contradicted]].indices % chunk.n_joint
         chunk = chunk.without(wrong)
-    elif not programs:
-        undecided = int(open_.sum())
-    found = []
-    for one in to_list(np.flatnonzero(pinned)):
+    found: dict[tuple[bytes, bytes], Count] = {}
+    for one in sorted(to_list(np.flatnonzero(pinned)), key=lambda one: KINDS.index(asked.kind[one])):
         cell, joint = np.divmod(members[one].indices, chunk.n_joint)
         if not chunk.contradicted[joint].any():
-            of = releases[one] or chunk.releases_of(int(cell[0]))
-            found.append(chunk.count(str(kinds[one]), cell, joint, int(low[one]), int(high[one]), of))
-    # A difference of two regions may be a suppressed class of a third: one count is enough.
-    once = {(count.cells.tobytes(), count.joint.tobytes()): count for count in reversed(found)}
-    found = list(reversed(once.values()))
-    return _Found(found + _rests(chunk, found), undecided, by_programs, chunk.contradicted)
+            release = int(asked.release[one])
+            if asked.taken[one]:
+                cell, joint = _left(chunk, cell, joint, release)
+            of = chunk.releases_of(int(cell[0])) if release == NONE else (release,)
+            count = chunk.count(str(asked.kind[one]), cell, joint, int(low[one]), int(high[one]), of)
+            # A sum of counts may be what is left of another: one count is enough.
+            found.setdefault((count.cells.tobytes(), count.joint.tobytes()), count)
+    return _Found(list(found.values()), undecided, by_programs, chunk.contradicted)
 
 
-def _decided(chunk: Chunk, asked: sparse.csr_matrix) -> Answers:
-    """What linear programming says of sums that propagation leaves open."""
+def _decided(chunk: Chunk, asked: sparse.csr_matrix, taken: np.ndarray) -> Answers:
+    """What linear programming says of sums that propagation leaves open, less what is taken away from each."""
     bounds = chunk.bounds
     free = np.flatnonzero(((bounds.low < bounds.high) & ~chunk.contradicted).ravel())
     rows, row_low, row_high = [], [], []
@@ -168,7 +190,7 @@ def _decided(chunk: Chunk, asked: sparse.csr_matrix) -> Answers:
         bounds.low.ravel()[free],
         bounds.high.ravel()[free],
         asked[:, free],
-        asked @ bounds.low.ravel() - asked[:, free] @ bounds.low.ravel()[free],
+        asked @ bounds.low.ravel() - asked[:, free] @ bounds.low.ravel()[free] - taken,
     )
     return decide(problem, chunk.k)
 
@@ -195,48 +217,28 @@ def _open_rows(chunk: Chunk, one: Sums, free: np.ndarray) -> tuple[sparse.csr_ma
     return rows, (one.low.ravel() - fixed)[needed], known_high[needed]
 
 
-def _rests(chunk: Chunk, found: list[Count]) -> list[Count]:
-    """What is left of known counts once all counts of another release within them are taken away."""
-    known = {(count.cells.tobytes(), count.joint.tobytes()) for count in found}
-    rests = []
-    for outer in chunk.families:
-        if not outer.exact:
-            continue
-        for other in range(len(chunk.over.releases)):
-            if other == outer.release or not _determines(chunk, other, outer.release):
-                continue
-            for count in _rests_of(chunk, outer, other):
-                key = (count.cells.tobytes(), count.joint.tobytes())
-                if key not in known:
-                    known.add(key)
-                    rests.append(count)
-    return rests
+def _left(chunk: Chunk, cell: np.ndarray, joint: np.ndarray, release: int) -> tuple[np.ndarray, np.ndarray]:
+    """The unknowns that may still hold somebody once all that a release shows wholly within these is taken away.
+
+    Of a release of one level those of a class and region that are shown are all gone; of several levels it is not told
+    where within a larger region somebody is who is shown there.
+    """
+    if chunk.over.releases[release].nested:
+        return cell, joint
+    (one,) = [family for family in chunk.families if family.release == release]
+    _, region, at = chunk.labels_of(one)
+    taken = np.zeros_like(one.low, bool)
+    taken[region, one.class_of[at]] = True
+    taken &= np.outer(_whole(one.region, cell, len(taken)), _whole(one.class_of, joint, taken.shape[1]))
+    left = ~taken[one.region[cell], one.class_of[joint]]
+    return (cell[left], joint[left]) if left.any() else (cell, joint)
 
 
-def _determines(chunk: Chunk, finer: int, coarser: int) -> bool:
-    """Whether a class of one release lies in one class of the other."""
-    names = [set(chunk.over.schemas[chunk.over.schema_of[one]].names) for one in (finer, coarser)]
-    return names[1] <= names[0]
-
-
-def _rests_of(chunk: Chunk, outer: Sums, other: int) -> list[Count]:
-    rest = np.where((outer.low == outer.high) & (outer.low > 0), outer.low, 0)
-    taken = np.zeros((chunk.over.n_cells, chunk.n_joint), bool)
-    release = chunk.over.releases[other]
-    for inner in (one for one in chunk.families if one.release == other):
-        label, region, joint = chunk.labels_of(inner)
-        whole = region_around(outer, inner)[region]
-        inside = (whole >= 0) & (outer.class_of[joint] >= 0)
-        np.subtract.at(rest, (whole[inside], outer.class_of[joint[inside]]), release.records[label[inside]])
-        if not release.nested:
-            gone = np.zeros_like(inner.low, bool)
-            gone[region[inside], inner.class_of[joint[inside]]] = True
-            taken |= gone[np.ix_(inner.region, inner.class_of)]
-    counts = []
-    for b, one in to_list(np.argwhere((rest >= 1) & (rest < chunk.k))):
-        members = (outer.region == b)[:, None] & (outer.class_of == one) & ~taken & ~chunk.contradicted
-        cell, joint = np.nonzero(members)
-        if len(cell):
-            left = int(rest[b, one])
-            counts.append(chunk.count(REST, cell, joint, left, left, (outer.release, other)))
-    return counts
+def _whole(part_of: np.ndarray, some: np.ndarray, n: int) -> np.ndarray:
+    """Which parts, (n,) bool, have all their members among some; the last is for NONE, of which nobody knows."""
+    sizes, inside = (
+        np.bincount(np.where(of >= 0, of, n - 1), minlength=n) for of in (part_of, part_of[np.unique(some)])
+    )
+    whole = sizes == inside
+    whole[-1] = False
+    return whole

@@ -127,8 +127,12 @@ class _Work:
             self.progress(turn / MOST_ROUNDS)
             told = self.told(plan, by_size)
             comparable = self.relate(told)
-            found = self.examiner.examine(comparable, joint)
-            chosen = _labels_that_tell(plan, comparable, found, by_size, self.ties)
+            # Linear programs take long, and are asked only where propagation finds nothing more.
+            for programs in (False, True):
+                found = self.examiner.examine(comparable, joint, programs)
+                chosen = _labels_that_tell(plan, comparable, found, by_size, self.ties)
+                if chosen.any():
+                    break
             if not chosen.any():
                 break
             joint = np.concatenate([np.empty(0, np.int64), *(count.joint for count in found.counts)])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from .. import counted
 from ..language import plural, tr
-from ..releases.counts import ALIKE, CELL, DIFFERENCE, HIDDEN, REST, TOLD
+from ..releases.counts import ALIKE, CELL, DIFFERENCE, HIDDEN, REST, SUM, TOLD
 from ..releases.examining import AllExamined
 from ..releases.listing import ALIKE_CHANGE, CHANGE, Row
 from ..releases.published import Published
@@ -19,6 +19,7 @@ MEANING = {
     HIDDEN: tr("a class that a release does not show, which the others tell"),
     DIFFERENCE: tr("people of one class in a region but not in the smaller one of another release"),
     REST: tr("what is left of a count once the counts of another release within it are taken away"),
+    SUM: tr("people of one or several classes in one or several regions, or parts of them, together"),
     TOLD: tr("a count that the sensitive values tell, and the counts alone do not"),
     ALIKE: tr("k people and more who all have one sensitive value, which no release alone shows"),
     ALIKE_CHANGE: tr("k people and more who were added or taken out, all of one sensitive value"),
@@ -92,12 +93,12 @@ def _given_away(found: AllExamined, k: int) -> str:
 def _nothing_given_away(found: AllExamined, k: int) -> str:
     undecided = 0 if found.pinned is None else found.pinned.n_undecided
     if not undecided:
-        return tr("The releases together give away no count of 1 to {k} people.", k=k - 1)
+        return tr("No count of 1 to {k} people was found that the releases give away together.", k=k - 1)
     return plural(
-        "Of the counts that could be decided the releases together give away none of 1 to {k} people; {n} could not be "
-        "decided, and may be given away.",
-        "Of the counts that could be decided the releases together give away none of 1 to {k} people; {n} could not be "
-        "decided, and may be given away.",
+        "No count of 1 to {k} people was found that the releases give away together; but {n} could not be decided, "
+        "and may be given away.",
+        "No count of 1 to {k} people was found that the releases give away together; but {n} could not be decided, "
+        "and may be given away.",
         undecided,
         k=k - 1,
     )

@@ -217,6 +217,22 @@ def test_totals_that_others_publish_tell_no_class_that_is_suppressed(run, clinic
 
 
 @pytest.mark.parametrize("release", ["one level", "nested levels"])
+@pytest.mark.parametrize("share", [0.45, 0.2])
+def test_an_area_code_in_some_rows_of_a_csv_file_is_refused(run, clinic, tmp_path, release, share):
+    """The others are empty texts, as every CSV has them: an average over all rows passed in silence."""
+    _, _, rows = clinic
+    there = np.random.default_rng(1).random(len(rows)) < share
+    lines = [f"{r[0]},{r[1]},{r[2]},{'z' + r[0] if mine else ''}" for r, mine in zip(rows, there.tolist())]
+    (tmp_path / "rows.csv").write_text("\n".join(["home,sex,age,zone", *lines]), encoding="utf-8")
+    given = parameters(
+        clinic, tmp_path, RELEASE=release, RECORDS=str(tmp_path / "rows.csv"), KEEP_FIELDS=["zone"], K=12
+    )
+    with pytest.raises(QgsProcessingException, match="“zone” stands for the area"):
+        run("anonymize", **given)
+    assert not (tmp_path / "released.csv").exists()
+
+
+@pytest.mark.parametrize("release", ["one level", "nested levels"])
 def test_a_rule_with_nested_levels_ends_in_what_is_not_proven(run, clinic, tmp_path, release):
     """“No cell of 1 to 10 is shown, nor derivable” was said of releases of which thousands can be derived."""
     pages = {"REPORT": str(tmp_path / "report.html"), "RELEASE_REPORT": str(tmp_path / "for_release.html")}

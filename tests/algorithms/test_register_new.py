@@ -36,7 +36,9 @@ def test_a_mistyped_register_is_said_in_log_and_report(anonymize, tmp_path, more
     for done, page, is_new in zip(told, pages, (True, False, True)):
         assert len(lines(done)) == is_new == (NEW in page.read_text())
     assert wrong in lines(told[2])[0] and "correct the name" in lines(told[2])[0]
-    assert lines(told[1], "Held against 1 earlier release of the register: nothing is given away.")
+    assert lines(
+        told[1], "Held against 1 earlier release of the register: no count of fewer than 5 people was found to follow."
+    )
     assert "Held against 1 earlier release of the register" in pages[1].read_text()
 
 

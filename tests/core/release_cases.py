@@ -84,8 +84,21 @@ def true_table(over, profile, areas) -> np.ndarray:
     return table
 
 
+def only_seen_values(over, table) -> bool:
+    """Whether all people have values that some release shows, as is believed where nothing speaks against it."""
+    return not table[:, over.nobody.any(axis=1)].any()
+
+
 def all_tables(over, joint, largest):
-    """Every table of these joint classes that fits all sums, found one by one: (tables, cells, u)."""
+    """Every table of these joint classes that fits all sums, found one by one: (tables, cells, u).
+
+    Of values that some release shows, unless no table of those fits.
+    """
+    found = _tables(over, joint, largest, over.nobody[joint].any(axis=1))
+    return found if len(found) else _tables(over, joint, largest, np.zeros(len(joint), bool))
+
+
+def _tables(over, joint, largest, nobody):
     families = over.sums(joint)
     n_cells, n_joint = over.n_cells, len(joint)
     found = []
@@ -99,11 +112,11 @@ def all_tables(over, joint, largest):
                 return False
         return True
 
-    for values in product(range(largest + 1), repeat=n_cells * n_joint):
+    for values in product(*[range(1 if none else largest + 1) for none in nobody.tolist() * n_cells]):
         table = np.array(values).reshape(n_cells, n_joint)
         if fits(table):
             found.append(table)
-    return np.array(found)
+    return np.array(found).reshape(-1, n_cells, n_joint)
 
 
 def without_secrets(release):

@@ -118,7 +118,7 @@ def test_exact_ages_beside_age_groups_are_warned_of(town):
     assert (one.refines, one.refusal) == ("age group", "")
     groups = Counter(zip(plan.label_of[records.cell_of].tolist(), town[2].tolist()))
     assert one.alone == sum(n == 1 for (label, _), n in groups.items() if label >= 0)
-    assert f"{one.alone} of them alone" in one.warning
+    assert f"alone: {one.alone}" in one.warning
 
 
 def test_where_every_area_is_shown_by_itself_nothing_more_can_be_learned(town):

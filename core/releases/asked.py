@@ -1,0 +1,299 @@
+"""What is asked of several releases: all people of a place and of some values, and what is left of them.
+
+A place is an overlay cell, a region of any level of any release, what two regions have in common, or one has and the
+other has not, all but a region, all regions of a level that a region of another release touches, or a few of them that
+hang together by such regions. The values are those of a joint class, or of the quasi-identifiers that some of the
+releases show, or have in common. What a release shows of people wholly within a place and its values anybody can take
+away: left are those whom the release does not show there, and they are asked about too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, combinations_with_replacement
+
+import numpy as np
+from scipy import sparse
+
+from ..records.columns import combine_codes
+from .chunk import Chunk
+from .counts import CELL, DIFFERENCE, HIDDEN, REST, SUM
+from .overlay import NONE, Overlay
+
+AT_ONCE = 2_000_000  # places x groups
+MOST_UNIONS = 300  # of the regions of a level
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Counts that may hold 1 to k-1 people as far as propagation can tell, and those that must.
+
+    members : (q, cells * u) matrix of 0 and 1; low, high : (q,) int64 bounds; taken : (q,) int64, what is taken away
+    from the people of the members; kind : (q,) object array of KINDS; release : (q,) whose counts are taken away, or
+    whose region it is, NONE for none; n_left_out : counts that may and need not, where only those that must were wanted
+    """
+
+    members: sparse.csr_matrix
+    low: np.ndarray
+    high: np.ndarray
+    taken: np.ndarray
+    kind: np.ndarray
+    release: np.ndarray
+    n_left_out: int
+
+
+def asked_of(chunk: Chunk, all_open: bool = True) -> Asked:
+    """Everything that is asked of a chunk and not ruled out by its bounds; all_open : or only what they pin."""
+    places, groups = _Places(chunk), _Groups(chunk)
+    known = [_Known(chunk, number, groups) for number in range(len(chunk.families))]
+    at_once = max(AT_ONCE // max(groups.members.shape[0], 1), 1)
+    found = []
+    for first in range(0, places.members.shape[0], at_once):
+        found += list(_asked_at(chunk, places, slice(first, first + at_once), groups, known, all_open))
+    arrays = {
+        name: np.concatenate([getattr(one, name) for one in found])
+        for name in ("low", "high", "taken", "kind", "release")
+    }
+    members = sparse.vstack([one.members for one in found]).tocsr()
+    return Asked(members, **arrays, n_left_out=sum(one.n_left_out for one in found))
+
+
+def _asked_at(
+    chunk: Chunk, places: _Places, rows: slice, groups: _Groups, known: Sequence[_Known], all_open: bool
+) -> Iterator[Asked]:
+    """What is asked of some places: first their people, then what is left of them for each release."""
+    members = places.members[rows]
+    low, high = ((members @ values) @ groups.members.T for values in (chunk.bounds.low, chunk.bounds.high))
+    within = [one.places_within(members) for one in known]
+    low = low + np.max([one.over(one.more, at) for one, at in zip(known, within)], axis=0)
+    high = high - np.max([one.over(one.less, at) for one, at in zip(known, within)], axis=0)
+    before: list[np.ndarray] = []
+    for release in range(NONE, len(chunk.over.releases)):
+        own = [one.over(one.shown, at) for one, at in zip(known, within) if one.release == release]
+        taken = np.sum(own, axis=0) if own else np.zeros_like(low)
+        new = np.logical_and.reduce([np.ones(low.shape, bool), *(taken != other for other in before)])
+        before.append(taken)
+        open_ = new & (low - taken < chunk.k) & (high - taken >= 1) & groups.fits
+        pinned = open_ & (low - taken >= 1) & (high - taken < chunk.k)
+        place, group = np.nonzero(open_ if all_open else pinned)
+        kind, of = np.full(len(place), REST, dtype=object), np.full(len(place), release)
+        if release == NONE:
+            kind, of = _kinds(places, place + rows.start, groups, group)
+        yield Asked(
+            _pairs_by_row(members[place], groups.members[group], chunk.n_joint),
+            (low - taken)[place, group],
+            (high - taken)[place, group],
+            taken[place, group],
+            kind,
+            of,
+            0 if all_open else int(open_.sum() - pinned.sum()),
+        )
+
+
+def _kinds(places: _Places, place: np.ndarray, groups: _Groups, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What counts are called, and the release whose region and class each is, NONE where it is of none."""
+    kind = np.full(len(place), SUM, dtype=object)
+    kind[places.is_difference[place]] = DIFFERENCE
+    of = np.full(len(place), NONE)
+    for release, (regions, classes) in enumerate(zip(places.of_release, groups.of_release)):
+        own = regions[place] & classes[group] & (of < 0)
+        kind[own], of[own] = HIDDEN, release
+    kind[places.is_cell[place] & groups.is_joint[group]] = CELL
+    return kind, of
+
+
+class _Places:
+    """The different places. members : (p, cells) matrix of 0 and 1.
+
+    is_cell, is_difference : (p,) bool; of_release : of each release, (p,) bool, its regions of the coarsest level
+    """
+
+    def __init__(self, chunk: Chunk) -> None:
+        releases = range(len(chunk.over.releases))
+        regions = [
+            sparse.vstack([one.members()[:-1] for one in chunk.families if one.release == release]).tocsr()
+            for release in releases
+        ]
+        parts = {_CELL: [sparse.identity(chunk.over.n_cells, np.int64, format="csr")], _OTHER: regions, _BESIDE: []}
+        everywhere = sparse.csr_matrix(np.ones((1, chunk.over.n_cells), np.int64))
+        for one, other in [*combinations_with_replacement(regions, 2), (everywhere, sparse.vstack(regions).tocsr())]:
+            first, second = (one @ other.T).nonzero()
+            one, other = one[first], other[second]
+            both = one.multiply(other).tocsr()
+            parts[_OTHER] = [*parts[_OTHER], both]
+            parts[_BESIDE] += [_left_of(one, both), _left_of(other, both)]
+        parts[_OTHER] = [*parts[_OTHER], *_unions(chunk, regions)]
+        rows = sparse.vstack([matrix for some in parts.values() for matrix in some]).tocsr()
+        kinds = np.repeat(list(parts), [sum(one.shape[0] for one in some) for some in parts.values()])
+        self.members, kinds = _different(rows, kinds)
+        self.is_cell, self.is_difference = kinds == _CELL, kinds == _BESIDE
+        keys = _keys(self.members)
+        coarsest = [np.unique(_keys(one.members()[:-1])) for one in chunk.families if one.exact]
+        self.of_release = [np.isin(keys, coarsest[release]) & ~self.is_cell for release in releases]
+
+
+_CELL, _OTHER, _BESIDE = range(3)
+
+
+def _unions(chunk: Chunk, regions: Sequence[sparse.csr_matrix]) -> Iterator[sparse.csr_matrix]:
+    """Regions of a level that a region of another release lies across: all that it touches; and, of coarsest levels,
+    every few that hang together by such regions, as what those show can be taken away from all of them only.
+    """
+    for one in chunk.families:
+        own = one.members()[:-1]
+        for other, theirs in enumerate(regions):
+            if other != one.release:
+                touched = (theirs @ own.T).astype(bool).astype(np.int64)
+                yield touched @ own
+        if one.exact:
+            others = [theirs for other, theirs in enumerate(regions) if other != one.release]
+            touched = (sparse.vstack(others).tocsr() @ own.T).astype(bool).astype(np.int64)
+            hang = (touched.T @ touched).tolil().rows
+            together = _hanging_together([set(row) for row in hang])
+            if together:
+                yield sparse.vstack([sparse.csr_matrix(own[some].sum(axis=0)) for some in together]).tocsr()
+
+
+def _hanging_together(neighbours: Sequence[set[int]]) -> list[list[int]]:
+    """All that hang together, two and more, up to MOST_UNIONS of them, the smallest first."""
+    found: list[list[int]] = []
+    last = {frozenset([one]) for one in range(len(neighbours))}
+    while last and len(found) < MOST_UNIONS:
+        last = {some | {one} for some in last for member in some for one in neighbours[member] - some}
+        found += sorted(sorted(some) for some in last)[: MOST_UNIONS - len(found)]
+    return found
+
+
+def _left_of(regions: sparse.csr_matrix, parts: sparse.csr_matrix) -> sparse.csr_matrix:
+    """What is left of each region without its part."""
+    left = sparse.csr_matrix(regions - parts)
+    left.eliminate_zeros()
+    return left
+
+
+class _Groups:
+    """The different groups of joint classes. members : (g, u) matrix of 0 and 1.
+
+    fits : (g,) bool, those in which nothing is contradicted; is_joint : (g,) bool, joint classes by themselves;
+    of_release : of each release, (g,) bool, its classes
+    """
+
+    def __init__(self, chunk: Chunk) -> None:
+        over, joint = chunk.over, chunk.joint
+        parts = [sparse.identity(len(joint), np.int64, format="csr"), *map(_rows, _divisions(over, joint))]
+        kinds = np.repeat([_CELL, *[_OTHER] * (len(parts) - 1)], [one.shape[0] for one in parts])
+        self.members, kinds = _different(sparse.vstack(parts).tocsr(), kinds)
+        self.fits = ~(self.members @ chunk.contradicted > 0)
+        self.is_joint = kinds == _CELL
+        keys = _keys(self.members)
+        own = [_keys(_rows(over.entries[joint, schema])) for schema in range(len(over.schemas))]
+        self.of_release = [np.isin(keys, own[schema]) for schema in over.schema_of]
+
+
+class _Known:
+    """What a family of sums tells beyond its unknowns one by one, and the records that its labels show.
+
+    more, less : by region and class, how many more people than the sum of the least there are at least, and how many
+    fewer than the sum of the most; shown : the records of its labels
+    """
+
+    def __init__(self, chunk: Chunk, number: int, groups: _Groups) -> None:
+        one, bounds = chunk.families[number], chunk.bounds
+        self.release = one.release
+        self._regions, classes = one.members()[:-1], _rows(one.class_of, one.low.shape[1] - 1)
+        self._sizes = np.asarray(self._regions.sum(axis=1)).ravel()
+        self._groups = _within(groups.members, classes).T.tocsr()
+        least, most = ((self._regions @ values) @ classes.T for values in (bounds.low, bounds.high))
+        self.more = np.maximum(bounds.sum_low[number][:-1, :-1] - least, 0)
+        self.less = np.maximum(most - bounds.sum_high[number][:-1, :-1], 0)
+        self.shown = np.zeros_like(self.more)
+        label, region, joint = chunk.labels_of(one)
+        self.shown[region, one.class_of[joint]] = chunk.over.releases[one.release].records[label]
+
+    def places_within(self, places: sparse.csr_matrix) -> sparse.csr_matrix:
+        """(p, regions) matrix of 0 and 1: which regions lie whole in each place."""
+        return _within(places, self._regions)
+
+    def over(self, values: np.ndarray, within: sparse.csr_matrix) -> np.ndarray:
+        """Values by region and class, added up by place and group over those that lie whole in them, (p, g)."""
+        return np.asarray((within @ values) @ self._groups)
+
+
+def _within(outer: sparse.csr_matrix, inner: sparse.csr_matrix) -> sparse.csr_matrix:
+    """(a, b) matrix of 0 and 1: which rows of `inner`, (b, n), lie whole in each row of `outer`, (a, n)."""
+    sizes = np.asarray(inner.sum(axis=1)).ravel()
+    found = (outer @ inner.T).tocoo()
+    whole = found.data == sizes[found.col]
+    ones = np.ones(int(whole.sum()), np.int64)
+    return sparse.csr_matrix((ones, (found.row[whole], found.col[whole])), shape=found.shape)
+
+
+def _divisions(over: Overlay, joint: np.ndarray) -> Iterator[np.ndarray]:
+    """Joint classes by the values of one set of quasi-identifiers or several, and by those in common: (u,) arrays."""
+    entries = over.entries[joint].T
+    for n in range(1, len(entries)):
+        for some in combinations(entries, n):
+            yield _combined(some)
+    names = {frozenset(schema.names) for schema in over.schemas}
+    shared, more = set(names), set(names)
+    while more:
+        more = {one & other for one in more for other in shared} - shared - {frozenset()}
+        shared |= more
+    for one in sorted(shared - names, key=sorted):
+        yield _by_values(over, joint, sorted(one))
+
+
+def _by_values(over: Overlay, joint: np.ndarray, names: Sequence[str]) -> np.ndarray:
+    """Joint classes by the values of quasi-identifiers that several sets of them have in common."""
+    number: dict[tuple[str, ...], int] = {}
+    of_each = np.full(len(joint), NONE)
+    for schema, entry in zip(over.schemas, over.entries[joint].T):
+        if set(names) <= set(schema.names):
+            at = [schema.names.index(name) for name in names]
+            of_class = [number.setdefault(tuple(one[i] for i in at), len(number)) for one in schema.classes]
+            of_each = np.where(of_each < 0, np.array([*of_class, NONE])[entry], of_each)
+    return of_each
+
+
+def _combined(divisions: Sequence[np.ndarray]) -> np.ndarray:
+    """The division by several at once; NONE where any is."""
+    inside = np.logical_and.reduce([one >= 0 for one in divisions])
+    found = np.full(len(inside), NONE)
+    if inside.any():
+        codes = [one[inside] for one in divisions]
+        found[inside] = combine_codes(codes, [int(one.max()) + 1 for one in codes])[0]
+    return found
+
+
+def _rows(part_of: np.ndarray, n: int | None = None) -> sparse.csr_matrix:
+    """(n, things) matrix of 0 and 1: which things are in each part; part_of : NONE for those in none."""
+    there = np.flatnonzero(part_of >= 0)
+    n = int(part_of.max(initial=NONE)) + 1 if n is None else n
+    return sparse.csr_matrix((np.ones(len(there), np.int64), (part_of[there], there)), shape=(n, len(part_of)))
+
+
+def _different(rows: sparse.csr_matrix, kinds: np.ndarray) -> tuple[sparse.csr_matrix, np.ndarray]:
+    """The rows that are not empty, each once, and the kind of the first of those that are the same."""
+    some = np.flatnonzero(np.diff(rows.indptr))
+    first = some[np.sort(np.unique(_keys(rows[some]), return_index=True)[1])]
+    return rows[first], kinds[first]
+
+
+def _keys(rows: sparse.csr_matrix) -> np.ndarray:
+    """A number for each row that tells it from others, by random numbers of its columns: 62 bits."""
+    draws = np.random.default_rng(0).integers(0, 2**62, rows.shape[1], dtype=np.uint64)
+    return np.asarray(rows.astype(np.uint64) @ draws)
+
+
+def _pairs_by_row(cells: sparse.csr_matrix, joint: sparse.csr_matrix, n_joint: int) -> sparse.csr_matrix:
+    """Row by row, all pairs of a cell and a joint class: (q, cells * u) from (q, cells) and (q, u)."""
+    n_cells, n_classes = np.diff(cells.indptr), np.diff(joint.indptr)
+    row = np.repeat(np.arange(len(n_cells)), n_cells)
+    times = n_classes[row]
+    of_cell = np.repeat(cells.indices.astype(np.int64), times)
+    within = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
+    of_joint = joint.indices[np.repeat(joint.indptr[:-1][row], times) + within]
+    column = of_cell * n_joint + of_joint
+    shape = (len(n_cells), cells.shape[1] * n_joint)
+    return sparse.csr_matrix((np.ones(len(column), np.int64), (np.repeat(row, times), column)), shape=shape)

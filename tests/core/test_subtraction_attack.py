@@ -1,0 +1,86 @@
+"""Plain linear programs over what is published find nothing in releases that were held against each other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from vbas.benchmarks.subtraction_attack import DOMAINS, Attack, attacked, case_of, opened
+from vbas.core.areas import make_areas
+from vbas.core.crosswalk import number_compactly
+from vbas.core.levels import make_levels, own_regions
+from vbas.core.nesting.planning import nest
+from vbas.core.plan import suppress
+from vbas.core.releases.counts import REST
+from vbas.core.releases.pinned import find_pinned
+from vbas.core.releases.published import publish
+from vbas.core.releases.repair import repair
+
+from .release_cases import coarser, profile_over
+
+# Pairs and triples of one level, of several, and of both; of rows and of persons; with k 5 and 10. Among them are those
+# that an earlier search for sums of fewer kinds let pass: what follows from three regions, or from parts of one.
+SAMPLE = (0, 17, 33, 48, 77)
+LARGE_FAMILIES = {"age": ("0-19", "20-59", "60-79", "80 and over"), "sex": ("f", "m")}
+
+
+@pytest.mark.parametrize("seed", SAMPLE)
+def test_nothing_is_pinned_in_repaired_releases(seed):
+    case = case_of(seed)
+    assert len(case.releases) > 1
+    assert case.undecided == 0
+    assert list(attacked(case)) == []
+
+
+def test_the_attacker_finds_what_is_there_and_nothing_else():
+    found = 0
+    for seed in (0, 48):
+        case = case_of(seed, repaired=False)
+        for one in attacked(case):
+            true = case.people(one.areas, one.values) - one.taken
+            assert one.low - 1e-6 <= true <= one.high + 1e-6
+            found += 1
+    assert found > 20
+
+
+def one_age_is_missing():
+    """Women of three areas, all shown; and by age, all but four of them: (areas, plan by age, the release by sex)."""
+    areas = make_areas([f"a{i}" for i in range(5)], np.arange(10.0).reshape(5, 2), np.ones(5))
+    values = [(age, sex) for age in LARGE_FAMILIES["age"] for sex in LARGE_FAMILIES["sex"]]
+    counts = np.full((5, len(values)), 12)
+    counts[:3, [values.index((age, "f")) for age in LARGE_FAMILIES["age"]]] = [
+        [5, 6, 5, 1],
+        [8, 15, 30, 3],
+        [8, 6, 26, 0],
+    ]
+    profile = profile_over(counts, values, ("age", "sex"))
+    levels = make_levels(areas, [own_regions(5), number_compactly(np.zeros(5, np.int64))[0]])
+    wide = publish(nest(areas, coarser(profile, ("sex",)), levels, 10), areas, "by sex")
+    plan = suppress(profile, number_compactly(np.array([0, 0, 0, 1, 1]))[0], 5)
+    return areas, plan, wide
+
+
+def test_four_women_of_the_one_age_that_is_not_shown_are_found_and_held_back():
+    areas, plan, wide = one_age_is_missing()
+    fine = publish(plan, areas, "by age")
+    found = find_pinned([wide, fine], 5)
+    three = set(found.overlay.cell_of[:3].tolist())
+    (count,) = [one for one in found.counts if one.kind == REST and set(one.cells.tolist()) == three]
+    assert (count.low, count.high) == (4, 4)
+    domains = dict(LARGE_FAMILIES)
+    assert any(one.low == one.high == 4 for one in Attack([opened(wide), opened(fine)], domains).found(5))
+    done = repair(plan, areas, [wide])
+    assert done.after.n_counts == 0 and 0 < done.n_suppressed < 60
+    assert Attack([opened(wide), opened(done.published)], domains).found(5) == []
+    assert set(DOMAINS) >= set(domains)
+
+
+def test_a_value_that_is_suppressed_everywhere_is_not_believed_not_to_be():
+    """Where the values that are shown cannot be all, what is left is of a value nobody shows."""
+    areas = make_areas(["a0", "a1"], np.zeros((2, 2)) + np.arange(2)[:, None], np.ones(2))
+    profile = profile_over(np.array([[9, 2], [9, 1]]), [("p", "seen"), ("p", "rare")], ("p", "q"))
+    crosswalk = number_compactly(np.array([0, 0]))[0]
+    fine = publish(suppress(profile, crosswalk, 5), areas, "fine")
+    wide = publish(suppress(coarser(profile, ("p",)), crosswalk, 5), areas, "wide")
+    found = find_pinned([wide, fine])
+    assert [(one.low, one.high) for one in found.counts] == [(3, 3)] and not len(found.contradicted)
