@@ -134,6 +134,7 @@ def anonymize(town):
         "KEEP_FIELDS": [town.field("kept")],
         "FAIR": town.field("sex"),
         "REGISTER": None,  # a file, which `checkreleases` reads as layers
+        "ALIASES": None,  # counts only with a register: `checkreleases` tries it
         "PUBLISHED_MARGINS": None,  # only names of quasi-identifiers are taken, which are tried
         "COMBINATION": "custom",
         "SITE_NUMBER": "given number",
@@ -205,7 +206,8 @@ def checkreleases(town):
     places = {"REGIONS": town.area_layer(), "REGION_ID": town.field("area"), "REGISTER": None}
     names = {"QUASI_IDENTIFIERS": town.field("sex"), "SENSITIVE": town.field("ill")}
     rules = {"HIERARCHIES": town.hierarchies(), "HIERARCHY_RULES": None}  # rules count only with a register
-    return {**given, **places, **names, **rules, "COUNT_FIELD": "n"}
+    aliases = {"ALIASES": [town.field("sex"), f"not {town.field('ill')}"]}
+    return {**given, **places, **names, **rules, **aliases, "COUNT_FIELD": "n"}
 
 
 def donutmask(town):
@@ -287,6 +289,7 @@ def releasedatabase(town):
         **{name: value for name, value in town.coarser().items() if name != "FAIR"},
         "PUBLISHED_MARGINS": None,
         "REGISTER": None,
+        "ALIASES": None,
         "PROFILE": None,
         **{name: evaluate(town)[name] for name in ("CROSSWALK", "CROSSWALK_ID")},
         "DESTINATION": str(place / "released.parquet"),

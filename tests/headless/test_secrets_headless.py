@@ -26,7 +26,7 @@ def test_the_results_of_a_good_run_hold_no_password(qgis_process, city, place):
     assert done.returncode == 0, done.stdout + done.stderr
     told = told_by_us(done, f"CROSSWALK:\t{place}")
     assert "ter2" not in told
-    assert "CROSSWALK:\tpublic_released" in told and "CROSSWALK (public.released)" in told
+    assert "CROSSWALK:\tpublic_released" in told and "Crosswalk (public.released)" in told
 
 
 def test_nor_does_the_sentence_of_one_that_fails(qgis_process, city, place):
