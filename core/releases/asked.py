@@ -230,7 +230,10 @@ def _within(outer: sparse.csr_matrix, inner: sparse.csr_matrix) -> sparse.csr_ma
 
 
 def _divisions(over: Overlay, joint: np.ndarray) -> Iterator[np.ndarray]:
-    """Joint classes by the values of one set of quasi-identifiers or several, and by those in common: (u,) arrays."""
+    """Joint classes by the values of one set of quasi-identifiers or several, and by those in common: (u,) arrays.
+
+    Releases that have none in common still have all people in common.
+    """
     entries = over.entries[joint].T
     for n in range(1, len(entries)):
         for some in combinations(entries, n):
@@ -238,7 +241,7 @@ def _divisions(over: Overlay, joint: np.ndarray) -> Iterator[np.ndarray]:
     names = {frozenset(schema.names) for schema in over.schemas}
     shared, more = set(names), set(names)
     while more:
-        more = {one & other for one in more for other in shared} - shared - {frozenset()}
+        more = {one & other for one in more for other in shared} - shared
         shared |= more
     for one in sorted(shared - names, key=sorted):
         yield _by_values(over, joint, sorted(one))

@@ -296,6 +296,7 @@ def _nobody(schemas: Sequence[Schema], entries: np.ndarray) -> np.ndarray:
             others = [one for one in np.flatnonzero(pattern).tolist() if set(schemas[one].names) & set(schema.names)]
             rows = lacking[(there == pattern).all(axis=1)]
             if not others:
+                found[rows, position] = len(schema.classes) >= seen.n_classes(schema, {})
                 continue
             shared = sorted({name for one in others for name in schemas[one].names} & set(schema.names))
             column = {name: next(one for one in others if name in schemas[one].names) for name in shared}
