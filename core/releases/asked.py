@@ -10,7 +10,6 @@ away: left are those whom the release does not show there, and they are asked ab
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement
 
 import numpy as np
@@ -18,29 +17,14 @@ from scipy import sparse
 
 from ..records.columns import combine_codes
 from .chunk import Chunk
+from .class_rests import left_of_classes
 from .counts import CELL, DIFFERENCE, HIDDEN, REST, SUM
 from .overlay import NONE, Overlay
+from .small_counts import Asked, pairs_by_row, within_of
 
 AT_ONCE = 2_000_000  # places x groups
 MOST_UNIONS = 300  # of the regions of a level
-
-
-@dataclass(frozen=True, eq=False)
-class Asked:
-    """Counts that may hold 1 to k-1 people as far as propagation can tell, and those that must.
-
-    members : (q, cells * u) matrix of 0 and 1; low, high : (q,) int64 bounds; taken : (q,) int64, what is taken away
-    from the people of the members; kind : (q,) object array of KINDS; release : (q,) whose counts are taken away, or
-    whose region it is, NONE for none; n_left_out : counts that may and need not, where only those that must were wanted
-    """
-
-    members: sparse.csr_matrix
-    low: np.ndarray
-    high: np.ndarray
-    taken: np.ndarray
-    kind: np.ndarray
-    release: np.ndarray
-    n_left_out: int
+MOST_NAMES = 5  # quasi-identifiers of which all choices are asked about
 
 
 def asked_of(chunk: Chunk, all_open: bool = True) -> Asked:
@@ -51,6 +35,7 @@ def asked_of(chunk: Chunk, all_open: bool = True) -> Asked:
     found = []
     for first in range(0, places.members.shape[0], at_once):
         found += list(_asked_at(chunk, places, slice(first, first + at_once), groups, known, all_open))
+    found += left_of_classes(chunk)
     arrays = {
         name: np.concatenate([getattr(one, name) for one in found])
         for name in ("low", "high", "taken", "kind", "release")
@@ -81,7 +66,7 @@ def _asked_at(
         if release == NONE:
             kind, of = _kinds(places, place + rows.start, groups, group)
         yield Asked(
-            _pairs_by_row(members[place], groups.members[group], chunk.n_joint),
+            pairs_by_row(members[place], groups.members[group], chunk.n_joint),
             (low - taken)[place, group],
             (high - taken)[place, group],
             taken[place, group],
@@ -203,7 +188,7 @@ class _Known:
         self.release = one.release
         self._regions, classes = one.members()[:-1], _rows(one.class_of, one.low.shape[1] - 1)
         self._sizes = np.asarray(self._regions.sum(axis=1)).ravel()
-        self._groups = _within(groups.members, classes).T.tocsr()
+        self._groups = within_of(groups.members, classes).T.tocsr()
         least, most = ((self._regions @ values) @ classes.T for values in (bounds.low, bounds.high))
         self.more = np.maximum(bounds.sum_low[number][:-1, :-1] - least, 0)
         self.less = np.maximum(most - bounds.sum_high[number][:-1, :-1], 0)
@@ -213,20 +198,11 @@ class _Known:
 
     def places_within(self, places: sparse.csr_matrix) -> sparse.csr_matrix:
         """(p, regions) matrix of 0 and 1: which regions lie whole in each place."""
-        return _within(places, self._regions)
+        return within_of(places, self._regions)
 
     def over(self, values: np.ndarray, within: sparse.csr_matrix) -> np.ndarray:
         """Values by region and class, added up by place and group over those that lie whole in them, (p, g)."""
         return np.asarray((within @ values) @ self._groups)
-
-
-def _within(outer: sparse.csr_matrix, inner: sparse.csr_matrix) -> sparse.csr_matrix:
-    """(a, b) matrix of 0 and 1: which rows of `inner`, (b, n), lie whole in each row of `outer`, (a, n)."""
-    sizes = np.asarray(inner.sum(axis=1)).ravel()
-    found = (outer @ inner.T).tocoo()
-    whole = found.data == sizes[found.col]
-    ones = np.ones(int(whole.sum()), np.int64)
-    return sparse.csr_matrix((ones, (found.row[whole], found.col[whole])), shape=found.shape)
 
 
 def _divisions(over: Overlay, joint: np.ndarray) -> Iterator[np.ndarray]:
@@ -238,13 +214,37 @@ def _divisions(over: Overlay, joint: np.ndarray) -> Iterator[np.ndarray]:
     for n in range(1, len(entries)):
         for some in combinations(entries, n):
             yield _combined(some)
-    names = {frozenset(schema.names) for schema in over.schemas}
-    shared, more = set(names), set(names)
+    known = {frozenset(schema.names) for schema in over.schemas}
+    for names in _shared_names(over, joint):
+        if names not in known:
+            yield _by_values(over, joint, sorted(names))
+
+
+def _shared_names(over: Overlay, joint: np.ndarray) -> list[frozenset[str]]:
+    """Sets of quasi-identifiers that some release shows together: those that several have in common, and with few of
+    them all others that tell no more apart than what shares sums.
+
+    Of sums that have nothing in common one must be pinned where all together are.
+    """
+    schemas = [frozenset(schema.names) for schema in over.schemas]
+    shared, more = set(schemas), set(schemas)
     while more:
         more = {one & other for one in more for other in shared} - shared
         shared |= more
-    for one in sorted(shared - names, key=sorted):
-        yield _by_values(over, joint, sorted(one))
+    if len(schemas) > 1 and max(map(len, schemas)) <= MOST_NAMES:
+        group = over.group_of[joint]
+        same = frozenset(name for name in frozenset.union(*schemas) if _one_value(over, joint, name, group))
+        for schema in schemas:
+            free = sorted(schema - same)
+            shared |= {same & schema | set(some) for n in range(len(free)) for some in combinations(free, n)}
+    return sorted(shared, key=sorted)
+
+
+def _one_value(over: Overlay, joint: np.ndarray, name: str, group: np.ndarray) -> bool:
+    """Whether all joint classes that share sums have one value of a quasi-identifier."""
+    values = _by_values(over, joint, [name])
+    pairs = np.unique(np.column_stack([group, values])[values >= 0], axis=0)
+    return len(pairs) == len(np.unique(pairs[:, 0]))
 
 
 def _by_values(over: Overlay, joint: np.ndarray, names: Sequence[str]) -> np.ndarray:
@@ -287,16 +287,3 @@ def _keys(rows: sparse.csr_matrix) -> np.ndarray:
     """A number for each row that tells it from others, by random numbers of its columns: 62 bits."""
     draws = np.random.default_rng(0).integers(0, 2**62, rows.shape[1], dtype=np.uint64)
     return np.asarray(rows.astype(np.uint64) @ draws)
-
-
-def _pairs_by_row(cells: sparse.csr_matrix, joint: sparse.csr_matrix, n_joint: int) -> sparse.csr_matrix:
-    """Row by row, all pairs of a cell and a joint class: (q, cells * u) from (q, cells) and (q, u)."""
-    n_cells, n_classes = np.diff(cells.indptr), np.diff(joint.indptr)
-    row = np.repeat(np.arange(len(n_cells)), n_cells)
-    times = n_classes[row]
-    of_cell = np.repeat(cells.indices.astype(np.int64), times)
-    within = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
-    of_joint = joint.indices[np.repeat(joint.indptr[:-1][row], times) + within]
-    column = of_cell * n_joint + of_joint
-    shape = (len(n_cells), cells.shape[1] * n_joint)
-    return sparse.csr_matrix((np.ones(len(column), np.int64), (np.repeat(row, times), column)), shape=shape)

@@ -102,7 +102,7 @@ def test_all_people_are_what_releases_of_different_quasi_identifiers_have_in_com
 
 
 def test_what_is_left_of_several_regions_that_hang_together():
-    """Three regions of one release, two of another across them: three people in the first and the last area are left."""
+    """Three regions of one release, two of another across them: what is left is in the first and the last area."""
     counts = np.array([2, 10, 10, 10, 10, 1, 30, 30, 30, 20, 10])[:, None]
     areas = make_areas([f"a{i}" for i in range(11)], np.arange(22.0).reshape(11, 2), np.ones(11))
     profile = profile_over(counts, [("x",)], ("p",))
