@@ -10,6 +10,7 @@ away: left are those whom the release does not show there, and they are asked ab
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement
 
 import numpy as np
@@ -18,41 +19,94 @@ from scipy import sparse
 from ..records.columns import combine_codes
 from .chunk import Chunk
 from .class_rests import left_of_classes
-from .counts import CELL, DIFFERENCE, HIDDEN, REST, SUM
+from .counts import CELL, DIFFERENCE, HIDDEN, KINDS, REST, SUM
 from .overlay import NONE, Overlay
+from .programs import Table
 from .small_counts import Asked, pairs_by_row, within_of
 
 AT_ONCE = 2_000_000  # places x groups
 MOST_UNIONS = 300  # of the regions of a level
 MOST_NAMES = 5  # quasi-identifiers of which all choices are asked about
+MOST_MEMBERS = 20_000_000  # of all counts that are asked about
+KEY_OF_TAKEN = 0x9E3779B97F4A7C15 - 2**64  # odd, and as irregular as the keys
 
 
-def asked_of(chunk: Chunk, all_open: bool = True) -> Asked:
-    """Everything that is asked of a chunk and not ruled out by its bounds; all_open : or only what they pin."""
+def asked_of(chunk: Chunk, tables: Sequence[Table] | None) -> Asked:
+    """Everything that is asked of a chunk and ruled out neither by its bounds nor by a table of people who fit it.
+
+    tables : see `Table`; where None, only what the bounds pin is given, and the rest counted
+    Of counts of the same unknowns, but for those that nobody is in, the first kind and the smallest place is taken.
+    Those that are too large are counted only.
+    """
     places, groups = _Places(chunk), _Groups(chunk)
     known = [_Known(chunk, number, groups) for number in range(len(chunk.families))]
     at_once = max(AT_ONCE // max(groups.members.shape[0], 1), 1)
-    found = []
-    for first in range(0, places.members.shape[0], at_once):
-        found += list(_asked_at(chunk, places, slice(first, first + at_once), groups, known, all_open))
-    found += left_of_classes(chunk)
+    found = [
+        one
+        for first in range(0, places.members.shape[0], at_once)
+        for one in _open_at(chunk, places, slice(first, first + at_once), groups, known, tables)
+    ]
     arrays = {
         name: np.concatenate([getattr(one, name) for one in found])
-        for name in ("low", "high", "taken", "kind", "release")
+        for name in ("place", "group", "low", "high", "taken", "kind", "release", "key")
     }
-    members = sparse.vstack([one.members for one in found]).tocsr()
-    return Asked(members, **arrays, n_left_out=sum(one.n_left_out for one in found))
+    place, group, key = (arrays.pop(name) for name in ("place", "group", "key"))
+    sizes = np.diff(places.members.indptr)[place] * np.diff(groups.members.indptr)[group]
+    order = np.lexsort((sizes, [KINDS.index(one) for one in arrays["kind"]]))
+    order = order[np.unique(key[order], return_index=True)[1]]
+    order = order[np.argsort(sizes[order], kind="stable")]
+    few = order[np.cumsum(sizes[order]) <= MOST_MEMBERS]
+    by_class = list(left_of_classes(chunk))
+    members = pairs_by_row(places.members[place[few]], groups.members[group[few]], chunk.n_joint)
+    return Asked(
+        sparse.vstack([members, *(one.members for one in by_class)]).tocsr(),
+        **{
+            name: np.concatenate([values[few], *(getattr(one, name) for one in by_class)])
+            for name, values in arrays.items()
+        },
+        n_left_out=sum(one.n_left_out for one in found) + len(order) - len(few),
+    )
 
 
-def _asked_at(
-    chunk: Chunk, places: _Places, rows: slice, groups: _Groups, known: Sequence[_Known], all_open: bool
-) -> Iterator[Asked]:
+@dataclass(frozen=True, eq=False)
+class _Open:
+    """Counts that may hold 1 to k-1 people, (q,) arrays: place and group, the fields of Asked, and a key.
+
+    key : the same for counts of the same unknowns, less what is taken away
+    """
+
+    place: np.ndarray
+    group: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    taken: np.ndarray
+    kind: np.ndarray
+    release: np.ndarray
+    key: np.ndarray
+    n_left_out: int
+
+
+def _open_at(
+    chunk: Chunk,
+    places: _Places,
+    rows: slice,
+    groups: _Groups,
+    known: Sequence[_Known],
+    tables: Sequence[Table] | None,
+) -> Iterator[_Open]:
     """What is asked of some places: first their people, then what is left of them for each release."""
-    members = places.members[rows]
-    low, high = ((members @ values) @ groups.members.T for values in (chunk.bounds.low, chunk.bounds.high))
+    members, joint = places.members[rows], groups.members.T.tocsc()
+
+    def total(values: np.ndarray) -> np.ndarray:
+        return np.asarray((members @ values) @ joint)
+
+    bounds = chunk.bounds
     within = [one.places_within(members) for one in known]
-    low = low + np.max([one.over(one.more, at) for one, at in zip(known, within)], axis=0)
-    high = high - np.max([one.over(one.less, at) for one, at in zip(known, within)], axis=0)
+    low = total(bounds.low) + np.max([one.over(one.more, at) for one, at in zip(known, within)], axis=0)
+    high = total(bounds.high) - np.max([one.over(one.less, at) for one, at in zip(known, within)], axis=0)
+    draws = np.random.default_rng(0).integers(1, 2**62, bounds.high.shape)
+    key = total(np.where(bounds.high > 0, draws, 0))  # modulo 2 to the 64
+    sums = [(total(one.people), total(one.open.astype(np.int64)) > 0) for one in tables or ()]
     before: list[np.ndarray] = []
     for release in range(NONE, len(chunk.over.releases)):
         own = [one.over(one.shown, at) for one, at in zip(known, within) if one.release == release]
@@ -60,19 +114,24 @@ def _asked_at(
         new = np.logical_and.reduce([np.ones(low.shape, bool), *(taken != other for other in before)])
         before.append(taken)
         open_ = new & (low - taken < chunk.k) & (high - taken >= 1) & groups.fits
+        for people, unknown in sums:
+            open_ &= unknown | ((people - taken >= 1) & (people - taken < chunk.k))
         pinned = open_ & (low - taken >= 1) & (high - taken < chunk.k)
-        place, group = np.nonzero(open_ if all_open else pinned)
+        place, group = np.nonzero(pinned if tables is None else open_)
         kind, of = np.full(len(place), REST, dtype=object), np.full(len(place), release)
         if release == NONE:
             kind, of = _kinds(places, place + rows.start, groups, group)
-        yield Asked(
-            pairs_by_row(members[place], groups.members[group], chunk.n_joint),
-            (low - taken)[place, group],
-            (high - taken)[place, group],
-            taken[place, group],
+        at = (place, group)
+        yield _Open(
+            place + rows.start,
+            group,
+            (low - taken)[at],
+            (high - taken)[at],
+            taken[at],
             kind,
             of,
-            0 if all_open else int(open_.sum() - pinned.sum()),
+            key[at] + taken[at] * KEY_OF_TAKEN,
+            int(open_.sum() - pinned.sum()) if tables is None else 0,
         )
 
 
