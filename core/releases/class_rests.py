@@ -69,6 +69,8 @@ def _left_of_class(chunk: Chunk, own: _Shown, theirs: _Shown, class_of: int, oth
     inside = within_of(sparse.csr_matrix(cells), parts)
     within = within_of(sparse.csr_matrix(cells), labels)
     low, high = chunk.bounds.low[:, joint].sum(axis=1), chunk.bounds.high[:, joint].sum(axis=1)
+    alone = np.diff(labels.indptr) == 1  # a single area shows all that it has of the class
+    low[labels[alone].indices] = high[labels[alone].indices] = own.records[mine][alone]
     known = (cells > 0) & (low == high) & ~(inside @ parts).toarray().astype(bool)
     taken = inside @ theirs.records[finer]
     left = within @ own.records[mine] - taken - known @ low
