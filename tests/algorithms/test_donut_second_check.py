@@ -50,7 +50,7 @@ def test_masking_that_errs_releases_nothing(err, crs, mask, monkeypatch, tmp_pat
     )
     with pytest.raises(
         QgsProcessingException,
-        match="points? (is|are) not in (its|their) ring or not in (its|their) own area: nothing was written",
+        match=r"points? (is|are) not in (its|their) ring or not in (its|their) own area: nothing was written",
     ):
         mask(people_in(40, crs=crs), MASKED=str(tmp_path / "m.gpkg"), AUDIT=str(tmp_path / "a.gpkg"))
     assert not list(tmp_path.iterdir())

@@ -97,16 +97,19 @@ NOT_A_NUMBER = tuple(polygon_wkb([(math.nan, y), *ring_of(x, y, SIDE)[1:]]) for 
 INFINITE = tuple(polygon_wkb([(math.inf, y), *ring_of(x, y, SIDE)[1:-1], (math.inf, y)]) for x, y in CORNERS)
 
 
+BEYOND = "have coordinates that are missing, infinite or beyond 1{0}000{0}000{0}000{0}000".format("\N{NO-BREAK SPACE}")
+
+
 @pytest.mark.parametrize(
     ("shapes", "words"),
     [
         (
             HUGE,
-            "have coordinates that are missing, infinite or beyond 1\N{NO-BREAK SPACE}000\N{NO-BREAK SPACE}000\N{NO-BREAK SPACE}000\N{NO-BREAK SPACE}000",
+            BEYOND,
         ),
         (
             INFINITE,
-            "have coordinates that are missing, infinite or beyond 1\N{NO-BREAK SPACE}000\N{NO-BREAK SPACE}000\N{NO-BREAK SPACE}000\N{NO-BREAK SPACE}000",
+            BEYOND,
         ),
         (UNCLOSED, "cannot be read (“46-0”, “46-1”"),
         (NOT_A_NUMBER, "REGIONS"),
