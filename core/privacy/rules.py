@@ -102,7 +102,7 @@ def _lines(file: Path, problems: list[str]) -> Iterator[tuple[str, Rule | None]]
     line = 1
     while True:
         line = rows.line_num + 1
-        where = tr("{name}, line {line_num}", name=file.name, line_num=line)
+        where = tr("{name}, line {line_num:d}", name=file.name, line_num=line)
         try:
             row = next(rows)
         except StopIteration:
@@ -153,7 +153,7 @@ def _text(file: Path, problems: list[str]) -> str:
         line = content.count(b"\n", 0, error.start) + 1
         problems.append(
             tr(
-                "{name}, line {line_num}: a character is not in UTF-8: save the file as “CSV UTF-8”.",
+                "{name}, line {line_num:d}: a character is not in UTF-8: save the file as “CSV UTF-8”.",
                 name=file.name,
                 line_num=line,
             )

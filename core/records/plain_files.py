@@ -63,7 +63,7 @@ def scan_csv(path: Path, layer: str) -> CsvRows:
                     within = n_lines + chunk[: int(lengths[: int(lengths.argmax())].sum())].count(b"\n")
                 raise InputError(
                     tr(
-                        "{layer}: line {within} of {name} begins a row that does not end, or not "
+                        "{layer}: line {within:d} of {name} begins a row that does not end, or not "
                         "within {longest_row} million bytes, probably because a quotation mark is not "
                         "closed: correct that line.",
                         layer=layer,

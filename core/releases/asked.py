@@ -18,56 +18,95 @@ from scipy import sparse
 
 from ..records.columns import combine_codes
 from .chunk import Chunk
-from .counts import CELL, DIFFERENCE, HIDDEN, REST, SUM
+from .class_rests import left_of_classes
+from .counts import CELL, DIFFERENCE, HIDDEN, KINDS, REST, SUM
 from .overlay import NONE, Overlay
+from .programs import Table
+from .small_counts import Asked, pairs_by_row, within_of
 
 AT_ONCE = 2_000_000  # places x groups
 MOST_UNIONS = 300  # of the regions of a level
+MOST_NAMES = 5  # quasi-identifiers of which all choices are asked about
+MOST_MEMBERS = 20_000_000  # of all counts that are asked about
+KEY_OF_TAKEN = 0x9E3779B97F4A7C15 - 2**64  # odd, and as irregular as the keys
+
+
+def asked_of(chunk: Chunk, tables: Sequence[Table] | None) -> Asked:
+    """Everything that is asked of a chunk and ruled out neither by its bounds nor by a table of people who fit it.
+
+    tables : see `Table`; where None, only what the bounds pin is given, and the rest counted
+    Of counts of the same unknowns, but for those that nobody is in, the first kind and the smallest place is taken.
+    Those that are too large are counted only.
+    """
+    places, groups = _Places(chunk), _Groups(chunk)
+    known = [_Known(chunk, number, groups) for number in range(len(chunk.families))]
+    at_once = max(AT_ONCE // max(groups.members.shape[0], 1), 1)
+    found = [
+        one
+        for first in range(0, places.members.shape[0], at_once)
+        for one in _open_at(chunk, places, slice(first, first + at_once), groups, known, tables)
+    ]
+    arrays = {
+        name: np.concatenate([getattr(one, name) for one in found])
+        for name in ("place", "group", "low", "high", "taken", "kind", "release", "key")
+    }
+    place, group, key = (arrays.pop(name) for name in ("place", "group", "key"))
+    sizes = np.diff(places.members.indptr)[place] * np.diff(groups.members.indptr)[group]
+    order = np.lexsort((sizes, [KINDS.index(one) for one in arrays["kind"]]))
+    order = order[np.unique(key[order], return_index=True)[1]]
+    order = order[np.argsort(sizes[order], kind="stable")]
+    few = order[np.cumsum(sizes[order]) <= MOST_MEMBERS]
+    by_class = list(left_of_classes(chunk))
+    members = pairs_by_row(places.members[place[few]], groups.members[group[few]], chunk.n_joint)
+    return Asked(
+        sparse.vstack([members, *(one.members for one in by_class)]).tocsr(),
+        **{
+            name: np.concatenate([values[few], *(getattr(one, name) for one in by_class)])
+            for name, values in arrays.items()
+        },
+        n_left_out=sum(one.n_left_out for one in found) + len(order) - len(few),
+    )
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """Counts that may hold 1 to k-1 people as far as propagation can tell, and those that must.
+class _Open:
+    """Counts that may hold 1 to k-1 people, (q,) arrays: place and group, the fields of Asked, and a key.
 
-    members : (q, cells * u) matrix of 0 and 1; low, high : (q,) int64 bounds; taken : (q,) int64, what is taken away
-    from the people of the members; kind : (q,) object array of KINDS; release : (q,) whose counts are taken away, or
-    whose region it is, NONE for none; n_left_out : counts that may and need not, where only those that must were wanted
+    key : the same for counts of the same unknowns, less what is taken away
     """
 
-    members: sparse.csr_matrix
+    place: np.ndarray
+    group: np.ndarray
     low: np.ndarray
     high: np.ndarray
     taken: np.ndarray
     kind: np.ndarray
     release: np.ndarray
+    key: np.ndarray
     n_left_out: int
 
 
-def asked_of(chunk: Chunk, all_open: bool = True) -> Asked:
-    """Everything that is asked of a chunk and not ruled out by its bounds; all_open : or only what they pin."""
-    places, groups = _Places(chunk), _Groups(chunk)
-    known = [_Known(chunk, number, groups) for number in range(len(chunk.families))]
-    at_once = max(AT_ONCE // max(groups.members.shape[0], 1), 1)
-    found = []
-    for first in range(0, places.members.shape[0], at_once):
-        found += list(_asked_at(chunk, places, slice(first, first + at_once), groups, known, all_open))
-    arrays = {
-        name: np.concatenate([getattr(one, name) for one in found])
-        for name in ("low", "high", "taken", "kind", "release")
-    }
-    members = sparse.vstack([one.members for one in found]).tocsr()
-    return Asked(members, **arrays, n_left_out=sum(one.n_left_out for one in found))
-
-
-def _asked_at(
-    chunk: Chunk, places: _Places, rows: slice, groups: _Groups, known: Sequence[_Known], all_open: bool
-) -> Iterator[Asked]:
+def _open_at(
+    chunk: Chunk,
+    places: _Places,
+    rows: slice,
+    groups: _Groups,
+    known: Sequence[_Known],
+    tables: Sequence[Table] | None,
+) -> Iterator[_Open]:
     """What is asked of some places: first their people, then what is left of them for each release."""
-    members = places.members[rows]
-    low, high = ((members @ values) @ groups.members.T for values in (chunk.bounds.low, chunk.bounds.high))
+    members, joint = places.members[rows], groups.members.T.tocsc()
+
+    def total(values: np.ndarray) -> np.ndarray:
+        return np.asarray((members @ values) @ joint)
+
+    bounds = chunk.bounds
     within = [one.places_within(members) for one in known]
-    low = low + np.max([one.over(one.more, at) for one, at in zip(known, within)], axis=0)
-    high = high - np.max([one.over(one.less, at) for one, at in zip(known, within)], axis=0)
+    low = total(bounds.low) + np.max([one.over(one.more, at) for one, at in zip(known, within)], axis=0)
+    high = total(bounds.high) - np.max([one.over(one.less, at) for one, at in zip(known, within)], axis=0)
+    draws = np.random.default_rng(0).integers(1, 2**62, bounds.high.shape)
+    key = total(np.where(bounds.high > 0, draws, 0))  # modulo 2 to the 64
+    sums = [(total(one.people), total(one.open.astype(np.int64)) > 0) for one in tables or ()]
     before: list[np.ndarray] = []
     for release in range(NONE, len(chunk.over.releases)):
         own = [one.over(one.shown, at) for one, at in zip(known, within) if one.release == release]
@@ -75,19 +114,24 @@ def _asked_at(
         new = np.logical_and.reduce([np.ones(low.shape, bool), *(taken != other for other in before)])
         before.append(taken)
         open_ = new & (low - taken < chunk.k) & (high - taken >= 1) & groups.fits
+        for people, unknown in sums:
+            open_ &= unknown | ((people - taken >= 1) & (people - taken < chunk.k))
         pinned = open_ & (low - taken >= 1) & (high - taken < chunk.k)
-        place, group = np.nonzero(open_ if all_open else pinned)
+        place, group = np.nonzero(pinned if tables is None else open_)
         kind, of = np.full(len(place), REST, dtype=object), np.full(len(place), release)
         if release == NONE:
             kind, of = _kinds(places, place + rows.start, groups, group)
-        yield Asked(
-            _pairs_by_row(members[place], groups.members[group], chunk.n_joint),
-            (low - taken)[place, group],
-            (high - taken)[place, group],
-            taken[place, group],
+        at = (place, group)
+        yield _Open(
+            place + rows.start,
+            group,
+            (low - taken)[at],
+            (high - taken)[at],
+            taken[at],
             kind,
             of,
-            0 if all_open else int(open_.sum() - pinned.sum()),
+            key[at] + taken[at] * KEY_OF_TAKEN,
+            int(open_.sum() - pinned.sum()) if tables is None else 0,
         )
 
 
@@ -203,7 +247,7 @@ class _Known:
         self.release = one.release
         self._regions, classes = one.members()[:-1], _rows(one.class_of, one.low.shape[1] - 1)
         self._sizes = np.asarray(self._regions.sum(axis=1)).ravel()
-        self._groups = _within(groups.members, classes).T.tocsr()
+        self._groups = within_of(groups.members, classes).T.tocsr()
         least, most = ((self._regions @ values) @ classes.T for values in (bounds.low, bounds.high))
         self.more = np.maximum(bounds.sum_low[number][:-1, :-1] - least, 0)
         self.less = np.maximum(most - bounds.sum_high[number][:-1, :-1], 0)
@@ -213,35 +257,53 @@ class _Known:
 
     def places_within(self, places: sparse.csr_matrix) -> sparse.csr_matrix:
         """(p, regions) matrix of 0 and 1: which regions lie whole in each place."""
-        return _within(places, self._regions)
+        return within_of(places, self._regions)
 
     def over(self, values: np.ndarray, within: sparse.csr_matrix) -> np.ndarray:
         """Values by region and class, added up by place and group over those that lie whole in them, (p, g)."""
         return np.asarray((within @ values) @ self._groups)
 
 
-def _within(outer: sparse.csr_matrix, inner: sparse.csr_matrix) -> sparse.csr_matrix:
-    """(a, b) matrix of 0 and 1: which rows of `inner`, (b, n), lie whole in each row of `outer`, (a, n)."""
-    sizes = np.asarray(inner.sum(axis=1)).ravel()
-    found = (outer @ inner.T).tocoo()
-    whole = found.data == sizes[found.col]
-    ones = np.ones(int(whole.sum()), np.int64)
-    return sparse.csr_matrix((ones, (found.row[whole], found.col[whole])), shape=found.shape)
-
-
 def _divisions(over: Overlay, joint: np.ndarray) -> Iterator[np.ndarray]:
-    """Joint classes by the values of one set of quasi-identifiers or several, and by those in common: (u,) arrays."""
+    """Joint classes by the values of one set of quasi-identifiers or several, and by those in common: (u,) arrays.
+
+    Releases that have none in common still have all people in common.
+    """
     entries = over.entries[joint].T
     for n in range(1, len(entries)):
         for some in combinations(entries, n):
             yield _combined(some)
-    names = {frozenset(schema.names) for schema in over.schemas}
-    shared, more = set(names), set(names)
+    known = {frozenset(schema.names) for schema in over.schemas}
+    for names in _shared_names(over, joint):
+        if names not in known:
+            yield _by_values(over, joint, sorted(names))
+
+
+def _shared_names(over: Overlay, joint: np.ndarray) -> list[frozenset[str]]:
+    """Sets of quasi-identifiers that some release shows together: those that several have in common, and with few of
+    them all others that tell no more apart than what shares sums.
+
+    Of sums that have nothing in common one must be pinned where all together are.
+    """
+    schemas = [frozenset(schema.names) for schema in over.schemas]
+    shared, more = set(schemas), set(schemas)
     while more:
-        more = {one & other for one in more for other in shared} - shared - {frozenset()}
+        more = {one & other for one in more for other in shared} - shared
         shared |= more
-    for one in sorted(shared - names, key=sorted):
-        yield _by_values(over, joint, sorted(one))
+    if len(schemas) > 1 and max(map(len, schemas)) <= MOST_NAMES:
+        group = over.group_of[joint]
+        same = frozenset(name for name in frozenset.union(*schemas) if _one_value(over, joint, name, group))
+        for schema in schemas:
+            free = sorted(schema - same)
+            shared |= {same & schema | set(some) for n in range(len(free)) for some in combinations(free, n)}
+    return sorted(shared, key=sorted)
+
+
+def _one_value(over: Overlay, joint: np.ndarray, name: str, group: np.ndarray) -> bool:
+    """Whether all joint classes that share sums have one value of a quasi-identifier."""
+    values = _by_values(over, joint, [name])
+    pairs = np.unique(np.column_stack([group, values])[values >= 0], axis=0)
+    return len(pairs) == len(np.unique(pairs[:, 0]))
 
 
 def _by_values(over: Overlay, joint: np.ndarray, names: Sequence[str]) -> np.ndarray:
@@ -284,16 +346,3 @@ def _keys(rows: sparse.csr_matrix) -> np.ndarray:
     """A number for each row that tells it from others, by random numbers of its columns: 62 bits."""
     draws = np.random.default_rng(0).integers(0, 2**62, rows.shape[1], dtype=np.uint64)
     return np.asarray(rows.astype(np.uint64) @ draws)
-
-
-def _pairs_by_row(cells: sparse.csr_matrix, joint: sparse.csr_matrix, n_joint: int) -> sparse.csr_matrix:
-    """Row by row, all pairs of a cell and a joint class: (q, cells * u) from (q, cells) and (q, u)."""
-    n_cells, n_classes = np.diff(cells.indptr), np.diff(joint.indptr)
-    row = np.repeat(np.arange(len(n_cells)), n_cells)
-    times = n_classes[row]
-    of_cell = np.repeat(cells.indices.astype(np.int64), times)
-    within = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
-    of_joint = joint.indices[np.repeat(joint.indptr[:-1][row], times) + within]
-    column = of_cell * n_joint + of_joint
-    shape = (len(n_cells), cells.shape[1] * n_joint)
-    return sparse.csr_matrix((np.ones(len(column), np.int64), (np.repeat(row, times), column)), shape=shape)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
+from math import prod
 
 import numpy as np
 from scipy import sparse
@@ -23,6 +25,7 @@ UNBOUNDED = np.int64(2**40)
 """Stands for any number of people; sums of a hundred thousand of them are still exact."""
 NONE = -1
 MOST_JOINT_CLASSES = 200_000
+MOST_CLASSES_OF_ALL_VALUES = 1_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,8 +218,13 @@ def _known(release: Published, level: int, own: np.ndarray) -> tuple[np.ndarray,
 def _schemas(releases: Sequence[Published]) -> tuple[tuple[Schema, ...], tuple[int, ...]]:
     """The different sets of quasi-identifiers, the largest first, with the classes of all their releases.
 
-    The classes of a set are also those that follow from a larger set.
+    The classes of a set are also those that follow from a larger set; and all that there can be of the values that are
+    shown, where those are few and there are several sets. Of others, which no release shows, nothing is told apart.
     """
+    seen: dict[str, set[str]] = {}
+    for release in releases:
+        for name, values in zip(release.quasi_identifiers, release.categories):
+            seen.setdefault(name, set()).update(values.tolist())
     names = sorted({tuple(sorted(one.quasi_identifiers)) for one in releases}, key=lambda one: (-len(one), one))
     found: list[Schema] = []
     for own in names:
@@ -228,6 +236,8 @@ def _schemas(releases: Sequence[Published]) -> tuple[tuple[Schema, ...], tuple[i
             if set(own) < set(larger.names):
                 at = [larger.names.index(name) for name in own]
                 classes.update(tuple(values[i] for i in at) for values in larger.classes)
+        if len(names) > 1 and prod(len(seen[name]) for name in own) <= MOST_CLASSES_OF_ALL_VALUES:
+            classes.update(product(*(sorted(seen[name]) for name in own)))
         found.append(Schema(own, sorted(classes)))
     of = tuple(names.index(tuple(sorted(one.quasi_identifiers))) for one in releases)
     return tuple(found), of
@@ -296,6 +306,7 @@ def _nobody(schemas: Sequence[Schema], entries: np.ndarray) -> np.ndarray:
             others = [one for one in np.flatnonzero(pattern).tolist() if set(schemas[one].names) & set(schema.names)]
             rows = lacking[(there == pattern).all(axis=1)]
             if not others:
+                found[rows, position] = len(schema.classes) >= seen.n_classes(schema, {})
                 continue
             shared = sorted({name for one in others for name in schemas[one].names} & set(schema.names))
             column = {name: next(one for one in others if name in schemas[one].names) for name in shared}

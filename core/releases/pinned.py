@@ -9,7 +9,7 @@ are found too, as differences of two regions, and as what is left of a count onc
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy import sparse
@@ -23,7 +23,7 @@ from .bounds import Bounds
 from .chunk import Chunk, chunk_of, cut_overlay
 from .counts import ALIKE, KINDS, Count, persons_in
 from .overlay import NONE, UNBOUNDED, Overlay, Sums, overlay
-from .programs import Answers, Problem, decide
+from .programs import Answers, Problem, Table, decide, tables_of
 from .published import Published
 from .sensitive import sensitive_fields, tell_values
 
@@ -144,7 +144,7 @@ def _found_in(
 
 def _pinned_of(chunk: Chunk, programs: bool) -> _Found:
     """The pinned counts of a chunk; programs : whether linear programming decides what is open."""
-    asked = asked_of(chunk, programs)
+    asked = asked_of(chunk, _tables(chunk) if programs else None)
     low, high, members = asked.low.copy(), asked.high.copy(), asked.members
     pinned = (low >= 1) & (high < chunk.k)
     open_ = ~pinned & (low < chunk.k) & (high >= 1)
@@ -152,7 +152,7 @@ def _pinned_of(chunk: Chunk, programs: bool) -> _Found:
     if open_.any():
         at = np.flatnonzero(open_)
         answers = _decided(chunk, members[at], asked.taken[at])
-        undecided = int((~answers.decided & ~answers.contradicted).sum())
+        undecided += int((~answers.decided & ~answers.contradicted).sum())
         new = at[answers.low > 0]
         low[new], high[new] = answers.low[answers.low > 0], answers.high[answers.low > 0]
         pinned[new] = True
@@ -173,26 +173,40 @@ def _pinned_of(chunk: Chunk, programs: bool) -> _Found:
     return _Found(list(found.values()), undecided, by_programs, chunk.contradicted)
 
 
+def _tables(chunk: Chunk) -> list[Table]:
+    """People who fit all that is known, (cells, u)."""
+    problem, free = _problem(chunk)
+    found = []
+    for one in tables_of(problem):
+        people, open_ = chunk.bounds.low.ravel().copy(), np.zeros(chunk.bounds.low.size, bool)
+        people[free], open_[free] = one.people, one.open
+        found.append(Table(people.reshape(chunk.bounds.low.shape), open_.reshape(chunk.bounds.low.shape)))
+    return found
+
+
 def _decided(chunk: Chunk, asked: sparse.csr_matrix, taken: np.ndarray) -> Answers:
     """What linear programming says of sums that propagation leaves open, less what is taken away from each."""
+    problem, free = _problem(chunk)
+    low = chunk.bounds.low.ravel()
+    base = asked @ low - asked[:, free] @ low[free] - taken
+    return decide(replace(problem, asked=asked[:, free], base=base), chunk.k)
+
+
+def _problem(chunk: Chunk) -> tuple[Problem, np.ndarray]:
+    """The unknowns that bounds leave open and the sums they are in, nothing asked; and which unknowns those are."""
     bounds = chunk.bounds
     free = np.flatnonzero(((bounds.low < bounds.high) & ~chunk.contradicted).ravel())
-    rows, row_low, row_high = [], [], []
-    for one in chunk.families:
-        row, known_low, known_high = _open_rows(chunk, one, free)
-        rows.append(row)
-        row_low.append(known_low)
-        row_high.append(known_high)
+    rows, row_low, row_high = zip(*(_open_rows(chunk, one, free) for one in chunk.families))
     problem = Problem(
         sparse.vstack(rows).tocsr(),
         np.concatenate(row_low),
         np.concatenate(row_high),
         bounds.low.ravel()[free],
         bounds.high.ravel()[free],
-        asked[:, free],
-        asked @ bounds.low.ravel() - asked[:, free] @ bounds.low.ravel()[free] - taken,
+        sparse.csr_matrix((0, len(free)), dtype=np.int64),
+        np.empty(0, np.int64),
     )
-    return decide(problem, chunk.k)
+    return problem, free
 
 
 def _open_rows(chunk: Chunk, one: Sums, free: np.ndarray) -> tuple[sparse.csr_matrix, np.ndarray, np.ndarray]:

@@ -75,6 +75,39 @@ class Answers:
     contradicted: np.ndarray
 
 
+@dataclass(frozen=True, eq=False)
+class Table:
+    """People who fit all sums. people : an array of whole numbers; open : bool of the same shape, of which unknowns
+    it says nothing, as their programs are too large or too hard.
+    """
+
+    people: np.ndarray
+    open: np.ndarray
+
+
+def tables_of(problem: Problem) -> list[Table]:
+    """Some tables that fit a problem, (n,), as unlike each other as a few programs make them."""
+    of_unknown, of_row, _ = problem.components()
+    sizes = np.bincount(of_unknown)
+    alone = np.ones(len(sizes), bool)
+    alone[of_row[of_row < len(sizes)]] = False
+    due = np.flatnonzero(~alone & (sizes <= MOST_UNKNOWNS))
+    batch = np.cumsum(sizes[due]) // AT_ONCE
+    rng = np.random.default_rng(0)
+    n = len(problem.low)
+    found = []
+    for objective in (np.ones(n), -np.ones(n), *(rng.uniform(-1.0, 1.0, n) for _ in range(DRAWS))):
+        people, open_ = problem.low.copy(), ~alone[of_unknown]
+        for number in np.unique(batch):
+            own = np.isin(of_unknown, due[batch == number])
+            part = problem.part(own, np.isin(of_row, due[batch == number]), np.empty(0, np.int64))
+            table, _ = _solve(part, objective[own])
+            if table is not None:
+                people[own], open_[own] = table, False
+        found.append(Table(people, open_))
+    return found
+
+
 def decide(problem: Problem, k: int) -> Answers:
     """Which of the sums asked about lie within 1..k-1 in every table that fits.
 

@@ -13,9 +13,10 @@ from .conftest import make_layer
 
 WEST, SOUTH, SIDE = 630_000, 5_520_000, 1000
 SENTENCE = (
-    r"^{} is declared to be in EPSG:4326, in degrees, but reaches from 630\d+(\.\d+)? to 63\d+(\.\d+)? and from "
-    r"552\d+(\.\d+)? to 552\d+(\.\d+)?, which degrees never do: assign the layer the coordinate reference system that "
-    r"it was made in\.$"
+    r"^{} is declared to be in EPSG:4326, in degrees, but reaches from 630\xa0\d{{3}}(\.\d+)? to "
+    r"63\d\xa0\d{{3}}(\.\d+)?"
+    r" and from 5\xa0520\xa0\d{{3}}(\.\d+)? to 5\xa052\d\xa0\d{{3}}(\.\d+)?, which degrees never do: assign the "
+    r"layer the coordinate reference system that it was made in\.$"
 )
 
 

@@ -120,8 +120,8 @@ def test_a_large_temporary_table_is_as_one_in_memory(anonymize, large):
     assert other.metadata().abstract() == one.metadata().abstract()
     assert other.metadata().licenses() == one.metadata().licenses()
     assert other.attributeAlias(other.fields().lookupField("vbas_region")) == one.attributeAlias(0) != ""
-    said = next(line for line in in_a_file.log if line.startswith("For release"))
-    assert "RELEASED_RECORDS" in said and ".gpkg" not in said
+    said = next(line for line in in_a_file.log if line.startswith("You may publish"))
+    assert "Released records" in said and ".gpkg" not in said
 
 
 def test_it_is_loaded_under_its_name(run, grid, large):

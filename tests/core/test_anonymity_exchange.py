@@ -248,7 +248,7 @@ def test_too_many_counts_are_refused_before_they_are_held(monkeypatch):
 
     monkeypatch.setattr(regions, "MOST_COUNTS", 20)
     areas, profile = town(6)
-    with pytest.raises(InputError, match="cannot hold the counts of 4 regions by 12 classes of QUASI_IDENTIFIERS"):
+    with pytest.raises(InputError, match="cannot hold so many counts: of 4 regions by 12 classes of QUASI_IDENTIFIERS"):
         exchanged(areas, profile, blocks(6, 3))
 
 

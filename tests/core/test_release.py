@@ -176,6 +176,6 @@ def test_a_copy_of_the_area_under_another_name_is_refused():
 def test_unknown_and_missing_areas_are_counted_and_named():
     areas = make_areas(["a", "b"], [[0, 0], [1, 0]])
     table = RecordTable(column_from_values(["a", "x", None, "x"]), {"sex": column_from_values(list("FFMM"))}, {})
-    with pytest.raises(InputError, match=r"3 records .*“x”, “\(missing\)”"):
+    with pytest.raises(InputError, match=r"3 records .*“x”, \(missing\)\)"):
         match_areas(table, areas, "stop")
     assert match_areas(table, areas, "suppress").tolist() == [0, -1, -1, -1]

@@ -20,7 +20,7 @@ from .release_cases import coarser, profile_over
 
 # Pairs and triples of one level, of several, and of both; of rows and of persons; with k 5 and 10. Among them are those
 # that an earlier search for sums of fewer kinds let pass: what follows from three regions, or from parts of one.
-SAMPLE = (0, 17, 33, 48, 77)
+SAMPLE = (0, 17, 33, 48, 77, 81)
 LARGE_FAMILIES = {"age": ("0-19", "20-59", "60-79", "80 and over"), "sex": ("f", "m")}
 
 
@@ -84,3 +84,33 @@ def test_a_value_that_is_suppressed_everywhere_is_not_believed_not_to_be():
     wide = publish(suppress(coarser(profile, ("p",)), crosswalk, 5), areas, "wide")
     found = find_pinned([wide, fine])
     assert [(one.low, one.high) for one in found.counts] == [(3, 3)] and not len(found.contradicted)
+
+
+def test_all_people_are_what_releases_of_different_quasi_identifiers_have_in_common():
+    areas = make_areas(["a0", "a1"], np.arange(4.0).reshape(2, 2), np.ones(2))
+    values = [("young", "f"), ("young", "m"), ("old", "f"), ("old", "m")]
+    profile = profile_over(np.array([[7, 8, 2, 1], [9, 9, 9, 9]]), values, ("age", "sex"))
+    crosswalk = number_compactly(np.array([0, 1]))[0]
+    by_age, by_sex = (
+        publish(suppress(coarser(profile, (name,)), crosswalk, 5), areas, name) for name in ("age", "sex")
+    )
+    found = find_pinned([by_sex, by_age])
+    over = found.overlay
+    (count,) = [one for one in found.counts if one.kind == REST]
+    assert (count.low, count.high) == (3, 3)  # of the first area, and old
+    assert over.areas[np.isin(over.cell_of, count.cells)].tolist() == ["a0"]
+
+
+def test_what_is_left_of_several_regions_that_hang_together():
+    """Three regions of one release, two of another across them: what is left is in the first and the last area."""
+    counts = np.array([2, 10, 10, 10, 10, 1, 30, 30, 30, 20, 10])[:, None]
+    areas = make_areas([f"a{i}" for i in range(11)], np.arange(22.0).reshape(11, 2), np.ones(11))
+    profile = profile_over(counts, [("x",)], ("p",))
+    first = [0, 0, 1, 1, 2, 2, 3, 3, 3, 4, 4]
+    second = [0, 1, 1, 2, 2, 3, 0, 3, 4, -1, 5]
+    plans = [suppress(profile, number_compactly(np.array(one))[0], 5) for one in (first, second)]
+    found = find_pinned([publish(one, areas, str(i)) for i, one in enumerate(plans)])
+    left = [one for one in found.counts if found.overlay.areas[np.isin(found.overlay.cell_of, one.cells)].size == 2]
+    assert any((one.low, one.high) == (3, 3) for one in left)
+    done = repair(plans[1], areas, [publish(plans[0], areas)])
+    assert done.after.n_counts == 0

@@ -95,7 +95,8 @@ def test_the_notes_tell_the_rounds_the_gap_the_loads_and_the_end(name):
     result = APPROACHES[name](areas, None, 40, AggregationOptions(capacity_factor=1.2))
     text = " ".join(result.notes)
     assert re.search(r"ended after \d+ (allocations|moves out of overfull regions): \w+", text)
-    gap = float(re.search(r"relative gap of (\S+e[+-]\d+)", text).group(1))
+    digits, power = re.search(r"relative gap of ([\d.]+)(?: × 10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?(?:\.| at most\.)", text).groups()
+    gap = float(f"{digits}e{(power or '0').translate(str.maketrans('⁻⁰¹²³⁴⁵⁶⁷⁸⁹', '-0123456789'))}")
     assert 0 <= gap <= 1e-12
     assert f"The largest region has {loads(result).max()} areas, at most 10 were allowed." in result.notes
     unlimited = APPROACHES[name](areas, None, 40, AggregationOptions())
@@ -140,7 +141,9 @@ def test_the_allocation_of_the_alternating_result_is_optimal(factor):
 def test_what_does_not_fit_is_refused(name):
     areas = clustered(20)
     for n_sites in (0, 21):
-        with pytest.raises(InputError, match=f"{n_sites} sites, but must be between 1 and the number of areas, 20"):
+        with pytest.raises(
+            InputError, match=f"number of sites is {n_sites}, but must be between 1 and the number of areas, 20"
+        ):
             APPROACHES[name](areas, None, n_sites, AggregationOptions())
 
 

@@ -6,10 +6,11 @@ from collections import Counter
 
 from .given import Table
 from .people_shown import whole
-from .published import changes, rests, shown_by, text_of
+from .published import Shown, changes, rests, shown_by, text_of
 from .reading import identity, positions, rows_of_output
 
 SEVERAL, NOT_SHOWN = "(several)", "(not shown)"
+REST = "rest of a count"
 CHANGES = ("change since", "change by one sensitive value")
 ALIKE = ("one sensitive value", CHANGES[1])
 VALUES = {"sex": ("F", "M"), "age": ("young", "old", None), "ill": ("flu", "cold", "none")}
@@ -176,7 +177,7 @@ def _held_against_truth(case, outcome, found, few, k):
         if one.kind in CHANGES:
             yield from _change(one, releases)
         elif all(releases[i][0] == releases[one.releases[0]][0] for i in range(len(releases))):
-            yield from _count(one, releases[one.releases[0]][0], classes)
+            yield from _count(one, releases[one.releases[0]][0], classes, _taken_away(one, shown))
     if outcome.results["N_CONTRADICTED"] and all(one[0] == releases[0][0] for one in releases):
         yield f"The same people contradict themselves in {outcome.results['N_CONTRADICTED']} classes."
     for later in range(len(releases)):
@@ -203,8 +204,22 @@ def _agree(row, values):
     return all(row.values.get(name, SEVERAL) in (*told, value) for name, value in values.items())
 
 
-def _count(one, people, classes):
-    there = [values for area, values in people if one.holds(area, values, classes)]
+def _taken_away(one, shown):
+    """The counts that a rest is what is left by: those that its release shows wholly within it."""
+    if one.kind != REST or not one.exact:
+        return []
+    plain = frozenset((name, value) for name, value in one.values.items() if value != NOT_SHOWN)
+    whole_of_it = Shown(one.areas, plain, 0)
+    return [count for i in one.releases for count in shown[i] if count.within(whole_of_it)]
+
+
+def _count(one, people, classes, taken):
+    there = [
+        values
+        for area, values in people
+        if one.holds(area, values, classes)
+        and not any(area in c.areas and all(text_of(values[name]) == value for name, value in c.values) for c in taken)
+    ]
     if len(there) < one.low or (one.exact and len(there) > one.high):
         said = f"{one.low} to {one.high} are said to live in {sorted(one.areas)} with {one.values}"
         yield f"{one.kind}: {said}, there are {len(there)}."

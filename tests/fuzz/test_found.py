@@ -97,11 +97,20 @@ NOT_A_NUMBER = tuple(polygon_wkb([(math.nan, y), *ring_of(x, y, SIDE)[1:]]) for 
 INFINITE = tuple(polygon_wkb([(math.inf, y), *ring_of(x, y, SIDE)[1:-1], (math.inf, y)]) for x, y in CORNERS)
 
 
+BEYOND = "have coordinates that are missing, infinite or beyond 1{0}000{0}000{0}000{0}000".format("\N{NO-BREAK SPACE}")
+
+
 @pytest.mark.parametrize(
     ("shapes", "words"),
     [
-        (HUGE, "have coordinates that are missing, infinite or beyond 1e+12"),
-        (INFINITE, "have coordinates that are missing, infinite or beyond 1e+12"),
+        (
+            HUGE,
+            BEYOND,
+        ),
+        (
+            INFINITE,
+            BEYOND,
+        ),
         (UNCLOSED, "cannot be read (“46-0”, “46-1”"),
         (NOT_A_NUMBER, "REGIONS"),
         ((*SQUARES[:8], UNCLOSED[8]), "1 shape of Areas (REGIONS) cannot be read (“46-8”)"),

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from .conftest import ROOT
-from .test_headless import inputs, outputs, query, wait_until
+from .jobs import inputs, outputs, query, wait_until
 
 
 def start(headless_home, *arguments, limit=None, **environment):

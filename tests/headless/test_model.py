@@ -13,7 +13,7 @@ import pytest
 
 from ..engines_there import needed
 from .conftest import ROOT
-from .test_headless import QUASI_IDENTIFIERS, inputs, query
+from .jobs import QUASI_IDENTIFIERS, inputs, query
 
 MODELS = [
     ROOT / "models" / f"vbas_{name}.model3" for name in ("step_by_step", "nested_step_by_step", "in_place_step_by_step")

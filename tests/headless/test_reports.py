@@ -13,7 +13,7 @@ import pytest
 
 from ..html_scripts import assert_runs_nothing
 from .conftest import ROOT
-from .test_headless import inputs, query
+from .jobs import inputs, query
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 MOST_BYTES = 500_000

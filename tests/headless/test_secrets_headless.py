@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from .. import postgres_server
-from .test_headless import inputs
+from .jobs import inputs
 
 
 @pytest.fixture(scope="module")

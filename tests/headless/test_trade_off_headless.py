@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from .test_headless import inputs
+from .jobs import inputs
 
 AGES = {
     "0 to 14": "0 to 24",

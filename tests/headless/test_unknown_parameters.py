@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from .test_headless import inputs, query
+from .jobs import inputs, query
 
 UNKNOWN = [
     (["k=20"], "“k” is not a parameter of “{}”: did you mean “K”?"),

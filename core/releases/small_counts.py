@@ -1,0 +1,48 @@
+"""Counts of a few people that are asked about, as sums of the unknowns of a chunk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Counts that may hold 1 to k-1 people as far as propagation can tell, and those that must.
+
+    members : (q, cells * u) matrix of 0 and 1; low, high : (q,) int64 bounds; taken : (q,) int64, what is taken away
+    from the people of the members; kind : (q,) object array of KINDS; release : (q,) whose counts are taken away, or
+    whose region it is, NONE for none; n_left_out : counts that may and need not, where only those that must were wanted
+    """
+
+    members: sparse.csr_matrix
+    low: np.ndarray
+    high: np.ndarray
+    taken: np.ndarray
+    kind: np.ndarray
+    release: np.ndarray
+    n_left_out: int
+
+
+def within_of(outer: sparse.csr_matrix, inner: sparse.csr_matrix) -> sparse.csr_matrix:
+    """(a, b) matrix of 0 and 1: which rows of `inner`, (b, n), lie whole in each row of `outer`, (a, n)."""
+    sizes = np.asarray(inner.sum(axis=1)).ravel()
+    found = (outer @ inner.T).tocoo()
+    whole = found.data == sizes[found.col]
+    ones = np.ones(int(whole.sum()), np.int64)
+    return sparse.csr_matrix((ones, (found.row[whole], found.col[whole])), shape=found.shape)
+
+
+def pairs_by_row(cells: sparse.csr_matrix, joint: sparse.csr_matrix, n_joint: int) -> sparse.csr_matrix:
+    """Row by row, all pairs of a cell and a joint class: (q, cells * u) from (q, cells) and (q, u)."""
+    n_cells, n_classes = np.diff(cells.indptr), np.diff(joint.indptr)
+    row = np.repeat(np.arange(len(n_cells)), n_cells)
+    times = n_classes[row]
+    of_cell = np.repeat(cells.indices.astype(np.int64), times)
+    within = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
+    of_joint = joint.indices[np.repeat(joint.indptr[:-1][row], times) + within]
+    column = of_cell * n_joint + of_joint
+    shape = (len(n_cells), cells.shape[1] * n_joint)
+    return sparse.csr_matrix((np.ones(len(column), np.int64), (np.repeat(row, times), column)), shape=shape)

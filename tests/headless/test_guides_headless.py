@@ -1,0 +1,58 @@
+"""What the guides say to type, typed: the demonstration and the command of the nested release."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+
+from .conftest import ROOT
+from .jobs import query
+
+
+def test_demonstration_prints_what_it_made(tmp_path):
+    done = subprocess.run(
+        ["bash", str(ROOT / "scripts" / "demo"), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    columns, one, nested = done.stdout.split("\n\n")[1:]
+    assert columns.splitlines()[0].split("  ")[-1].strip() == "nested levels"
+    for column, prefix, printed in ((-2, "", one), (-1, "nested_", nested)):
+        numbers = {line.split("  ")[1]: line.split()[column] for line in columns.splitlines()[1:]}
+        told = dict(line.strip().split("  ", 1) for line in printed.splitlines()[1:])
+        place = tmp_path / f"{prefix}released_records.gpkg"
+        ((released,),) = query(place, f"select count(*) from {place.stem}")
+        records, suppressed = (int(numbers[name].replace(",", "")) for name in ("Records", "Records suppressed"))
+        assert records == released + suppressed
+        assert told["Released records (for release)"].strip() == str(place)
+        assert told["Anonymise records: Report (internal)"].strip() == str(tmp_path / f"{prefix}report.html")
+
+
+def test_the_command_of_the_guide_makes_the_nested_release_of_the_tutorial(headless_home, city, tmp_path):
+    page, tutorial = ((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("headless.md", "tutorial.md"))
+    (command,) = re.findall(r'^scripts/qgis_process (run .*RELEASE="nested levels"(?:.*\\\n)+.*)\n', page, re.MULTILINE)
+    done = subprocess.run(
+        [str(ROOT / "scripts" / "qgis_process"), *shlex.split(command.replace("output/city_", f"{city}/"))],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "VBAS_HEADLESS_HOME": str(headless_home)},
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    results = json.loads(done.stdout)["results"]
+    shown = f"{results['SUPPRESSION_PERCENT']:#.2g} % | {results['N_SITES']} | {results['MEAN_DISTANCE']:.0f} m"
+    assert f"| four, nested levels, two diagnoses in each class | {shown} | 0 of " in tutorial
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "crosswalk.csv",
+        "regions.gpkg",
+        "released.gpkg",
+        "report.html",
+    ]

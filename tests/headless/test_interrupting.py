@@ -1,0 +1,45 @@
+"""A run that is told to stop, at any moment: it leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+from .conftest import ROOT
+from .jobs import inputs, outputs, wait_until
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("moment", "after"),
+    # What is hit while QGIS loads its plugins depends on the moment: several in the seconds that this takes.
+    [("start", 0.3), ("start", 0.8), ("start", 1.4), ("start", 1.6), ("start", 1.8), ("reading", 0.2), ("writing", 0)],
+)
+def test_interrupting_leaves_nothing(headless_home, city, tmp_path, number, moment, after):
+    staging, final, log = tmp_path / "staging", tmp_path / "final", tmp_path / "log.txt"
+    staging.mkdir()
+    final.mkdir()
+    with log.open("wb") as stdout:
+        process = subprocess.Popen(
+            [str(ROOT / "scripts" / "qgis_process"), "run", "vbas:anonymize", "--", *inputs(city), *outputs(final)],
+            stdout=stdout,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "VBAS_HEADLESS_HOME": str(headless_home), "TMPDIR": str(staging)},
+            # A test run in the background has been told to ignore Ctrl-C, and would hand that on.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )
+    moments = {
+        "start": lambda: True,
+        "reading": lambda: b"Inputs" in log.read_bytes(),
+        "writing": lambda: any(staging.glob("vbas-*/[A-Z]*/*")),
+    }
+    wait_until(moments[moment], process)
+    time.sleep(after)
+    process.send_signal(number)
+    assert process.wait(timeout=60) != 0
+    assert list(final.iterdir()) == []
+    assert [path for path in staging.iterdir() if path.name.startswith("vbas-")] == []
