@@ -7,9 +7,9 @@ that differ, a pair of them (more for more releases) that agree where both have 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import permutations, product
 from math import prod
 
 import numpy as np
@@ -237,10 +237,30 @@ def _schemas(releases: Sequence[Published]) -> tuple[tuple[Schema, ...], tuple[i
                 at = [larger.names.index(name) for name in own]
                 classes.update(tuple(values[i] for i in at) for values in larger.classes)
         if len(names) > 1 and prod(len(seen[name]) for name in own) <= MOST_CLASSES_OF_ALL_VALUES:
-            classes.update(product(*(sorted(seen[name]) for name in own)))
+            classes.update(_possible(own, seen, classes))
         found.append(Schema(own, sorted(classes)))
     of = tuple(names.index(tuple(sorted(one.quasi_identifiers))) for one in releases)
     return tuple(found), of
+
+
+def _possible(
+    names: Sequence[str], seen: Mapping[str, set[str]], classes: set[tuple[str, ...]]
+) -> Iterator[tuple[str, ...]]:
+    """All classes that the values make, but for those in which a coarser value is not that of the finer one."""
+    above = [
+        (fine, coarse, {one[fine]: one[coarse] for one in classes})
+        for fine, coarse in permutations(range(len(names)), 2)
+        if is_level_of(names[coarse], names[fine]) and len(seen[names[fine]]) >= len(seen[names[coarse]])
+    ]
+    for one in product(*(sorted(seen[name]) for name in names)):
+        if all(coarser.get(one[fine], one[coarse]) == one[coarse] for fine, coarse, coarser in above):
+            yield one
+
+
+def is_level_of(coarse: str, fine: str) -> bool:
+    """Whether a name is that of a coarser level of a quasi-identifier, as `Relating` gives them: “age (level 1)”."""
+    base, _, level = coarse.rpartition(" (")
+    return bool(base) and bool(level) and coarse != fine and base in (fine, fine.rpartition(" (")[0])
 
 
 def _in_order(release: Published, names: tuple[str, ...]) -> list[tuple[str, ...]]:
@@ -323,8 +343,7 @@ def _nobody(schemas: Sequence[Schema], entries: np.ndarray) -> np.ndarray:
 class _Seen:
     """The values of each quasi-identifier that some release shows, and which of them go together.
 
-    A quasi-identifier of which each value is seen with one value of another, as ages are with one age group, is taken
-    to determine it.
+    A quasi-identifier determines its coarser levels, as ages their age groups.
     """
 
     def __init__(self, schemas: Sequence[Schema]) -> None:
@@ -334,7 +353,7 @@ class _Seen:
         self._above: dict[tuple[str, str], np.ndarray] = {}
         for fine in names:
             for coarse in names:
-                if fine != coarse and len(self.values[fine]) > len(self.values[coarse]):
+                if is_level_of(coarse, fine) and len(self.values[fine]) > len(self.values[coarse]):
                     above = self._determined(schemas, fine, coarse)
                     if above is not None:
                         self._above[fine, coarse] = above

@@ -12,6 +12,7 @@ from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
 from vbas.core.releases.counts import REST
+from vbas.core.releases.overlay import _possible, is_level_of
 from vbas.core.releases.pinned import find_pinned
 from vbas.core.releases.published import publish
 from vbas.core.releases.repair import repair
@@ -114,3 +115,15 @@ def test_what_is_left_of_several_regions_that_hang_together():
     assert any((one.low, one.high) == (3, 3) for one in left)
     done = repair(plans[1], areas, [publish(plans[0], areas)])
     assert done.after.n_counts == 0
+
+
+def test_a_coarser_value_goes_with_its_finer_one_only():
+    """Impossible classes, the young among the ages above 40, would take the blame for what is missing."""
+    names = ("age", "age (level 1)", "age (level 2)", "sex")
+    seen = {names[0]: {"1", "2", "50"}, names[1]: {"young", "old"}, names[2]: {"all"}, "sex": {"f", "m"}}
+    shown = {("1", "young", "all", "f"), ("2", "young", "all", "f"), ("50", "old", "all", "m")}
+    possible = set(_possible(names, seen, shown))
+    ages = {"1": "young", "2": "young", "50": "old"}
+    assert possible == {(age, ages[age], "all", sex) for age in ages for sex in ("f", "m")}
+    assert is_level_of("age (level 2)", "age (level 1)") and is_level_of("age (level 1)", "age")
+    assert not is_level_of("age (years)", "sex") and not is_level_of("age", "age (level 1)")
