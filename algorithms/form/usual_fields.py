@@ -13,36 +13,15 @@ from weakref import WeakValueDictionary
 
 from qgis.core import QgsProcessingParameterDefinition
 
+from .usual_layers import area_field_of, chosen_layer, id_field_of
+from .usual_names import USUAL_FIELDS, usual_field
 from .widgets import linked_widget
-
-# The finest identifier first: a layer of blocks also says in which area each lies. In any case of letters.
-AREA_IDS = (
-    *("dbuid", "dauid", "adauid", "ctuid", "csduid", "dguid", "geouid", "geoid", "geo_code", "geocode"),
-    *("area_id", "areaid", "region_id", "regionid", "area", "region", "da", "code", "id"),
-)
-# By the name of a parameter; a name in capitals is another parameter, whose field a table is likely to share.
-USUAL_FIELDS = {
-    "REGION_ID": AREA_IDS,
-    "RECORD_REGION": ("REGION_ID", *AREA_IDS),
-    "POPULATION": ("population", "pop", "people", "pop2021", "pop2016", "persons", "total_population"),
-    "AREA_ID": AREA_IDS,
-    "CELL_ID": ("cell_id", "cellid", "cell", "grid_id", "id"),
-    "PROVINCE": ("province", "prov", "pruid", "pr"),
-}
-# What numbers rows in the formats that QGIS reads.
-ROW_NUMBERS = ("fid", "ogc_fid", "gid", "objectid", "rowid", "ogc_fid0")
 
 
 def propose_usual_field(parameter: QgsProcessingParameterDefinition) -> None:
     """Have the form propose the field of a usual name for a parameter of one field, where there are usual names."""
     if parameter.name() in USUAL_FIELDS:
         parameter.setMetadata({"widget_wrapper": {"class": f"{__name__}.{FieldChooser.__name__}"}})
-
-
-def usual_field(fields: Iterable[str], names: Iterable[str]) -> str:
-    """The field that has the first of these names that any has, as it is spelt; empty where none has."""
-    there = {field.lower(): field for field in reversed(list(fields)) if field.lower() not in ROW_NUMBERS}
-    return next((there[name.lower()] for name in names if name.lower() in there), "")
 
 
 class FieldChooser:
@@ -88,8 +67,6 @@ def _propose(wrapper: Any, wrappers: Mapping[str, Any]) -> None:
 
 def by_values(parameter: str, wrappers: Mapping[str, Any], usual: Iterable[str]) -> str:
     """The field whose values join areas and records; empty where that is not asked, or not known."""
-    from .usual_layers import area_field_of, chosen_layer, id_field_of
-
     areas, records = (chosen_layer(wrappers.get(name)) for name in ("REGIONS", "RECORDS"))
     if parameter == "REGION_ID":
         return id_field_of(areas, usual)

@@ -15,7 +15,7 @@ from qgis.core import QgsFeatureRequest, QgsMapLayer, QgsProcessingContext, QgsP
 from ...core.areas import identifier_text
 from ..compat import geometry_kind, python_value
 from ..layers.tables import FOR_RELEASE, INTERNAL, kind_of_output
-from .usual_fields import AREA_IDS, ROW_NUMBERS, usual_field
+from .usual_names import AREA_IDS, ROW_NUMBERS, usual_field
 
 NEAR = ("memory", "ogr", "delimitedtext", "spatialite")
 MOST_AREAS, SAMPLE = 60_000, 200

@@ -246,7 +246,6 @@ class _Known:
         one, bounds = chunk.families[number], chunk.bounds
         self.release = one.release
         self._regions, classes = one.members()[:-1], _rows(one.class_of, one.low.shape[1] - 1)
-        self._sizes = np.asarray(self._regions.sum(axis=1)).ravel()
         self._groups = within_of(groups.members, classes).T.tocsr()
         least, most = ((self._regions @ values) @ classes.T for values in (bounds.low, bounds.high))
         self.more = np.maximum(bounds.sum_low[number][:-1, :-1] - least, 0)

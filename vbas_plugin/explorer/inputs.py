@@ -8,7 +8,6 @@ from qgis.PyQt.QtCore import QSize, Qt, pyqtSignal
 from qgis.PyQt.QtGui import QResizeEvent
 from qgis.PyQt.QtWidgets import QCheckBox, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
-from ...algorithms.form.usual_fields import ROW_NUMBERS, USUAL_FIELDS, usual_field
 from ...algorithms.form.usual_layers import (
     area_field_of,
     area_layer,
@@ -18,6 +17,7 @@ from ...algorithms.form.usual_layers import (
     record_layer,
     vector_layers,
 )
+from ...algorithms.form.usual_names import ROW_NUMBERS, USUAL_FIELDS, usual_field
 from ...core.language import plural, tr
 from ...core.records.matching import STOP, SUPPRESS
 from .widgets import add_row, narrow, rows
