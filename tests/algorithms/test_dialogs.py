@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -122,12 +123,20 @@ def town():
     return layers
 
 
-@pytest.fixture
-def by_hand(provider, town, qgis_iface, monkeypatch, tmp_path, tmp_path_factory):
-    """click(id, fields, files, choices): the form of an algorithm, its layers chosen from the project."""
+@pytest.fixture(scope="module")
+def people(town, tmp_path_factory):
+    """The records of the town as a text file."""
     rows = [",".join(town["records"].fields().names())]
     rows += [",".join(map(str, feature.attributes())) for feature in town["records"].getFeatures()]
-    (tmp_path / "people.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    file = tmp_path_factory.mktemp("people") / "people.csv"
+    file.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return file
+
+
+@pytest.fixture
+def by_hand(provider, town, people, qgis_iface, monkeypatch, tmp_path, tmp_path_factory):
+    """click(id, fields, files, choices): the form of an algorithm, its layers chosen from the project."""
+    shutil.copy(people, tmp_path)
     # The stub of the main window that pytest-qgis gives lacks a browser; QGIS takes none for none.
     monkeypatch.setattr(qgis_iface, "browserModel", lambda: None, raising=False)
     project = QgsProject.instance()

@@ -9,6 +9,7 @@ import pytest
 import shapely
 from scipy import stats
 
+from vbas.benchmarks import demonstration
 from vbas.core.crosswalk import number_compactly
 from vbas.core.records.matching import match_areas
 from vbas.core.site_number import SiteNumberOptions
@@ -19,7 +20,7 @@ from vbas.core.synthetic.city_people import BY_DISTRICT, DISTRICTS, city_distrib
 
 @lru_cache(maxsize=2)
 def made(seed):
-    return demonstration_city(seed)
+    return demonstration_city(seed) if seed else demonstration.city()
 
 
 @pytest.fixture(scope="module", params=[0, 1])
