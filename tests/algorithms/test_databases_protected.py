@@ -57,6 +57,7 @@ def both(there, run, grid, tmp_path):  # noqa: F811
     return one
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("more", "of_nested", "of_one"),
     [
@@ -129,6 +130,7 @@ def test_a_profile_shows_coarser_values(there, run, grid):  # noqa: F811
     assert ours.rows("PROFILE") == theirs.rows("PROFILE")
 
 
+@pytest.mark.slow
 def test_a_table_that_has_changed_since_its_profile_is_refused(there, crosswalk, parquet, tmp_path):  # noqa: F811
     profile = there("profiledatabase", PROFILE=str(tmp_path / "profile.gpkg")).layer("PROFILE")
     given = {"CROSSWALK": crosswalk, "PROFILE": profile}
@@ -176,6 +178,7 @@ def test_a_rule_raises_k_and_looks_at_the_people_of_regions(there, crosswalk, gr
     assert min(classes.values()) >= 11
 
 
+@pytest.mark.slow
 def test_a_register_holds_releases_in_place_against_each_other(both, there, crosswalk, grid, tmp_path):  # noqa: F811
     register = tmp_path / "register.gpkg"
     there("releasedatabase", CROSSWALK=crosswalk, DESTINATION=str(tmp_path / "1.parquet"), REGISTER=str(register))

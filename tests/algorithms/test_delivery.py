@@ -270,6 +270,7 @@ def test_a_killed_run_leaves_no_lock_standing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("links", [True, False])
 @pytest.mark.parametrize("n", range(12))
 def test_a_run_killed_while_it_replaces_is_tidied_up_after(folder, links, n):
@@ -417,6 +418,7 @@ def without_times(tables):
     }
 
 
+@pytest.mark.slow
 def test_whichever_step_of_a_run_fails_files_and_tables_are_as_before(anonymize, tmp_path, monkeypatch):
     folder = tmp_path / "final"
     folder.mkdir()

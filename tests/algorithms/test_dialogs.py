@@ -350,6 +350,7 @@ def test_every_form_of_the_toolbox_is_here(provider):
     assert set(FORMS) == {algorithm.name() for algorithm in provider.algorithms()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("to_files", [False, True], ids=["temporary", "files"])
 @pytest.mark.parametrize("form", [*FORMS, *OTHERS])
 def test_form_runs_and_its_outputs_are_seen(by_hand, monkeypatch, tmp_path, form, to_files):

@@ -12,6 +12,8 @@ from qgis.core import QgsVectorLayer
 
 from ..scripts import script, started
 
+pytestmark = pytest.mark.slow
+
 RUNS = 24
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="what a process holds is read from /proc")

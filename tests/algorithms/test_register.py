@@ -32,6 +32,7 @@ def values_of(register):
         return connection.execute(f"SELECT {columns} FROM vbas_values").fetchall()
 
 
+@pytest.mark.slow
 def test_a_register_stops_repairs_and_holds_only_what_was_published(anonymize, run, tmp_path):
     register = str(tmp_path / "register.gpkg")
     anonymize(N_SITES=9, REGISTER=register)
@@ -57,6 +58,7 @@ def test_a_register_stops_repairs_and_holds_only_what_was_published(anonymize, r
     assert found.results["N_PINNED"] == found.results["N_UNDECIDED"] == 0
 
 
+@pytest.mark.slow
 def test_a_register_of_nested_releases(anonymize, run, tmp_path):
     register = str(tmp_path / "register.gpkg")
     anonymize(N_SITES=9, REGISTER=register)
@@ -111,6 +113,7 @@ def test_an_update_by_the_old_crosswalk(anonymize, run, grid, tmp_path):
         anonymize(RECORDS=given["RECORDS"], REGISTER=register, N_SITES=9)
 
 
+@pytest.mark.slow
 def test_a_register_holds_the_values_that_were_published(anonymize, run, tmp_path):
     register = str(tmp_path / "register.gpkg")
     first = anonymize(N_SITES=9, REGISTER=register, SENSITIVE=["diagnosis"])
@@ -130,6 +133,7 @@ def test_a_register_holds_the_values_that_were_published(anonymize, run, tmp_pat
         run("checkreleases", REGISTER=register, PINNED="memory:")
 
 
+@pytest.mark.slow
 def test_a_trial_is_taken_out_of_the_register(anonymize, run, tmp_path):
     register = tmp_path / "register.gpkg"
     given = {"REGISTER": str(register), "CONTENTS": "memory:"}
@@ -167,6 +171,7 @@ def tables_in(register):
         return [row for name in names for row in connection.execute(f"SELECT * FROM {name}")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change, problem",
     [

@@ -43,6 +43,7 @@ def edges(polygons):
     return np.hstack([xy[:-1][inner], xy[1:][inner]])
 
 
+@pytest.mark.slow
 def test_the_areas_are_whole_simple_polygons(city):
     assert (shapely.get_type_id(city.polygons) == shapely.GeometryType.POLYGON).all()
     assert shapely.is_valid(city.polygons).all()
@@ -176,6 +177,7 @@ def test_education_and_marriage_differ_by_district_at_the_same_age(city, table):
     assert share("marital_status", "married", "outer suburb") > 1.3 * share("marital_status", "married", "centre")
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_city():
     one, other = made(0), demonstration_city(0)
     assert shapely.to_wkb(one.polygons).tolist() == shapely.to_wkb(other.polygons).tolist()

@@ -116,6 +116,7 @@ def test_towns_in_metres_are_taken_for_what_they_are(x, y, step):
     assert len(areas_at(x, y, step)) == N_AREAS
 
 
+@pytest.mark.slow
 def test_made_up_towns_are_in_metres():
     assert not look_like_degrees(demonstration.city().areas().points)
     assert not look_like_degrees(np.array([[x, y] for x in range(9) for y in range(9)], float))
