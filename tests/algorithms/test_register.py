@@ -10,9 +10,10 @@ from dataclasses import replace
 import pytest
 from qgis.core import QgsProcessingException
 
-from vbas.algorithms.layers.delivery import outputs, places
+from vbas.algorithms.layers.delivery import outputs
 from vbas.algorithms.privacy import earlier, register_entries, register_file
 from vbas.core.errors import VbasError
+from vbas.core.publish import file_place
 
 from .conftest import make_layer
 
@@ -281,7 +282,7 @@ def test_the_register_has_a_release_before_anybody_sees_it_and_not_if_that_fails
     register, out = tmp_path / "register.gpkg", tmp_path / "released.gpkg"
     if not is_new:
         anonymize(N_SITES=9, REGISTER=str(register))
-    put, seen = places.FilePlace.put, []
+    put, seen = file_place.FilePlace.put, []
 
     def looked(self):
         seen.append((tables_of(register)[1], out.exists()))
@@ -290,8 +291,8 @@ def test_the_register_has_a_release_before_anybody_sees_it_and_not_if_that_fails
     def refuse(self):
         raise VbasError("it is the end")
 
-    monkeypatch.setattr(places.FilePlace, "put", looked)
-    monkeypatch.setattr(places.FilePlace, "check", refuse)
+    monkeypatch.setattr(file_place.FilePlace, "put", looked)
+    monkeypatch.setattr(file_place.FilePlace, "check", refuse)
     with pytest.raises(QgsProcessingException, match=r"it is the end\. Nothing was changed\.$"):
         anonymize(N_SITES=9, REGISTER=str(register), RELEASED_RECORDS=str(out))
     assert seen == [(1 if is_new else 2, False)] and not out.exists()
@@ -314,7 +315,7 @@ def test_a_release_that_cannot_be_taken_out_again_is_said(anonymize, tmp_path, m
     def fails(self):
         raise sqlite3.OperationalError("disk I/O error")
 
-    monkeypatch.setattr(places.FilePlace, "check", refuse)
+    monkeypatch.setattr(file_place.FilePlace, "check", refuse)
     with pytest.raises(QgsProcessingException, match=r"it is the end\. .* has this release, which was not written"):
         anonymize(N_SITES=9, REGISTER=str(register), RELEASED_RECORDS=str(tmp_path / "released.gpkg"))
     assert tables_of(register)[1] == 1
