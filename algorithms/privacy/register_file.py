@@ -15,10 +15,10 @@ from pathlib import Path
 from osgeo import gdal, ogr
 
 from ...core.errors import InputError, VbasError
-from ...core.files.free_names import give_free_name
-from ...core.files.names import check_file_name
-from ...core.files.sqlite_uri import sqlite_uri
 from ...core.language import tr
+from ...core.publish.free_names import give_free_name
+from ...core.publish.names import check_file_name
+from ...core.records.sqlite_uri import sqlite_uri
 from ..layers.gdal_errors import told_to_handlers
 
 RELEASES, CROSSWALKS, COUNTS, VALUES = "vbas_releases", "vbas_crosswalks", "vbas_counts", "vbas_values"

@@ -18,7 +18,7 @@ from qgis.core import QgsProcessingException
 
 from vbas.algorithms.layers.delivery.journals import other_tables
 from vbas.core.errors import InputError, VbasError
-from vbas.core.files.replacing import refuse_if_not_replaceable
+from vbas.core.publish.replacing import refuse_if_not_replaceable
 
 from .test_destinations import contents, refused, save  # noqa: F401 - a fixture
 

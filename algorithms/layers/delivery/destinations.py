@@ -15,9 +15,9 @@ from qgis.core import (
 )
 
 from ....core.errors import InputError
-from ....core.files.names import check_file_name
-from ....core.files.replacing import refuse_if_not_replaceable
 from ....core.language import tr
+from ....core.publish.names import check_file_name
+from ....core.publish.replacing import refuse_if_not_replaceable
 from ....core.secrecy import holds_secret, without_secrets
 from ..given import Given
 from . import databases

@@ -12,7 +12,7 @@ from osgeo import gdal, ogr
 from qgis.core import QgsCoordinateReferenceSystem, QgsProcessing
 
 from ....core.errors import VbasError
-from ....core.files.folders import no_temporary_folder, own_folder
+from ....core.publish.folders import no_temporary_folder, own_folder
 from ..gdal_errors import told_to_handlers
 from ..tables import Table, number_fields
 from .journals import journals_of

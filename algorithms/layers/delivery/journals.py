@@ -13,9 +13,9 @@ from pathlib import Path
 from osgeo import gdal
 
 from ....core.errors import InputError, VbasError, first_values
-from ....core.files.folders import BESIDE, own_folder
-from ....core.files.sqlite_uri import is_no_database, sqlite_uri
 from ....core.language import tr
+from ....core.publish.folders import BESIDE, own_folder
+from ....core.records.sqlite_uri import is_no_database, sqlite_uri
 
 SUFFIXES = (".gpkg", ".sqlite")
 JOURNALS = ("-wal", "-journal", "-shm")

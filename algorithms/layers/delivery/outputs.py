@@ -21,10 +21,10 @@ from qgis.core import (
 )
 
 from ....core.errors import InputError, VbasError
-from ....core.files.folders import clear_dead, temporary_folder
-from ....core.files.locks import one_run_on
 from ....core.language import tr
 from ....core.progress import Progress, part
+from ....core.publish.folders import clear_dead, temporary_folder
+from ....core.publish.locks import one_run_on
 from ....core.secrecy import holds_secret, without_values
 from ..feedback import check_cancelled
 from ..gdal_errors import silent_gdal

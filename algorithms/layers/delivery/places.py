@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Protocol
 
 from ....core.errors import Cancelled, OutcomeUnknown, VbasError
-from ....core.files.replacing import refuse_if_not_replaceable
 from ....core.language import tr
+from ....core.publish.replacing import refuse_if_not_replaceable
 from .journals import journals_of, refuse_if_held, refuse_if_others_would_be_lost
 from .leftovers import NEW, OLD, hidden_beside
 
