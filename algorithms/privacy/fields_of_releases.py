@@ -90,9 +90,7 @@ def looked_for(
         ]
         others = _others(form, table, release, wanted)
         unnamed += [
-            _may_have_made_classes(name, release)
-            for name, attribute in others.items()
-            if attribute.divides(release.k)
+            _may_have_made_classes(name, release) for name, attribute in others.items() if attribute.divides(release.k)
         ]
         for name in lacking:
             of_others = [one[name] for one in shown if name in one]

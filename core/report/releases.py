@@ -77,7 +77,10 @@ def verdict(found: AllExamined, k: int, unsure: Sequence[str] = (), assumption: 
         )
     if assumption:
         said.append(
-            tr("This holds if fields that are taken for different ones are different. {assumption}", assumption=assumption)
+            tr(
+                "This holds if fields that are taken for different ones are different. {assumption}",
+                assumption=assumption,
+            )
         )
     if unsure:
         said.append(tr("Not everything could be compared, so that they may give away more: see the warnings."))

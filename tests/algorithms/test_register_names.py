@@ -310,7 +310,7 @@ def test_layers_with_other_names_are_asked_for(run, published, quasi):
 def test_a_field_by_which_classes_may_have_been_made_is_asked_for(run, published, quasi):
     """Without it the counts of a release are not of all people: they contradict others, or tell too little."""
     releases = [published(9), published(10, {"sex": "gender"})]
-    with pytest.raises(QgsProcessingException, match="release 2 shows “gender”, .* name it in QUASI_IDENTIFIERS"):
+    with pytest.raises(QgsProcessingException, match=r"release 2 shows “gender”, .* name it in QUASI_IDENTIFIERS"):
         check(run, releases, quasi, ALIASES=["gender", "not sex"])
     with pytest.raises(QgsProcessingException, match=r"release 1 shows “sex”.*release 2 shows “sex”"):
         check(run, [published(9), published(10)], "age")
