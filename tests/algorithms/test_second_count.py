@@ -24,14 +24,16 @@ from qgis.core import (
     QgsVectorLayer,
 )
 
-from vbas.algorithms.layers.delivery import counting, geopackage_count, geopackage_rows, outputs, writing
-from vbas.algorithms.layers.delivery.geopackage_count import read_geopackage
+from vbas.algorithms.layers.delivery import outputs, writing
 from vbas.algorithms.layers.delivery.outputs import Outputs
 from vbas.algorithms.layers.delivery.second_count import _Classes, check_file
 from vbas.algorithms.layers.delivery.writing import write_file
 from vbas.algorithms.layers.given import Given
-from vbas.algorithms.layers.tables import SecondCount, Table, number_fields
+from vbas.algorithms.layers.tables import Table, number_fields
 from vbas.core.errors import InputError, PrivacyError, VbasError
+from vbas.core.publish import geopackage_count, geopackage_rows
+from vbas.core.publish.geopackage_count import read_geopackage
+from vbas.core.publish.read_back import SecondCount
 from vbas.core.records.columns import column_from_values
 
 from .conftest import make_layer
@@ -438,7 +440,7 @@ def test_classes_are_counted_in_any_order_and_with_any_gaps(qgis_app, rows, k, i
             connection.execute("DROP TRIGGER trigger_delete_feature_count_rows")
             connection.executemany("DELETE FROM rows WHERE fid = ?", ((row + 1,) for row in lost))
         left = [row for number, row in enumerate(rows) if number not in lost]
-        found = read_geopackage(file, table, SecondCount(k, 2))
+        found = read_geopackage(file, table.qgs_fields.names(), SecondCount(k, 2))
     assert found.n_rows == len(left)
     sizes = Counter(left).values()
     if not left:
@@ -453,7 +455,7 @@ def test_classes_are_counted_in_any_order_and_with_any_gaps(qgis_app, rows, k, i
 def test_nothing_is_put_in_its_place_before_the_first_count_has_ended(write, monkeypatch, place):
     """A GeoPackage is counted while the run goes on."""
     counted = []
-    check_file = counting.check_file
+    check_file = outputs.check_file
 
     def slow(*given):
         time.sleep(0.2)
@@ -464,7 +466,7 @@ def test_nothing_is_put_in_its_place_before_the_first_count_has_ended(write, mon
         assert counted == ["RELEASED_RECORDS"]
         return []
 
-    monkeypatch.setattr(counting, "check_file", slow)
+    monkeypatch.setattr(outputs, "check_file", slow)
     monkeypatch.setattr(outputs, "deliver", put)
     table, check = release_of([1] * 5, ["F"] * 5, [1] * 5)
     write(place, table, check)
@@ -481,7 +483,7 @@ def test_a_number_that_is_missing_is_no_row(qgis_app, tmp_path):
     with closing(sqlite3.connect(tmp_path / "rows.gpkg")) as connection, connection:
         connection.execute("DROP TRIGGER trigger_delete_feature_count_rows")
         connection.execute("DELETE FROM rows WHERE fid = 5")
-    found = read_geopackage(tmp_path / "rows.gpkg", table, SecondCount(4, 1))
+    found = read_geopackage(tmp_path / "rows.gpkg", table.qgs_fields.names(), SecondCount(4, 1))
     assert (found.n_rows, found.smallest) == (7, 3)
 
 
@@ -497,7 +499,7 @@ def test_sorted_rows_are_counted_without_sorting_them_again(qgis_app, tmp_path, 
         return connection
 
     monkeypatch.setattr(sqlite3, "connect", traced)
-    assert read_geopackage(tmp_path / "rows.gpkg", table, check).smallest == 5
+    assert read_geopackage(tmp_path / "rows.gpkg", table.qgs_fields.names(), check).smallest == 5
     assert asked
     assert not any("GROUP BY" in statement for statement in asked)
 
@@ -528,9 +530,9 @@ def test_runs_of_equal_rows_are_written_as_they_are(qgis_app, runs, longest):
 def test_a_run_that_is_one_too_short_stops_the_release(write, tmp_path, monkeypatch):
     insert = geopackage_rows._insert_runs
 
-    def shifted(connection, name, table, positions, lengths, progress):
+    def shifted(connection, name, names, table, positions, lengths, progress):
         assert [positions.tolist(), lengths.tolist()] == [[0, 10], [10, 5]]
-        insert(connection, name, table, positions, lengths + np.array([1, -1]), progress)
+        insert(connection, name, names, table, positions, lengths + np.array([1, -1]), progress)
 
     table, check = release_of([1] * 10 + [2] * 5, ["F"] * 15, [1] * 15)
     table = Table(table.fields[:3], table.columns[:3])

@@ -23,19 +23,20 @@ from qgis.core import (
 from ....core.errors import InputError, VbasError
 from ....core.language import tr
 from ....core.progress import Progress, part
+from ....core.publish.counting import Counting
 from ....core.publish.delivery import Place, deliver
 from ....core.publish.file_place import FilePlace
 from ....core.publish.folders import clear_dead, temporary_folder
 from ....core.publish.journals import settle
 from ....core.publish.leftovers import tidy_up
 from ....core.publish.locks import one_run_on
+from ....core.publish.read_back import SecondCount
 from ....core.secrecy import holds_secret, without_values
 from ..feedback import check_cancelled
 from ..gdal_errors import silent_gdal, without_journals
 from ..given import Given
 from ..secrecy import addresses_in
-from ..tables import FOR_RELEASE, INTERNAL, TEST_DATA, SecondCount, Table, kind_of_output, named
-from .counting import Counting
+from ..tables import FOR_RELEASE, INTERNAL, TEST_DATA, Table, kind_of_output, named
 from .databases import DatabaseTable, TablePlace, layer_of
 from .destinations import checked_destinations, with_destination
 from .dressing import Dress, dress_when_loaded
@@ -44,7 +45,7 @@ from .formats import note_on, says_itself, stale_beside
 from .formulas import warning_of_formulas
 from .groups import group_of_run
 from .postgres_places import PostgresPlace
-from .second_count import check_layer
+from .second_count import check_file, check_layer
 from .styles import describe, store_look, style
 from .temporary import announce_layer, belongs_in_a_file, noted, temporary_file, withdraw
 from .writing import fill_sink, in_one_sentence, write_file, write_text
@@ -151,7 +152,7 @@ class Outputs:
                 self._store_look(file, name)
                 self._note(file, destination, title)
                 settle(file)
-                self._counting.begin(name, file, table, check)
+                self._counting.begin(name, file, partial(_count, name, table, check), again=check is not None)
         else:
             with in_one_sentence(name):
                 self._to_sink(name, table, title, check, progress)
@@ -188,7 +189,7 @@ class Outputs:
         self._counting.wait()
         self._let_go_of_tables()
         places = [
-            FilePlace(name, staged, destination, stale_beside(destination), partial(self._counting.in_place, name))
+            FilePlace(name, staged, destination, stale_beside(destination), partial(self._count_in_place, name))
             for name, (staged, destination) in self._files.items()
         ]
         tables = {name: place for name, place in self._tables.items() if name in self._results}
@@ -206,6 +207,10 @@ class Outputs:
             self._results[name] = announce(name, destination)
         self._say_what_may_be_published()
         return self._results
+
+    def _count_in_place(self, name: str, file: Path) -> None:
+        with without_journals():
+            self._counting.in_place(name, file)
 
     def _have_their_place(self) -> None:
         self.in_place = True
@@ -356,3 +361,8 @@ class Outputs:
         if name not in self._tables:  # they are dressed under their final name
             self._dress(name, identifier)
         self._results[name] = identifier
+
+
+def _count(name: str, table: Table, check: SecondCount | None, file: Path) -> None:
+    with in_one_sentence(name):
+        check_file(name, file, table, check)
