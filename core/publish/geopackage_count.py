@@ -17,7 +17,7 @@ from .read_back import ReadBack, SecondCount, names_there
 def read_geopackage(file: Path, wanted: Sequence[str], check: SecondCount | None, plain: bool = False) -> ReadBack:
     """What the only table of a GeoPackage holds, its classes counted where there is a check.
 
-    wanted : names of fields; plain : all are numbers or text, which SQLite keeps: without shapes their values are not read
+    wanted : names of fields; plain : all are numbers or text, which SQLite keeps: their values are not read
     """
     name = file.stem
     with closing(sqlite3.connect(file)) as connection:

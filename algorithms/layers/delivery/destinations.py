@@ -16,12 +16,13 @@ from qgis.core import (
 
 from ....core.errors import InputError
 from ....core.language import tr
-from ....core.publish.journals import SUFFIXES, refuse_if_held, refuse_if_others_would_be_lost
-from ....core.publish.names import check_file_name
+from ....core.publish.names import check_file_name, check_table_name
 from ....core.publish.replacing import refuse_if_not_replaceable
+from ....core.publish.sqlite_targets import SUFFIXES, refuse_if_held, refuse_if_others_would_be_lost
 from ....core.secrecy import holds_secret, without_secrets
+from ..database_tables.address import DatabaseTable
+from ..database_tables.parsing import parse
 from ..given import Given
-from . import databases
 from .formats import STYLES, stale_beside, written_endings
 from .taken import Taken
 
@@ -29,14 +30,14 @@ MEMORY = ("memory:", QgsProcessing.TEMPORARY_OUTPUT)
 PAGES = (".html", ".htm")
 
 
-def checked_destinations(given: Given) -> dict[str, Path | str | databases.DatabaseTable]:
+def checked_destinations(given: Given) -> dict[str, Path | str | DatabaseTable]:
     """Where each wanted output goes: a file, a layer in memory, or a table of a database.
 
     Raises InputError where one cannot go: onto an input or another output, into a format that cannot be written, onto
     a folder, where there is no folder, over layers that are not its own.
     """
     taken = Taken(given)
-    destinations: dict[str, Path | str | databases.DatabaseTable] = {}
+    destinations: dict[str, Path | str | DatabaseTable] = {}
     for definition in given.algorithm.destinationParameterDefinitions():
         text = destination_text(definition, given)
         if not text:
@@ -53,7 +54,7 @@ def checked_destinations(given: Given) -> dict[str, Path | str | databases.Datab
             if text.startswith("memory:"):
                 destinations[name] = text
                 continue
-            table = databases.parse(name, text)
+            table = parse(name, text)
             taken.add_table(name, table)
             destinations[name] = table
             continue
@@ -110,7 +111,7 @@ def _named(name: str, text: str, definition: QgsProcessingParameterDefinition) -
     if not path.suffix:
         path = path.with_name(f"{path.name}.{definition.defaultFileExtension()}")
     if path.suffix.lower() == ".gpkg":
-        databases.check_table_name(name, path.stem)
+        check_table_name(name, path.stem)
     if not os.path.isdir(path.parent):  # noqa: PTH112
         raise InputError(
             tr(

@@ -27,24 +27,26 @@ from ....core.publish.counting import Counting
 from ....core.publish.delivery import Place, deliver
 from ....core.publish.file_place import FilePlace
 from ....core.publish.folders import clear_dead, temporary_folder
-from ....core.publish.journals import settle
 from ....core.publish.leftovers import tidy_up
 from ....core.publish.locks import one_run_on
 from ....core.publish.read_back import SecondCount
+from ....core.publish.sqlite_targets import settle
 from ....core.secrecy import holds_secret, without_values
+from ..database_tables.address import DatabaseTable, table_layer
+from ..database_tables.postgres import PostgresPlace
+from ..database_tables.sqlite import SqlitePlace
+from ..database_tables.swapping import TablePlace
 from ..feedback import check_cancelled
 from ..gdal_errors import silent_gdal, without_journals
 from ..given import Given
 from ..secrecy import addresses_in
 from ..tables import FOR_RELEASE, INTERNAL, TEST_DATA, Table, kind_of_output, named
-from .databases import DatabaseTable, TablePlace, layer_of
 from .destinations import checked_destinations, with_destination
 from .dressing import Dress, dress_when_loaded
 from .exact_values import check_writable
 from .formats import note_on, says_itself, stale_beside
 from .formulas import warning_of_formulas
 from .groups import group_of_run
-from .postgres_places import PostgresPlace
 from .second_count import check_file, check_layer
 from .styles import describe, store_look, style
 from .temporary import announce_layer, belongs_in_a_file, noted, temporary_file, withdraw
@@ -260,7 +262,7 @@ class Outputs:
         if not holds_secret(identifier):
             return identifier
         context = self._given.context
-        layer = layer_of(identifier)
+        layer = table_layer(identifier)
         context.temporaryLayerStore().addMapLayer(layer)
         loaded = context.layersToLoadOnCompletion().items()
         context.setLayersToLoadOnCompletion({layer.id() if one == identifier else one: how for one, how in loaded})
@@ -310,8 +312,9 @@ class Outputs:
         if not isinstance(destination, DatabaseTable):
             return destination
         # A table of a database is written under a name of its own, and gets the one asked for when all is in place.
-        kind = PostgresPlace if destination.provider == "postgres" else TablePlace
-        place = self._tables[name] = kind(name, destination)
+        file = destination.file
+        place = PostgresPlace(name, destination) if file is None else SqlitePlace(name, destination, file)
+        self._tables[name] = place
         for told in stack.enter_context(place.held()):
             self._feedback.pushWarning(told)
         stack.callback(self._drop, place)

@@ -23,10 +23,10 @@ from qgis.PyQt.QtCore import QUrl
 
 from ....core.errors import InputError
 from ....core.language import tr
-from ....core.publish.journals import SUFFIXES
+from ....core.publish.sqlite_targets import SUFFIXES
+from ..database_tables.address import DatabaseTable, server
 from ..gdal_errors import told_to_handlers
 from ..given import Given
-from . import databases
 from .formats import read_with
 
 
@@ -56,7 +56,7 @@ class Taken:
             for key in _identities(one):
                 self._written.setdefault(key, (name, path))
 
-    def add_table(self, name: str, table: databases.DatabaseTable) -> None:
+    def add_table(self, name: str, table: DatabaseTable) -> None:
         """Note an output table. Raises InputError where it is something else's."""
         address = table.parts
         if table.file is not None:
@@ -113,7 +113,7 @@ class Taken:
     def _server(self, provider: str, uri: QgsDataSourceUri) -> tuple[str, ...]:
         address = uri.connectionInfo(False)
         if address not in self._servers:
-            self._servers[address] = databases.server(provider, uri)
+            self._servers[address] = server(provider, uri)
         return self._servers[address]
 
 
