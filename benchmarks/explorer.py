@@ -21,7 +21,7 @@ import numpy as np
 from qgis.core import QgsApplication, QgsProcessingContext, QgsProcessingFeedback, QgsProject, QgsVectorLayer
 
 from vbas.algorithms.explored import Choices, Explored, Reading, regions_shown
-from vbas.algorithms.layers.delivery.looking import layer_of, refill
+from vbas.algorithms.layers.delivery.memory_layers import memory_layer, refill
 from vbas.benchmarks.real_data import DATA
 from vbas.core.progress import silent
 from vbas.core.trade_off.curve import Curve
@@ -78,7 +78,7 @@ def show(title: str, look: Callable[[Choices], tuple[Reading, Explored]], runs: 
                 shown[n] = regions_shown(explored, curve, settings, n, silent).table
 
             row.append(milliseconds(make, number, runs))
-            layer = layer_of(shown[number], "Regions (internal)", "")
+            layer = memory_layer(shown[number], "Regions (internal)", "")
             row.append(milliseconds(lambda n, layer=layer, shown=shown: refill(layer, shown[n]), number, runs))
         print(f"{number:7}   {row[0]:11.0f}   {row[1]:7.0f}   {row[2]:18.0f}   {row[3]:14.0f}")
 

@@ -80,13 +80,13 @@ def new_entry(path: Path, release: Published, n_earlier: int) -> Entry:
     def add(connection: sqlite3.Connection) -> list[Statement]:
         if connection.execute("SELECT count(*) FROM vbas_releases").fetchone()[0] != n_earlier:
             raise InputError(tr("REGISTER: another run has added a release to {path} meanwhile: run again.", path=path))
-        number = _add(connection, release)
+        number = _insert(connection, release)
         return [(statement, (number,)) for statement in TAKE_OUT.values()]
 
     return written_entry(path, add)
 
 
-def _add(connection: sqlite3.Connection, release: Published) -> int:
+def _insert(connection: sqlite3.Connection, release: Published) -> int:
     """Add a release to an open register; its number there."""
     number: int = connection.execute("SELECT coalesce(max(release), 0) + 1 FROM vbas_releases").fetchone()[0]
     names = json.dumps(list(release.quasi_identifiers), ensure_ascii=False)

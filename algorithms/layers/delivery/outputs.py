@@ -42,11 +42,11 @@ from ..given import Given
 from ..secrecy import addresses_in
 from ..tables import FOR_RELEASE, INTERNAL, TEST_DATA, Table, kind_of_output, named
 from .destinations import checked_destinations, with_destination
-from .dressing import Dress, dress_when_loaded
 from .exact_values import check_writable
 from .formats import note_on, says_itself, stale_beside
 from .formulas import warning_of_formulas
 from .groups import group_of_run
+from .loaded_layers import Dress, dress_when_loaded
 from .second_count import check_file, check_layer
 from .styles import describe, store_look, style
 from .temporary import announce_layer, belongs_in_a_file, noted, temporary_file, withdraw
@@ -154,7 +154,7 @@ class Outputs:
                 self._store_look(file, name)
                 self._note(file, destination, title)
                 settle(file)
-                self._counting.begin(name, file, partial(_count, name, table, check), again=check is not None)
+                self._counting.begin(name, file, partial(_recount, name, table, check), again=check is not None)
         else:
             with in_one_sentence(name):
                 self._to_sink(name, table, title, check, progress)
@@ -366,6 +366,6 @@ class Outputs:
         self._results[name] = identifier
 
 
-def _count(name: str, table: Table, check: SecondCount | None, file: Path) -> None:
+def _recount(name: str, table: Table, check: SecondCount | None, file: Path) -> None:
     with in_one_sentence(name):
         check_file(name, file, table, check)
