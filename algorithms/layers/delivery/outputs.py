@@ -30,6 +30,7 @@ from ....core.publish.folders import clear_dead, temporary_folder
 from ....core.publish.leftovers import tidy_up
 from ....core.publish.locks import one_run_on
 from ....core.publish.read_back import SecondCount
+from ....core.publish.side_files import note_on, says_itself, stale_beside
 from ....core.publish.sqlite_targets import settle
 from ....core.secrecy import holds_secret, without_values
 from ..database_tables.address import DatabaseTable, table_layer
@@ -43,7 +44,6 @@ from ..secrecy import addresses_in
 from ..tables import FOR_RELEASE, INTERNAL, TEST_DATA, Table, kind_of_output, named
 from .destinations import checked_destinations, with_destination
 from .exact_values import check_writable
-from .formats import note_on, says_itself, stale_beside
 from .formulas import warning_of_formulas
 from .groups import group_of_run
 from .loaded_layers import Dress, dress_when_loaded
