@@ -23,7 +23,7 @@ from qgis.PyQt.QtCore import QVariant
 from ....core.errors import InputError, PrivacyError, VbasError, first_values
 from ....core.language import tr
 from ....core.progress import Progress, silent
-from ....core.publish.geopackage_count import read_geopackage
+from ....core.publish.geopackage.recounting import read_geopackage
 from ....core.publish.read_back import ReadBack, SecondCount, names_there
 from ...compat import kind_of
 from ..tables import CHUNK, Table

@@ -25,7 +25,7 @@ from qgis.core import (
 from ....core.errors import InputError, VbasError
 from ....core.language import tr
 from ....core.progress import Progress, silent
-from ....core.publish.geopackage_rows import fill_geopackage
+from ....core.publish.geopackage.filling import fill_geopackage
 from ....core.records.table import unused_name
 from ..gdal_errors import told_to_handlers
 from ..given import Given

@@ -1,9 +1,4 @@
-"""The register: a GeoPackage of what was published, and of nothing else.
-
-It holds a row per release, the region of each area at each level, the counts that are shown, and of sensitive fields
-that are released how many people of each count have which value, and where masked points were shown: no record, no
-count that is suppressed, no true place. So it is no more sensitive than the releases themselves.
-"""
+"""Releases in a register: read, and added."""
 
 from __future__ import annotations
 
@@ -16,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import to_list
-from ..crosswalk import LEFT_OUT, Crosswalk
-from ..errors import InputError
-from ..language import as_data, plural, tr
-from ..levels import Levels
-from ..records.sqlite_file import reading
-from ..releases.published import Published
-from ..releases.values import Values
-from .register_file import (
+from ...arrays import to_list
+from ...crosswalk import LEFT_OUT, Crosswalk
+from ...errors import InputError
+from ...language import as_data, plural, tr
+from ...levels import Levels
+from ...records.sqlite_file import reading
+from ...releases.published import Published
+from ...releases.values import Values
+from .entry import (
     COUNTS,
     CROSSWALKS,
     RELEASES,

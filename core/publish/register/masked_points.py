@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..records.sqlite_file import reading
-from .register_file import Entry, Statement, check_register, now, written_entry
+from ...records.sqlite_file import reading
+from .entry import Entry, Statement, check_register, now, written_entry
 
 TAKE_OUT = ("DELETE FROM vbas_points WHERE masking = ?", "DELETE FROM vbas_maskings WHERE masking = ?")
 

@@ -11,9 +11,9 @@ from typing import Protocol
 
 import numpy as np
 
-from ..progress import Progress
-from ..records.sqlite_file import quoted
-from ..records.table import unused_name
+from ...progress import Progress
+from ...records.sqlite_file import quoted
+from ...records.table import unused_name
 
 VALUES_AT_ONCE = 999  # that every SQLite can bind
 WORTH_A_RUN = 3  # rows in a run of equal ones, on average, from which on SQLite copies them faster

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..records.sqlite_file import quoted
-from .read_back import ReadBack, SecondCount, names_there
+from ...records.sqlite_file import quoted
+from ..read_back import ReadBack, SecondCount, names_there
 
 
 def read_geopackage(file: Path, wanted: Sequence[str], check: SecondCount | None, plain: bool = False) -> ReadBack:
