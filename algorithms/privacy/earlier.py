@@ -15,6 +15,8 @@ from ...core.errors import PrivacyError
 from ...core.language import plural, tr
 from ...core.plan import Plan
 from ...core.privacy.requirement import Requirement
+from ...core.publish.register_file import new_register
+from ...core.publish.register_releases import new_entry, read_register
 from ...core.records.matching import Records
 from ...core.records.table import RecordTable
 from ...core.releases.examining import Examined, examine
@@ -27,8 +29,6 @@ from ..form.form import Form
 from ..form.parameters import choice
 from ..form.release import held_against_margins
 from .concluding import concluded
-from .register import new_entry, read_register
-from .register_file import new_register
 from .relating import aliases_parameter, refuse_data_dependent_groups, related
 from .releases import register_parameter
 

@@ -245,12 +245,12 @@ def test_both_editions_of_the_report(there, crosswalk, levels, grid, tmp_path, n
 
 def test_nothing_is_published_where_a_page_cannot_be(there, crosswalk, grid, tmp_path, monkeypatch):  # noqa: F811
     """The release comes last: if a page fails on its way to its place, there is no release."""
-    from vbas.algorithms.layers.delivery import places
+    from vbas.core.publish import file_place
 
     def fails(self):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(places.FilePlace, "put", fails)
+    monkeypatch.setattr(file_place.FilePlace, "put", fails)
     given = {"CROSSWALK": crosswalk, "DESTINATION": str(tmp_path / "released.parquet")}
     with pytest.raises(QgsProcessingException, match="No space left"):
         there("releasedatabase", RELEASE_REPORT=str(tmp_path / "page.html"), **given)

@@ -16,14 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from ...core.arrays import to_list
-from ...core.crosswalk import LEFT_OUT, Crosswalk
-from ...core.errors import InputError
-from ...core.language import as_data, plural, tr
-from ...core.levels import Levels
-from ...core.records.sqlite_file import reading
-from ...core.releases.published import Published
-from ...core.releases.values import Values
+from ..arrays import to_list
+from ..crosswalk import LEFT_OUT, Crosswalk
+from ..errors import InputError
+from ..language import as_data, plural, tr
+from ..levels import Levels
+from ..records.sqlite_file import reading
+from ..releases.published import Published
+from ..releases.values import Values
 from .register_file import (
     COUNTS,
     CROSSWALKS,
