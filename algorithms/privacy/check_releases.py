@@ -16,6 +16,7 @@ from ..form.generalising import relating_parameters
 from ..form.guarantees import k_parameter
 from ..form.running import running_of
 from ..layers.tables import INTERNAL
+from .concluding import counts_rows
 from .relating import aliases_parameter, comparable
 from .releases import pinned_table, register_parameter, release_parameters, releases_of
 
@@ -38,7 +39,9 @@ class CheckReleases(VbasAlgorithm):
         "<p>Sensitive fields that the releases show may tell more: the diagnosis of the one person who is in one table "
         "and not in the other, or that many people of a small place have the same one. Name them under “Sensitive "
         "fields”; a register knows them.</p>"
-        "<p>Nothing found means: nothing of the kinds listed here. Values of other fields are not looked at.</p>"
+        "<p>Nothing found means: nothing of the kinds listed here. Values of other fields are not looked at. Rows are "
+        "counted: where a person has several, those that are told together may be of fewer people. A register knows "
+        "which releases counted persons; of tables, only you do.</p>"
     )
 
     def declare(self) -> None:
@@ -95,7 +98,8 @@ class CheckReleases(VbasAlgorithm):
                 )
             )
         releases, same = comparable(form, releases, given.aliases)
-        unsure = (*given.warnings, *same.warnings)
+        not_compared = (*given.warnings, *same.warnings)
+        unsure = (*not_compared, *([counts_rows(k)] if any(one.of_persons for one in releases) else []))
         taken = (*given.said, *same.said)
         form.info(*taken)
         form.warn(*unsure)
@@ -111,4 +115,4 @@ class CheckReleases(VbasAlgorithm):
         numbers = {"N_PINNED": found.n_counts, "N_PERSONS": found.n_persons}
         numbers.update(N_VALUES=found.n_values, N_ALIKE=found.n_alike)
         numbers.update(N_UNDECIDED=found.n_undecided, N_CONTRADICTED=found.n_contradicted)
-        return {**numbers, "N_NOT_COMPARED": len(unsure)}
+        return {**numbers, "N_NOT_COMPARED": len(not_compared)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -108,6 +108,7 @@ def protected_in_all(
     notes = [] if earlier else _knows_nothing(form, path)
     if earlier:
         plan, told, notes = _held_against(form, plan, told, earlier, areas, table, sensitive, requirement)
+    told = replace(told, of_persons=bool(requirement.members))
     form.outputs.first(new_entry(path, told, len(earlier)))
     return Protected(plan, tuple(notes))
 

@@ -196,6 +196,11 @@ def test_a_register_holds_releases_in_place_against_each_other(both, there, cros
     assert (tmp_path / "3.parquet").exists()
     again = there("releasedatabase", DESTINATION=str(tmp_path / "4.parquet"), **{**given, "CROSSWALK": crosswalk})
     assert any("Held against 2 earlier releases" in line for line in again.log)
+    assert not any("counts rows, not persons" in line for line in again.log)
+    given = {**given, "CROSSWALK": crosswalk, "REGISTER_ACTION": "repair"}
+    persons = there("releasedatabase", DESTINATION=str(tmp_path / "5.parquet"), PERSON_ID="home", **given)
+    assert any("The register counts rows, not persons" in line for line in persons.log)
+    assert not any("was found to follow" in line for line in persons.log)
 
 
 def test_a_register_of_both_kinds_holds_the_same(both, crosswalk, tmp_path, run, there, grid):  # noqa: F811

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -38,6 +39,28 @@ def test_a_release_is_in_the_register_once_it_is_put(release, tmp_path):
     (found,) = read_register(register)
     assert found.records.tolist() == release.records.tolist() and found.areas.tolist() == release.areas.tolist()
     assert added.undo() == [] and list(tmp_path.iterdir()) == []
+
+
+def test_a_release_of_persons_is_known_as_that_in_older_registers_too(release, tmp_path, monkeypatch):
+    register, of_persons = tmp_path / "register.gpkg", replace(release, of_persons=True)
+    older = {name: kind for name, kind in entry.TABLES["vbas_releases"].items() if name != "of_persons"}
+    with monkeypatch.context() as before:
+        before.setitem(entry.TABLES, "vbas_releases", older)
+        make_geopackage(register, entry.TABLES)
+    new_entry(register, release, 0).put()
+    new_entry(register, of_persons, 1).put()
+    assert [one.of_persons for one in read_register(register)] == [False, True]
+    new_entry(tmp_path / "new.gpkg", of_persons, 0).put()
+    assert [one.of_persons for one in read_register(tmp_path / "new.gpkg")] == [True]
+
+
+def test_a_register_from_before_is_read_as_it_is(release, tmp_path, monkeypatch):
+    register = tmp_path / "register.gpkg"
+    older = {name: kind for name, kind in entry.TABLES["vbas_releases"].items() if name != "of_persons"}
+    with monkeypatch.context() as before:
+        before.setitem(entry.TABLES, "vbas_releases", older)
+        make_geopackage(register, entry.TABLES)
+    assert read_register(register) == []
 
 
 def test_a_release_is_taken_out(release, tmp_path):

@@ -32,6 +32,7 @@ TABLES = {
         "bounded": SHORT,
         "whole": SHORT,
         "coarsened": TEXT,
+        "of_persons": SHORT,
     },
     CROSSWALKS: {"release": SHORT, "vbas_level": SHORT, "area": TEXT, "vbas_region": LONG},
     COUNTS: {"release": SHORT, "vbas_level": SHORT, "vbas_region": LONG, "class": TEXT, "records": LONG},
@@ -47,6 +48,8 @@ TABLES = {
     MASKINGS: {"masking": SHORT, "time": TEXT, "crs": TEXT},
     POINTS: {"masking": SHORT, "x": REAL, "y": REAL},
 }
+ADDED_LATER = {(RELEASES, "of_persons")}
+"""Columns that registers from before may lack."""
 TAKE_OUT = {
     COUNTS: "DELETE FROM vbas_counts WHERE release = ?",
     CROSSWALKS: "DELETE FROM vbas_crosswalks WHERE release = ?",
@@ -219,8 +222,8 @@ def _make(path: Path) -> None:
 def check_register(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse a database that is not a register. Raises InputError."""
     for name, fields in TABLES.items():
-        found = {row[0] for row in connection.execute("SELECT name FROM pragma_table_info(?)", (name,))}
-        if not set(fields) <= found:
+        lacking = set(fields) - _columns(connection, name)
+        if any((name, field) not in ADDED_LATER for field in lacking):
             raise InputError(
                 tr(
                     "REGISTER: {path} is not a register of releases: it lacks the table “{name}” as the "
@@ -229,6 +232,15 @@ def check_register(connection: sqlite3.Connection, path: Path) -> None:
                     name=name,
                 )
             )
+
+
+def is_there(connection: sqlite3.Connection, table: str, column: str) -> bool:
+    """Whether a register has a column that was added later."""
+    return column in _columns(connection, table)
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> set[str]:
+    return {row[0] for row in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))}
 
 
 def damaged(number: object, title: object, path: Path, error: Exception) -> InputError:
