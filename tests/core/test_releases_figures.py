@@ -57,6 +57,7 @@ def test_other_regions(town, first, second):
     assert done.before.n_counts > 50 and done.n_suppressed > 0
     assert examine_all([releases[0], done.published]).n_counts == 0
     same = on_earlier_regions(plan, areas, releases[:1])
+    assert same is not None
     assert examine(publish(same, areas), releases[:1]).n_counts == 0
     assert same.n_released == old.n_released
 
