@@ -117,7 +117,7 @@ def test_what_contradicts_itself_is_told_as_that_and_never_as_nothing():
     people = [profile_over(np.array(one), [("x",)], ("p",)) for one in ([[5], [5]], [[6], [5]])]
     told = [publish(suppress(one, regions, 5), areas) for one, regions in zip(people, (both, each))]
     found = examine_all(told)
-    assert found.n_counts == 0 and len(found.pinned.contradicted) == 1
+    assert found.pinned is not None and found.n_counts == 0 and len(found.pinned.contradicted) == 1
     said = verdict(found, 5)
     assert "In 1 class the releases contradict each other" in said and "nobody can say" in said
     assert "different people." not in said and not said.startswith("No count")
