@@ -113,7 +113,10 @@ def test_what_counts_is_told_without_whom_else_it_serves(anonymize, tmp_path):
 
 def test_a_least_population_is_not_for_nested_levels_only(provider):
     one = form("anonymize")
-    assert one.parameterDefinition("LEAST_POPULATION").description() == "Least population of a region (some rules ask for one)"
+    assert (
+        one.parameterDefinition("LEAST_POPULATION").description()
+        == "Least population of a region (some rules ask for one)"
+    )
 
 
 def test_combinations_by_transport_have_no_location_and_no_limit(provider):
