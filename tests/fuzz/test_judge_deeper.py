@@ -110,7 +110,13 @@ def _measured(**wrong):
 
 def _worst():
     plain = comparison.worst_group
-    return comparison, "worst_group", lambda *given: replace(plain(*given), percent=1.5)
+
+    def worst(*given):
+        found = plain(*given)
+        assert found is not None
+        return replace(found, percent=1.5)
+
+    return comparison, "worst_group", worst
 
 
 def _rows(change):
@@ -127,6 +133,7 @@ def _nothing_found():
 
     def examined(*given):
         found = plain(*given)
+        assert found.pinned is not None
         return replace(found, pinned=replace(found.pinned, counts=[]))
 
     return check_releases, "examine_all", examined
