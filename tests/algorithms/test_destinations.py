@@ -327,7 +327,7 @@ def leave_log(place, write, wait=False):
         "print('ready', flush=True)\n" + ("sys.stdin.read()\n" if wait else "") + "os.kill(os.getpid(), 9)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert process.stdout.readline() == b"ready\n"
+    assert process.stdout is not None and process.stdout.readline() == b"ready\n"
     if not wait:
         process.wait(timeout=60)
     return process
@@ -376,7 +376,7 @@ def test_a_journal_of_a_writer_means_that_it_is_in_use(refused, grid, tmp_path):
 
 
 def test_a_second_run_on_a_target_is_refused(refused, tmp_path):
-    from vbas.core.files.locks import one_run_on
+    from vbas.core.publish.locks import one_run_on
 
     (tmp_path / "sub").mkdir()
     with one_run_on(tmp_path / "a.csv", "CROSSWALK"):

@@ -1,0 +1,116 @@
+"""Whether a file may be replaced, asked before any work is done for what would take its place."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+from pathlib import Path
+
+from ..errors import InputError
+from ..language import tr
+from .sqlite_targets import SUFFIXES, refuse_if_held, refuse_if_others_would_be_lost
+
+
+def refuse_if_not_replaceable(file: Path, name: str) -> None:
+    """Raise InputError where a file is there and cannot be replaced, such as one that is open elsewhere on Windows.
+
+    name : of the output, for the message. The file is neither opened nor changed.
+    """
+    try:
+        _ask(file)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise InputError(
+            tr(
+                "{name}: {file} cannot be replaced now ({reason}): close it in other programs and take its layer out "
+                "of the project, or choose another place.",
+                name=name,
+                file=file,
+                reason=error.strerror,
+            )
+        ) from error
+
+
+def check_nameable(name: str, path: Path, written: list[Path]) -> None:
+    """Raise InputError where the names of an output's files cannot be had in its folder, such as too long ones.
+
+    name : of the output, for the message; path : its file; written : all files of it, this one included
+    """
+    journal = [path.with_name(path.name + "-journal")] if path.suffix.lower() in SUFFIXES else []
+    for one in [*written, *journal]:
+        try:
+            os.lstat(one)
+        except FileNotFoundError:
+            continue
+        except (OSError, ValueError) as error:
+            raise InputError(
+                tr(
+                    "{name} cannot be written to {path}: {reason}. Choose another name.",
+                    name=name,
+                    path=path,
+                    reason=getattr(error, "strerror", error),
+                )
+            ) from None
+
+
+def check_what_is_there(name: str, path: Path, written: list[Path]) -> None:
+    """Raise InputError where something is in the place of an output that may not be replaced by it.
+
+    Arguments as for `check_nameable`.
+    """
+    for one in written:
+        try:
+            mode = os.lstat(one).st_mode
+        except FileNotFoundError:
+            continue
+        if stat.S_ISLNK(mode):
+            raise InputError(
+                tr(
+                    "{name}: {one} is a symbolic link to {path}: give the name of the file itself.",
+                    name=name,
+                    one=one,
+                    path=Path(os.path.realpath(one)),
+                )
+            )
+        if not stat.S_ISREG(mode):
+            kind = tr("a folder") if stat.S_ISDIR(mode) else tr("not a plain file")
+            raise InputError(
+                tr(
+                    "{name} would be written to {one}, which is {kind}: choose another name.",
+                    name=name,
+                    one=one,
+                    kind=kind,
+                )
+            )
+        if not os.access(one, os.W_OK):
+            raise InputError(
+                tr("{name}: {one} is write-protected: lift that or choose another name.", name=name, one=one)
+            )
+        refuse_if_not_replaceable(one, name)
+    map_file = path.with_suffix(".shp")
+    if path.suffix.lower() == ".dbf" and map_file.exists():
+        raise InputError(
+            tr(
+                "{name} is a table, and {path} holds the attributes of {map_file}: choose another name.",
+                name=name,
+                path=path,
+                map_file=map_file,
+            )
+        )
+    refuse_if_held(path, name)
+    refuse_if_others_would_be_lost(path, name)
+
+
+def _ask(file: Path) -> None:
+    """Raise OSError where a file cannot be replaced."""
+    found = os.lstat(file)
+    # A rename onto itself changes nothing; Windows refuses it for a file that is open elsewhere, as it would later.
+    os.rename(file, file)  # noqa: PTH104
+    folder = os.lstat(file.parent)
+    if sys.platform == "win32" or not folder.st_mode & stat.S_ISVTX:
+        return
+    if os.geteuid() not in (0, found.st_uid, folder.st_uid):  # where only owners remove and rename files
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
