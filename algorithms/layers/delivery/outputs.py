@@ -26,11 +26,12 @@ from ....core.progress import Progress, part
 from ....core.publish.folders import clear_dead, temporary_folder
 from ....core.publish.locks import one_run_on
 from ....core.secrecy import holds_secret, without_values
+from ....core.tables.schema import FOR_RELEASE, INTERNAL, TEST_DATA, kind_of_output, named
 from ..feedback import check_cancelled
 from ..gdal_errors import silent_gdal
 from ..given import Given
 from ..secrecy import addresses_in
-from ..tables import FOR_RELEASE, INTERNAL, TEST_DATA, SecondCount, Table, kind_of_output, named
+from ..tables import SecondCount, Table
 from .counting import Counting
 from .databases import DatabaseTable, TablePlace, layer_of
 from .destinations import checked_destinations, with_destination

@@ -13,8 +13,9 @@ from pathlib import Path
 
 from qgis.core import QgsProcessing, QgsProcessingContext, QgsProcessingUtils, QgsVectorLayer
 
+from ....core.tables.schema import INTERNAL, kind_of_output
 from ..given import Given
-from ..tables import INTERNAL, Table, kind_of_output
+from ..tables import Table
 from .destinations import with_destination
 
 LARGE = 50_000  # rows
