@@ -18,7 +18,7 @@ ADVICE = {
     TEST_DATA: tr("Nobody in it exists."),
 }
 # What a field holds; a NUMBER is whole where all of its values are.
-INTEGER, LONG, NUMBER, REAL, TEXT, AS_GIVEN = "integer", "long", "number", "real", "text", "as given"
+INTEGER, LONG, NUMBER, REAL, TEXT, AS_GIVEN = "integer", "long", "number", "real", "text", "given"
 # The releases whose tables have a field.
 ONE_LEVEL, NESTED, ALL = "one level", "nested levels", "all"
 ONLY = {ONE_LEVEL: tr("one level only"), NESTED: tr("nested levels only")}

@@ -29,7 +29,7 @@ def with_field():
         object.__setattr__(table, "fields", (*table.fields[:-1], field, table.fields[-1]))
 
     yield add
-    for table, fields in kept:
+    for table, fields in reversed(kept):
         object.__setattr__(table, "fields", fields)
 
 
