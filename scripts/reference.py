@@ -29,7 +29,7 @@ if __name__ == "__main__":  # before anything that holds texts is imported
 from vbas.algorithms.form.parameters import ADVANCED, INTEGER, OPTIONAL
 from vbas.algorithms.named import DOCS, GROUPS, TOOLBOX, guide_page
 from vbas.core.tables import schema, table_of
-from vbas.core.tables.schema import FOR_RELEASE, INTERNAL, ONLY, OWN, kind_of_output
+from vbas.core.tables.schema import FOR_RELEASE, INTERNAL, kind_of_output
 
 FOLDER = DOCS / "reference"
 LIST = "README.md"
@@ -224,11 +224,9 @@ def _told(parameter: QgsProcessingParameterDefinition) -> list[str]:
     table = table_of(parameter.name(), text)
     if table is None:
         return [_text(text)]
-    rows = [f"| {tr('field')} | {tr('in QGIS')} | {tr('holds')} | {tr('what it is')} |", "|---|---|---|---|"]
+    rows = [f"| {tr('field')} | {tr('what it is')} | {tr('holds')} | {tr('more')} |", "|---|---|---|---|"]
     for one in table.fields:
-        alias, text = ("", one.label) if one.name == OWN else (one.alias, one.help)
-        only = f"({ONLY[one.levels]})" if one.levels in ONLY else ""
-        rows.append(f"| `{one.name}` | {_cell(alias)} | {HOLDS[one.kind]} | {_cell(f'{text} {only}'.strip())} |")
+        rows.append(f"| `{one.name}` | {_cell(one.alias)} | {HOLDS[one.kind]} | {_cell(one.more)} |")
     return [_text(text.replace(table.explained, table.help)), "\n".join(rows)]
 
 

@@ -182,7 +182,7 @@ def filled(
     nested : whether they tell of nested levels. NaN is no value.
     Raises KeyError for a field of every such table that has no column, and for a column without a field.
     """
-    unknown = [name for name in columns if table.field(name) is None]
+    unknown = [name for name in columns if not table.alias_of(name)]
     several = [one for one in table.fields_of(nested) if one.several]
     found: list[tuple[QgsField, TableColumn]] = []
     for one in table.fields_of(nested):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..language import tr
 from .regions import REGION, SURFACE
-from .schema import FOR_RELEASE, INTEGER, INTERNAL, NUMBER, REAL, TEXT, OutputField, OutputTable, own
+from .schema import FOR_RELEASE, INTERNAL, OutputTable, integer, number, own, real, text
 
 CELL_CROSSWALK = OutputTable(
     "CROSSWALK",
@@ -23,25 +23,14 @@ GROUPS = OutputTable(
     tr("The groups as polygons."),
     (
         REGION,
-        OutputField("cells", INTEGER, tr("Cells joined")),
+        integer("cells", tr("Cells joined")),
         own(tr("the people of each population field")),
-        OutputField("least", NUMBER, tr("Fewest people in any year")),
-        OutputField("least_{number}", NUMBER, tr("Fewest of population {number} in any year"), always=False),
-        OutputField("density", REAL, tr("People per km²")),
+        number("least", tr("Fewest people in any year")),
+        number("least_{number}", tr("Fewest of population {number} in any year"), always=False),
+        real("density", tr("People per km²")),
         SURFACE,
-        OutputField(
-            "area_hull",
-            REAL,
-            tr("Share of the hull that is filled"),
-            tr("surface over that of the convex hull; below about 0.4 a group branches out"),
-        ),
-        OutputField(
-            "sqrt_hull",
-            REAL,
-            tr("Side of a square as large as the hull"),
-            tr("the square root of the hull's surface"),
-            "m",
-        ),
+        real("area_hull", tr("Share of the hull that is filled"), tr("below about 0.4 a group branches out")),
+        real("sqrt_hull", tr("Side of a square as large as the hull"), unit="m"),
     ),
     "polygons",
     tr("Group"),
@@ -54,7 +43,7 @@ LEFT_OUT = OutputTable(
     tr("The cells that are in no group, with the reason."),
     (
         own(tr("the identifier of the cell, and its people of each population field")),
-        OutputField("reason", TEXT, tr("Why it is left out")),
+        text("reason", tr("Why it is left out")),
     ),
     "polygons",
     tr("Left out"),

@@ -5,19 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..language import tr
-from .schema import FOR_RELEASE, INTEGER, INTERNAL, LONG, REAL, TEXT, OutputField, OutputTable, own
+from .schema import FOR_RELEASE, INTEGER, INTERNAL, OutputTable, integer, long, own, real, text
 
-PEOPLE, HOUSEHOLDS = tr("people"), tr("households")
-K_INNER = OutputField("k_inner", REAL, tr("Inner radius"), tr("the inner radius K_INNER"), PEOPLE)
-K_MIN = OutputField("k_min", REAL, tr("Wanted anonymity"), tr("the wanted anonymity K_MIN"), HOUSEHOLDS)
-BELOW = OutputField(
-    "percent_below",
-    REAL,
-    tr("Below the wanted anonymity"),
-    tr("masked households with fewer than K_MIN households nearer by"),
-    "%",
-)
-NOT_MASKED = OutputField("percent_not_masked", REAL, tr("Not masked"), unit="%")
+PEOPLE = tr("people")
+K_INNER = real("k_inner", tr("Inner radius"), unit=PEOPLE)
+K_MIN = real("k_min", tr("Wanted anonymity"), unit=tr("households"))
+BELOW = real("percent_below", tr("Below the wanted anonymity"), tr("fewer than K_MIN households are nearer by"), "%")
+NOT_MASKED = real("percent_not_masked", tr("Not masked"), unit="%")
 
 MASKED = OutputTable(
     "MASKED",
@@ -37,31 +31,20 @@ MASKING_AUDIT = OutputTable(
     INTERNAL,
     tr("Every point at its true place, and what became of it. It would undo the masking."),
     (
-        OutputField("point", LONG, tr("Number of the point")),
-        OutputField("outcome", TEXT, tr("What became of the point"), tr("what became of the point, and why")),
-        OutputField("area", TEXT, tr("Area")),
-        OutputField("people", REAL, tr("People to hide among in the area")),
-        OutputField("inner_m", REAL, tr("Inner radius"), unit="m"),
-        OutputField("outer_m", REAL, tr("Outer radius"), unit="m"),
-        OutputField("displacement", REAL, tr("Displacement"), unit="m"),
-        OutputField("k_est", REAL, tr("Estimated anonymity"), unit=PEOPLE),
-        OutputField("home", LONG, tr("Home"), tr("the home that the point belongs to")),
-        OutputField("members", LONG, tr("Points of the same home")),
-        OutputField(
-            "candidates",
-            REAL,
-            tr("Addresses it may have come from"),
-            tr("addresses from which it could have come, empty without households, since they cannot be counted"),
-        ),
-        OutputField(
-            "candidates_left",
-            REAL,
-            tr("Addresses left with the earlier place"),
-            tr("with EARLIER, the addresses that fit all places"),
-            always=False,
-        ),
-        OutputField("category", TEXT, tr("Category"), always=False),
-        OutputField("k_act", REAL, tr("Actual anonymity"), unit=tr("households nearer by"), always=False),
+        long("point", tr("Number of the point")),
+        text("outcome", tr("What became of the point")),
+        text("area", tr("Area")),
+        real("people", tr("People to hide among in the area")),
+        real("inner_m", tr("Inner radius"), unit="m"),
+        real("outer_m", tr("Outer radius"), unit="m"),
+        real("displacement", tr("Displacement"), unit="m"),
+        real("k_est", tr("Estimated anonymity"), unit=PEOPLE),
+        long("home", tr("Home")),
+        long("members", tr("Points of the same home")),
+        real("candidates", tr("Addresses it may have come from"), tr("empty without HOUSEHOLDS")),
+        real("candidates_left", tr("Addresses left with the earlier place"), tr("with EARLIER"), always=False),
+        text("category", tr("Category"), always=False),
+        real("k_act", tr("Actual anonymity"), unit=tr("households nearer by"), always=False),
     ),
     "points",
     tr("Point"),
@@ -74,17 +57,13 @@ DONUT_AUDIT = OutputTable(
     tr("A row for each K_INNER and K_MIN."),
     (
         K_INNER,
-        OutputField("k_outer", REAL, tr("Outer radius"), unit=PEOPLE),
+        real("k_outer", tr("Outer radius"), unit=PEOPLE),
         K_MIN,
         BELOW,
-        OutputField(
+        real(
             "percent_below_candidates",
-            REAL,
             tr("With too few possible addresses"),
-            tr(
-                "masked households whose masked place could have come from fewer than K_MIN households, which is what "
-                "an outsider has to guess among"
-            ),
+            tr("fewer than K_MIN, among which an outsider has to guess"),
             "%",
         ),
         NOT_MASKED,
@@ -104,20 +83,13 @@ AREA_AUDIT = OutputTable(
     tr("Each area with its households, those that fall short, and, with finer areas, how its people are spread."),
     (
         own(tr("the identifier of the area")),
-        OutputField("households", REAL, tr("Households")),
-        OutputField("not_masked", REAL, tr("Households that could not be masked")),
-        replace(BELOW, help=tr("masked households that fall short of the smallest K_MIN for the first K_INNER")),
-        OutputField(
-            "below_{radius}",
-            REAL,
-            tr("Below the wanted anonymity with inner radius {radius}"),
-            tr("the same for every other K_INNER"),
-            "%",
-            always=False,
-        ),
-        OutputField("sub_areas", INTEGER, tr("Finer areas"), always=False),
-        OutputField("density_variance", REAL, tr("Variance of the density of the finer areas"), always=False),
-        OutputField("density_variation", REAL, tr("Variation of the density of the finer areas"), always=False),
+        real("households", tr("Households")),
+        real("not_masked", tr("Households that could not be masked")),
+        replace(BELOW, help=tr("the smallest K_MIN, with the first K_INNER")),
+        real("below_{radius}", tr("Below the wanted anonymity with inner radius {radius}"), unit="%", always=False),
+        integer("sub_areas", tr("Finer areas"), always=False),
+        real("density_variance", tr("Variance of the density of the finer areas"), always=False),
+        real("density_variation", tr("Variation of the density of the finer areas"), always=False),
     ),
     "polygons",
     tr("Area"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..language import tr
-from .schema import INTEGER, INTERNAL, LONG, REAL, TEXT, OutputField, OutputTable, own
+from .schema import INTERNAL, OutputTable, integer, long, own, real, text
 
 CHECK = OutputTable(
     "CHECK",
@@ -12,22 +12,15 @@ CHECK = OutputTable(
     tr("A row per class that does not hold what is asked, the smallest first."),
     (
         own(tr("the quasi-identifiers")),
-        OutputField("vbas_records", LONG, tr("Records of the class")),
-        OutputField("vbas_people", LONG, tr("People of the class")),
-        OutputField(
+        long("vbas_records", tr("Records of the class")),
+        long("vbas_people", tr("People of the class")),
+        integer(
             "vbas_values_{number}",
-            INTEGER,
             tr("Fewest values of sensitive field {number}"),
-            tr("of each sensitive field the fewest values that could be those of all people of the class"),
+            tr("that may be those of all its people"),
             always=False,
         ),
-        OutputField(
-            "vbas_share_{number}",
-            REAL,
-            tr("Largest share of a value of sensitive field {number}"),
-            tr("of each sensitive field the largest share of the people that has the same value"),
-            always=False,
-        ),
+        real("vbas_share_{number}", tr("Largest share of a value of sensitive field {number}"), always=False),
     ),
 )
 PINNED = OutputTable(
@@ -39,14 +32,14 @@ PINNED = OutputTable(
         "are shown to have one sensitive value."
     ),
     (
-        OutputField("kind", TEXT, tr("What gives it away")),
-        OutputField("releases", TEXT, tr("Releases that give it away together")),
+        text("kind", tr("What gives it away")),
+        text("releases", tr("Releases that give it away together")),
         own(tr("its quasi-identifiers")),
-        OutputField("vbas_sensitive", TEXT, tr("Sensitive value"), tr("the sensitive values, where they are known")),
-        OutputField("areas", TEXT, tr("Areas"), tr("the areas that the people live in")),
-        OutputField("n_areas", INTEGER, tr("Number of areas")),
-        OutputField("low", INTEGER, tr("At least so many people")),
-        OutputField("high", INTEGER, tr("At most so many people")),
+        text("vbas_sensitive", tr("Sensitive value")),
+        text("areas", tr("Areas")),
+        integer("n_areas", tr("Number of areas")),
+        integer("low", tr("At least so many people")),
+        integer("high", tr("At most so many people")),
     ),
     "polygons",
     always_drawn=False,
@@ -57,14 +50,14 @@ CONTENTS = OutputTable(
     INTERNAL,
     tr("A row per release that stays. No more than was published, but kept by whoever keeps the register."),
     (
-        OutputField("release", INTEGER, tr("Number of the release")),
-        OutputField("title", TEXT, tr("Title")),
-        OutputField("time", TEXT, tr("Added at"), tr("when it was added (UTC)")),
-        OutputField("k", INTEGER, "k"),
-        OutputField("quasi_identifiers", TEXT, tr("Quasi-identifiers")),
-        OutputField("levels", INTEGER, tr("Levels")),
-        OutputField("counts", LONG, tr("Counts"), tr("how many counts it shows")),
-        OutputField("records", LONG, tr("Records")),
-        OutputField("sensitive", TEXT, tr("Sensitive fields")),
+        integer("release", tr("Number of the release")),
+        text("title", tr("Title")),
+        text("time", tr("Added at"), "UTC"),
+        integer("k", "k"),
+        text("quasi_identifiers", tr("Quasi-identifiers")),
+        integer("levels", tr("Levels")),
+        long("counts", tr("Counts")),
+        long("records", tr("Records")),
+        text("sensitive", tr("Sensitive fields")),
     ),
 )

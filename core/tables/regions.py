@@ -5,31 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..language import tr
-from .schema import (
-    FOR_RELEASE,
-    INTEGER,
-    INTERNAL,
-    LONG,
-    NESTED,
-    ONE_LEVEL,
-    REAL,
-    TEXT,
-    OutputField,
-    OutputTable,
-    own,
-)
+from .schema import FOR_RELEASE, INTERNAL, LONG, NESTED, ONE_LEVEL, OutputTable, integer, long, own, real, text
 
-LEVEL = OutputField("vbas_level", INTEGER, tr("Level (1 is the finest)"), levels=NESTED)
-REGION = OutputField("vbas_region", LONG, tr("Region"), tr("the number of the region"))
-PARENT = OutputField("vbas_parent", LONG, tr("Region of the next level"), levels=NESTED)
-AREAS = OutputField("areas", INTEGER, tr("Areas joined"))
-SURFACE = OutputField("area_km2", REAL, tr("Surface"), unit="km²")
-RELEASED = OutputField("released", LONG, tr("Records released"), levels=ONE_LEVEL)
-POPULATION = OutputField("population", REAL, tr("Population"))
-RECORDS = OutputField("records", LONG, tr("Records"))
-SUPPRESSED = OutputField("suppressed", LONG, tr("Records suppressed"))
+LEVEL = integer("vbas_level", tr("Level (1 is the finest)"), levels=NESTED)
+REGION = long("vbas_region", tr("Region"))
+PARENT = long("vbas_parent", tr("Region of the next level"), levels=NESTED)
+AREAS = integer("areas", tr("Areas joined"))
+SURFACE = real("area_km2", tr("Surface"), unit="km²")
+RELEASED = long("released", tr("Records released"))
+RECORDS = long("records", tr("Records"))
+SUPPRESSED = long("suppressed", tr("Records suppressed"))
 MEAN_DISTANCE = tr("Mean distance of the people from the middle")
-COUNTED = replace(RECORDS, help=tr("how many records each row stands for, where they were already counted"))
+COUNTED = replace(RECORDS, help=tr("of a row, where they were already counted"), always=False)
 
 RELEASED_RECORDS = OutputTable(
     "RELEASED_RECORDS",
@@ -39,26 +26,21 @@ RELEASED_RECORDS = OutputTable(
         "The records with their region in place of their area, and nothing else. Rows are sorted by what they show, so "
         "that their order reveals nothing."
     ),
-    (
-        replace(LEVEL, kind=LONG, help=tr("which level the region is of; 1 is the finest")),
-        REGION,
-        own(tr("the quasi-identifiers and the further fields you named")),
-        replace(COUNTED, always=False),
-    ),
+    (replace(LEVEL, kind=LONG), REGION, own(tr("the quasi-identifiers and the further fields you named")), COUNTED),
 )
 FLATTENED = OutputTable(
     "FLATTENED",
     tr("Records of one level"),
     FOR_RELEASE,
     tr("The records with their region of that level, and all fields of the release."),
-    (REGION, own(tr("the fields of the release")), replace(COUNTED, always=False)),
+    (REGION, own(tr("the fields of the release")), COUNTED),
 )
 PROFILE = OutputTable(
     "PROFILE",
     tr("Profile"),
     INTERNAL,
     tr("A row for each area and class that occurs."),
-    (own(tr("the area and the quasi-identifiers")), replace(RECORDS, help=tr("how many records it has"))),
+    (own(tr("the area and the quasi-identifiers")), RECORDS),
 )
 RELEASED_REGIONS = OutputTable(
     "RELEASED_REGIONS",
@@ -71,10 +53,10 @@ RELEASED_REGIONS = OutputTable(
         PARENT,
         AREAS,
         SURFACE,
-        OutputField("vbas_values", TEXT, tr("Values that this level shows"), levels=NESTED, always=False),
-        OutputField("released", LONG, tr("Records released"), tr("records released with this region"), always=False),
-        OutputField("within", LONG, tr("Records released here or in regions within"), levels=NESTED, always=False),
-        OutputField("name", TEXT, tr("Name"), tr("what the region is called, where it has a name"), always=False),
+        text("vbas_values", tr("Values that this level shows"), levels=NESTED, always=False),
+        replace(RELEASED, always=False),
+        long("within", tr("Records released here or in regions within"), levels=NESTED, always=False),
+        text("name", tr("Name"), always=False),
     ),
     "polygons",
     tr("Region"),
@@ -91,13 +73,7 @@ CROSSWALK = OutputTable(
     (
         own(tr("the identifier of the area")),
         replace(REGION, levels=ONE_LEVEL),
-        OutputField(
-            "vbas_region_{level}",
-            LONG,
-            tr("Region, level {level}"),
-            tr("the number of the region at each level; 1 is the finest"),
-            levels=NESTED,
-        ),
+        long("vbas_region_{level}", tr("Region, level {level}"), tr("1 is the finest"), levels=NESTED),
     ),
 )
 REGION_AUDIT = OutputTable(
@@ -111,19 +87,19 @@ REGION_AUDIT = OutputTable(
         PARENT,
         AREAS,
         SURFACE,
-        RELEASED,
-        POPULATION,
+        replace(RELEASED, levels=ONE_LEVEL),
+        real("population", tr("Population")),
         RECORDS,
-        OutputField("shown", LONG, tr("Records shown here"), levels=NESTED),
-        OutputField("finer", LONG, tr("Records shown in finer regions"), levels=NESTED),
-        OutputField("coarser", LONG, tr("Records shown only in coarser regions"), levels=NESTED),
+        long("shown", tr("Records shown here"), levels=NESTED),
+        long("finer", tr("Records shown in finer regions"), levels=NESTED),
+        long("coarser", tr("Records shown only in coarser regions"), levels=NESTED),
         SUPPRESSED,
-        OutputField("anonymity", LONG, tr("Smallest class before suppression"), levels=ONE_LEVEL),
-        OutputField("classes", INTEGER, tr("Classes of quasi-identifiers")),
-        OutputField("smallest", LONG, tr("Smallest class shown here"), levels=NESTED),
-        OutputField("compactness", REAL, tr("Compactness: sum of distances to the site"), unit="m", levels=ONE_LEVEL),
-        OutputField("distance", REAL, MEAN_DISTANCE, unit="m", levels=NESTED),
-        OutputField("parts", INTEGER, tr("Pieces that do not touch")),
+        long("anonymity", tr("Smallest class before suppression"), levels=ONE_LEVEL),
+        integer("classes", tr("Classes of quasi-identifiers")),
+        long("smallest", tr("Smallest class shown here"), levels=NESTED),
+        real("compactness", tr("Compactness: sum of distances to the site"), unit="m", levels=ONE_LEVEL),
+        real("distance", MEAN_DISTANCE, unit="m", levels=NESTED),
+        integer("parts", tr("Pieces that do not touch")),
     ),
     "polygons",
     tr("Region"),
@@ -159,69 +135,32 @@ COMPARISON = OutputTable(
         "are empty where a configuration failed."
     ),
     (
-        OutputField("site_number", TEXT, tr("Number of regions by")),
-        OutputField("site_location", TEXT, tr("Sites by")),
-        OutputField("aggregation", TEXT, tr("Regions by")),
-        OutputField("capacity_factor", REAL, tr("Capacity factor")),
-        OutputField("n_sites", INTEGER, tr("Regions")),
+        text("site_number", tr("Number of regions by")),
+        text("site_location", tr("Sites by")),
+        text("aggregation", tr("Regions by")),
+        real("capacity_factor", tr("Capacity factor")),
+        integer("n_sites", tr("Regions")),
         SUPPRESSED,
-        OutputField("suppression_percent", REAL, tr("Records suppressed"), unit="%"),
-        OutputField("compactness", REAL, tr("Compactness: sum of distances to the site"), unit="m"),
-        OutputField("discernibility", REAL, tr("Discernibility")),
-        OutputField("non_uniform_entropy", REAL, tr("Non-uniform entropy"), unit=tr("bits")),
-        OutputField(
-            "mean_distance",
-            REAL,
-            MEAN_DISTANCE,
-            tr("how far the people of a record's region live from its middle, on average"),
-            "m",
-        ),
-        OutputField(
-            "worst_group",
-            TEXT,
-            tr("Group that loses most"),
-            tr("the value of a quasi-identifier that loses the largest share of its records"),
-        ),
-        OutputField("worst_group_percent", REAL, tr("Of that group suppressed"), unit="%"),
-        OutputField("seconds", REAL, tr("Seconds")),
-        OutputField(
-            "combination",
-            INTEGER,
-            tr("Combination of Croft et al. (2018)"),
-            tr("the number of the combination in Croft et al. (2018, Table 4)"),
-        ),
-        OutputField(
+        real("suppression_percent", tr("Records suppressed"), unit="%"),
+        real("compactness", tr("Compactness: sum of distances to the site"), unit="m"),
+        real("discernibility", tr("Discernibility")),
+        real("non_uniform_entropy", tr("Non-uniform entropy"), unit=tr("bits")),
+        real("mean_distance", MEAN_DISTANCE, tr("of the region that a record shows"), "m"),
+        text("worst_group", tr("Group that loses most"), tr("the value that loses the largest share of its records")),
+        real("worst_group_percent", tr("Of that group suppressed"), unit="%"),
+        real("seconds", tr("Seconds")),
+        integer("combination", tr("Combination of Croft et al. (2018)"), tr("Table 4")),
+        integer(
             "pareto",
-            INTEGER,
             tr("1 where no other is as good in all and better in one"),
-            tr(
-                "1 where no other row of the same k is at least as good in suppression, mean distance and what the "
-                "attributes give up, and better in one"
-            ),
+            tr("of suppression, mean distance and what the attributes give up, among rows of the same k"),
         ),
-        OutputField("problem", TEXT, tr("Why it failed")),
-        OutputField("k", INTEGER, "k"),
-        OutputField(
-            "budget", REAL, tr("Budget of suppression"), tr("the budget of suppression that was searched for"), "%"
-        ),
-        OutputField(
-            "generalised", TEXT, tr("Coarser values"), tr("the levels of the attributes, where coarser ones were tried")
-        ),
-        OutputField(
-            "given_up",
-            REAL,
-            tr("What the coarser values give up"),
-            tr("the share of the attributes' entropy that the coarser values give up"),
-            "%",
-        ),
-        OutputField("recommended", INTEGER, tr("1 where it is recommended"), tr("1 in the row to choose")),
-        OutputField(
-            "lost_{attribute}",
-            REAL,
-            tr("Given up of {attribute}"),
-            tr("the share of its entropy that each attribute gives up"),
-            "%",
-            always=False,
-        ),
+        text("problem", tr("Why it failed")),
+        integer("k", "k"),
+        real("budget", tr("Budget of suppression"), unit="%"),
+        text("generalised", tr("Coarser values"), tr("the level of each attribute, where they were searched")),
+        real("given_up", tr("What the coarser values give up"), tr("of the entropy of all attributes"), "%"),
+        integer("recommended", tr("1 where it is recommended")),
+        real("lost_{attribute}", tr("Given up of {attribute}"), tr("of its entropy"), "%", always=False),
     ),
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from ..language import in_turn, tr
 
@@ -31,15 +32,16 @@ class OutputField:
 
     name : in the file, which is a promise to scripts; with a place, vbas_region_{level}, for any number of fields, that
     of a number unless it is {attribute}; OWN for fields of the user's own
-    kind : one of those above; label : what QGIS shows in place of the name, the unit apart; help : the label at length
+    label : what QGIS shows in place of the name, the unit apart; help : what the label leaves open
+    kind : one of those above
     levels : the releases whose tables have it; always : whether all of these have it, or only some
     """
 
     name: str
-    kind: str
     label: str
     help: str = ""
     unit: str = ""
+    kind: str = TEXT
     levels: str = ALL
     always: bool = True
 
@@ -51,16 +53,17 @@ class OutputField:
     @property
     def alias(self) -> str:
         """The label with the unit."""
-        return self._in_unit(self.label)
+        return tr("{label}, {unit}", label=self.label, unit=self.unit) if self.unit else self.label
 
     @property
     def meaning(self) -> str:
-        """All that is to be said of it: the help where there is one, the unit, and which releases have it."""
-        text = self._in_unit(self.help or self.label)
-        return tr("{meaning} ({levels})", meaning=text, levels=ONLY[self.levels]) if self.levels in ONLY else text
+        """All that is to be said of it."""
+        return tr("{label} ({more})", label=self.alias, more=self.more) if self.more else self.alias
 
-    def _in_unit(self, text: str) -> str:
-        return tr("{text}, {unit}", text=text, unit=self.unit) if self.unit else text
+    @property
+    def more(self) -> str:
+        """What is to be said beside the alias: the help, and which releases have it."""
+        return in_turn(filter(None, (self.help, ONLY.get(self.levels, ""))))
 
     def alias_of(self, name: str) -> str:
         """The alias of a field of this name, empty where it is another."""
@@ -119,18 +122,18 @@ class OutputTable:
         """The alias of the field of this name; empty for a field of the user's own."""
         return next((alias for one in self.fields if (alias := one.alias_of(name))), "")
 
-    def field(self, name: str) -> OutputField | None:
-        """The field of this name, None where it has none."""
-        return next((one for one in self.fields if one.alias_of(name)), None)
-
     def fields_of(self, nested: bool) -> Iterator[OutputField]:
         """The fields of the table of a release of one level, or of nested ones."""
         return (one for one in self.fields if one.levels in (ALL, NESTED if nested else ONE_LEVEL))
 
 
+text = OutputField
+integer, long, number, real = (partial(OutputField, kind=kind) for kind in (INTEGER, LONG, NUMBER, REAL))
+
+
 def own(label: str) -> OutputField:
     """Fields of the user's own, which keep name and kind."""
-    return OutputField(OWN, AS_GIVEN, label)
+    return OutputField(OWN, label, kind=AS_GIVEN)
 
 
 def kind_of_output(title: str) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..language import tr
-from .schema import INTEGER, INTERNAL, REAL, TEST_DATA, TEXT, OutputField, OutputTable, own
+from .schema import INTERNAL, TEST_DATA, OutputTable, integer, own, real, text
 
 CITY_AREAS = OutputTable(
     "AREAS",
@@ -11,9 +11,9 @@ CITY_AREAS = OutputTable(
     TEST_DATA,
     tr("The areas of the city."),
     (
-        OutputField("area", TEXT, tr("Area"), tr("the identifier of the area")),
-        OutputField("district", TEXT, tr("District")),
-        OutputField("population", INTEGER, tr("Population")),
+        text("area", tr("Area")),
+        text("district", tr("District")),
+        integer("population", tr("Population")),
     ),
     "polygons",
     tr("Area"),
@@ -42,9 +42,9 @@ DISTRIBUTIONS = OutputTable(
     INTERNAL,
     tr("A row per province, attribute and category with its share, as it is in the microdata: nothing is suppressed."),
     (
-        OutputField("province", TEXT, tr("Province")),
-        OutputField("attribute", TEXT, tr("Attribute")),
-        OutputField("category", TEXT, tr("Category")),
-        OutputField("share", REAL, tr("Share")),
+        text("province", tr("Province")),
+        text("attribute", tr("Attribute")),
+        text("category", tr("Category")),
+        real("share", tr("Share")),
     ),
 )

@@ -14,9 +14,9 @@ from vbas.algorithms.named import DOCS
 from vbas.core.evaluation import RegionAudit
 from vbas.core.nesting.measures import LevelAudit
 from vbas.core.tables import TABLES, cells, privacy, regions, tables_of
-from vbas.core.tables.schema import NESTED, ONE_LEVEL, REAL, OutputField
+from vbas.core.tables.schema import NESTED, ONE_LEVEL, real
 
-SCRATCH = OutputField("scratch", REAL, "Scratch", "half of the records, to try", "m")
+SCRATCH = real("scratch", "Scratch", "half of the records, to try", "m")
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_a_field_that_is_added_is_complete(anonymize, provider, monkeypatch, tmp
     assert rows and all(half == records / 2 for records, half in rows)
     assert "Scratch, m&nbsp;" in layer.mapTipTemplate()
     layer.loadDefaultMetadata()
-    told = "“scratch”: half of the records, to try, m"
+    told = "“scratch”: Scratch, m (half of the records, to try)"
     form = provider.algorithm("anonymize").create()
     for text in (layer.metadata().abstract(), form.parameterDefinition("REGION_AUDIT").help(), form.shortHelpString()):
         assert told in text
@@ -56,9 +56,9 @@ def test_a_field_that_is_added_is_complete(anonymize, provider, monkeypatch, tmp
 
 
 def test_a_field_of_some_releases_is_in_those(with_field):
-    with_field(regions.VORONOI, OutputField("single", REAL, "Single", levels=ONE_LEVEL))
-    with_field(regions.VORONOI, OutputField("nested", REAL, "Nested", levels=NESTED))
-    with_field(regions.VORONOI, OutputField("seldom", REAL, "Seldom", always=False))
+    with_field(regions.VORONOI, real("single", "Single", levels=ONE_LEVEL))
+    with_field(regions.VORONOI, real("nested", "Nested", levels=NESTED))
+    with_field(regions.VORONOI, real("seldom", "Seldom", always=False))
     columns = {"vbas_region": [1], "single": [1.0], "nested": [2.0]}
     for nested, names in ((False, ["single", "vbas_region"]), (True, ["nested", "vbas_region"])):
         table = filled(regions.VORONOI, columns, nested=nested)

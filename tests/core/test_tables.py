@@ -59,13 +59,13 @@ def test_fields_of_several_have_their_part_in_the_alias():
 
 
 def test_what_only_some_releases_have_is_said():
-    one = OutputField("far", REAL, "Distance", "the distance from home", "m", NESTED)
-    assert (one.alias, one.meaning) == ("Distance, m", "the distance from home, m (nested levels only)")
+    one = OutputField("far", "Distance", "from home", "m", REAL, NESTED)
+    assert (one.alias, one.meaning) == ("Distance, m", "Distance, m (from home; nested levels only)")
     table = OutputTable("FAR", "Far", INTERNAL, "A row per person.", (own("the name"), one))
     assert [field.name for field in table.fields_of(nested=False)] == [OWN]
     assert [field.name for field in table.fields_of(nested=True)] == [OWN, "far"]
     assert (
         table.explained
-        == "A row per person. Fields: “…”: the name; “far”: the distance from home, m (nested levels only)."
+        == "A row per person. Fields: “…”: the name; “far”: Distance, m (from home; nested levels only)."
     )
     assert one.levels != ALL and tables_of("FAR") == ()
