@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -15,6 +15,8 @@ from ...core.errors import PrivacyError
 from ...core.language import plural, tr
 from ...core.plan import Plan
 from ...core.privacy.requirement import Requirement
+from ...core.publish.register_file import new_register
+from ...core.publish.register_releases import new_entry, read_register
 from ...core.records.matching import Records
 from ...core.records.table import RecordTable
 from ...core.releases.examining import Examined, examine
@@ -27,8 +29,6 @@ from ..form.form import Form
 from ..form.parameters import choice
 from ..form.release import held_against_margins
 from .concluding import concluded
-from .register import new_entry, read_register
-from .register_file import new_register
 from .relating import aliases_parameter, refuse_data_dependent_groups, related
 from .releases import register_parameter
 
@@ -108,6 +108,7 @@ def protected_in_all(
     notes = [] if earlier else _knows_nothing(form, path)
     if earlier:
         plan, told, notes = _held_against(form, plan, told, earlier, areas, table, sensitive, requirement)
+    told = replace(told, of_persons=bool(requirement.members))
     form.outputs.first(new_entry(path, told, len(earlier)))
     return Protected(plan, tuple(notes))
 

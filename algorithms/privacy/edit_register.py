@@ -7,13 +7,13 @@ from pathlib import Path
 from ...core import counted
 from ...core.errors import InputError
 from ...core.language import as_data, tr
+from ...core.publish.register_list import releases_in, taking_out
 from ...core.tables.privacy import CONTENTS
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, Counts
 from ..form.form import Form
 from ..layers.tables import filled, of_rows
-from .register_entries import releases_in, taking_out
 from .releases import register_parameter
 
 

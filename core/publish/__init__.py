@@ -1,1 +1,1 @@
-"""What is done with files and needs no QGIS: folders of a run, locks, names that are free, files put in their place."""
+"""Everything about files that needs no QGIS: folders of a run, locks, all put in their place or none, the register."""

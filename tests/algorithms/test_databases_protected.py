@@ -170,7 +170,7 @@ def test_a_rule_raises_k_and_looks_at_the_people_of_regions(there, crosswalk, gr
     done = there("releasedatabase", RULE="CMS cell size", K=2, **given)
     assert any(" k = 11 " in line for line in done.log)
     assert any("Rule “CMS cell size”" in line for line in done.log)
-    classes = Counter()
+    classes: Counter[tuple] = Counter()
     for row, times in written(tmp_path / "released.parquet").items():
         classes[row] += times
     assert min(classes.values()) >= 11
@@ -196,6 +196,11 @@ def test_a_register_holds_releases_in_place_against_each_other(both, there, cros
     assert (tmp_path / "3.parquet").exists()
     again = there("releasedatabase", DESTINATION=str(tmp_path / "4.parquet"), **{**given, "CROSSWALK": crosswalk})
     assert any("Held against 2 earlier releases" in line for line in again.log)
+    assert not any("counts rows, not persons" in line for line in again.log)
+    given = {**given, "CROSSWALK": crosswalk, "REGISTER_ACTION": "repair"}
+    persons = there("releasedatabase", DESTINATION=str(tmp_path / "5.parquet"), PERSON_ID="home", **given)
+    assert any("The register counts rows, not persons" in line for line in persons.log)
+    assert not any("was found to follow" in line for line in persons.log)
 
 
 def test_a_register_of_both_kinds_holds_the_same(both, crosswalk, tmp_path, run, there, grid):  # noqa: F811
@@ -245,12 +250,12 @@ def test_both_editions_of_the_report(there, crosswalk, levels, grid, tmp_path, n
 
 def test_nothing_is_published_where_a_page_cannot_be(there, crosswalk, grid, tmp_path, monkeypatch):  # noqa: F811
     """The release comes last: if a page fails on its way to its place, there is no release."""
-    from vbas.algorithms.layers.delivery import places
+    from vbas.core.publish import file_place
 
     def fails(self):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(places.FilePlace, "put", fails)
+    monkeypatch.setattr(file_place.FilePlace, "put", fails)
     given = {"CROSSWALK": crosswalk, "DESTINATION": str(tmp_path / "released.parquet")}
     with pytest.raises(QgsProcessingException, match="No space left"):
         there("releasedatabase", RELEASE_REPORT=str(tmp_path / "page.html"), **given)
@@ -275,7 +280,8 @@ def test_no_page_stays_where_the_release_cannot_be(there, crosswalk, tmp_path, m
         ended.append(str(raised[1]))
         leave(self, *raised)
 
-    leave, ended = DuckDb.__exit__, []
+    leave = DuckDb.__exit__
+    ended: list[str] = []
     monkeypatch.setattr(DuckDb, "publish", fails)
     monkeypatch.setattr(DuckDb, "__exit__", left)
     register = tmp_path / "register.gpkg"

@@ -9,6 +9,7 @@ from collections import Counter
 from contextlib import closing
 from itertools import groupby
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
@@ -32,7 +33,7 @@ from vbas.algorithms.layers.delivery.writing import write_file
 from vbas.algorithms.layers.given import Given
 from vbas.algorithms.layers.tables import SecondCount, Table, number_fields
 from vbas.core.errors import InputError, PrivacyError, VbasError
-from vbas.core.records.columns import column_from_values
+from vbas.core.records.columns import Column, column_from_values
 
 from .conftest import make_layer
 
@@ -67,7 +68,7 @@ def release_of(regions, sex, age, count=None, kinds=("long", "text", "integer"))
     names = dict(zip(("vbas_region", "sex", "age"), kinds))
     fields = number_fields(**names, kept="text")
     kept = column_from_values([f"kept {i}" for i in range(len(sex))])
-    columns = [np.array(regions), column_from_values(sex), column_from_values(age), kept]
+    columns: list[np.ndarray | Column] = [np.array(regions), column_from_values(sex), column_from_values(age), kept]
     if count is None:
         return Table(fields, columns), SecondCount(K, 3)
     return Table([*fields, *number_fields(records="long")], [*columns, np.array(count)]), SecondCount(K, 3, 4)
@@ -266,8 +267,9 @@ def test_the_count_is_told_where_the_records_stand(counted, tmp_path, monkeypatc
     chunks = Table.chunks
 
     def tampered(self):
-        for start, rows in chunks(self):
-            yield start, [(*rows[0][:-1], rows[0][-1] - 1), *rows[1:]]
+        for start, (first, *others) in chunks(self):
+            *values, n = first
+            yield start, [(*values, cast(int, n) - 1), *others]
 
     monkeypatch.setattr(writing.Table, "chunks", tampered)
     monkeypatch.setattr(writing.Table, "runs", lambda _: None)
@@ -446,7 +448,7 @@ def test_classes_are_counted_in_any_order_and_with_any_gaps(qgis_app, rows, k, i
     elif min(sizes) < k:
         assert found.smallest == min(sizes)
     else:  # what is counted by runs may be smaller than the class, never larger
-        assert k <= found.smallest <= min(sizes)
+        assert found.smallest is not None and k <= found.smallest <= min(sizes)
 
 
 @pytest.mark.parametrize("place", ["file.gpkg", "file.csv"])
@@ -488,7 +490,7 @@ def test_a_number_that_is_missing_is_no_row(qgis_app, tmp_path):
 def test_sorted_rows_are_counted_without_sorting_them_again(qgis_app, tmp_path, monkeypatch):
     table, check = release_of([1] * 5 + [2] * 10, ["F"] * 10 + ["M"] * 5, [1] * 15)
     write_file(tmp_path / "rows.gpkg", table, "rows")
-    asked = []
+    asked: list[str] = []
     connect = sqlite3.connect
 
     def traced(*given, **named):
@@ -551,7 +553,8 @@ def test_rows_that_all_differ_are_written_one_by_one(qgis_app, tmp_path, monkeyp
 def test_missing_numbers_of_a_computed_field_never_join_runs(qgis_app, tmp_path, monkeypatch):
     """NaN differs from itself: each is a run of its own, and comes back as a missing value."""
     table = Table(number_fields(number="real"), [np.array([1.5, 1.5, np.nan, np.nan, 2.0])])
-    assert [one.tolist() for one in table.runs()] == [[0, 2, 3, 4], [2, 1, 1, 1]]
+    runs = table.runs()
+    assert runs is not None and [one.tolist() for one in runs] == [[0, 2, 3, 4], [2, 1, 1, 1]]
     monkeypatch.setattr(geopackage_rows, "WORTH_A_RUN", 0)
     write_file(tmp_path / "rows.gpkg", table, "rows")
     with closing(sqlite3.connect(tmp_path / "rows.gpkg")) as connection:

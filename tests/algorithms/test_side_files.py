@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 from qgis.core import QgsProcessingException, QgsVectorLayer
 
-from vbas.algorithms.layers.delivery import journals, outputs
-from vbas.algorithms.layers.delivery import places as delivery
+from vbas.algorithms.layers.delivery import outputs
+from vbas.core.publish import file_place as delivery
+from vbas.core.publish import journals
 
 NAMES = 20_000
 RAW = b"Raw Name"
@@ -58,7 +59,7 @@ def working(path, mode, end):
     process = subprocess.Popen(
         [sys.executable, "-c", PROGRAM, str(path), mode, end], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
-    assert process.stdout.readline() == b"ready\n"
+    assert process.stdout is not None and process.stdout.readline() == b"ready\n"
     try:
         yield
     finally:
@@ -185,7 +186,8 @@ def test_whoever_opens_a_delivered_file_makes_none_beside_it(anonymize, tmp_path
 
 def put_instead(monkeypatch, change):
     """What another program makes of the file the moment it stands in its place."""
-    replace, changed = os.replace, []
+    replace = os.replace
+    changed: list = []
 
     def one(source, target):
         replace(source, target)

@@ -9,7 +9,7 @@ import pytest
 from qgis.core import QgsVectorLayer
 
 from vbas.algorithms.layers.delivery.styles import LOOKS, style
-from vbas.algorithms.layers.tables import filled, number_fields
+from vbas.algorithms.layers.tables import TableColumn, filled, number_fields
 from vbas.algorithms.named import DOCS
 from vbas.core.evaluation import RegionAudit
 from vbas.core.nesting.measures import LevelAudit
@@ -59,7 +59,7 @@ def test_a_field_of_some_releases_is_in_those(with_field):
     with_field(regions.VORONOI, real("single", "Single", levels=ONE_LEVEL))
     with_field(regions.VORONOI, real("nested", "Nested", levels=NESTED))
     with_field(regions.VORONOI, real("seldom", "Seldom", always=False))
-    columns = {"vbas_region": [1], "single": [1.0], "nested": [2.0]}
+    columns: dict[str, TableColumn] = {"vbas_region": [1], "single": [1.0], "nested": [2.0]}
     for nested, names in ((False, ["single", "vbas_region"]), (True, ["nested", "vbas_region"])):
         table = filled(regions.VORONOI, columns, nested=nested)
         assert [one.name() for one in table.fields] == names
@@ -77,9 +77,9 @@ def test_a_column_without_a_field_is_refused():
 
 def test_no_number_is_no_value_and_fields_take_turns():
     (name,) = number_fields(sex="text")
-    shares = {"vbas_share_1": np.array([0.5, np.nan]), "vbas_share_2": [0.25, None]}
+    shares: dict[str, TableColumn] = {"vbas_share_1": np.array([0.5, np.nan]), "vbas_share_2": [0.25, None]}
     values = {"vbas_values_1": np.array([1, 2]), "vbas_values_2": np.array([3, 4])}
-    columns = {"vbas_records": [5, 6], "vbas_people": [5, 6]}
+    columns: dict[str, TableColumn] = {"vbas_records": [5, 6], "vbas_people": [5, 6]}
     for n in (1, 2):
         columns |= {f"vbas_values_{n}": values[f"vbas_values_{n}"], f"vbas_share_{n}": shares[f"vbas_share_{n}"]}
     table = filled(privacy.CHECK, columns, own=[(name, ["F", "M"])])

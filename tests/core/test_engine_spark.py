@@ -295,12 +295,15 @@ def test_a_destination_is_never_replaced(spark, folder, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("way", ["driver", "connect"])
 def test_cancelling_interrupts_the_cluster(spark, folder, way):
+    from vbas.core.engines.spark import Spark
+
     finished = []
 
     def progress(fraction):
         raise Cancelled("stopped")
 
     with pytest.raises(Cancelled), open_engine(getattr(spark, way), str(folder)) as engine:
+        assert isinstance(engine, Spark)
         engine._progress = progress
         engine._guarded(lambda: finished.append(engine._session.sql(SLEEPING).collect()))
     assert not finished
@@ -411,12 +414,19 @@ def test_a_last_step_that_was_done_is_never_said_not_to_be(spark, folder, tmp_pa
 
 def test_a_folder_that_may_be_there_in_part_is_said(spark, folder, tmp_path, monkeypatch):
     """Stores of objects copy where others rename."""
-    there, seen = spark_places.FolderThere.there, []
+    there = spark_places.FolderThere.there
+    seen: list[int] = []
+
+    def there_from_the_second_time_on(self):
+        if not seen:
+            seen.append(1)
+            return None
+        return there(self)
 
     def begun(*given):
         (tmp_path / "out").mkdir()
         (tmp_path / "out" / "part").write_text("rows")
-        monkeypatch.setattr(spark_places.FolderThere, "there", lambda self: (seen or seen.append(1)) and there(self))
+        monkeypatch.setattr(spark_places.FolderThere, "there", there_from_the_second_time_on)
 
     monkeypatch.setattr(releasing, "_check_agreement", begun)
     with pytest.raises(OutcomeUnknown, match=r"out” may hold a part of the release, .*: remove it"):

@@ -63,7 +63,7 @@ def _unmarked(tree: ast.Module) -> Iterator[tuple[int, str]]:
         if unread:
             continue
         if isinstance(node, ast.JoinedStr):
-            text = "".join(one.value if isinstance(one, ast.Constant) else "{}" for one in node.values)
+            text = "".join(str(one.value) if isinstance(one, ast.Constant) else "{}" for one in node.values)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             text = node.value
         else:

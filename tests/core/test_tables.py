@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import re
+from importlib import import_module
 from itertools import combinations
 from pathlib import Path
 
 import pytest
 
 from vbas.core import tables
-from vbas.core.language import tr
 from vbas.core.tables import TABLES, alias_of, table_of, tables_of
 from vbas.core.tables.schema import ALL, AS_GIVEN, INTERNAL, NESTED, OWN, REAL, OutputField, OutputTable, own
 
@@ -30,8 +29,8 @@ def test_every_field_is_told_of(table, one):
 def test_a_table_has_each_field_once_and_is_found_by_its_text(table):
     names = [one.name for one in table.fields]
     assert len(set(names)) == len(names)
-    assert table_of(table.parameter, table.about) is table
-    assert table_of(f"release:{table.parameter}", table.help) is table
+    texts = {table.parameter: table.about, f"release:{table.parameter}": table.help}
+    assert all(table_of(output, text) is table for output, text in texts.items())
 
 
 def test_outputs_of_one_name_say_the_same_of_a_field():
@@ -44,10 +43,9 @@ def test_outputs_of_one_name_say_the_same_of_a_field():
 def test_all_tables_are_known():
     """A constant of the rooms is in TABLES, and so is told of."""
     for room in Path(tables.__file__).parent.glob("*.py"):
-        for node in ast.parse(room.read_text(encoding="utf-8")).body:
-            made = getattr(node, "value", None) if isinstance(node, ast.Assign) else None
-            if isinstance(made, ast.Call) and getattr(made.func, "id", "") == "OutputTable":
-                assert tr(ast.literal_eval(made.args[1].args[0])) in {one.title for one in TABLES}
+        module = import_module(f"{tables.__name__}.{room.stem}")
+        for name in re.findall(r"^(\w+) = OutputTable\(", room.read_text(encoding="utf-8"), re.MULTILINE):
+            assert getattr(module, name) in TABLES
     assert len(TABLES) > 20
 
 
