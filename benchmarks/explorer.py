@@ -21,7 +21,7 @@ import numpy as np
 from qgis.core import QgsApplication, QgsProcessingContext, QgsProcessingFeedback, QgsProject, QgsVectorLayer
 
 from vbas.algorithms.explored import Choices, Explored, Reading, Settings, regions_shown
-from vbas.algorithms.layers.delivery.looking import layer_of, refill
+from vbas.algorithms.layers.delivery.memory_layers import memory_layer, refill
 from vbas.algorithms.layers.tables import Table
 from vbas.benchmarks.real_data import DATA
 from vbas.core.progress import silent
@@ -85,7 +85,7 @@ def both(explored: Explored, curve: Curve, settings: Settings, number: int, runs
         shown[n] = regions_shown(explored, curve, settings, n, silent).table
 
     made = milliseconds(make, number, runs)
-    layer = layer_of(shown[number], "Regions (internal)", "")
+    layer = memory_layer(shown[number], "Regions (internal)", "")
     return made, milliseconds(lambda n: refill(layer, shown[n]), number, runs)
 
 

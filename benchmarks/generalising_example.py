@@ -21,9 +21,9 @@ from vbas.core.generalising.hierarchies import Hierarchy
 from vbas.core.generalising.loss import records_by_category
 from vbas.core.generalising.texts import with_values_as_text
 from vbas.core.nesting.coarser import check_coarser, nest_coarser, release_coarser
+from vbas.core.nesting.coarser_places import places_of
 from vbas.core.nesting.making import build_levels
 from vbas.core.nesting.measures import evaluate_levels
-from vbas.core.nesting.places import places_of
 from vbas.core.nesting.views import as_shown, n_shown_coarser
 from vbas.core.plan import suppress
 from vbas.core.records.coarsened import Coarsened

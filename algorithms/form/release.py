@@ -16,6 +16,7 @@ from ...core.privacy.kept_fields import examine_kept_fields
 from ...core.privacy.margins import hold_against_margins, parse_margins
 from ...core.privacy.requirement import Found, Requirement, measure
 from ...core.privacy.weights import warning_of_weights
+from ...core.publish.read_back import SecondCount
 from ...core.records.columns import Column
 from ...core.records.matching import Records
 from ...core.release import Release, apply
@@ -26,7 +27,7 @@ from ...core.tables.schema import OutputTable
 from ...core.ties import CHOICES, DRAWN, FIXED, ties_of
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.crosswalks import LEVEL, NUMBER
-from ..layers.tables import SecondCount, Table, filled
+from ..layers.tables import Table, filled
 from .form import Form
 from .parameters import choice, sink
 from .records import shown_fields

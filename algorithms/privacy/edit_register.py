@@ -7,7 +7,7 @@ from pathlib import Path
 from ...core import counted
 from ...core.errors import InputError
 from ...core.language import as_data, tr
-from ...core.publish.register_list import releases_in, taking_out
+from ...core.publish.register.listing import releases_in, taking_out
 from ...core.tables.privacy import CONTENTS
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm

@@ -22,7 +22,7 @@ from vbas.core.crosswalk import Crosswalk
 from vbas.core.language import tr
 from vbas.core.plan import suppress
 from vbas.core.profile import Profile
-from vbas.core.publish.register_releases import new_entry
+from vbas.core.publish.register.published_releases import new_entry
 from vbas.core.releases.published import publish
 from vbas.core.synthetic.city import CRS, demonstration_city
 from vbas.core.tables.schema import FOR_RELEASE, INTERNAL, TEST_DATA

@@ -15,7 +15,7 @@ from qgis.core import QgsExpression, QgsProject, QgsVectorLayer
 from qgis.PyQt.QtGui import QColor
 
 from vbas.algorithms.compat import python_value
-from vbas.algorithms.layers.delivery.looks import GREENS_TO_BLUES, QUALITATIVE, REDS, quantile_breaks, shades
+from vbas.algorithms.layers.delivery.renderers import GREENS_TO_BLUES, QUALITATIVE, REDS, quantile_breaks, shades
 from vbas.algorithms.layers.delivery.styles import store_look, style
 from vbas.algorithms.layers.delivery.writing import write_file
 from vbas.algorithms.layers.tables import Table, number_fields

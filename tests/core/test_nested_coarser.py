@@ -15,8 +15,8 @@ from vbas.core.errors import InputError, PrivacyError
 from vbas.core.generalising import make_hierarchy
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.coarser import check_coarser, nest_coarser, release_coarser
+from vbas.core.nesting.coarser_places import places_of
 from vbas.core.nesting.losses import LOSSES
-from vbas.core.nesting.places import places_of
 from vbas.core.nesting.planning import nest
 from vbas.core.nesting.views import as_shown
 from vbas.core.plan import area_of_cells

@@ -18,8 +18,8 @@ from vbas.core.nesting.coarser import (
     nest_coarser,
     release_coarser,
 )
+from vbas.core.nesting.coarser_places import places_of
 from vbas.core.nesting.measures import evaluate_levels
-from vbas.core.nesting.places import places_of
 from vbas.core.nesting.planning import nest
 from vbas.core.nesting.views import as_shown, as_they_were, coarser_by_value, n_shown_coarser
 from vbas.core.records.columns import Column

@@ -20,7 +20,7 @@ from vbas.core.errors import PrivacyError
 from vbas.core.generalising.hierarchies import Hierarchy
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.coarser import nest_coarser, release_coarser
-from vbas.core.nesting.places import places_of
+from vbas.core.nesting.coarser_places import places_of
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import SUPPRESSED, suppress
 from vbas.core.privacy.checking import check_release

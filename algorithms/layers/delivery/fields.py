@@ -13,7 +13,7 @@ from qgis.core import QgsExpression, QgsField, QgsVectorLayer
 from ....core.language import tr
 from ....core.tables import alias_of, tables_of
 from ...compat import kind_of
-from .looks import DBF_NAME, field_of
+from .renderers import DBF_NAME, field_of
 
 NAMED_BY = ("vbas_region", "area", "cell", "point", "DAUID", "id")
 

@@ -23,7 +23,8 @@ from ....core.tables import tables_of
 from ....core.tables.schema import FOR_RELEASE, INTERNAL, TEST_DATA, kind_of_output
 from ...compat import geometry_kind, label_placement
 from .fields import name_fields, tell_features
-from .looks import (
+from .opening import opened
+from .renderers import (
     GREENS_TO_BLUES,
     NO_VALUE,
     REDS,
@@ -34,7 +35,6 @@ from .looks import (
     Plain,
     field_of,
 )
-from .opening import opened
 
 RELEASED = Graduated(
     ("released", "area_km2"), "{0} / {1}", tr("records/km²"), tr("none released"), tr("no surface"), GREENS_TO_BLUES
