@@ -15,9 +15,7 @@ from scipy.sparse import csr_matrix
 
 import vbas.core.synthetic.city
 from vbas.algorithms.layers.delivery.styles import MAY_BE_PUBLISHED
-from vbas.algorithms.layers.tables import FOR_RELEASE, INTERNAL, TEST_DATA
 from vbas.algorithms.named import version
-from vbas.algorithms.testdata.people import RECORDS as GENERATED
 from vbas.algorithms.testdata.people import records_output
 from vbas.core.aggregation import APPROACHES as AGGREGATIONS
 from vbas.core.areas import make_areas
@@ -28,6 +26,8 @@ from vbas.core.profile import Profile
 from vbas.core.publish.register.published_releases import new_entry
 from vbas.core.releases.published import publish
 from vbas.core.synthetic.city import CRS, demonstration_city
+from vbas.core.tables.schema import FOR_RELEASE, INTERNAL, TEST_DATA
+from vbas.core.tables.testdata import GENERATED
 
 from ..engines_there import needed
 from .conftest import make_layer
@@ -343,7 +343,7 @@ OTHERS = {
 # Regions of nested levels are not drawn by sites.
 NOT_MADE = {name: ("SITE_POINTS", "VORONOI") for name in OTHERS if name.startswith("anonymize, nested")}
 # The records of “Generate records” say by run whether somebody is in them.
-TITLES = {records_output().description(): f"{GENERATED} ({TEST_DATA})"}
+TITLES = {records_output().description(): GENERATED.label}
 
 
 def test_every_form_of_the_toolbox_is_here(provider):
