@@ -33,8 +33,9 @@ def names_that_come_back(cured: bool) -> int:
         with closing(sqlite3.connect(staged)) as connection, connection:
             connection.execute("CREATE TABLE released (vbas_region INTEGER)")
         if cured:
-            from vbas.algorithms.layers.delivery.journals import journals_of
-            from vbas.algorithms.layers.delivery.places import FilePlace, deliver
+            from vbas.core.publish.delivery import deliver
+            from vbas.core.publish.file_place import FilePlace
+            from vbas.core.publish.journals import journals_of
 
             deliver([FilePlace("RELEASED_RECORDS", staged, target, journals_of(target))])
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -12,9 +13,8 @@ from osgeo import gdal, ogr, osr
 from ...core.language import tr
 
 PYTHON_OF_GDAL = Path(gdal.__file__).resolve().parent
-
-
 MODULES = (gdal, ogr, osr)
+JOURNAL_OF_SQLITE = "OGR_SQLITE_JOURNAL"
 
 
 @contextmanager
@@ -57,6 +57,19 @@ def silent_gdal() -> Iterator[None]:
             yield
         finally:
             gdal.PopErrorHandler()
+
+
+@contextmanager
+def without_journals() -> Iterator[None]:
+    """Have GDAL write and read files of SQLite without a log meanwhile, whatever its user has set."""
+    before = gdal.GetConfigOption(JOURNAL_OF_SQLITE)
+    if before == os.environ.get(JOURNAL_OF_SQLITE):  # it was not set here
+        before = None
+    gdal.SetConfigOption(JOURNAL_OF_SQLITE, "DELETE")
+    try:
+        yield
+    finally:
+        gdal.SetConfigOption(JOURNAL_OF_SQLITE, before)
 
 
 def raised_by_gdal(error: Exception) -> bool:

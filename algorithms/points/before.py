@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,16 +18,15 @@ from ...core.errors import InputError
 from ...core.language import tr
 from ...core.masking.again import NEARLY_ALL, share_in_common
 from ...core.masking.placing import own_areas
-from ...core.records.sqlite_file import reading
+from ...core.publish.register_file import new_register
+from ...core.publish.register_maskings import maskings_in, new_masking
 from ..form.form import Form
 from ..layers.shapes.points import moved_coordinates
 from ..layers.tables import Table
-from ..privacy.register_file import Statement, check_register, new_register, now, written_entry
 from ..privacy.releases import register_parameter
 from .inputs import MaskingInputs
 
 Placed = tuple[str, np.ndarray, QgsCoordinateReferenceSystem]
-TAKE_OUT = ("DELETE FROM vbas_points WHERE masking = ?", "DELETE FROM vbas_maskings WHERE masking = ?")
 
 
 def register() -> QgsProcessingParameterDefinition:
@@ -74,29 +72,16 @@ def keep(form: Form, masked: Table, for_release: bool) -> None:
         return
     if masked.crs is None or masked.shapes is None:
         raise InputError(tr("REGISTER: there are no masked points to add."))
-    coordinates, crs = shapely.get_coordinates(np.asarray(masked.shapes)), masked.crs.toWkt()
-
-    def write(connection: sqlite3.Connection) -> list[Statement]:
-        number = connection.execute("SELECT coalesce(max(masking), 0) + 1 FROM vbas_maskings").fetchone()[0]
-        connection.execute("INSERT INTO vbas_maskings (masking, time, crs) VALUES (?, ?, ?)", (number, now(), crs))
-        rows = ((number, x, y) for x, y in coordinates.tolist())
-        connection.executemany("INSERT INTO vbas_points (masking, x, y) VALUES (?, ?, ?)", rows)
-        return [(statement, (number,)) for statement in TAKE_OUT]
-
-    form.outputs.first(written_entry(Path(form.text("REGISTER")), write))
+    coordinates = shapely.get_coordinates(np.asarray(masked.shapes))
+    form.outputs.first(new_masking(Path(form.text("REGISTER")), masked.crs.toWkt(), coordinates))
 
 
 def _earlier(form: Form) -> Iterator[Placed]:
     """Name, coordinates and reference system of earlier masked points."""
     if form.given("REGISTER") and Path(form.text("REGISTER")).exists():
-        path = Path(form.text("REGISTER"))
-        with reading(path, "REGISTER") as connection:
-            check_register(connection, path)
-            found = connection.execute("SELECT masking, time, crs FROM vbas_maskings ORDER BY masking").fetchall()
-            for masking, time, crs in found:
-                rows = connection.execute("SELECT x, y FROM vbas_points WHERE masking = ?", (masking,)).fetchall()
-                name = tr("release {masking} of masked points in the register ({time})", masking=masking, time=time)
-                yield name, np.array(rows, float).reshape(-1, 2), QgsCoordinateReferenceSystem.fromWkt(crs)
+        for one in maskings_in(Path(form.text("REGISTER"))):
+            name = tr("release {masking} of masked points in the register ({time})", masking=one.number, time=one.time)
+            yield name, one.points, QgsCoordinateReferenceSystem.fromWkt(one.crs)
     target = form.outputs.target("MASKED")
     if target is not None and target.exists():
         layer = QgsVectorLayer(str(target), "before", "ogr")

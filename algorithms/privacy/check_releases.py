@@ -16,6 +16,7 @@ from ..form.generalising import relating_parameters
 from ..form.guarantees import k_parameter
 from ..form.running import running_of
 from ..layers.tables import INTERNAL
+from .concluding import counts_rows
 from .relating import aliases_parameter, comparable
 from .releases import pinned_table, register_parameter, release_parameters, releases_of
 
@@ -34,11 +35,13 @@ class CheckReleases(VbasAlgorithm):
         "<p>Give the releases as they were published, each with its crosswalk, or a register that “Anonymise records” "
         "keeps. Nothing but what anybody can read is used. Releases of the same regions whose counts differ are taken "
         "as updates and compared count by count; all others are taken to be of the same people, and where they "
-        "contradict each other the log says so.</p>"
+        "contradict each other nobody can say what they give away, and the log says so.</p>"
         "<p>Sensitive fields that the releases show may tell more: the diagnosis of the one person who is in one table "
         "and not in the other, or that many people of a small place have the same one. Name them under “Sensitive "
         "fields”; a register knows them.</p>"
-        "<p>Nothing found means: nothing of the kinds listed here. Values of other fields are not looked at.</p>"
+        "<p>Nothing found means: nothing of the kinds listed here. Values of other fields are not looked at. Rows are "
+        "counted: where a person has several, those that are told together may be of fewer people. A register knows "
+        "which releases counted persons; of tables, only you do.</p>"
     )
 
     def declare(self) -> None:
@@ -95,28 +98,21 @@ class CheckReleases(VbasAlgorithm):
                 )
             )
         releases, same = comparable(form, releases, given.aliases)
-        unsure = (*given.warnings, *same.warnings)
-        taken = (*given.said, *same.said, *([same.assumption] if same.assumed else []))
+        not_compared = (*given.warnings, *same.warnings)
+        unsure = (*not_compared, *([counts_rows(k)] if any(one.of_persons for one in releases) else []))
+        taken = (*given.said, *same.said)
         form.info(*taken)
         form.warn(*unsure)
         found = examine_all(releases, k, form.progress(stop=80))
         rows = rows_of(found, releases)
         form.outputs.add("PINNED", pinned_table(form, rows, releases))
         form.outputs.add_text(
-            "REPORT", lambda: releases_report(found, rows, releases, k, running_of(form), taken, unsure)
+            "REPORT",
+            lambda: releases_report(found, rows, releases, k, running_of(form), taken, unsure, same.assumption),
         )
-        (form.warn if rows or unsure else form.info)(verdict(found, k, unsure))
-        undecided = 0 if found.pinned is None else found.pinned.n_undecided
-        contradicted = 0 if found.pinned is None else len(found.pinned.contradicted)
-        if contradicted:
-            form.warn(
-                plural(
-                    "In {n} class the releases contradict each other: they are of different people.",
-                    "In {n} classes the releases contradict each other: they are of different people.",
-                    contradicted,
-                )
-            )
+        sure = not (rows or unsure or found.n_contradicted or found.n_undecided)
+        (form.info if sure else form.warn)(verdict(found, k, unsure, same.assumption))
         numbers = {"N_PINNED": found.n_counts, "N_PERSONS": found.n_persons}
         numbers.update(N_VALUES=found.n_values, N_ALIKE=found.n_alike)
-        numbers.update(N_UNDECIDED=undecided, N_CONTRADICTED=contradicted)
-        return {**numbers, "N_NOT_COMPARED": len(unsure)}
+        numbers.update(N_UNDECIDED=found.n_undecided, N_CONTRADICTED=found.n_contradicted)
+        return {**numbers, "N_NOT_COMPARED": len(not_compared)}

@@ -9,14 +9,13 @@ from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.anonymise import Account
 from ...core.language import tr
+from ...core.publish.register_releases import earlier_releases, entry_of, new_entry
 from ...core.records.table import RecordTable
 from ...core.releases.earlier import ACTIONS, REPAIR, STOP, Earlier
 from ..form.effective import GIVEN, Counts
 from ..form.form import Form
 from ..form.generalising import sources_of
 from ..form.parameters import choice
-from .register import new_entry, read_register
-from .register_file import new_register
 from .relating import aliases_parameter, answers_in
 from .releases import register_parameter
 
@@ -60,22 +59,12 @@ def earlier_of(form: Form, table: RecordTable) -> Earlier | None:
     """The releases of REGISTER, None where none is kept; table : the records, whose quasi-identifiers are looked at."""
     if not (form.has("REGISTER") and form.given("REGISTER")):
         return None
-    path = Path(form.text("REGISTER"))
-    releases = read_register(path)
     tables, rules = sources_of(form, tuple(table.quasi_identifiers))
-    warning = "" if releases else _knows_nothing(path)
-    return Earlier(releases, form.text("REGISTER_ACTION"), answers_in(form), tables, rules, warning)
+    path = Path(form.text("REGISTER"))
+    return earlier_releases(path, form.text("REGISTER_ACTION"), answers_in(form), tables, rules)
 
 
 def add_to_register(form: Form, account: Account) -> None:
     """Have the release added to REGISTER, before the outputs are in their place."""
-    if account.published is not None and account.ask.earlier is not None:
-        entry = new_entry(Path(form.text("REGISTER")), account.published, len(account.ask.earlier.releases))
-        form.outputs.first(entry)
-
-
-def _knows_nothing(path: Path) -> str:
-    """What is said of a register that has no release."""
-    if path.exists():
-        return tr("REGISTER: {path} has no release in it: this one was held against no earlier release.", path=path)
-    return new_register(path)
+    if account.ask.earlier is not None:
+        form.outputs.first(new_entry(Path(form.text("REGISTER")), *entry_of(account)))

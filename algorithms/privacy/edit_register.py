@@ -8,13 +8,13 @@ from pathlib import Path
 from ...core import counted
 from ...core.errors import InputError
 from ...core.language import as_data, tr
+from ...core.publish.register_list import Listed, releases_in, taking_out
 from ..compat import field as make_field
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, Counts
 from ..form.form import Form
 from ..layers.tables import INTERNAL, Table
-from .register_entries import Listed, releases_in, taking_out
 from .releases import register_parameter
 
 FIELDS = {

@@ -10,14 +10,14 @@ from qgis.core import QgsFields
 
 from ...core.errors import InputError, first_values
 from ...core.language import tr
-from ...core.records.columns import Column
+from ...core.records.columns import Column, combine_codes
 from ...core.releases.aliases import Aliases
 from ...core.releases.asking import perhaps_same, same_content
 from ...core.releases.attributes import Attribute, attributes_of
 from ...core.releases.matching import NEARLY_ALL, SOME
 from ...core.releases.naming import names_in
 from ...core.releases.published import Published
-from ...core.releases.values import as_text
+from ...core.releases.values import values_of_rows
 from ...core.releases.writing import one_is_cut, same_but_for_case
 from ..compat import kind_of
 from ..form.form import Form
@@ -72,8 +72,10 @@ def field_for(fields: QgsFields, name: str, aliases: Aliases) -> str | None:
 def looked_for(
     form: Form, tables: Sequence[CheckedSource], releases: Sequence[Published], wanted: Wanted
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What is said, and warned, of fields that some releases lack. Raises InputError where one has another name."""
+    """What is said, and warned, of fields that some releases lack. Raises InputError where one has another name, and
+    where a release may have been made by a field that nobody named."""
     asked: list[str] = []
+    unnamed: list[str] = []
     said: list[str] = []
     warnings: list[str] = []
     shown = [attributes_of(one) for one in releases]
@@ -86,7 +88,10 @@ def looked_for(
             for name, field in own.items()
             if not same_but_for_case(name, field)
         ]
-        others = _others(form, table, release, wanted) if lacking else {}
+        others = _others(form, table, release, wanted)
+        unnamed += [
+            _may_have_made_classes(name, release) for name, attribute in others.items() if attribute.divides(release.k)
+        ]
         for name in lacking:
             of_others = [one[name] for one in shown if name in one]
             for other, attribute in others.items():
@@ -99,9 +104,20 @@ def looked_for(
                     name=name,
                 )
             )
-    if asked:
-        raise InputError(" ".join(dict.fromkeys(asked)))
+    if asked or unnamed:
+        raise InputError(" ".join(dict.fromkeys(asked or unnamed)))
     return tuple(said), tuple(dict.fromkeys(warnings))
+
+
+def _may_have_made_classes(name: str, release: Published) -> str:
+    """What is asked where all classes have k records by a field more: those below k by it may be suppressed."""
+    return tr(
+        "{release} shows “{name}”, by which each of its classes has {k} records and more: if they were made by it, "
+        "name it in QUASI_IDENTIFIERS, or the counts without it are not of all people; if not, name it in SENSITIVE.",
+        release=release.title,
+        name=name,
+        k=release.k,
+    )
 
 
 def _hold(one: Attribute, others: Sequence[Attribute], name: str, asked: list[str], warnings: list[str]) -> None:
@@ -117,19 +133,25 @@ def _hold(one: Attribute, others: Sequence[Attribute], name: str, asked: list[st
 def _others(form: Form, table: CheckedSource, release: Published, wanted: Wanted) -> Mapping[str, Attribute]:
     """The fields of a release that are not among those named, as attributes of all its rows."""
     fields = table.fields()
-    taken = {*fields_for(fields, wanted.names, wanted.aliases).values(), NUMBER, LEVEL, wanted.count, *OF_FILES}
+    named = fields_for(fields, wanted.names, wanted.aliases)
+    taken = {*named.values(), NUMBER, LEVEL, wanted.count, *OF_FILES}
     left = [
         one.name()
         for one in fields
         if kind_of(one) in SAYS_A_CLASS and not any(same_but_for_case(one.name(), name) for name in taken)
     ]
+    if not left:
+        return {}
+    classes = [named[name] for name in wanted.quasi_identifiers if name in named]
+    classes += [name for name in (NUMBER, LEVEL) if fields.lookupField(name) >= 0]
     count = [wanted.count] if wanted.counts(fields) else []
-    columns = read_columns(table, [*left, *count], form.feedback) if left else {}
-    counts = counts_of(columns[wanted.count], wanted.count) if count and left else None
-    return {name: _attribute(name, release.title, columns[name], counts) for name in left}
+    columns = read_columns(table, list(dict.fromkeys([*left, *classes, *count])), form.feedback)
+    counts = counts_of(columns[wanted.count], wanted.count) if count else None
+    codes = [columns[name].codes for name in classes]
+    label = combine_codes(codes, [len(columns[name].categories) for name in classes])[0]
+    return {name: _attribute(name, release.title, columns[name], label, counts) for name in left}
 
 
-def _attribute(name: str, title: str, column: Column, counts: np.ndarray | None) -> Attribute:
-    records = np.bincount(column.codes, counts, len(column.categories)).astype(np.int64)
-    codes = np.arange(len(records))
-    return Attribute(name, title, tuple(as_text(column.categories.tolist())), 0, False, codes * 0, codes, records)
+def _attribute(name: str, title: str, column: Column, label: np.ndarray, counts: np.ndarray | None) -> Attribute:
+    shown = values_of_rows(name, column.categories, label, column.codes, counts)
+    return Attribute(name, title, tuple(shown.categories.tolist()), 0, False, shown.label, shown.value, shown.records)

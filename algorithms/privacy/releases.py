@@ -14,6 +14,7 @@ from ...core.crosswalk import number_compactly
 from ...core.drawing import dissolve
 from ...core.errors import InputError, first_values
 from ...core.language import tr
+from ...core.publish.register_releases import read_register
 from ...core.releases.aliases import Aliases
 from ...core.releases.listing import Row, quasi_identifiers_of
 from ...core.releases.naming import names_in
@@ -30,7 +31,6 @@ from ..layers.shapes.areas import AreaLayer
 from ..layers.tables import Table, number_fields
 from ..nested.rows import positions, whole_numbers
 from .fields_of_releases import Wanted, field_for, fields_for, looked_for
-from .register import read_register
 from .relating import aliases_in
 
 MOST_AREAS_NAMED = 50

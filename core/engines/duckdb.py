@@ -17,11 +17,11 @@ import sqlglot as sg
 import sqlglot.expressions as sge
 
 from ..errors import InputError
-from ..files.folders import BESIDE, clear_dead, own_folder, temporary_folder
-from ..files.free_names import give_free_name
 from ..formulas import RUNS, refuse_formulas
 from ..language import tr
 from ..progress import Progress
+from ..publish.folders import BESIDE, clear_dead, own_folder, temporary_folder
+from ..publish.free_names import give_free_name
 from .addresses import DATABASES, Address
 from .dictionaries import kept_dictionary
 from .duckdb_failures import without_values

@@ -8,8 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..errors import InputError
-from ..files.names import check_file_name
 from ..language import one_of, tr
+from ..publish.names import check_file_name
 
 WRITTEN = (".parquet", ".csv")
 

@@ -20,9 +20,9 @@ import sqlglot.expressions as sge
 from adbc_driver_postgresql import dbapi
 
 from ..errors import InputError, OutcomeUnknown
-from ..files.names import check_length, check_name
 from ..language import tr
 from ..progress import Progress
+from ..publish.names import check_length, check_name
 from ..secrecy import without_secrets
 from .addresses import Address
 from .dictionaries import kept_dictionary

@@ -15,8 +15,8 @@ from typing import Any, Protocol
 from pyspark.errors import PySparkException
 
 from ..errors import InputError, OutcomeUnknown
-from ..files.names import check_file_name, check_name
 from ..language import tr
+from ..publish.names import check_file_name, check_name
 from .engine import EngineError
 from .spark_failures import FAILURES
 from .spark_session import Session

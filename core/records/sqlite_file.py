@@ -8,8 +8,8 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from ..errors import InputError, first_values
-from ..files.sqlite_uri import sqlite_uri
 from ..language import tr
+from .sqlite_uri import sqlite_uri
 
 SHORT, INTEGER, LONG, REAL, TEXT = "short", "integer", "long", "real", "text"
 BOOLEAN, DATE, TIME = "boolean", "date", "datetime"

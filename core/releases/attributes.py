@@ -55,6 +55,10 @@ class Attribute:
         total = sum(own.values())
         return sum(n for value, n in own.items() if plain(value) in there) / total if total else 0.0
 
+    def divides(self, k: int) -> bool:
+        """Whether some label has several of its values, and k records and more of each that it has."""
+        return bool(len(self.label) > len(np.unique(self.label)) and (self.records >= k).all())
+
 
 def attributes_of(release: Published) -> dict[str, Attribute]:
     """All attributes of a release, by name; a quasi-identifier goes before a sensitive field of that name."""

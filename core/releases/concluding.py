@@ -17,24 +17,26 @@ def concluded(
 
     same : which fields are the same; requirement : what is asked of classes beside k
     """
-    warnings = _warnings(found, k, requirement)
-    sure = not (same.warnings or found.n_undecided or requirement.members)
+    of_persons = bool(requirement.members) or any(one.of_persons for one in same.releases)
+    warnings = [*([counts_rows(k)] if of_persons else []), *_warnings(found, k, requirement)]
+    sure = not (same.warnings or found.n_undecided or of_persons)
     result = _result(same, found, n_earlier, k) if sure else _unsure(n_earlier)
     log.warn(*warnings)
     (log.info if sure else log.warn)(result)
     return [*same.said, *same.warnings, *warnings, result]
 
 
+def counts_rows(k: int) -> str:
+    """What is said where a person may have several of the rows that a release shows."""
+    return tr(
+        "The register counts rows, not persons: {k} rows and more that the releases tell together may be of fewer than "
+        "{k} persons, which is not noticed.",
+        k=k,
+    )
+
+
 def _warnings(found: Examined, k: int, requirement: Requirement) -> list[str]:
     warnings = []
-    if requirement.members:
-        warnings.append(
-            tr(
-                "The register counts rows, not persons: {k} rows and more that the releases tell together may be "
-                "of fewer than {k} persons, which is not noticed.",
-                k=k,
-            )
-        )
     if found.n_undecided:
         warnings.append(
             plural(

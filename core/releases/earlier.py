@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Callable
 
 from .. import counted
@@ -74,7 +74,9 @@ def held_against_earlier(
     """
     refuse_data_dependent_groups(table, earlier.rules)
     coarsened = {name: one.level for name, one in table.coarsened.items()}
+    of_persons = bool(requirement.members)
     told = publish(plan, areas, tr("release {n}", n=len(earlier.releases) + 1), sensitive, coarsened)
+    told = replace(told, of_persons=of_persons)
     if not earlier.releases:
         log.warn(earlier.warning)
         return HeldAgainst(plan, told, (earlier.warning,))
@@ -101,7 +103,7 @@ def held_against_earlier(
             coarsened=told.coarsened,
             requirement=requirement,
         )
-        plan, told, found = done.plan, done.published, done.after
+        plan, told, found = done.plan, replace(done.published, of_persons=of_persons), done.after
         _say_what_it_cost(done, on_earlier_regions(plan, areas, same.earlier, requirement), log)
     notes = concluded(same.matched, found, len(earlier.releases), plan.k, requirement, log)
     return HeldAgainst(plan, told, tuple(notes))

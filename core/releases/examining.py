@@ -163,6 +163,16 @@ class AllExamined:
         persons = 0 if self.pinned is None else persons_in(self._pinned())
         return persons + sum(one.n_persons for *_, one in self.changes)
 
+    @property
+    def n_contradicted(self) -> int:
+        """Classes of which the releases tell things that fit no people: nobody can say what they give away there."""
+        return 0 if self.pinned is None else len(self.pinned.contradicted)
+
+    @property
+    def n_undecided(self) -> int:
+        """Counts that were too many or too hard to decide."""
+        return 0 if self.pinned is None else self.pinned.n_undecided
+
     def _pinned(self) -> list[Count]:
         return [] if self.pinned is None else [count for count in self.pinned.counts if count.kind != ALIKE]
 

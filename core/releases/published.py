@@ -35,6 +35,7 @@ class Published:
     Known to nobody outside and never stored: for a check of what those would learn who know the rest
     sensitive : the sensitive fields that are released, with their values in each label
     coarsened : the level at which quasi-identifiers are shown, by name; those at level 0, as they are, are not named
+    of_persons : whether a person may have several of its records: its k counts persons, what it shows are records
     """
 
     title: str
@@ -53,6 +54,7 @@ class Published:
     held_back: np.ndarray | None = None
     sensitive: tuple[Values, ...] = ()
     coarsened: Mapping[str, int] = field(default_factory=dict)
+    of_persons: bool = False
 
     @property
     def nested(self) -> bool:

@@ -35,9 +35,10 @@ def releases_report(
     running: Running,
     taken: Sequence[str] = (),
     unsure: Sequence[str] = (),
+    assumption: str = "",
 ) -> str:
     """The page as HTML; running : what the run was; taken : sentences on which fields are the same; unsure : on what
-    could not be compared."""
+    could not be compared; assumption : as `verdict` takes it."""
     sections = [
         Section(tr("What could not be compared"), tuple(unsure)),
         _releases_section(releases),
@@ -48,8 +49,8 @@ def releases_report(
     return render(
         Report(
             tr("Earlier releases report"),
-            verdict(found, k, unsure),
-            not rows and not unsure,
+            verdict(found, k, unsure, assumption),
+            not rows and not unsure and not found.n_contradicted and not found.n_undecided,
             True,
             sections,
             running.date,
@@ -58,9 +59,11 @@ def releases_report(
     )
 
 
-def verdict(found: AllExamined, k: int, unsure: Sequence[str] = ()) -> str:
-    """What was found, in a few sentences, and after it what could not be compared; unsure : sentences on that."""
-    said = [_given_away(found, k) if found.n_counts else _nothing_given_away(found, k)]
+def verdict(found: AllExamined, k: int, unsure: Sequence[str] = (), assumption: str = "") -> str:
+    """What was found, in a few sentences, and after it what could not be compared; unsure : sentences on that;
+    assumption : the sentence on fields that are taken for different ones, which nothing found rests on."""
+    said = [_contradicted(found.n_contradicted)] if found.n_contradicted else []
+    said.append(_given_away(found, k) if found.n_counts else _nothing_given_away(found, k))
     if found.n_counts and found.n_values:
         said.append(tr("Of {n_values} of them the sensitive values are known.", n_values=found.n_values))
     if found.n_alike:
@@ -72,9 +75,26 @@ def verdict(found: AllExamined, k: int, unsure: Sequence[str] = ()) -> str:
                 k=k,
             )
         )
+    if assumption:
+        said.append(
+            tr(
+                "This holds if fields that are taken for different ones are different. {assumption}",
+                assumption=assumption,
+            )
+        )
     if unsure:
         said.append(tr("Not everything could be compared, so that they may give away more: see the warnings."))
     return " ".join(said)
+
+
+def _contradicted(n: int) -> str:
+    return plural(
+        "In {n} class the releases contradict each other, and nobody can say what they give away there: they are of "
+        "other people, or their quasi-identifiers, their k or why classes are suppressed is not what was said here.",
+        "In {n} classes the releases contradict each other, and nobody can say what they give away there: they are of "
+        "other people, or their quasi-identifiers, their k or why classes are suppressed is not what was said here.",
+        n,
+    )
 
 
 def _given_away(found: AllExamined, k: int) -> str:
@@ -91,17 +111,18 @@ def _given_away(found: AllExamined, k: int) -> str:
 
 
 def _nothing_given_away(found: AllExamined, k: int) -> str:
-    undecided = 0 if found.pinned is None else found.pinned.n_undecided
-    if not undecided:
-        return tr("No count of 1 to {k} people was found that the releases give away together.", k=k - 1)
-    return plural(
-        "No count of 1 to {k} people was found that the releases give away together; but {n} could not be decided, "
-        "and may be given away.",
-        "No count of 1 to {k} people was found that the releases give away together; but {n} could not be decided, "
-        "and may be given away.",
-        undecided,
-        k=k - 1,
-    )
+    if found.n_undecided:
+        return plural(
+            "No count of 1 to {k} people was found that the releases give away together; but {n} could not be decided, "
+            "and may be given away.",
+            "No count of 1 to {k} people was found that the releases give away together; but {n} could not be decided, "
+            "and may be given away.",
+            found.n_undecided,
+            k=k - 1,
+        )
+    if found.n_contradicted:
+        return tr("In the other classes no count of 1 to {k} people was found.", k=k - 1)
+    return tr("No count of 1 to {k} people was found that the releases give away together.", k=k - 1)
 
 
 def _releases_section(releases: Sequence[Published]) -> Section:
@@ -182,10 +203,8 @@ def _notes(found: AllExamined, releases: Sequence[Published]) -> list[str]:
         if len(found.pinned.contradicted):
             notes.append(
                 plural(
-                    "In {n} class the releases contradict each other: they are of different people there, and were not "
-                    "looked at.",
-                    "In {n} classes the releases contradict each other: they are of different people there, and were "
-                    "not looked at.",
+                    "In {n} class the releases contradict each other: it was not looked at.",
+                    "In {n} classes the releases contradict each other: they were not looked at.",
                     len(found.pinned.contradicted),
                 )
             )

@@ -196,6 +196,11 @@ def test_a_register_holds_releases_in_place_against_each_other(both, there, cros
     assert (tmp_path / "3.parquet").exists()
     again = there("releasedatabase", DESTINATION=str(tmp_path / "4.parquet"), **{**given, "CROSSWALK": crosswalk})
     assert any("Held against 2 earlier releases" in line for line in again.log)
+    assert not any("counts rows, not persons" in line for line in again.log)
+    given = {**given, "CROSSWALK": crosswalk, "REGISTER_ACTION": "repair"}
+    persons = there("releasedatabase", DESTINATION=str(tmp_path / "5.parquet"), PERSON_ID="home", **given)
+    assert any("The register counts rows, not persons" in line for line in persons.log)
+    assert not any("was found to follow" in line for line in persons.log)
 
 
 def test_a_register_of_both_kinds_holds_the_same(both, crosswalk, tmp_path, run, there, grid):  # noqa: F811
@@ -245,12 +250,12 @@ def test_both_editions_of_the_report(there, crosswalk, levels, grid, tmp_path, n
 
 def test_nothing_is_published_where_a_page_cannot_be(there, crosswalk, grid, tmp_path, monkeypatch):  # noqa: F811
     """The release comes last: if a page fails on its way to its place, there is no release."""
-    from vbas.algorithms.layers.delivery import places
+    from vbas.core.publish import file_place
 
     def fails(self):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(places.FilePlace, "put", fails)
+    monkeypatch.setattr(file_place.FilePlace, "put", fails)
     given = {"CROSSWALK": crosswalk, "DESTINATION": str(tmp_path / "released.parquet")}
     with pytest.raises(QgsProcessingException, match="No space left"):
         there("releasedatabase", RELEASE_REPORT=str(tmp_path / "page.html"), **given)

@@ -376,7 +376,7 @@ def test_a_journal_of_a_writer_means_that_it_is_in_use(refused, grid, tmp_path):
 
 
 def test_a_second_run_on_a_target_is_refused(refused, tmp_path):
-    from vbas.core.files.locks import one_run_on
+    from vbas.core.publish.locks import one_run_on
 
     (tmp_path / "sub").mkdir()
     with one_run_on(tmp_path / "a.csv", "CROSSWALK"):

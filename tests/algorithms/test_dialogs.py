@@ -15,7 +15,6 @@ import vbas.core.synthetic.city
 from vbas.algorithms.layers.delivery.styles import MAY_BE_PUBLISHED
 from vbas.algorithms.layers.tables import FOR_RELEASE, INTERNAL, TEST_DATA
 from vbas.algorithms.named import version
-from vbas.algorithms.privacy.register import new_entry
 from vbas.algorithms.testdata.people import RECORDS as GENERATED
 from vbas.algorithms.testdata.people import records_output
 from vbas.core.aggregation import APPROACHES as AGGREGATIONS
@@ -24,6 +23,7 @@ from vbas.core.crosswalk import Crosswalk
 from vbas.core.language import tr
 from vbas.core.plan import suppress
 from vbas.core.profile import Profile
+from vbas.core.publish.register_releases import new_entry
 from vbas.core.releases.published import publish
 from vbas.core.synthetic.city import CRS, demonstration_city
 

@@ -10,8 +10,8 @@ import pytest
 from qgis.core import QgsProcessingException
 from scipy.spatial.distance import cdist
 
-from vbas.algorithms.layers.delivery import places
 from vbas.core.errors import VbasError
+from vbas.core.publish import file_place
 
 from .conftest import make_layer
 from .test_donut_forms import SIDE, SOUTH, WEST, areas, mask, people_in, xy  # noqa: F401 - fixtures
@@ -265,7 +265,7 @@ def test_points_that_were_not_written_are_taken_out_of_the_register_again(mask, 
     def refuse(self):
         raise VbasError("it is the end")
 
-    monkeypatch.setattr(places.FilePlace, "check", refuse)
+    monkeypatch.setattr(file_place.FilePlace, "check", refuse)
     with pytest.raises(QgsProcessingException, match=r"it is the end\. Nothing was changed"):
         mask(people_in(40), REGISTER=str(register), MASKED=str(tmp_path / "masked.gpkg"))
     with closing(sqlite3.connect(register)) as connection:

@@ -8,8 +8,8 @@ import time
 import pytest
 from qgis.core import QgsApplication, QgsProcessingException
 
-from vbas.algorithms.layers.delivery import places as delivery
 from vbas.algorithms.named import GROUPS, TOOLBOX
+from vbas.core.publish import file_place as delivery
 from vbas.core.records.table import RecordTable
 from vbas.vbas_plugin.models import TITLES
 

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 from qgis.core import QgsProcessingException
 
-from vbas.algorithms.layers.delivery.journals import other_tables
 from vbas.core.errors import InputError, VbasError
-from vbas.core.files.replacing import refuse_if_not_replaceable
+from vbas.core.publish.journals import other_tables
+from vbas.core.publish.replacing import refuse_if_not_replaceable
 
 from .test_destinations import contents, refused, save  # noqa: F401 - a fixture
 
@@ -75,7 +75,7 @@ def test_a_register_on_a_network_drive(anonymize, run, tmp_path, monkeypatch, on
     assert len(listed.rows("CONTENTS")) == 1
     # A release that could not be written is taken out again.
     with monkeypatch.context() as patch:
-        patch.setattr("vbas.algorithms.layers.delivery.places.FilePlace.check", refuse)
+        patch.setattr("vbas.core.publish.file_place.FilePlace.check", refuse)
         with pytest.raises(QgsProcessingException, match=r"Nothing was changed"):
             anonymize(N_SITES=9, REGISTER=str(register), RELEASED_RECORDS=str(tmp_path / "released.csv"))
     assert len(run("editregister", REGISTER=str(register), CONTENTS="memory:").rows("CONTENTS")) == 1
@@ -110,7 +110,7 @@ def answer(words, monkeypatch):
     def connect(*_, **__):
         raise sqlite3.OperationalError(words)
 
-    monkeypatch.setattr("vbas.algorithms.layers.delivery.journals.sqlite3.connect", connect)
+    monkeypatch.setattr("vbas.core.publish.journals.sqlite3.connect", connect)
 
 
 def test_what_is_no_database_is_replaced_whatever_its_name_says(anonymize, tmp_path):

@@ -11,9 +11,9 @@ import pytest
 from qgis.core import QgsProcessingException
 
 from vbas.algorithms.layers.delivery import databases, outputs, postgres_places
-from vbas.algorithms.layers.delivery.journals import other_tables
 from vbas.core.engines import postgres_tables
 from vbas.core.errors import PrivacyError
+from vbas.core.publish.journals import other_tables
 
 from ..engines_there import needed
 

@@ -8,11 +8,14 @@ from contextlib import closing
 from dataclasses import replace
 
 import pytest
+from osgeo import ogr
 from qgis.core import QgsProcessingException
 
-from vbas.algorithms.layers.delivery import outputs, places
-from vbas.algorithms.privacy import earlier, register_entries, register_file
+from vbas.algorithms.layers.delivery import outputs
+from vbas.algorithms.privacy import earlier
 from vbas.core.errors import VbasError
+from vbas.core.publish import file_place, register_file, register_list
+from vbas.core.publish.geopackage_tables import make_geopackage
 
 from .conftest import make_layer
 
@@ -55,6 +58,35 @@ def test_a_register_stops_repairs_and_holds_only_what_was_published(anonymize, r
     assert n == 3 and least >= 5
     found = run("checkreleases", REGISTER=register, PINNED="memory:")
     assert found.results["N_PINNED"] == found.results["N_UNDECIDED"] == 0
+
+
+def test_a_new_register_is_a_geopackage_as_gdal_makes_it(tmp_path):
+    """SQLite alone makes it: GDAL finds the same tables, fields and types as in one of its own, and no fault."""
+    register, made_by_gdal = tmp_path / "register.gpkg", tmp_path / "gdal.gpkg"
+    make_geopackage(register, register_file.TABLES)
+    kinds = {"MEDIUMINT": ogr.OFTInteger, "INTEGER": ogr.OFTInteger64, "REAL": ogr.OFTReal, "TEXT": ogr.OFTString}
+    dataset = ogr.GetDriverByName("GPKG").CreateDataSource(str(made_by_gdal))
+    for name, columns in register_file.TABLES.items():
+        layer = dataset.CreateLayer(name, None, ogr.wkbNone, ["ASPATIAL_VARIANT=GPKG_ATTRIBUTES"])
+        for column, kind in columns.items():
+            layer.CreateField(ogr.FieldDefn(column, kinds[kind]))
+    layer = dataset = None
+
+    def as_gdal_reads(file):
+        read = ogr.Open(str(file))
+        layers = [read.GetLayer(i) for i in range(read.GetLayerCount())]
+        fields = {
+            one.GetName(): [
+                (field.GetName(), field.GetTypeName())
+                for field in map(one.GetLayerDefn().GetFieldDefn, range(one.GetLayerDefn().GetFieldCount()))
+            ]
+            for one in layers
+        }
+        return fields, [(one.GetFIDColumn(), one.GetGeomType(), one.GetFeatureCount()) for one in layers]
+
+    assert as_gdal_reads(register) == as_gdal_reads(made_by_gdal)
+    validate_gpkg = pytest.importorskip("osgeo_utils.samples.validate_gpkg")
+    validate_gpkg.check(str(register))  # raises for what the standard forbids
 
 
 def test_a_register_of_nested_releases(anonymize, run, tmp_path):
@@ -266,7 +298,7 @@ def test_no_release_is_written_that_the_register_cannot_get(anonymize, held_regi
 
 
 def test_no_list_is_written_of_a_register_that_cannot_be_changed(run, held_register, tmp_path, monkeypatch):
-    monkeypatch.setattr(register_entries, "SECONDS_TO_WAIT", 0.2)
+    monkeypatch.setattr(register_list, "SECONDS_TO_WAIT", 0.2)
     out = tmp_path / "contents.csv"
     with pytest.raises(QgsProcessingException, match=r"could not be taken out of .* Nothing was changed\.$"):
         run("editregister", REGISTER=str(held_register), REMOVE=1, NEVER_PUBLISHED=True, CONTENTS=str(out))
@@ -281,7 +313,7 @@ def test_the_register_has_a_release_before_anybody_sees_it_and_not_if_that_fails
     register, out = tmp_path / "register.gpkg", tmp_path / "released.gpkg"
     if not is_new:
         anonymize(N_SITES=9, REGISTER=str(register))
-    put, seen = places.FilePlace.put, []
+    put, seen = file_place.FilePlace.put, []
 
     def looked(self):
         seen.append((tables_of(register)[1], out.exists()))
@@ -290,8 +322,8 @@ def test_the_register_has_a_release_before_anybody_sees_it_and_not_if_that_fails
     def refuse(self):
         raise VbasError("it is the end")
 
-    monkeypatch.setattr(places.FilePlace, "put", looked)
-    monkeypatch.setattr(places.FilePlace, "check", refuse)
+    monkeypatch.setattr(file_place.FilePlace, "put", looked)
+    monkeypatch.setattr(file_place.FilePlace, "check", refuse)
     with pytest.raises(QgsProcessingException, match=r"it is the end\. Nothing was changed\.$"):
         anonymize(N_SITES=9, REGISTER=str(register), RELEASED_RECORDS=str(out))
     assert seen == [(1 if is_new else 2, False)] and not out.exists()
@@ -314,7 +346,7 @@ def test_a_release_that_cannot_be_taken_out_again_is_said(anonymize, tmp_path, m
     def fails(self):
         raise sqlite3.OperationalError("disk I/O error")
 
-    monkeypatch.setattr(places.FilePlace, "check", refuse)
+    monkeypatch.setattr(file_place.FilePlace, "check", refuse)
     with pytest.raises(QgsProcessingException, match=r"it is the end\. .* has this release, which was not written"):
         anonymize(N_SITES=9, REGISTER=str(register), RELEASED_RECORDS=str(tmp_path / "released.gpkg"))
     assert tables_of(register)[1] == 1

@@ -301,9 +301,40 @@ def test_layers_with_other_names_are_asked_for(run, published, quasi):
         check(run, releases, quasi)
     done = check(run, releases, quasi, ALIASES=["gender", "sex"])
     assert done.results["N_PINNED"] == plain.results["N_PINNED"] > 10
-    different = check(run, releases, quasi, ALIASES=["gender", "not sex"])
-    assert different.results["N_PINNED"] < plain.results["N_PINNED"]
-    assert different.results["N_NOT_COMPARED"] == 0
+    different = check(run, releases, "sex;gender;age", ALIASES=["gender", "not sex"])
+    assert 10 < different.results["N_PINNED"] < plain.results["N_PINNED"]
+    assert different.results["N_NOT_COMPARED"] == different.results["N_CONTRADICTED"] == 0
+
+
+@pytest.mark.parametrize("quasi", ["sex;age", "age"])
+def test_a_field_by_which_classes_may_have_been_made_is_asked_for(run, published, quasi):
+    """Without it the counts of a release are not of all people: they contradict others, or tell too little."""
+    releases = [published(9), published(10, {"sex": "gender"})]
+    with pytest.raises(QgsProcessingException, match=r"release 2 shows “gender”, .* name it in QUASI_IDENTIFIERS"):
+        check(run, releases, quasi, ALIASES=["gender", "not sex"])
+    with pytest.raises(QgsProcessingException, match=r"release 1 shows “sex”.*release 2 shows “sex”"):
+        check(run, [published(9), published(10)], "age")
+
+
+def test_a_field_beside_the_classes_is_not_asked_for(run, anonymize, tmp_path):
+    """Diagnoses divide classes into groups below k, so that none was made by them; what is sensitive is said so."""
+    releases = []
+    for n in (9, 10):
+        files = {name: str(tmp_path / f"{name}{n}.gpkg") for name in ("RELEASED_RECORDS", "CROSSWALK")}
+        anonymize(N_SITES=n, KEEP_FIELDS=["diagnosis"], **files)
+        releases.append((files["RELEASED_RECORDS"], files["CROSSWALK"]))
+    assert check(run, releases).results["N_PINNED"] > 10
+    said = check(run, releases, SENSITIVE="diagnosis")
+    assert said.results["N_NOT_COMPARED"] == 0
+
+
+def test_contradictions_are_not_said_to_be_other_people(run, published):
+    """What is called sensitive and is not: the run says that nobody can say."""
+    releases = [published(9), published(10, {"sex": "gender"})]
+    done = check(run, releases, ALIASES=["gender", "not sex"], SENSITIVE="gender")
+    assert done.results["N_CONTRADICTED"]
+    assert any("contradict each other" in line and "nobody can say" in line for line in done.log)
+    assert not any("No count of" in line or "different people." in line for line in done.log)
 
 
 def test_a_layer_that_lacks_a_field_is_taken_without_it(run, published, tmp_path):

@@ -161,3 +161,12 @@ def test_a_register_says_that_it_counts_rows(run, clinic, tmp_path, nested):
     assert not any("was found to follow" in line for line in again.log)
     found = classes(clinic, read(tmp_path / "released.csv"), read(tmp_path / "crosswalk.csv"))
     assert nested or not any(map(told, found.values()))
+    for done in (
+        run("anonymize", **given(clinic, tmp_path, REGISTER_ACTION="repair", **{**register, "PERSON_ID": ""})),
+        run("checkreleases", REGISTER=register["REGISTER"], PINNED="memory:", REPORT=str(tmp_path / "page.html")),
+    ):
+        assert any("The register counts rows, not persons: 5 rows and more" in line for line in done.log)
+        assert not any("was found to follow" in line for line in done.log)
+    assert done.results["N_NOT_COMPARED"] == 0
+    assert any("Not everything could be compared" in line for line in done.log)
+    assert "The register counts rows, not persons" in (tmp_path / "page.html").read_text(encoding="utf-8")

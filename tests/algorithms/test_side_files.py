@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 from qgis.core import QgsProcessingException, QgsVectorLayer
 
-from vbas.algorithms.layers.delivery import journals, outputs
-from vbas.algorithms.layers.delivery import places as delivery
+from vbas.algorithms.layers.delivery import outputs
+from vbas.core.publish import file_place as delivery
+from vbas.core.publish import journals
 
 NAMES = 20_000
 RAW = b"Raw Name"

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from vbas.core.files import folders, locks
-from vbas.core.files.folders import clear_dead, own_folder
+from vbas.core.publish import folders, locks
+from vbas.core.publish.folders import clear_dead, own_folder
 
 SCRIPT = """
 import os, sys
 from pathlib import Path
-from vbas.core.files.folders import own_folder
+from vbas.core.publish.folders import own_folder
 with own_folder(Path(sys.argv[1]), sys.argv[2]) as folder:
     (folder / "RELEASED_RECORDS").mkdir()
     (folder / "RELEASED_RECORDS" / "released.csv").write_text("rows")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from vbas.core.errors import InputError
-from vbas.core.files.names import check_file_name, check_length, check_name
+from vbas.core.publish.names import check_file_name, check_length, check_name
 
 GOOD = (
     "released.gpkg",

@@ -8,6 +8,7 @@ import pytest
 from vbas.core.aggregation import APPROACHES as AGGREGATIONS
 from vbas.core.aggregation import AggregationOptions
 from vbas.core.areas import make_areas
+from vbas.core.crosswalk import Crosswalk
 from vbas.core.plan import suppress
 from vbas.core.progress import silent
 from vbas.core.releases.counts import CELL, REST
@@ -15,6 +16,7 @@ from vbas.core.releases.examining import examine, examine_all
 from vbas.core.releases.pinned import find_pinned
 from vbas.core.releases.published import publish
 from vbas.core.releases.repair import on_earlier_regions, repair
+from vbas.core.report.releases import verdict
 from vbas.core.site_location import APPROACHES as LOCATIONS
 from vbas.core.site_location import LocationOptions
 
@@ -105,6 +107,19 @@ def test_new_regions_after_an_update_fit_nobody(town):
         assert found.n_contradicted == 1
     # One class changed at most: the others are looked at all the same.
     assert found.n_contradicted <= 1
+
+
+def test_what_contradicts_itself_is_told_as_that_and_never_as_nothing():
+    """Ten people in two areas, of which another release shows six and five: nobody can say what these give away."""
+    areas = make_areas(["a", "b"], np.array([[0.0, 0.0], [1.0, 0.0]]))
+    both, each = Crosswalk(np.array([0, 0]), 1), Crosswalk(np.array([0, 1]), 2)
+    people = [profile_over(np.array(one), [("x",)], ("p",)) for one in ([[5], [5]], [[6], [5]])]
+    told = [publish(suppress(one, regions, 5), areas) for one, regions in zip(people, (both, each))]
+    found = examine_all(told)
+    assert found.n_counts == 0 and len(found.pinned.contradicted) == 1
+    said = verdict(found, 5)
+    assert "In 1 class the releases contradict each other" in said and "nobody can say" in said
+    assert "different people." not in said and not said.startswith("No count")
 
 
 def values_of(profile):

@@ -9,8 +9,8 @@ from pathlib import PurePosixPath, PureWindowsPath
 
 import pytest
 
-from vbas.core.files.sqlite_uri import is_no_database, sqlite_uri
 from vbas.core.records import sqlite_file
+from vbas.core.records.sqlite_uri import is_no_database, sqlite_uri
 
 from ..scripts import ROOT
 

@@ -117,6 +117,35 @@ def test_what_is_left_of_several_regions_that_hang_together():
     assert done.after.n_counts == 0
 
 
+def left_in(found):
+    """The identifiers of the areas, and the bounds, of every count."""
+    over = found.overlay
+    return [(over.areas[np.isin(over.cell_of, one.cells)].tolist(), one.low, one.high) for one in found.counts]
+
+
+def test_only_regions_together_tell_what_two_regions_across_them_leave():
+    """No region, and no two, hold what is left in the first, the fourth and the seventh area."""
+    counts = np.array([1, 6, 6, 1, 6, 6, 1, 9, 9, 9, 9])[:, None]
+    areas = make_areas([f"a{i}" for i in range(11)], np.arange(22.0).reshape(11, 2), np.ones(11))
+    profile = profile_over(counts, [("x",)], ("p",))
+    regions = [[0, 0, 1, 1, 1, 2, 2, 3, 3, 4, 4], [-1, 0, 0, -1, 1, 1, -1, 2, -1, 2, -1]]
+    plans = [suppress(profile, number_compactly(np.array(one))[0], 5) for one in regions]
+    found = find_pinned([publish(one, areas, str(i)) for i, one in enumerate(plans)])
+    assert left_in(found) == [(["a0", "a3", "a6"], 3, 3)]
+
+
+def test_only_regions_together_tell_what_a_region_across_small_ones_leaves():
+    """Two small regions of a nested release, in larger ones that hold more, of two classes that the other joins."""
+    counts = np.array([[1, 1], [6, 6], [6, 6], [1, 0], *[[6, 6]] * 4, [1, 1], [0, 1]])
+    areas = make_areas([f"a{i}" for i in range(10)], np.arange(20.0).reshape(10, 2), np.ones(10))
+    profile = profile_over(counts, [("p", "q1"), ("p", "q2")], ("p", "q"))
+    regions = [[0, 0, 1, 1, 2, 2, 3, 3, 4, 4], [0, 0, 1, 1, 0, 0, 1, 1, 2, 2], [-1, 0, 0, *[-1] * 7]]
+    fine, coarse, across = (number_compactly(np.array(one))[0] for one in regions)
+    nested = publish(nest(areas, profile, make_levels(areas, [fine, coarse]), 5), areas, "nested")
+    wide = publish(suppress(coarser(profile, ("p",)), across, 5), areas, "wide")
+    assert left_in(find_pinned([nested, wide])) == [(["a0", "a3"], 3, 3)]
+
+
 def test_a_coarser_value_goes_with_its_finer_one_only():
     """Impossible classes, the young among the ages above 40, would take the blame for what is missing."""
     names = ("age", "age (level 1)", "age (level 2)", "sex")

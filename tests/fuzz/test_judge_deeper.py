@@ -10,9 +10,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from vbas.algorithms.privacy import check_releases, earlier, register, register_entries
+from vbas.algorithms.privacy import check_releases, earlier
 from vbas.algorithms.testdata import estimate_distributions, generate_records
 from vbas.core import comparison, outcome
+from vbas.core.publish import register_list, register_releases
 from vbas.core.releases.examining import Examined
 
 from .given import Case, Place, Table
@@ -132,8 +133,8 @@ def _nothing_found():
 
 
 def _kept(*tables):
-    left = {name: one for name, one in register_entries.TAKE_OUT.items() if name not in tables}
-    return register_entries, "TAKE_OUT", left
+    left = {name: one for name, one in register_list.TAKE_OUT.items() if name not in tables}
+    return register_list, "TAKE_OUT", left
 
 
 def _readable():
@@ -142,7 +143,7 @@ def _readable():
     def connect(*given, **named):
         return plain(*given, **named, factory=_Plain)
 
-    return register_entries.sqlite3, "connect", connect
+    return register_list.sqlite3, "connect", connect
 
 
 class _Plain(sqlite3.Connection):
@@ -153,8 +154,8 @@ class _Plain(sqlite3.Connection):
 
 
 def _fewer_counts():
-    plain = register._count_rows
-    return register, "_count_rows", lambda *given: list(plain(*given))[1:]
+    plain = register_releases._count_rows
+    return register_releases, "_count_rows", lambda *given: list(plain(*given))[1:]
 
 
 def _giving_away():

@@ -6,8 +6,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 
+from ..gdal_errors import without_journals
 from ..tables import SecondCount, Table
-from .journals import without_journals
 from .second_count import check_file
 from .writing import in_one_sentence
 

@@ -22,14 +22,14 @@ from qgis.core import (
 
 from ....core.engines.postgres_tables import standing, why_it_stays
 from ....core.errors import InputError, VbasError, first_values
-from ....core.files.names import check_file_name, check_length, check_name
-from ....core.files.names_aside import NEW, OLD, is_aside, name_aside, role_of
-from ....core.files.sqlite_uri import sqlite_uri
 from ....core.language import tr
+from ....core.publish.journals import JOURNALS, other_tables
+from ....core.publish.names import check_file_name, check_length, check_name
+from ....core.publish.names_aside import NEW, OLD, is_aside, name_aside, role_of
 from ....core.records.sqlite_file import SECONDS_TO_WAIT
+from ....core.records.sqlite_uri import sqlite_uri
 from ....core.secrecy import without_secrets
 from ..gdal_errors import silent_gdal
-from .journals import JOURNALS, other_tables
 
 Found = TypeVar("Found")
 # How names of tables begin that GeoPackages and SQLite keep for themselves; and where QGIS keeps styles.

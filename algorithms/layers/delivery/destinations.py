@@ -15,14 +15,14 @@ from qgis.core import (
 )
 
 from ....core.errors import InputError
-from ....core.files.names import check_file_name
-from ....core.files.replacing import refuse_if_not_replaceable
 from ....core.language import tr
+from ....core.publish.journals import SUFFIXES, refuse_if_held, refuse_if_others_would_be_lost
+from ....core.publish.names import check_file_name
+from ....core.publish.replacing import refuse_if_not_replaceable
 from ....core.secrecy import holds_secret, without_secrets
 from ..given import Given
 from . import databases
 from .formats import STYLES, stale_beside, written_endings
-from .journals import SUFFIXES, refuse_if_held, refuse_if_others_would_be_lost
 from .taken import Taken
 
 MEMORY = ("memory:", QgsProcessing.TEMPORARY_OUTPUT)

@@ -12,10 +12,10 @@ from osgeo import gdal, ogr
 from qgis.core import QgsCoordinateReferenceSystem, QgsProcessing
 
 from ....core.errors import VbasError
-from ....core.files.folders import no_temporary_folder, own_folder
+from ....core.publish.folders import no_temporary_folder, own_folder
+from ....core.publish.journals import journals_of
 from ..gdal_errors import told_to_handlers
 from ..tables import Table, number_fields
-from .journals import journals_of
 from .writing import write_file
 
 SHAPES = {

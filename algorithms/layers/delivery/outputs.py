@@ -21,13 +21,17 @@ from qgis.core import (
 )
 
 from ....core.errors import InputError, VbasError
-from ....core.files.folders import clear_dead, temporary_folder
-from ....core.files.locks import one_run_on
 from ....core.language import tr
 from ....core.progress import Progress, part
+from ....core.publish.delivery import Place, deliver
+from ....core.publish.file_place import FilePlace
+from ....core.publish.folders import clear_dead, temporary_folder
+from ....core.publish.journals import settle
+from ....core.publish.leftovers import tidy_up
+from ....core.publish.locks import one_run_on
 from ....core.secrecy import holds_secret, without_values
 from ..feedback import check_cancelled
-from ..gdal_errors import silent_gdal
+from ..gdal_errors import silent_gdal, without_journals
 from ..given import Given
 from ..secrecy import addresses_in
 from ..tables import FOR_RELEASE, INTERNAL, TEST_DATA, SecondCount, Table, kind_of_output, named
@@ -39,9 +43,6 @@ from .exact_values import check_writable
 from .formats import note_on, says_itself, stale_beside
 from .formulas import warning_of_formulas
 from .groups import group_of_run
-from .journals import settle, without_journals
-from .leftovers import tidy_up
-from .places import FilePlace, Place, deliver
 from .postgres_places import PostgresPlace
 from .second_count import check_layer
 from .styles import describe, store_look, style

@@ -23,11 +23,11 @@ from qgis.PyQt.QtCore import QUrl
 
 from ....core.errors import InputError
 from ....core.language import tr
+from ....core.publish.journals import SUFFIXES
 from ..gdal_errors import told_to_handlers
 from ..given import Given
 from . import databases
 from .formats import read_with
-from .journals import SUFFIXES
 
 
 class Taken:

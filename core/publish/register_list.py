@@ -7,9 +7,9 @@ import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...core.errors import InputError, VbasError
-from ...core.language import tr
-from ...core.records.sqlite_file import reading
+from ..errors import InputError, VbasError
+from ..language import tr
+from ..records.sqlite_file import reading
 from .register_file import (
     SECONDS_TO_WAIT,
     TAKE_OUT,

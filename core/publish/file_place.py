@@ -1,4 +1,4 @@
-"""All outputs put in their place, or none: what was there is kept until the last one is in place."""
+"""Files put in their place: beside what is there, then under its name, with a way back from every step."""
 
 from __future__ import annotations
 
@@ -6,90 +6,15 @@ import errno
 import os
 import shutil
 import stat
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
 
-from ....core.errors import Cancelled, OutcomeUnknown, VbasError
-from ....core.files.replacing import refuse_if_not_replaceable
-from ....core.language import tr
+from ..errors import VbasError
+from ..language import tr
 from .journals import journals_of, refuse_if_held, refuse_if_others_would_be_lost
 from .leftovers import NEW, OLD, hidden_beside
-
-
-class Place(Protocol):
-    """Where one output goes."""
-
-    def prepare(self) -> None:
-        """Bring the output next to its place, without touching what is there."""
-
-    def put(self) -> None:
-        """Put it in place, and keep what was there under another name."""
-
-    def check(self) -> None:
-        """Read it in its place, as its user will. Raises VbasError where it is not what was to be delivered."""
-
-    def undo(self) -> list[str]:
-        """Put back what was there, however far `put` came; sentences on what could not be put back."""
-
-    def forget(self) -> list[str]:
-        """Remove what was kept; sentences on what could not be removed."""
-
-    def discard(self) -> list[str]:
-        """Remove what `prepare` brought; sentences on what could not be removed."""
-
-
-def deliver(
-    places: Sequence[Place],
-    check_cancelled: Callable[[], None] = lambda: None,
-    last: Sequence[Callable[[], None]] = (),
-) -> list[str]:
-    """Put every output in its place, or leave all as it was. Returns warnings.
-
-    last : what cannot be undone, done when nothing else can fail any more
-
-    Raises VbasError where one cannot be put in its place; whatever else ends it (Cancel, Ctrl-C) undoes it too.
-    """
-    begun: list[Place] = []
-    try:
-        for place in places:
-            place.prepare()
-        for place in places:
-            check_cancelled()
-            begun.append(place)
-            place.put()
-        for place in places:
-            check_cancelled()
-            place.check()
-        check_cancelled()
-        for publish in last:
-            publish()
-    except BaseException as error:
-        lost = [sentence for place in reversed(begun) for sentence in place.undo()]
-        lost += [sentence for place in places for sentence in place.discard()]
-        if lost:
-            raise VbasError(
-                tr(
-                    "The outputs could not be put in their place: {reason}. {lost}",
-                    reason=_reason(error),
-                    lost=" ".join(lost),
-                )
-            ) from error
-        if isinstance(error, OutcomeUnknown):
-            raise OutcomeUnknown(
-                tr(
-                    "{reason}. The other outputs of this run were not written, and no register has the release: remove "
-                    "what is there, and run again.",
-                    reason=_reason(error),
-                )
-            ) from error
-        if isinstance(error, (OSError, VbasError)) and not isinstance(error, Cancelled):
-            raise VbasError(
-                tr("The outputs could not be put in their place: {reason}. Nothing was changed.", reason=_reason(error))
-            ) from error
-        raise
-    return [sentence for place in places for sentence in place.forget()]
+from .replacing import refuse_if_not_replaceable
 
 
 class FilePlace:
@@ -117,6 +42,7 @@ class FilePlace:
         self._begun = hidden_beside(target, target, NEW)
 
     def prepare(self) -> None:
+        """Copy the files beside their places, under names that nobody can predict."""
         self._ask()
         refuse_if_others_would_be_lost(self._target, self._name)  # what came into it since the run began
         # A side file that is new is as open to others as the file that it belongs to.
@@ -136,6 +62,7 @@ class FilePlace:
             ) from error
 
     def put(self) -> None:
+        """Give each its name, and what was there another."""
         self._ask()
         for move in self._moves:
             move.put()
@@ -147,6 +74,7 @@ class FilePlace:
             refuse_if_not_replaceable(move.target, self._name)
 
     def check(self) -> None:
+        """Compare each with what was staged, and count the output. Raises OSError or VbasError."""
         # What stands beside a database belongs to it as soon as it is opened: look before and after.
         for look in (lambda: None, lambda: self._count(self._target)):
             look()
@@ -156,13 +84,16 @@ class FilePlace:
                 raise VbasError(tr("another program has just written beside {target}", target=self._target))
 
     def undo(self) -> list[str]:
+        """Put back what was there, the last file first; sentences on what could not be put back."""
         return [sentence for move in reversed(self._moves) for sentence in move.undo()]
 
     def forget(self) -> list[str]:
+        """Remove what was kept; sentences on what could not be removed."""
         ended = _removed(self._begun)  # from here on what was kept is only in the way
         return ended + [sentence for move in self._moves for sentence in move.forget()]
 
     def discard(self) -> list[str]:
+        """Remove what was copied; sentences on what could not be removed."""
         return [sentence for move in self._moves for sentence in move.discard()] + _removed(self._begun)
 
 
@@ -326,9 +257,3 @@ def _take_over(part: Path, like: os.stat_result) -> None:
                 except OSError:
                     mode = (mode & ~0o070) | (mode & 0o007) << 3
     part.chmod(mode)
-
-
-def _reason(error: BaseException) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror + (f" ({error.filename2 or error.filename})" if error.filename else "")
-    return str(error).rstrip(".") or type(error).__name__

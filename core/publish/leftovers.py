@@ -23,7 +23,7 @@ def hidden_beside(file: Path, target: Path, role: str) -> Path:
     token = secrets.token_hex(8)
     if not file.name.startswith(target.stem):
         return file.with_name(f".vbas-{token}")
-    return file.with_name(f"{_beginning(target)}{token}.{role}{file.name[len(target.stem) :]}")
+    return file.with_name(f"{_named_for(target)}{token}.{role}{file.name[len(target.stem) :]}")
 
 
 def tidy_up(target: Path) -> None:
@@ -46,7 +46,7 @@ def tidy_up(target: Path) -> None:
 
 def _left_beside(target: Path) -> list[tuple[Path, str, Path]]:
     """Hidden file, role, and the file that it is for; only plain files of this user, or of the target's owner."""
-    form = re.compile(re.escape(_beginning(target)) + rf"[0-9a-f]{{16}}\.({NEW}|{OLD})(.*)", re.DOTALL)
+    form = re.compile(re.escape(_named_for(target)) + rf"[0-9a-f]{{16}}\.({NEW}|{OLD})(.*)", re.DOTALL)
     owners = {os.geteuid()} if hasattr(os, "geteuid") else set()
     with suppress(OSError):
         owners.add(os.lstat(target).st_uid)
@@ -62,5 +62,5 @@ def _left_beside(target: Path) -> list[tuple[Path, str, Path]]:
     return found
 
 
-def _beginning(target: Path) -> str:
+def _named_for(target: Path) -> str:
     return f".vbas-{hashlib.sha256(target.stem.encode('utf-8', 'surrogateescape')).hexdigest()[:16]}-"

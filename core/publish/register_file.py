@@ -12,54 +12,44 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
-from osgeo import gdal, ogr
-
-from ...core.errors import InputError, VbasError
-from ...core.files.free_names import give_free_name
-from ...core.files.names import check_file_name
-from ...core.files.sqlite_uri import sqlite_uri
-from ...core.language import tr
-from ..layers.gdal_errors import told_to_handlers
+from ..errors import InputError, VbasError
+from ..language import tr
+from ..records.sqlite_uri import sqlite_uri
+from .free_names import give_free_name
+from .geopackage_tables import LONG, REAL, SHORT, TEXT, make_geopackage
+from .names import check_file_name
 
 RELEASES, CROSSWALKS, COUNTS, VALUES = "vbas_releases", "vbas_crosswalks", "vbas_counts", "vbas_values"
 MASKINGS, POINTS = "vbas_maskings", "vbas_points"
 TABLES = {
     RELEASES: {
-        "release": ogr.OFTInteger,
-        "title": ogr.OFTString,
-        "time": ogr.OFTString,
-        "k": ogr.OFTInteger,
-        "quasi_identifiers": ogr.OFTString,
-        "levels": ogr.OFTInteger,
-        "bounded": ogr.OFTInteger,
-        "whole": ogr.OFTInteger,
-        "coarsened": ogr.OFTString,
+        "release": SHORT,
+        "title": TEXT,
+        "time": TEXT,
+        "k": SHORT,
+        "quasi_identifiers": TEXT,
+        "levels": SHORT,
+        "bounded": SHORT,
+        "whole": SHORT,
+        "coarsened": TEXT,
+        "of_persons": SHORT,
     },
-    CROSSWALKS: {
-        "release": ogr.OFTInteger,
-        "vbas_level": ogr.OFTInteger,
-        "area": ogr.OFTString,
-        "vbas_region": ogr.OFTInteger64,
-    },
-    COUNTS: {
-        "release": ogr.OFTInteger,
-        "vbas_level": ogr.OFTInteger,
-        "vbas_region": ogr.OFTInteger64,
-        "class": ogr.OFTString,
-        "records": ogr.OFTInteger64,
-    },
+    CROSSWALKS: {"release": SHORT, "vbas_level": SHORT, "area": TEXT, "vbas_region": LONG},
+    COUNTS: {"release": SHORT, "vbas_level": SHORT, "vbas_region": LONG, "class": TEXT, "records": LONG},
     VALUES: {
-        "release": ogr.OFTInteger,
-        "vbas_level": ogr.OFTInteger,
-        "vbas_region": ogr.OFTInteger64,
-        "class": ogr.OFTString,
-        "field": ogr.OFTString,
-        "value": ogr.OFTString,
-        "records": ogr.OFTInteger64,
+        "release": SHORT,
+        "vbas_level": SHORT,
+        "vbas_region": LONG,
+        "class": TEXT,
+        "field": TEXT,
+        "value": TEXT,
+        "records": LONG,
     },
-    MASKINGS: {"masking": ogr.OFTInteger, "time": ogr.OFTString, "crs": ogr.OFTString},
-    POINTS: {"masking": ogr.OFTInteger, "x": ogr.OFTReal, "y": ogr.OFTReal},
+    MASKINGS: {"masking": SHORT, "time": TEXT, "crs": TEXT},
+    POINTS: {"masking": SHORT, "x": REAL, "y": REAL},
 }
+ADDED_LATER = {(RELEASES, "of_persons")}
+"""Columns that registers from before may lack."""
 TAKE_OUT = {
     COUNTS: "DELETE FROM vbas_counts WHERE release = ?",
     CROSSWALKS: "DELETE FROM vbas_crosswalks WHERE release = ?",
@@ -219,24 +209,21 @@ def mark_changed(connection: sqlite3.Connection) -> None:
     connection.execute("UPDATE gpkg_contents SET last_change = ?", (last,))
 
 
-@told_to_handlers()
 def _make(path: Path) -> None:
     """An empty register."""
-    dataset = gdal.GetDriverByName("GPKG").Create(str(path), 0, 0, 0, gdal.GDT_Unknown)
-    if dataset is None:
-        raise InputError(tr("REGISTER: {parent} cannot be written to: choose another folder.", parent=path.parent))
-    for name, fields in TABLES.items():
-        layer = dataset.CreateLayer(name, None, ogr.wkbNone, ["ASPATIAL_VARIANT=GPKG_ATTRIBUTES"])
-        for field, kind in fields.items():
-            layer.CreateField(ogr.FieldDefn(field, kind))
-    layer = dataset = None  # GDAL writes the file as it lets go
+    try:
+        make_geopackage(path, TABLES)
+    except sqlite3.Error as error:
+        raise InputError(
+            tr("REGISTER: {parent} cannot be written to: choose another folder.", parent=path.parent)
+        ) from error
 
 
 def check_register(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse a database that is not a register. Raises InputError."""
     for name, fields in TABLES.items():
-        found = {row[0] for row in connection.execute("SELECT name FROM pragma_table_info(?)", (name,))}
-        if not set(fields) <= found:
+        lacking = set(fields) - _columns(connection, name)
+        if any((name, field) not in ADDED_LATER for field in lacking):
             raise InputError(
                 tr(
                     "REGISTER: {path} is not a register of releases: it lacks the table “{name}” as the "
@@ -245,6 +232,15 @@ def check_register(connection: sqlite3.Connection, path: Path) -> None:
                     name=name,
                 )
             )
+
+
+def is_there(connection: sqlite3.Connection, table: str, column: str) -> bool:
+    """Whether a register has a column that was added later."""
+    return column in _columns(connection, table)
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> set[str]:
+    return {row[0] for row in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))}
 
 
 def damaged(number: object, title: object, path: Path, error: Exception) -> InputError:

@@ -6,20 +6,16 @@ import os
 import shutil
 import sqlite3
 import sys
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
-from osgeo import gdal
-
-from ....core.errors import InputError, VbasError, first_values
-from ....core.files.folders import BESIDE, own_folder
-from ....core.files.sqlite_uri import is_no_database, sqlite_uri
-from ....core.language import tr
+from ..errors import InputError, VbasError, first_values
+from ..language import tr
+from ..records.sqlite_uri import is_no_database, sqlite_uri
+from .folders import BESIDE, own_folder
 
 SUFFIXES = (".gpkg", ".sqlite")
 JOURNALS = ("-wal", "-journal", "-shm")
-JOURNAL_OF_GDAL = "OGR_SQLITE_JOURNAL"
 LOCKS = Path("/proc/locks")
 # What GDAL and QGIS keep for their own use beside the tables of the user.
 SYSTEM = {".gpkg": ("gpkg_", "rtree_", "sqlite_"), ".sqlite": ("idx_", "sqlite_")}
@@ -31,19 +27,6 @@ SYSTEM_TABLES = frozenset(
 def journals_of(file: Path) -> list[str]:
     """Names of the files that SQLite keeps beside a database; none for other formats."""
     return [file.name + journal for journal in JOURNALS] if file.suffix.lower() in SUFFIXES else []
-
-
-@contextmanager
-def without_journals() -> Iterator[None]:
-    """Have GDAL write and read files of SQLite without a log meanwhile, whatever its user has set."""
-    before = gdal.GetConfigOption(JOURNAL_OF_GDAL)
-    if before == os.environ.get(JOURNAL_OF_GDAL):  # it was not set here
-        before = None
-    gdal.SetConfigOption(JOURNAL_OF_GDAL, "DELETE")
-    try:
-        yield
-    finally:
-        gdal.SetConfigOption(JOURNAL_OF_GDAL, before)
 
 
 def settle(file: Path) -> None:
@@ -69,7 +52,7 @@ def refuse_if_held(target: Path, name: str) -> None:
     if target.suffix.lower() not in SUFFIXES or not (target.exists() or _open_journals(target)):
         return
     if sys.platform.startswith("linux") and LOCKS.is_file():
-        if not _held(target):
+        if not _in_use(target):
             return
         what_to_do = tr("close it there or remove its layers from the project, or choose another place")
     else:
@@ -179,7 +162,7 @@ def _open_journals(target: Path) -> bool:
     return False
 
 
-def _held(target: Path) -> bool:
+def _in_use(target: Path) -> bool:
     """Whether another program, or this QGIS, works in a database: writes into it, or has its log open.
 
     Read from the system: opening and closing the file here would end the locks that this very process holds on it.

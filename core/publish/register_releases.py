@@ -9,21 +9,26 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ...core.arrays import to_list
-from ...core.crosswalk import LEFT_OUT, Crosswalk
-from ...core.errors import InputError
-from ...core.language import as_data, plural, tr
-from ...core.levels import Levels
-from ...core.records.sqlite_file import reading
-from ...core.releases.published import Published
-from ...core.releases.values import Values
+from ..anonymise import Account
+from ..arrays import to_list
+from ..crosswalk import LEFT_OUT, Crosswalk
+from ..errors import InputError
+from ..generalising.rules import HierarchyRule
+from ..generalising.table import HierarchyTable
+from ..language import as_data, plural, tr
+from ..levels import Levels
+from ..records.sqlite_file import reading
+from ..releases.earlier import STOP, Earlier
+from ..releases.published import Published
+from ..releases.values import Values
+from .geopackage_tables import SHORT
 from .register_file import (
     COUNTS,
     CROSSWALKS,
@@ -34,14 +39,16 @@ from .register_file import (
     Statement,
     check_register,
     damaged,
+    is_there,
+    new_register,
     now,
     written_entry,
 )
 
 NAMED = as_data("release {n}")  # how a release is called until somebody names it
 READ = {
-    RELEASES: "SELECT release, title, k, quasi_identifiers, levels, bounded, whole, coarsened FROM vbas_releases "
-    "ORDER BY release",
+    RELEASES: "SELECT release, title, k, quasi_identifiers, levels, bounded, whole, coarsened, {of_persons} "
+    "FROM vbas_releases ORDER BY release",
     CROSSWALKS: "SELECT vbas_level, area, vbas_region FROM vbas_crosswalks WHERE release = ? ORDER BY fid",
     COUNTS: "SELECT vbas_level, vbas_region, class, records FROM vbas_counts WHERE release = ? ORDER BY fid",
     VALUES: "SELECT vbas_level, vbas_region, class, field, value, records FROM vbas_values WHERE release = ? "
@@ -49,7 +56,7 @@ READ = {
 }
 ADD = {
     RELEASES: "INSERT INTO vbas_releases (release, title, time, k, quasi_identifiers, levels, bounded, whole, "
-    "coarsened) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "coarsened, of_persons) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     CROSSWALKS: "INSERT INTO vbas_crosswalks (release, vbas_level, area, vbas_region) VALUES (?, ?, ?, ?)",
     COUNTS: "INSERT INTO vbas_counts (release, vbas_level, vbas_region, class, records) VALUES (?, ?, ?, ?, ?)",
     VALUES: "INSERT INTO vbas_values (release, vbas_level, vbas_region, class, field, value, records) "
@@ -66,8 +73,46 @@ def read_register(path: Path) -> list[Published]:
         return []
     with reading(path, "REGISTER") as connection:
         check_register(connection, path)
-        found = [_release(connection, row, path) for row in connection.execute(READ[RELEASES]).fetchall()]
+        of_persons = "of_persons" if is_there(connection, RELEASES, "of_persons") else "NULL"
+        rows = connection.execute(READ[RELEASES].format(of_persons=of_persons)).fetchall()
+        found = [_release(connection, row, path) for row in rows]
     return found
+
+
+def earlier_releases(
+    path: Path,
+    action: str = STOP,
+    aliases: Sequence[tuple[str, str]] = (),
+    tables: Mapping[str, HierarchyTable] | None = None,
+    rules: Mapping[str, HierarchyRule] | None = None,
+) -> Earlier:
+    """What a release is held against: the releases of a register, none where there is no file yet.
+
+    Arguments as for `Earlier`; raises InputError as `read_register` does.
+    """
+    releases, warning = read_register(path), ""
+    if not releases:
+        warning = new_register(path)
+        if path.exists():
+            warning = tr(
+                "REGISTER: {path} has no release in it: this one was held against no earlier release.", path=path
+            )
+    return Earlier(releases, action, aliases, tables or {}, rules or {}, warning)
+
+
+def add_release(path: Path, account: Account) -> None:
+    """Add a release to the register that it was held against (`Ask.earlier`), as one that is published now.
+
+    Raises InputError as `new_entry` does, and where the release was held against none.
+    """
+    new_entry(path, *entry_of(account)).put()
+
+
+def entry_of(account: Account) -> tuple[Published, int]:
+    """What the register is to keep of a release, and how many releases it was held against. Raises InputError."""
+    if account.published is None or account.ask.earlier is None:
+        raise InputError(tr("The release was held against no register: give Ask(earlier=earlier_releases(path))."))
+    return account.published, len(account.ask.earlier.releases)
 
 
 def new_entry(path: Path, release: Published, n_earlier: int) -> Entry:
@@ -92,8 +137,12 @@ def _add(connection: sqlite3.Connection, release: Published) -> int:
     names = json.dumps(list(release.quasi_identifiers), ensure_ascii=False)
     flags = (int(release.bounded), int(release.whole))
     coarsened = json.dumps(dict(release.coarsened), ensure_ascii=False)
-    row = (number, as_data(NAMED, n=number), now(), release.k, names, len(release.levels), *flags, coarsened)
-    connection.execute(ADD[RELEASES], row)
+    told = (*flags, coarsened, int(release.of_persons))
+    if not is_there(connection, RELEASES, "of_persons"):
+        connection.execute(f"ALTER TABLE {RELEASES} ADD COLUMN of_persons {SHORT}")
+    connection.execute(
+        ADD[RELEASES], (number, as_data(NAMED, n=number), now(), release.k, names, len(release.levels), *told)
+    )
     for level, crosswalk in enumerate(release.levels.crosswalks):
         numbers = [*crosswalk.numbers.tolist(), None]  # the last one is for areas that are left out
         regions = (numbers[region] for region in crosswalk.region_of.tolist())
@@ -124,7 +173,7 @@ def _count_rows(number: int, release: Published) -> Iterable[tuple[object, ...]]
 
 def _release(connection: sqlite3.Connection, row: tuple[Any, ...], path: Path) -> Published:
     """One release of a register."""
-    number, title, k, names, n_levels, bounded, whole, coarsened = row
+    number, title, k, names, n_levels, bounded, whole, coarsened, of_persons = row
     regions = connection.execute(READ[CROSSWALKS], (number,)).fetchall()
     counts = connection.execute(READ[COUNTS], (number,)).fetchall()
     values = connection.execute(READ[VALUES], (number,)).fetchall()
@@ -133,7 +182,8 @@ def _release(connection: sqlite3.Connection, row: tuple[Any, ...], path: Path) -
         # The name that releases are given when they are added is read in the language of the user.
         named = tr(NAMED, n=number) if title == as_data(NAMED, n=number) else str(title)
         release = _published(named, int(k), json.loads(names), int(n_levels), regions, counts, (bounded, whole))
-        return replace(release, sensitive=_sensitive(counts, values), coarsened=levels)
+        sensitive = _sensitive(counts, values)
+        return replace(release, sensitive=sensitive, coarsened=levels, of_persons=bool(of_persons))
     except (InputError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise damaged(number, title, path, error) from error
 

@@ -1,0 +1,57 @@
+"""Masked points in a register: where they were shown, and nothing else of them."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ..records.sqlite_file import reading
+from .register_file import Entry, Statement, check_register, now, written_entry
+
+TAKE_OUT = ("DELETE FROM vbas_points WHERE masking = ?", "DELETE FROM vbas_maskings WHERE masking = ?")
+
+
+@dataclass(frozen=True, eq=False)
+class Masking:
+    """Masked points that were released: their number in the register, when (UTC), and where.
+
+    crs : the reference system as WKT; points : (n, 2) float64, coordinates in it
+    """
+
+    number: int
+    time: str
+    crs: str
+    points: np.ndarray
+
+
+def maskings_in(path: Path) -> list[Masking]:
+    """The masked points of a register, in the order they were added. Raises InputError for a file that is none."""
+    with reading(path, "REGISTER") as connection:
+        check_register(connection, path)
+        found = connection.execute("SELECT masking, time, crs FROM vbas_maskings ORDER BY masking").fetchall()
+        return [Masking(number, time, crs, _points(connection, number)) for number, time, crs in found]
+
+
+def _points(connection: sqlite3.Connection, number: int) -> np.ndarray:
+    rows = connection.execute("SELECT x, y FROM vbas_points WHERE masking = ?", (number,)).fetchall()
+    return np.array(rows, float).reshape(-1, 2)
+
+
+def new_masking(path: Path, crs: str, points: np.ndarray) -> Entry:
+    """Write masked points to a register, which is made if there is none, without making them visible yet.
+
+    crs : the reference system as WKT; points : (n, 2) float64. Raises InputError for a file that is not a register or
+    that another program holds.
+    """
+
+    def write(connection: sqlite3.Connection) -> list[Statement]:
+        number = connection.execute("SELECT coalesce(max(masking), 0) + 1 FROM vbas_maskings").fetchone()[0]
+        connection.execute("INSERT INTO vbas_maskings (masking, time, crs) VALUES (?, ?, ?)", (number, now(), crs))
+        rows = ((number, x, y) for x, y in points.tolist())
+        connection.executemany("INSERT INTO vbas_points (masking, x, y) VALUES (?, ?, ?)", rows)
+        return [(statement, (number,)) for statement in TAKE_OUT]
+
+    return written_entry(path, write)

@@ -1,0 +1,87 @@
+"""A register without QGIS: made by SQLite alone, and whole or not there."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+from vbas.core.areas import make_areas
+from vbas.core.crosswalk import Crosswalk
+from vbas.core.errors import InputError
+from vbas.core.plan import suppress
+from vbas.core.profile import Profile
+from vbas.core.publish import register_file
+from vbas.core.publish.geopackage_tables import make_geopackage
+from vbas.core.publish.register_list import releases_in, taking_out
+from vbas.core.publish.register_maskings import maskings_in, new_masking
+from vbas.core.publish.register_releases import new_entry, read_register
+from vbas.core.releases.published import publish
+
+
+@pytest.fixture
+def release():
+    """Four areas in two regions, records of two classes."""
+    areas = make_areas(list("abcd"), np.array([[0, 0], [0, 1], [5, 0], [5, 1]], float))
+    counts = csr_matrix(np.full((4, 2), 9))
+    profile = Profile(counts, np.array([[0], [1]]), (np.array(["F", "M"], dtype=object),), ("sex",))
+    return publish(suppress(profile, Crosswalk(np.arange(4) // 2, 2), 5), areas)
+
+
+def test_a_release_is_in_the_register_once_it_is_put(release, tmp_path):
+    register = tmp_path / "register.gpkg"
+    entry = new_entry(register, release, 0)
+    assert read_register(register) == []
+    entry.put()
+    (found,) = read_register(register)
+    assert found.records.tolist() == release.records.tolist() and found.areas.tolist() == release.areas.tolist()
+    assert entry.undo() == [] and list(tmp_path.iterdir()) == []
+
+
+def test_a_release_of_persons_is_known_as_that_in_older_registers_too(release, tmp_path, monkeypatch):
+    register, of_persons = tmp_path / "register.gpkg", replace(release, of_persons=True)
+    older = {name: kind for name, kind in register_file.TABLES["vbas_releases"].items() if name != "of_persons"}
+    with monkeypatch.context() as before:
+        before.setitem(register_file.TABLES, "vbas_releases", older)
+        make_geopackage(register, register_file.TABLES)
+    new_entry(register, release, 0).put()
+    new_entry(register, of_persons, 1).put()
+    assert [one.of_persons for one in read_register(register)] == [False, True]
+    new_entry(tmp_path / "new.gpkg", of_persons, 0).put()
+    assert [one.of_persons for one in read_register(tmp_path / "new.gpkg")] == [True]
+
+
+def test_a_register_from_before_is_read_as_it_is(release, tmp_path, monkeypatch):
+    register = tmp_path / "register.gpkg"
+    older = {name: kind for name, kind in register_file.TABLES["vbas_releases"].items() if name != "of_persons"}
+    with monkeypatch.context() as before:
+        before.setitem(register_file.TABLES, "vbas_releases", older)
+        make_geopackage(register, register_file.TABLES)
+    assert read_register(register) == []
+
+
+def test_a_release_is_taken_out(release, tmp_path):
+    register = tmp_path / "register.gpkg"
+    for n_earlier in range(2):
+        new_entry(register, release, n_earlier).put()
+    taking_out(register, 1).put()
+    assert [one.release for one in releases_in(register)] == [2]
+
+
+def test_masked_points_are_read_as_they_were_added(tmp_path):
+    register, points = tmp_path / "register.gpkg", np.array([[1.5, 2], [3, 4]])
+    new_masking(register, "a system", points).put()
+    (found,) = maskings_in(register)
+    assert (found.number, found.crs, found.points.tolist()) == (1, "a system", points.tolist())
+
+
+def test_of_a_register_that_cannot_be_made_nothing_stays(release, tmp_path, monkeypatch):
+    monkeypatch.setitem(register_file.TABLES, "vbas_releases", {"release": "SHORT", "twice": "TEXT", "Twice": "TEXT"})
+    with pytest.raises(sqlite3.Error):
+        make_geopackage(tmp_path / "register.gpkg", register_file.TABLES)
+    with pytest.raises(InputError, match="cannot be written to: choose another folder"):
+        new_entry(tmp_path / "register.gpkg", release, 0)
+    assert list(tmp_path.iterdir()) == []
