@@ -30,6 +30,7 @@ from .plan import Plan, suppress
 from .privacy.kept_field import KeptField
 from .privacy.margins import hold_against_margins, parse_margins
 from .privacy.requirement import Found, Requirement, measure
+from .privacy.weights import warning_of_weights
 from .profile import Profile
 from .progress import Progress, part, silent
 from .records.matching import Records
@@ -191,7 +192,7 @@ def anonymise(
     counted = plan if coarser is None else coarser.plan  # of whose cells persons and values were counted
     asked = requirement.members or requirement.shares
     found = measure(requirement, counted.label_of, len(counted.records)) if asked else Found({})
-    weights = at_hand.warning_of_weights(plan if coarser is None else coarser.plan, population)
+    weights = warning_of_weights(counted, at_hand.counted_rows(), population)
     _say_what_k_does_not_count(found, rows.kept, weights, plan, log)
     measures, audit = _measured(areas, plan, sites, nested, at_hand.n_unmatched)
     clock.has_taken(MEASURES)

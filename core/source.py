@@ -19,7 +19,7 @@ from .plan import SUPPRESSED, Plan, area_of_cells
 from .privacy.kept_field import KeptField
 from .privacy.kept_fields import examine_kept_fields
 from .privacy.requirement import Requirement
-from .privacy.weights import warning_of_weights
+from .privacy.weights import CountedRows, counted_rows
 from .profile import Profile
 from .progress import Progress, silent
 from .records.matching import Records, requirement_of
@@ -64,8 +64,8 @@ class Source(Protocol):
     def sensitive_values(self, requirement: Requirement) -> tuple[KeptValues, ...]:
         """The sensitive fields, which are released."""
 
-    def warning_of_weights(self, plan: Plan, population: np.ndarray | None) -> str:
-        """What is said of counts that look like survey weights; empty where they do not."""
+    def counted_rows(self) -> CountedRows | None:
+        """The rows that stand for several records each; None where every row is a record."""
 
     def as_text(
         self, hierarchies: Mapping[str, Hierarchy], names: Sequence[str], areas: Areas
@@ -117,9 +117,9 @@ class RecordSource:
         """The sensitive fields, which are released."""
         return kept_values(self.records, requirement)
 
-    def warning_of_weights(self, plan: Plan, population: np.ndarray | None) -> str:
-        """What is said of counts that look like survey weights; empty where they do not."""
-        return warning_of_weights(plan, self.records, population)
+    def counted_rows(self) -> CountedRows | None:
+        """The rows that stand for several records each; None where every row is a record."""
+        return counted_rows(self.records)
 
     def as_text(
         self, hierarchies: Mapping[str, Hierarchy], names: Sequence[str], areas: Areas

@@ -17,6 +17,7 @@ from ..nesting.recount import check_where_shown
 from ..nesting.views import CoarserLevels
 from ..plan import Plan
 from ..privacy.requirement import Requirement
+from ..privacy.weights import CountedRows
 from ..profile import Profile
 from ..progress import Progress, silent
 from ..records.matching import STOP
@@ -26,7 +27,7 @@ from ..source import Rows
 from .coarsening import as_text_in_place
 from .dictionaries import values_of
 from .in_place import Matched
-from .profiling import match_in_place, refuse_area_copies, requirement_in_place
+from .profiling import counted_rows_in_place, match_in_place, refuse_area_copies, requirement_in_place
 from .releasing import shown_by, stage_in_place
 
 
@@ -67,9 +68,9 @@ class EngineSource:
             kept.append(KeptValues(shares, np.append(values, np.array([None], dtype=object))))
         return tuple(kept)
 
-    def warning_of_weights(self, plan: Plan, population: np.ndarray | None) -> str:
-        """Nothing: the rows behind counts are not looked at one by one."""
-        return ""
+    def counted_rows(self) -> CountedRows | None:
+        """The rows that stand for several records each; None where every row is a record."""
+        return counted_rows_in_place(self.matched)
 
     def as_text(
         self, hierarchies: Mapping[str, Hierarchy], names: Sequence[str], areas: Areas
