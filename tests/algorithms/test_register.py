@@ -12,10 +12,10 @@ from osgeo import ogr
 from qgis.core import QgsProcessingException
 
 from vbas.algorithms.layers.delivery import outputs
-from vbas.algorithms.privacy import earlier
 from vbas.core.errors import VbasError
-from vbas.core.publish import file_place, register_file, register_list
+from vbas.core.publish import file_place, register_file, register_list, register_releases
 from vbas.core.publish.geopackage_tables import make_geopackage
+from vbas.core.releases import earlier
 
 from .conftest import make_layer
 
@@ -251,16 +251,16 @@ def test_a_run_that_fails_adds_nothing_to_a_register(anonymize, tmp_path, monkey
 
 
 def test_a_release_that_another_run_adds_meanwhile_is_not_overlooked(anonymize, tmp_path, monkeypatch):
-    register, read = tmp_path / "register.gpkg", earlier.read_register
+    register, read = tmp_path / "register.gpkg", register_releases.read_register
     anonymize(N_SITES=9, REGISTER=str(register))
 
     def while_another_adds(path):
         found = read(path)
-        monkeypatch.setattr(earlier, "read_register", read)
+        monkeypatch.setattr(register_releases, "read_register", read)
         anonymize(N_SITES=9, REGISTER=str(register))
         return found
 
-    monkeypatch.setattr(earlier, "read_register", while_another_adds)
+    monkeypatch.setattr(register_releases, "read_register", while_another_adds)
     with pytest.raises(QgsProcessingException, match="another run has added a release"):
         anonymize(N_SITES=9, REGISTER=str(register))
     assert tables_of(register)[1] == 2
