@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from vbas.core.areas import Areas
@@ -22,11 +22,12 @@ from vbas.core.generalising.loss import records_by_category
 from vbas.core.generalising.texts import with_values_as_text
 from vbas.core.levels import with_coarser_values
 from vbas.core.nesting.coarser import check_coarser, nest_coarser, release_coarser
+from vbas.core.nesting.coarser_places import places_of
 from vbas.core.nesting.making import build_levels
 from vbas.core.nesting.measures import evaluate_levels
-from vbas.core.nesting.places import places_of
 from vbas.core.nesting.views import as_shown, n_shown_coarser
 from vbas.core.plan import suppress
+from vbas.core.records.coarsened import Coarsened
 from vbas.core.records.matching import Records, match_records
 from vbas.core.records.table import RecordTable
 from vbas.core.synthetic.city import demonstration_city
@@ -152,7 +153,7 @@ def printed(example: Example) -> Iterator[str]:
     yield from nested_table(example)
 
 
-def _every(example: Example):
+def _every(example: Example) -> Iterable[Coarsened]:
     """Each attribute given up whole: its entropy."""
     node = [len(example.hierarchies[name]) - 1 if name in example.hierarchies else 0 for name in QUASI_IDENTIFIERS]
     hierarchies = dict(example.hierarchies)

@@ -23,9 +23,9 @@ from vbas.core.generalising.loss import records_by_category
 from vbas.core.generalising.texts import with_values_as_text
 from vbas.core.levels import with_coarser_values
 from vbas.core.nesting.coarser import check_coarser, nest_coarser, release_coarser
+from vbas.core.nesting.coarser_places import places_of
 from vbas.core.nesting.making import build_levels
 from vbas.core.nesting.measures import evaluate_levels
-from vbas.core.nesting.places import places_of
 from vbas.core.nesting.planning import nest
 from vbas.core.nesting.views import as_shown
 from vbas.core.plan import Plan, suppress

@@ -207,6 +207,7 @@ def narrowed(example: Example) -> str:
     """
     plan, counts = example.plan, example.plan.profile.counts
     shown_at_home = counts.copy()
+    assert plan.level_of is not None
     shown_at_home.data = (plan.level_of == 0).astype(np.int64)
     inhabited = (example.areas.population > 0).astype(np.int64)
     of_region, left = [], []

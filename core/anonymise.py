@@ -21,9 +21,9 @@ from .language import as_data, plural, tr
 from .levels import Levels
 from .log import QUIET, Log
 from .nesting.coarser import nest_coarser
+from .nesting.coarser_places import places_of
 from .nesting.losses import MEAN_DISTANCE
 from .nesting.measures import LevelAudit, evaluate_levels
-from .nesting.places import places_of
 from .nesting.planning import CELLS_AT_ONCE, nest
 from .nesting.views import CoarserLevels, as_shown
 from .plan import Plan, suppress
@@ -127,9 +127,11 @@ class Account:
         return self.ask.is_nested(self.levels)
 
     @property
-    def release(self) -> Release | None:
-        """What is released; None where nothing is."""
-        return None if self.rows is None else self.rows.release
+    def release(self) -> Release:
+        """What is released. Raises LookupError for an account of what a release would be."""
+        if self.rows is None:
+            raise LookupError("rows")
+        return self.rows.release
 
     @property
     def kept(self) -> Sequence[KeptField]:
@@ -140,7 +142,7 @@ class Account:
     def smallest(self) -> int | None:
         """Records of the smallest released class, recounted; None where nothing is released."""
         names = self.plan.profile.quasi_identifiers
-        return None if self.release is None else smallest_class(self.release, len(names))
+        return None if self.rows is None else smallest_class(self.rows.release, len(names))
 
     @property
     def by_value(self) -> Plan:

@@ -12,7 +12,7 @@ from .areas import Areas
 from .generalising.hierarchies import Hierarchy
 from .generalising.texts import with_values_as_text
 from .nesting.coarser import check_coarser, check_no_area_shown, examine_coarser, release_coarser
-from .nesting.places import Places
+from .nesting.coarser_places import Places
 from .nesting.recount import check_where_shown
 from .nesting.views import CoarserLevels
 from .plan import SUPPRESSED, Plan, area_of_cells

@@ -195,8 +195,10 @@ IN_PLACE = Chain(
 )
 CHAINS = (ONE_LEVEL, NESTED, IN_PLACE)
 # What is asked first; all else is advanced, as in “Anonymise records”, whose order the inputs are in.
-FIRST = ("REGIONS", "REGION_ID", "POPULATION", "RECORDS", "RECORD_REGION", "QUASI_IDENTIFIERS", "K", "COMBINATION")
-FIRST += ("CONNECTION", "SCHEMA", "TABLE", "RELEASE", "DESTINATION")
+FIRST = (
+    *("REGIONS", "REGION_ID", "POPULATION", "RECORDS", "RECORD_REGION", "QUASI_IDENTIFIERS", "K", "COMBINATION"),
+    *("CONNECTION", "SCHEMA", "TABLE", "RELEASE", "DESTINATION"),
+)
 # Inputs are drawn in two columns on the left, the steps down the middle.
 LEFT, SECOND, MIDDLE, RIGHT = 140, 400, 760, 1080
 

@@ -202,7 +202,11 @@ def _output(parameter: QgsProcessingParameterDefinition) -> list[str]:
     kind = kind_of_output(parameter.description())
     publish = {FOR_RELEASE: tr("may be published under your rules"), INTERNAL: f"**{tr('not to be published')}**"}
     what = tr("a page (HTML)") if parameter.type() == "fileDestination" else tr("a layer or table")
-    facts = [what, "" if parameter.createByDefault() else tr("only where a place is given"), publish.get(kind, "")]
+    facts = [
+        what,
+        "" if parameter.createByDefault() else tr("only where a place is given"),
+        publish.get(kind or "", ""),
+    ]
     said = ", ".join(one for one in facts if one)
     return [
         f"### {_text(parameter.description())} ({parameter.name()})",

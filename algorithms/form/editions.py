@@ -74,14 +74,11 @@ def add_release_edition(
     layer : the areas as they were given, without people counted from records, None where there are none; shapes : of
     each level those of its regions, in the CRS of the layer
     """
-    release = account.release
-    if release is None:
-        raise LookupError("rows")  # of an account that only rates
     form.outputs.add_text(
         "RELEASE_REPORT",
         lambda: release_report(
             Edition(
-                release,
+                account.release,
                 len(account.plan.profile.quasi_identifiers),
                 account.levels,
                 account.ask.k,

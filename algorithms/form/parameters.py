@@ -75,8 +75,16 @@ def for_whom(
 
 def label_of(parameter: QgsProcessingParameterDefinition) -> str:
     """The label without what stands before or after it: whom it serves, or what the letter k is."""
-    head, _, tail = parameter.description().partition(": ")
-    return head.strip() if len(head.strip()) == 1 or not tail else tail[:1].upper() + tail[1:]
+    label = label_of_setting(parameter)
+    head = label.partition(": ")[0].strip()
+    return head if len(head) == 1 else label
+
+
+def label_of_setting(parameter: QgsProcessingParameterDefinition) -> str:
+    """The label without whom it serves: what counts in a run is told so, whatever else it could have served."""
+    label = parameter.description()
+    head, _, tail = label.partition(": ")
+    return label if len(head.strip()) == 1 or not tail else tail[:1].upper() + tail[1:]
 
 
 def source(

@@ -10,12 +10,13 @@ from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.anonymise import Account
 from ...core.language import tr
+from ...core.publish.read_back import SecondCount
 from ...core.records.columns import Column
 from ...core.release import Release
 from ...core.ties import CHOICES, DRAWN, FIXED
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.crosswalks import LEVEL, NUMBER
-from ..layers.tables import FOR_RELEASE, SecondCount, Table, TableColumn, number_fields
+from ..layers.tables import FOR_RELEASE, Table, TableColumn, number_fields
 from .form import Form
 from .parameters import choice, sink
 from .records import shown_fields

@@ -126,18 +126,6 @@ class Table:
             yield start, rows if self.columns else [()] * min(CHUNK, n_rows - start)
 
 
-@dataclass(frozen=True)
-class SecondCount:
-    """What a release is counted by once more: its first n_class_fields fields make a class of at least k records.
-
-    count_field : position of the field that says how many records a row stands for, None where each is one.
-    """
-
-    k: int
-    n_class_fields: int
-    count_field: int | None = None
-
-
 @dataclass(frozen=True, eq=False)
 class StreamedTable(Table):
     """Rows that are made while they are written: `parts` gives the columns a part at a time, n_rows in all.

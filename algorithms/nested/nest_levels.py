@@ -36,6 +36,7 @@ class NestLevels(VbasAlgorithm):
         self.addParameters(
             *area_parameters(),
             *(shared.visible(one) for one in nested.level_parameters() if one.name() != "FINEST"),
+            shared.visible(nested.least_population()),
             shared.layers(
                 "CROSSWALKS",
                 tr("Levels from crosswalks, finest first"),

@@ -9,7 +9,7 @@ from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.anonymise import Account
 from ...core.language import tr
-from ...core.publish.register_releases import earlier_releases, entry_of, new_entry
+from ...core.publish.register.published_releases import earlier_releases, entry_of, new_entry
 from ...core.records.table import RecordTable
 from ...core.releases.earlier import ACTIONS, REPAIR, STOP, Earlier
 from ..form.effective import GIVEN, Counts

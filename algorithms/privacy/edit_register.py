@@ -8,7 +8,7 @@ from pathlib import Path
 from ...core import counted
 from ...core.errors import InputError
 from ...core.language import as_data, tr
-from ...core.publish.register_list import Listed, releases_in, taking_out
+from ...core.publish.register.listing import Listed, releases_in, taking_out
 from ..compat import field as make_field
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm

@@ -14,7 +14,7 @@ from ...core.crosswalk import number_compactly
 from ...core.drawing import dissolve
 from ...core.errors import InputError, first_values
 from ...core.language import tr
-from ...core.publish.register_releases import read_register
+from ...core.publish.register.published_releases import read_register
 from ...core.releases.aliases import Aliases
 from ...core.releases.listing import Row, quasi_identifiers_of
 from ...core.releases.naming import names_in

@@ -12,7 +12,7 @@ from ..arrays import to_list
 from ..generalising.collapsing import generalise_table
 from ..generalising.hierarchies import Hierarchy
 from ..nesting.coarser import check_coarser
-from ..nesting.places import Places
+from ..nesting.coarser_places import Places
 from ..nesting.recount import check_where_shown
 from ..nesting.views import CoarserLevels
 from ..plan import Plan

@@ -16,7 +16,7 @@ from scipy import sparse
 from ..language import as_data, tr
 from ..plan import SUPPRESSED, Plan, area_of_cells, plan_by_levels
 from ..profile import Profile
-from .places import Places
+from .coarser_places import Places
 
 FINEST, AT_LEVEL = as_data("as on level 1"), as_data("{name} at level {level}")
 

@@ -170,7 +170,7 @@ def test_a_rule_raises_k_and_looks_at_the_people_of_regions(there, crosswalk, gr
     done = there("releasedatabase", RULE="CMS cell size", K=2, **given)
     assert any(" k = 11 " in line for line in done.log)
     assert any("Rule “CMS cell size”" in line for line in done.log)
-    classes = Counter()
+    classes: Counter[tuple] = Counter()
     for row, times in written(tmp_path / "released.parquet").items():
         classes[row] += times
     assert min(classes.values()) >= 11
@@ -280,7 +280,8 @@ def test_no_page_stays_where_the_release_cannot_be(there, crosswalk, tmp_path, m
         ended.append(str(raised[1]))
         leave(self, *raised)
 
-    leave, ended = DuckDb.__exit__, []
+    leave = DuckDb.__exit__
+    ended: list[str] = []
     monkeypatch.setattr(DuckDb, "publish", fails)
     monkeypatch.setattr(DuckDb, "__exit__", left)
     register = tmp_path / "register.gpkg"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ from vbas.core.crosswalk import Crosswalk
 from vbas.core.language import tr
 from vbas.core.plan import suppress
 from vbas.core.profile import Profile
-from vbas.core.publish.register_releases import new_entry
+from vbas.core.publish.register.published_releases import new_entry
 from vbas.core.releases.published import publish
 from vbas.core.synthetic.city import CRS, demonstration_city
 
@@ -113,9 +114,9 @@ def town():
             {"prov": ["46"] * 60, "sex": ["F", "M", "M"] * 20, "age": ["young", "old"] * 30, "weight": [36.5] * 60}
         ),
     }
-    cells = Counter(zip(*records.values()))
-    profile = {name: list(column) for name, column in zip(records, zip(*cells))}
-    layers["profile"] = make_layer({**profile, "records": list(cells.values())})
+    counted = Counter(zip(*records.values()))
+    profile = {name: list(column) for name, column in zip(records, zip(*counted))}
+    layers["profile"] = make_layer({**profile, "records": list(counted.values())})
     for name, layer in layers.items():
         layer.setName(name)
         assert layer.isValid() and layer.featureCount()
@@ -150,7 +151,6 @@ def by_hand(provider, town, qgis_iface, monkeypatch, tmp_path, tmp_path_factory)
         filled = {name: given(value) for name, value in fields.items()}
         return click_through(f"vbas:{algorithm}", filled, files, choices)
 
-    click.town = town
     yield click
     project.removeAllMapLayers()
 
@@ -213,7 +213,7 @@ def _is_layer(value):
 REGIONS = {"REGIONS": "@areas", "REGION_ID": "area"}
 PEOPLE = {"RECORDS": "@records", "RECORD_REGION": "area", "QUASI_IDENTIFIERS": ["age_group", "sex"]}
 IN_PLACE = {"CONNECTION": "#people.csv", "RECORD_REGION": "area", "QUASI_IDENTIFIERS": "age_group;sex"}
-FORMS = {
+FORMS: dict[str, dict[str, Any]] = {
     "anonymize": {**REGIONS, **PEOPLE},
     "anonymizestepbystep": {**REGIONS, **PEOPLE},
     "profilerecords": PEOPLE,
@@ -343,7 +343,7 @@ def test_every_form_of_the_toolbox_is_here(provider):
 
 @pytest.mark.parametrize("to_files", [False, True], ids=["temporary", "files"])
 @pytest.mark.parametrize("form", [*FORMS, *OTHERS])
-def test_form_runs_and_its_outputs_are_seen(by_hand, monkeypatch, tmp_path, form, to_files):
+def test_form_runs_and_its_outputs_are_seen(by_hand, town, monkeypatch, tmp_path, form, to_files):
     name = form.partition(",")[0]
     if name in ("profiledatabase", "releasedatabase", "inplacestepbystep"):
         needed("ibis")
@@ -375,7 +375,7 @@ def test_form_runs_and_its_outputs_are_seen(by_hand, monkeypatch, tmp_path, form
             named = [layer for layer in done.layers if layer.metadata().title() == title]
             assert [layer.name() for layer in named] == [f"{files[out.name()].stem} {kind}" if to_files else title]
     assert_together(done.layers)
-    given = {field for layer in by_hand.town.values() for field in layer.fields().names()}
+    given = {field for layer in town.values() for field in layer.fields().names()}
     for layer in done.layers:
         assert isinstance(layer, QgsVectorLayer) and layer.isValid()
         assert_told(layer, given)

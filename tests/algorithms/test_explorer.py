@@ -226,7 +226,7 @@ def test_records_may_be_counted_and_areas_points(entry, run):
         [f"Point({630_000 + 700 * (i % 5)} {5_520_000 + 700 * (i // 5)})" for i in range(25)],
     )
     rng = np.random.default_rng(5)
-    rows = {"da": [f"4600{i % 25:02d}" for i in range(100)], "age": [i // 25 for i in range(100)]}
+    rows: dict[str, list] = {"da": [f"4600{i % 25:02d}" for i in range(100)], "age": [i // 25 for i in range(100)]}
     rows["n"] = rng.integers(0, 9, 100).tolist()
     for layer, name in ((areas, "areas"), (make_layer(rows), "counted")):
         layer.setName(name)
@@ -247,7 +247,8 @@ def test_records_of_unknown_areas_are_refused_or_suppressed(dock):
     records = QgsProject.instance().mapLayersByName("people")[0]
     records.dataProvider().changeAttributeValues({1: {records.fields().indexOf("home"): "nowhere"}})
     look(dock, *FIELDS)
-    assert dock.looking.seen is None
+    nothing = dock.looking.seen
+    assert nothing is None
     assert "“nowhere”" in dock.message.text() and "Area code" not in dock.summary.text()
     dock.data.leave_out.setChecked(True)
     look(dock, *FIELDS)

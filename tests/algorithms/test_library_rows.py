@@ -11,7 +11,7 @@ from vbas.core.areas import make_areas
 from vbas.core.configuration import Configuration, aggregate
 from vbas.core.levels import Levels
 from vbas.core.nesting.making import build_levels
-from vbas.core.publish.register_releases import add_release, earlier_releases, read_register
+from vbas.core.publish.register.published_releases import add_release, earlier_releases, read_register
 from vbas.core.records.columns import column_from_values
 from vbas.core.records.matching import match_records
 from vbas.core.records.table import RecordTable

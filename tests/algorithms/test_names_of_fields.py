@@ -30,7 +30,7 @@ NAMES = [
 
 
 def renamed(records, names):
-    columns = {field.name(): [] for field in records.fields()}
+    columns: dict[str, list] = {field.name(): [] for field in records.fields()}
     for feature in records.getFeatures():
         for name, value in zip(columns, feature.attributes()):
             columns[name].append(value or None)

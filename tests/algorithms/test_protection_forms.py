@@ -67,7 +67,7 @@ def behind_classes(clinic, tmp_path, nested):
     released, crosswalk = read(tmp_path / "released.csv"), read(tmp_path / "crosswalk.csv")
     shown = {(row.get("vbas_level", "1"), row["vbas_region"], row["sex"], row["age"]) for row in released}
     sizes = Counter((row.get("vbas_level", "1"), row["vbas_region"], row["sex"], row["age"]) for row in released)
-    behind = defaultdict(lambda: (set(), set(), Counter()))
+    behind: defaultdict[tuple, tuple[set, set, Counter]] = defaultdict(lambda: (set(), set(), Counter()))
     fields = [name for name in crosswalk[0] if name.startswith("vbas_region")]
     of_area = {row["da"]: [row[name] for name in fields] for row in crosswalk}
     for home, sex, age, ill, person, house, *_ in clinic[2]:
@@ -158,7 +158,7 @@ def test_any_table_is_checked_and_the_run_ends_with_an_error_after_its_outputs_a
     with pytest.raises(QgsProcessingException, match="fall short"):
         run("checkrelease", **given)
     people = defaultdict(set)
-    rows = Counter()
+    rows: Counter[tuple] = Counter()
     for home, sex, age, _, person, *_ in clinic[2]:
         people[home, sex, str(age)].add(person)
         rows[home, sex, str(age)] += 1

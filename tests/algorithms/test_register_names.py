@@ -198,7 +198,7 @@ def test_fewer_values_under_another_name_are_asked_for_or_warned_of(grid, twice)
     """Records of one half of the ages only: a subset of the classes."""
     young = grid[1].clone()
     young.setSubsetString("")
-    columns = {"home": [], "gender": [], "years": []}
+    columns: dict[str, list] = {"home": [], "gender": [], "years": []}
     for feature in grid[1].getFeatures():
         if feature["age"] <= 3:
             for name, field in (("home", "home"), ("gender", "sex"), ("years", "age")):

@@ -348,7 +348,7 @@ def test_pairs_of_runs_never_mix_what_they_deliver(tmp_path):
     for pair in range(24):
         folder = tmp_path / str(pair)
         folder.mkdir()
-        outcomes = {}
+        outcomes: dict[str, str] = {}
         start = threading.Barrier(2)
 
         def run(who, folder=folder, outcomes=outcomes, start=start):

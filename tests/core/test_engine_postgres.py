@@ -516,10 +516,13 @@ def test_a_second_count_that_differs_undoes_all(server, sql, monkeypatch):
 
 
 def test_cancelling_interrupts_the_server(server, sql):
+    from vbas.core.engines.postgres import Postgres
+
     def progress(fraction):
         raise Cancelled("stopped")
 
     with pytest.raises(Cancelled), open_engine(server, "people") as engine:
+        assert isinstance(engine, Postgres)
         engine._progress = progress
         engine._guarded(lambda: engine._cursor.execute("SELECT pg_sleep(60)::text"))
     assert sql(f"SELECT count(*) FROM pg_stat_activity WHERE {ASLEEP}") == [(0,)]
@@ -530,7 +533,7 @@ def test_a_server_that_is_not_there_keeps_the_secret(server):
     nowhere = Address("postgres", "claims", f"host=127.0.0.1 port=1 dbname=records user=nurse password={SECRET}")
     with pytest.raises(EngineError, match=r"cannot be reached.*refused") as error:
         open_engine(nowhere, "people")
-    trace = error.value
+    trace: BaseException | None = error.value
     while trace is not None:
         assert SECRET not in str(trace)
         trace = trace.__cause__

@@ -105,7 +105,7 @@ def test_fields_may_be_called_as_the_engine_calls_its_own(names, nested, tmp_pat
         matched, done = run(source, tmp_path / "added.parquet", replace(fields, count="number"), nested)
         records = in_memory(counted, (kept,), quasi, "number")
         plan = plan_of(records.profile, nested)
-        rows = Counter()
+        rows: Counter[tuple] = Counter()
         for *row, n in released(done.place):
             rows[tuple(row)] += n
         assert rows == Counter({row[:-1]: row[-1] for row in rows_of(apply(plan, records), plan.levels, nested)})
@@ -210,6 +210,7 @@ def test_persons_and_sensitive_values_are_counted(parquet, tmp_path):
             asked = requirement_in_place(matched, k, l_diversity)
             ours = suppress(matched.profile, crosswalk, k, asked)
             assert ours.shown.tolist() == plan.shown.tolist()
+            assert ours.people is not None and plan.people is not None
             assert ours.people.tolist() == plan.people.tolist()
             done = release_in_place(matched, ours, str(tmp_path / f"{k}-{l_diversity}.parquet"))
         assert Counter(released(done.place)) == rows_of(apply(plan, records), plan.levels, False)

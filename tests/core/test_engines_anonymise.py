@@ -12,8 +12,8 @@ from vbas.core.engines import open_engine
 from vbas.core.engines.fields import RecordFields
 from vbas.core.engines.profiling import count_in_place, counted_rows_in_place, match_in_place
 from vbas.core.engines.source import EngineSource
-from vbas.core.privacy.weights import counted_rows
-from vbas.core.publish.register_releases import earlier_releases
+from vbas.core.privacy.weights import rows_of
+from vbas.core.publish.register.published_releases import earlier_releases
 
 from ..engines_there import needed
 from . import engine_cases as cases
@@ -64,16 +64,19 @@ def test_engine_and_arrays_give_one_account(nested, counted, tmp_path):
             population=np.full(len(areas()), 10.0),
             log=heard_there,
         )
+        assert there.rows is not None and there.rows.staged is not None
         place = there.rows.staged.publish()
         rows = counted_rows_in_place(matched)
     written = Counter(tuple(row.values()) for row in pq.read_table(place).to_pylist())
     assert written == rows_of(here.release, levels, nested)
-    assert here.measures == there.measures and here.smallest == there.smallest >= K
+    assert here.measures == there.measures and here.smallest == there.smallest and (here.smallest or 0) >= K
     assert heard.said == heard_there.said and here.weights == there.weights
     assert bool(here.weights) == counted
+    assert here.published is not None and there.published is not None
     assert (here.published.records == there.published.records).all()
     if counted:
-        ours = counted_rows(records)
+        ours = rows_of(records)
+        assert rows is not None
         assert rows.n_rows == ours.n_rows and rows.median == ours.median
         assert (np.bincount(rows.cell, rows.rows) == np.bincount(ours.cell)).all()
     else:

@@ -18,7 +18,7 @@ from vbas.core.generalising.hierarchies import make_hierarchy, text_of
 from vbas.core.generalising.texts import with_values_as_text
 from vbas.core.levels import with_coarser_values
 from vbas.core.nesting.coarser import nest_coarser, release_coarser
-from vbas.core.nesting.places import places_of
+from vbas.core.nesting.coarser_places import places_of
 from vbas.core.nesting.planning import nest
 from vbas.core.nesting.views import CoarserLevels, as_shown
 from vbas.core.plan import suppress

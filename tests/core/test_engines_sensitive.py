@@ -125,9 +125,9 @@ def test_sensitive_values_are_counted_by_person_as_of_the_arrays(place, kinds):
     assert fallen >= 2
     with open_engine(address, table) as engine:
         matched = match_in_place(count_in_place(engine, fields_of(kinds)), cases.areas(), k=K)
-        asked = requirement_in_place(matched, K, 2, 70.0)
-        plan = plan_of(matched.profile, asked, False)
-        assert release_in_place(matched, plan, destination, requirement=asked).rows == plan.n_released > 0
+        requirement = requirement_in_place(matched, K, 2, 70.0)
+        plan = plan_of(matched.profile, requirement, False)
+        assert release_in_place(matched, plan, destination, requirement=requirement).rows == plan.n_released > 0
 
 
 @pytest.mark.parametrize(

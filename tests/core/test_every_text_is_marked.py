@@ -45,7 +45,7 @@ WORDS = {
     # What others say, and what is never said.
     *("out of memory", "no space left", "no files found", "does not exist", "permission denied", "cannot open"),
     *("IO Error", "Out of Memory Error", "Catalog Error", "Conversion Error", "Invalid Input Error"),
-    "No space left on device",
+    *("No space left on device", "Undefined geographic SRS"),
     *("connection refused", "failed to connect", "all masters are", "no space left on device", "not authorized"),
     *("mkdirs failed", "java heap space", "getsubject is not supported", "answer from java side is empty"),
     "sparkcontext was shut down",
@@ -63,7 +63,7 @@ def _unmarked(tree: ast.Module) -> Iterator[tuple[int, str]]:
         if unread:
             continue
         if isinstance(node, ast.JoinedStr):
-            text = "".join(one.value if isinstance(one, ast.Constant) else "{}" for one in node.values)
+            text = "".join(str(one.value) if isinstance(one, ast.Constant) else "{}" for one in node.values)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             text = node.value
         else:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vbas.core.publish.register_releases import read_register
+from vbas.core.publish.register.published_releases import read_register
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "library.md"
 

@@ -7,6 +7,7 @@ import runpy
 import sqlite3
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -82,7 +83,7 @@ def test_the_examples_of_the_page_run(example, release, files, monkeypatch):
     monkeypatch.chdir(files)
     (query,) = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
     (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    found = {}
+    found: dict[str, Any] = {}
     exec(compile(code, "docs/nested.md", "exec"), found)
     with sqlite3.connect(":memory:") as base:
         found["released"].to_sql("released_records", base)

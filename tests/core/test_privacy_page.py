@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from vbas.core import aggregation, baselines, site_location, site_number
-from vbas.core.approach import depending_on_classes
+from vbas.core.approach import Approach, depending_on_classes
 
 from .test_methods_table import names_in
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "privacy.md").read_text(encoding="utf-8")
-ROOMS = {
+ROOMS: dict[str, Mapping[str, Approach[Any]]] = {
     "number of regions": site_number.APPROACHES,
     "sites": site_location.APPROACHES,
     "aggregation": aggregation.APPROACHES,

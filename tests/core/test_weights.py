@@ -49,7 +49,7 @@ def counted(most, dense, seed=0):
 def test_nearly_every_class_of_weighted_respondents_rests_on_fewer_than_k():
     plan, records = survey(lambda rng, n: rng.integers(20, 400, n))
     few, shown = classes_on_few_rows(plan, rows_of(records))
-    by_hand = {}
+    by_hand: dict[int, list] = {}
     for row, cell in enumerate(records.cell_of.tolist()):
         label = int(plan.label_of[cell])
         by_hand.setdefault(label, []).append(row)
@@ -83,7 +83,7 @@ def test_equal_weights_are_seen_and_a_small_table_is_left_alone():
 def test_rows_that_are_counted_together_say_the_same():
     """As an engine counts them: the rows of a cell and a count once, with how many there are."""
     plan, records = survey(lambda rng, n: rng.integers(20, 24, n))
-    one_by_one = counted_rows(records)
+    one_by_one = rows_of(records)
     pairs, rows = np.unique(np.column_stack([one_by_one.cell, one_by_one.count]), axis=0, return_counts=True)
     together = replace(one_by_one, cell=pairs[:, 0], count=pairs[:, 1], rows=rows)
     assert len(rows) < together.n_rows == one_by_one.n_rows == 600

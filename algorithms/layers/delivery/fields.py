@@ -12,7 +12,7 @@ from qgis.core import QgsExpression, QgsField, QgsVectorLayer
 
 from ....core.language import tr
 from ...compat import kind_of
-from .looks import field_of
+from .renderers import field_of
 
 # By the name of a field that VBAS computes.
 ALIASES = {

@@ -22,7 +22,8 @@ from ....core.language import as_data, tr
 from ...compat import geometry_kind, label_placement
 from ..tables import FOR_RELEASE, INTERNAL, TEST_DATA, kind_of_output
 from .fields import name_fields, tell_features
-from .looks import (
+from .opening import opened
+from .renderers import (
     GREENS_TO_BLUES,
     NO_VALUE,
     REDS,
@@ -33,7 +34,6 @@ from .looks import (
     Plain,
     field_of,
 )
-from .opening import opened
 
 RELEASED = Graduated(
     ("released", "area_km2"), "{0} / {1}", tr("records/km²"), tr("none released"), tr("no surface"), GREENS_TO_BLUES
