@@ -12,7 +12,7 @@ from vbas.core.engines import open_engine
 from vbas.core.engines.fields import RecordFields
 from vbas.core.engines.profiling import count_in_place, counted_rows_in_place, match_in_place
 from vbas.core.engines.source import EngineSource
-from vbas.core.privacy.weights import rows_of
+from vbas.core.privacy import weights
 from vbas.core.publish.register.published_releases import earlier_releases
 
 from ..engines_there import needed
@@ -75,7 +75,7 @@ def test_engine_and_arrays_give_one_account(nested, counted, tmp_path):
     assert here.published is not None and there.published is not None
     assert (here.published.records == there.published.records).all()
     if counted:
-        ours = rows_of(records)
+        ours = weights.rows_of(records)
         assert rows is not None
         assert rows.n_rows == ours.n_rows and rows.median == ours.median
         assert (np.bincount(rows.cell, rows.rows) == np.bincount(ours.cell)).all()
