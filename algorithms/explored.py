@@ -39,7 +39,6 @@ from .form.understanding import as_spelled, understood
 from .layers.given import Given
 from .layers.shapes.areas import AreaLayer
 from .layers.tables import Table
-from .nested import outputs
 from .nested.levels import CONFIGURATION, NESTED, ONE_LEVEL, level_options_of
 
 MAIN = "vbas:anonymize"
@@ -204,12 +203,9 @@ def regions_shown(explored: Explored, curve: Curve, settings: Settings, n_sites:
         levels = build_levels(areas, records.profile, aggregation.crosswalk, settings.levels, step)
     ask = Ask(settings.k, nested=settings.nested, loss=settings.loss)
     account = rate(areas, records, levels, ask, aggregation.sites, part(progress, 0.5, 0.7))
-    shapes, audit = outputs.level_shapes(layer, levels, part(progress, 0.7, 1.0)), account.audit
-    if isinstance(audit, LevelAudit):
-        table = outputs.audit_of_levels(layer, levels, shapes, audit)
-    else:
-        table = regions.audit_table(layer, aggregation.crosswalk, shapes[0], audit)
-    return Shown(n_sites, levels, account.measures, audit, table)
+    shapes = regions.level_shapes(layer, levels, part(progress, 0.7, 1.0))
+    table = regions.audit_table(layer, levels if settings.nested else aggregation.crosswalk, shapes, account.audit)
+    return Shown(n_sites, levels, account.measures, account.audit, table)
 
 
 def account_of(explored: Explored, settings: Settings, shown: Shown, level: int, number: int) -> RegionAccount:

@@ -12,7 +12,6 @@ from ..core.anonymise import Account
 from ..core.evaluation import Measures, RegionAudit
 from ..core.generalising.hierarchies import Hierarchy
 from ..core.language import tr
-from ..core.nesting.measures import LevelAudit
 from ..core.report.coarser import coarser_sentences
 from ..core.report.internal import Told, internal_report
 from ..core.suppression import Terms
@@ -24,7 +23,6 @@ from .form.lost import lost, say_who_is_lost
 from .form.release import release_table
 from .form.running import running_of
 from .layers.shapes.areas import AreaLayer
-from .nested import outputs
 from .privacy.earlier import add_to_register
 
 DRAWN = ("RELEASED_REGIONS", "REGION_AUDIT", "REPORT", "RELEASE_REPORT")
@@ -73,34 +71,26 @@ def _drawn(form: Form, account: Account, layer: AreaLayer | None) -> list[np.nda
     """Of each level the shapes of its regions, where anything draws them; else none."""
     if layer is None or not any(map(form.outputs.wanted, DRAWN)):
         return []
-    return outputs.level_shapes(layer, account.levels, form.progress(80, 90))
+    return regions.level_shapes(layer, account.levels, form.progress(80, 90))
 
 
 def _add_regions(
     form: Form, account: Account, layer: AreaLayer, shapes: list[np.ndarray], aggregation: Aggregation | None
 ) -> None:
     """Write what describes the regions."""
-    audit, levels, add = account.audit, account.levels, form.outputs.add
-    if isinstance(audit, LevelAudit):
+    wanted, add = form.outputs.wanted, form.outputs.add
+    of = account.levels if account.nested else account.levels.crosswalks[0]
+    if wanted("RELEASED_REGIONS"):
         values = () if account.coarser is None else account.coarser.values
-        if form.outputs.wanted("RELEASED_REGIONS"):
-            add("RELEASED_REGIONS", outputs.regions_of_levels(layer, levels, shapes, audit, values))
-        if form.outputs.wanted("REGION_AUDIT"):
-            add("REGION_AUDIT", outputs.audit_of_levels(layer, levels, shapes, audit))
-        if form.outputs.wanted("CROSSWALK"):
-            add("CROSSWALK", outputs.crosswalk_of_levels(layer, levels))
-        if form.outputs.wanted("SITE_POINTS") or form.outputs.wanted("VORONOI"):
-            form.warn(tr("Nested levels have no sites: SITE_POINTS and VORONOI are not made."))
-        return
-    crosswalk = levels.crosswalks[0]
-    if form.outputs.wanted("RELEASED_REGIONS"):
-        add("RELEASED_REGIONS", regions.regions_table(layer, crosswalk, shapes[0], audit.released))
-    if form.outputs.wanted("CROSSWALK"):
-        add("CROSSWALK", regions.crosswalk_table(layer, crosswalk))
-    if form.outputs.wanted("REGION_AUDIT"):
-        add("REGION_AUDIT", regions.audit_table(layer, crosswalk, shapes[0], audit))
+        add("RELEASED_REGIONS", regions.regions_table(layer, of, shapes, account.audit, values=values))
+    if wanted("CROSSWALK"):
+        add("CROSSWALK", regions.crosswalk_table(layer, of))
+    if wanted("REGION_AUDIT"):
+        add("REGION_AUDIT", regions.audit_table(layer, of, shapes, account.audit))
     if aggregation is not None:
         regions.add_sites(form, layer, aggregation)
+    elif wanted("SITE_POINTS") or wanted("VORONOI"):
+        form.warn(tr("Nested levels have no sites: SITE_POINTS and VORONOI are not made."))
 
 
 def _with_costs(form: Form, account: Account, told: Told, hierarchies: Mapping[str, Hierarchy]) -> tuple[Told, str]:

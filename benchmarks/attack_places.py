@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from vbas.benchmarks import real_data
+from vbas.benchmarks import demonstration, real_data
 from vbas.core.areas import Areas
 from vbas.core.configuration import Configuration, aggregate
 from vbas.core.crosswalk import Crosswalk
@@ -19,7 +19,7 @@ from vbas.core.records.matching import Records, match_records
 from vbas.core.records.table import RecordTable
 from vbas.core.site_number import SiteNumberOptions
 from vbas.core.synthetic.canada import canadian_distributions
-from vbas.core.synthetic.city import SENSITIVE, demonstration_city
+from vbas.core.synthetic.city import SENSITIVE
 from vbas.core.synthetic.generator import generate_records, province_from_identifiers
 
 K = 5
@@ -63,9 +63,7 @@ def some_column(values: np.ndarray, there: np.ndarray | None = None) -> Column:
 @lru_cache(maxsize=1)
 def city() -> Place:
     """The demonstration city."""
-    made = demonstration_city()
-    table = made.people().table()
-    areas = made.areas()
+    table, areas = demonstration.people(), demonstration.city().areas()
     area = areas.codes_of(table.area.categories)[table.area.codes]
     quasi = {name: table.quasi_identifiers[name] for name in QUASI_IDENTIFIERS}
     return Place("Demonstration city", areas, area, quasi, table.kept[SENSITIVE].codes.astype(np.int64))

@@ -13,6 +13,7 @@ import io
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from vbas.benchmarks import demonstration
 from vbas.core.areas import Areas
 from vbas.core.configuration import RECOMMENDED, Configuration, aggregate
 from vbas.core.evaluation import Measures, evaluate
@@ -30,7 +31,6 @@ from vbas.core.plan import suppress
 from vbas.core.records.coarsened import Coarsened
 from vbas.core.records.matching import Records, match_records
 from vbas.core.records.table import RecordTable
-from vbas.core.synthetic.city import demonstration_city
 
 K = 5
 QUASI_IDENTIFIERS = ("age_group", "sex", "ethnicity", "household_income", "marital_status", "education")
@@ -92,8 +92,7 @@ def tables() -> dict[str, HierarchyTable]:
 
 def make_example() -> Example:
     """All nodes over records that are read once; some ten seconds."""
-    city = demonstration_city()
-    areas, people = city.areas(), city.people().table()
+    areas, people = demonstration.city().areas(), demonstration.people()
     quasi = {name: people.quasi_identifiers[name] for name in QUASI_IDENTIFIERS}
     records = match_records(RecordTable(people.area, quasi, people.kept), areas, k=K)
     hierarchies = {name: table.hierarchy(quasi[name].categories) for name, table in tables().items()}

@@ -12,8 +12,8 @@ from ...core.drawing import voronoi_cells_of
 from ...core.language import tr
 from ...core.report.ground import Ground
 from ...core.report.release import Edition, release_report
+from ...core.tables.schema import FOR_RELEASE
 from ..layers.shapes.areas import AreaLayer
-from ..layers.tables import FOR_RELEASE
 from ..named import version
 from .form import Form
 from .parameters import described

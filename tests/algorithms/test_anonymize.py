@@ -551,6 +551,7 @@ def _first_two(path):
     return QgsVectorLayer(path, "records", "ogr").fields().names()[2:4]  # after fid and the area
 
 
+@pytest.mark.slow
 def test_ottawa_geographic(run, real_data):
     done = run(
         "generaterecords",

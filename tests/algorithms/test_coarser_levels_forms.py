@@ -115,6 +115,7 @@ def recount(rows, crosswalk, records, k):
     return shown_at, len(records) - sum(labels.values()), n_regional
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 5, 12])
 @pytest.mark.parametrize("suffix", [".gpkg", ".csv"])
 def test_files_hold_a_release_that_anybody_may_recount(nested, town, tmp_path, suffix, k):

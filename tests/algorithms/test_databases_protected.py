@@ -57,6 +57,7 @@ def both(there, run, grid, tmp_path):  # noqa: F811
     return one
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("more", "of_nested", "of_one"),
     [
@@ -129,6 +130,7 @@ def test_a_profile_shows_coarser_values(there, run, grid):  # noqa: F811
     assert ours.rows("PROFILE") == theirs.rows("PROFILE")
 
 
+@pytest.mark.slow
 def test_a_table_that_has_changed_since_its_profile_is_refused(there, crosswalk, parquet, tmp_path):  # noqa: F811
     profile = there("profiledatabase", PROFILE=str(tmp_path / "profile.gpkg")).layer("PROFILE")
     given = {"CROSSWALK": crosswalk, "PROFILE": profile}
@@ -164,7 +166,9 @@ def test_a_rule_with_nested_levels_ends_in_what_is_not_proven(there, crosswalk, 
 
 def test_a_rule_raises_k_and_looks_at_the_people_of_regions(there, crosswalk, grid, tmp_path):  # noqa: F811
     given = {"CROSSWALK": crosswalk, "DESTINATION": str(tmp_path / "released.parquet")}
-    with pytest.raises(QgsProcessingException, match="20\u00a0001 people; 4 of CROSSWALK have fewer, the smallest 360"):
+    with pytest.raises(
+        QgsProcessingException, match="20\u00a0001 people are asked for; 4 of CROSSWALK have fewer, the smallest 360"
+    ):
         there("releasedatabase", RULE="HIPAA Safe Harbor geography", **given)
     assert not (tmp_path / "released.parquet").exists()
     done = there("releasedatabase", RULE="CMS cell size", K=2, **given)
@@ -176,6 +180,7 @@ def test_a_rule_raises_k_and_looks_at_the_people_of_regions(there, crosswalk, gr
     assert min(classes.values()) >= 11
 
 
+@pytest.mark.slow
 def test_a_register_holds_releases_in_place_against_each_other(both, there, crosswalk, grid, tmp_path):  # noqa: F811
     register = tmp_path / "register.gpkg"
     there("releasedatabase", CROSSWALK=crosswalk, DESTINATION=str(tmp_path / "1.parquet"), REGISTER=str(register))

@@ -57,6 +57,7 @@ def without_times(tables):
     }
 
 
+@pytest.mark.slow
 def test_whichever_step_of_a_run_fails_files_and_tables_are_as_before(anonymize, tmp_path, monkeypatch):
     folder = tmp_path / "final"
     folder.mkdir()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,7 @@ from scipy.sparse import csr_matrix
 
 import vbas.core.synthetic.city
 from vbas.algorithms.layers.delivery.styles import MAY_BE_PUBLISHED
-from vbas.algorithms.layers.tables import FOR_RELEASE, INTERNAL, TEST_DATA
 from vbas.algorithms.named import version
-from vbas.algorithms.testdata.people import RECORDS as GENERATED
 from vbas.algorithms.testdata.people import records_output
 from vbas.core.aggregation import APPROACHES as AGGREGATIONS
 from vbas.core.areas import make_areas
@@ -27,6 +26,8 @@ from vbas.core.profile import Profile
 from vbas.core.publish.register.published_releases import new_entry
 from vbas.core.releases.published import publish
 from vbas.core.synthetic.city import CRS, demonstration_city
+from vbas.core.tables.schema import FOR_RELEASE, INTERNAL, TEST_DATA
+from vbas.core.tables.testdata import GENERATED
 
 from ..engines_there import needed
 from .conftest import make_layer
@@ -123,12 +124,20 @@ def town():
     return layers
 
 
-@pytest.fixture
-def by_hand(provider, town, qgis_iface, monkeypatch, tmp_path, tmp_path_factory):
-    """click(id, fields, files, choices): the form of an algorithm, its layers chosen from the project."""
+@pytest.fixture(scope="module")
+def people(town, tmp_path_factory):
+    """The records of the town as a text file."""
     rows = [",".join(town["records"].fields().names())]
     rows += [",".join(map(str, feature.attributes())) for feature in town["records"].getFeatures()]
-    (tmp_path / "people.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    file = tmp_path_factory.mktemp("people") / "people.csv"
+    file.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return file
+
+
+@pytest.fixture
+def by_hand(provider, town, people, qgis_iface, monkeypatch, tmp_path, tmp_path_factory):
+    """click(id, fields, files, choices): the form of an algorithm, its layers chosen from the project."""
+    shutil.copy(people, tmp_path)
     # The stub of the main window that pytest-qgis gives lacks a browser; QGIS takes none for none.
     monkeypatch.setattr(qgis_iface, "browserModel", lambda: None, raising=False)
     project = QgsProject.instance()
@@ -334,13 +343,14 @@ OTHERS = {
 # Regions of nested levels are not drawn by sites.
 NOT_MADE = {name: ("SITE_POINTS", "VORONOI") for name in OTHERS if name.startswith("anonymize, nested")}
 # The records of “Generate records” say by run whether somebody is in them.
-TITLES = {records_output().description(): f"{GENERATED} ({TEST_DATA})"}
+TITLES = {records_output().description(): GENERATED.label}
 
 
 def test_every_form_of_the_toolbox_is_here(provider):
     assert set(FORMS) == {algorithm.name() for algorithm in provider.algorithms()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("to_files", [False, True], ids=["temporary", "files"])
 @pytest.mark.parametrize("form", [*FORMS, *OTHERS])
 def test_form_runs_and_its_outputs_are_seen(by_hand, town, monkeypatch, tmp_path, form, to_files):

@@ -80,6 +80,7 @@ MISREAD = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sql_type", "usual", "wrong", "shown"), MISREAD)
 @pytest.mark.parametrize("way", ["file", "selection", "view"])
 def test_values_that_would_be_read_as_others_are_refused(released, tmp_path, sql_type, usual, wrong, shown, way):

@@ -71,6 +71,7 @@ CHOSEN = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("word", "location", "how", "nested"), CHOSEN)
 def test_the_regions_shown_are_those_that_anonymise_makes(dock, run, word, location, how, nested):
     dock.choices.k.setValue(4)
@@ -257,6 +258,7 @@ def test_records_of_unknown_areas_are_refused_or_suppressed(dock):
     assert dock.looking.seen.shown.measures.n_records == 36 * 40
 
 
+@pytest.mark.slow
 def test_nothing_of_it_is_loaded_without_a_window():
     program = (
         "import sys\n"

@@ -18,6 +18,7 @@ linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="what a 
 
 
 @linux
+@pytest.mark.slow
 def test_nothing_grows_from_run_to_run():
     done = started("load", str(RUNS))
     print(done.stdout)

@@ -460,6 +460,7 @@ MADE: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", MADE)
 def test_chained_steps_equal_the_main_algorithm(run, nested, layers, town, how):
     settings, k = MADE[how], MADE[how].get("K", 5)
@@ -764,6 +765,7 @@ FLAT_REFUSED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", FLAT_REFUSED)
 def test_what_cannot_be_flattened_is_refused_in_one_sentence(flatten, done, tmp_path, case):
     change, words = FLAT_REFUSED[case]
@@ -912,6 +914,7 @@ def test_a_release_that_was_tampered_with_is_refused_and_nothing_is_written(
     assert files_in(tmp_path) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["memory:", "file.gpkg", "file.csv"])
 @pytest.mark.parametrize("column", [0, 1, 2, 3], ids=["level", "region", "sex", "age"])
 def test_rows_changed_on_their_way_into_the_file_are_found(nested, tmp_path, monkeypatch, place, column):

@@ -81,6 +81,7 @@ def written_aside(seen):
     return {name: rows for name, rows in seen.items() if name.startswith("vbas_")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fails", [False, True])
 def test_nobody_reads_a_row_before_it_is_counted(anonymize, server, place, sql, readers, monkeypatch, fails):
     reader, at_the_count, check = Reader(server), {}, outputs.check_layer
@@ -183,6 +184,7 @@ QgsApplication.processingRegistry().algorithmById("vbas:anonymize").create().run
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("replaces", [True, False])
 @pytest.mark.parametrize("where", ["made", "written", "put"])
 def test_what_a_killed_run_leaves_nobody_reads_and_the_next_run_clears(
@@ -237,6 +239,7 @@ def test_what_a_killed_run_leaves_nobody_reads_and_the_next_run_clears(
     assert reader.look()["released"] == done.results["N_RECORDS"] - done.results["N_SUPPRESSED"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["written", "put"])
 def test_what_a_killed_run_leaves_in_a_geopackage_is_cleared_or_named(anonymize, tmp_path, where):
     """Who may read the file may read it until then."""

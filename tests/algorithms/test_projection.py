@@ -77,6 +77,7 @@ PLACES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("points", [False, True])
 @pytest.mark.parametrize("place", PLACES)
 def test_areas_across_the_antimeridian_and_at_the_poles_are_measured_where_they_are(anonymize, grid, place, points):

@@ -82,6 +82,7 @@ def behind_classes(clinic, tmp_path, nested):
     return sizes, behind
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nested", [False, True])
 @pytest.mark.parametrize("who", ["PERSON_ID", "HOUSEHOLD_ID"])
 def test_k_counts_persons_or_households_and_neither_is_released(run, clinic, tmp_path, nested, who):
@@ -188,6 +189,7 @@ def test_our_own_release_passes_the_check(run, clinic, tmp_path):
     assert numbers.results["N_BELOW"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", ["one level", "nested levels"])
 def test_a_rule_raises_k_and_the_least_population_and_names_its_source(run, clinic, tmp_path, release):
     done = run("anonymize", **parameters(clinic, tmp_path, RELEASE=release, RULE="Statistics Canada: income"))

@@ -84,6 +84,7 @@ def same(columns, others):
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shown", "subset", "n_rows"),
     [

@@ -36,6 +36,7 @@ def values_of(register):
         return connection.execute(f"SELECT {columns} FROM vbas_values").fetchall()
 
 
+@pytest.mark.slow
 def test_a_register_stops_repairs_and_holds_only_what_was_published(anonymize, run, tmp_path):
     register = str(tmp_path / "register.gpkg")
     anonymize(N_SITES=9, REGISTER=register)
@@ -90,6 +91,7 @@ def test_a_new_register_is_a_geopackage_as_gdal_makes_it(tmp_path):
     validate_gpkg.check(str(register))  # raises for what the standard forbids
 
 
+@pytest.mark.slow
 def test_a_register_of_nested_releases(anonymize, run, tmp_path):
     register = str(tmp_path / "register.gpkg")
     anonymize(N_SITES=9, REGISTER=register)
@@ -144,6 +146,7 @@ def test_an_update_by_the_old_crosswalk(anonymize, run, grid, tmp_path):
         anonymize(RECORDS=given["RECORDS"], REGISTER=register, N_SITES=9)
 
 
+@pytest.mark.slow
 def test_a_register_holds_the_values_that_were_published(anonymize, run, tmp_path):
     register = str(tmp_path / "register.gpkg")
     first = anonymize(N_SITES=9, REGISTER=register, SENSITIVE=["diagnosis"])
@@ -163,6 +166,7 @@ def test_a_register_holds_the_values_that_were_published(anonymize, run, tmp_pat
         run("checkreleases", REGISTER=register, PINNED="memory:")
 
 
+@pytest.mark.slow
 def test_a_trial_is_taken_out_of_the_register(anonymize, run, tmp_path):
     register = tmp_path / "register.gpkg"
     given = {"REGISTER": str(register), "CONTENTS": "memory:"}
@@ -200,6 +204,7 @@ def tables_in(register):
         return [row for name in names for row in connection.execute(f"SELECT * FROM {name}")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change, problem",
     [

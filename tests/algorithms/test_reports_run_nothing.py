@@ -359,6 +359,7 @@ def test_every_algorithm_with_a_report_is_tried(provider):
     assert reporting == set(REPORTING)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REPORTS)
 def test_a_report_runs_nothing_that_stands_in_a_name(name, report):
     harmless = report(name, HARMLESS)

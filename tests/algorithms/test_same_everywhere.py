@@ -76,6 +76,7 @@ def shown(rows, texts):
     return Counter(tuple(str(v) if texts and isinstance(v, int) else v for v in row) for row in rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [*LAYERS, *IN_PLACE])
 def test_profile_and_release_are_the_same_everywhere(run, place, columns, tmp_path, kind):
     given, quasi = place(kind), list(cases.QUASI)

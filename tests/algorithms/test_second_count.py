@@ -284,6 +284,7 @@ def test_the_count_is_told_where_the_records_stand(counted, tmp_path, monkeypatc
 OTHERS = ("RELEASED_REGIONS", "CROSSWALK", "REGION_AUDIT", "SITE_POINTS", "VORONOI")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("output", ["RELEASED_RECORDS", "RELEASED_REGIONS", "CROSSWALK", "REGION_AUDIT", "VORONOI"])
 @pytest.mark.parametrize("place", ["memory:", ".gpkg", ".csv", ".shp"])
 def test_a_row_that_is_lost_on_the_way_stops_the_run(anonymize, tmp_path, monkeypatch, output, place):
@@ -424,6 +425,7 @@ def test_a_row_that_lost_a_field_is_not_counted_by_the_others(qgis_app, tmp_path
 # ---- a GeoPackage is counted by the runs of its rows, whatever their order
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(st.tuples(st.integers(1, 2), st.sampled_from([None, "", "NULL", "a"])), min_size=1, max_size=12),

@@ -87,6 +87,7 @@ def opened(path):
     return tables, there | {one.name for one in path.parent.iterdir()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".gpkg", ".sqlite"])
 @pytest.mark.parametrize("mode", ["wal", "delete"])
 @pytest.mark.parametrize("there", [True, False], ids=["a file", "no file"])

@@ -214,6 +214,7 @@ def loaded(provider, qgis_iface, grid):
     project.removeAllMapLayers()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["TEMPORARY_OUTPUT", "gpkg", "shp", "geojson", "database"])
 @pytest.mark.parametrize("name", WITHOUT_COUNTS)
 def test_regions_without_counts_are_seen_once_loaded(loaded, grid, tmp_path, name, place):

@@ -192,6 +192,7 @@ def groups_kept(state):
 # --- the objectives, the search, the guarantees ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
@@ -222,6 +223,7 @@ def test_every_committed_move_agrees_with_counting_anew(variant, form, data):
     assert state.lowest >= k or "no move" in record.reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(case=cases(generic=True))
@@ -236,6 +238,7 @@ def test_the_search_is_that_of_the_papers_move_by_move(variant, form, case):
         assert np.allclose(mine, theirs, rtol=1e-9, atol=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("seed", [0, 1, 5])
 def test_the_search_is_that_of_the_papers_with_many_bottleneck_classes(variant, seed):
@@ -249,6 +252,7 @@ def test_the_search_is_that_of_the_papers_with_many_bottleneck_classes(variant, 
     assert all(np.allclose(mine, theirs, rtol=1e-9, atol=1e-3) for mine, theirs in zip(ours, plain))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("size", [(300, 50, 30, 0.6, 5), (300, 100, 5, 3.0, 20), (500, 50, 6, 1.5, 20)])
 @pytest.mark.parametrize("seed", range(2))

@@ -136,6 +136,7 @@ def given_by(areas, profile, room, name):
     return approach(areas, profile, options).crosswalk.region_of.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("room", "name"), [one for one in EVERY if one[0] != "cells"])
 def test_only_approaches_that_look_at_classes_depend_on_what_is_suppressed(town, room, name):
     areas = town[0]

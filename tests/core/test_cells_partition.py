@@ -254,6 +254,7 @@ def test_same_seed_same_result(approach):
     assert (once.crosswalk.region_of != other.crosswalk.region_of).any()
 
 
+@pytest.mark.slow
 def test_no_other_process_is_started(tmp_path):
     """A process of Python's own would look for its modules in the current folder first, and run what lies there."""
     (tmp_path / "numpy.py").write_text("raise SystemExit('the current folder was looked into')")
@@ -449,6 +450,7 @@ def test_cells_no_group_could_take_are_told_apart():
     assert set(done.reason[done.crosswalk.region_of < 0]) == {NO_GROUP}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exchanges", [False, True])
 def test_random_growth_is_the_published_algorithm(exchanges):
     # The plain rendering and ours draw differently, so many runs of each are compared by their means.

@@ -259,6 +259,7 @@ def test_a_killed_run_leaves_no_lock_standing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("links", [True, False])
 @pytest.mark.parametrize("n", range(12))
 def test_a_run_killed_while_it_replaces_is_tidied_up_after(folder, links, n):

@@ -32,6 +32,8 @@ from ..line import Line
 from . import engine_cases as cases
 from .engine_cases import QUASI, K, areas, in_memory, one_level, people, rows_of, same_profile, two_levels
 
+pytestmark = pytest.mark.slow
+
 pq = needed("pyarrow.parquet")
 for package in ("ibis", "pyspark", "grpc"):
     needed(package)

@@ -100,6 +100,7 @@ def plan_of(profile, requirement, nested):
     return suppress(profile, cases.one_level().crosswalks[0], K, requirement)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kinds", [(PERSONS,), (PERSONS, HOUSEHOLDS), (HOUSEHOLDS,), ()])
 def test_sensitive_values_are_counted_by_person_as_of_the_arrays(place, kinds):
     address, table, destination = place
@@ -130,6 +131,7 @@ def test_sensitive_values_are_counted_by_person_as_of_the_arrays(place, kinds):
         assert release_in_place(matched, plan, destination, requirement=requirement).rows == plan.n_released > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kinds", "nested", "asked"),
     [

@@ -119,6 +119,7 @@ def test_of_equal_classes_any_may_be_suppressed_with_published_totals():
     assert all(shown[4] and sum(shown) == 3 for shown in seen[DRAWN])
 
 
+@pytest.mark.slow
 def test_of_equal_labels_any_may_be_suppressed_in_a_repair():
     # An earlier release shows all twelve; this one would show five and five, and so the two that are left.
     areas = make_areas(["a", "b", "c"], np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]]))
@@ -151,6 +152,7 @@ def town():
     return areas, profile_of(np.array([rng.multinomial(60, shares) for _ in range(36)]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", makers(5, 6))
 def test_only_crosswalks_that_look_at_classes_tell_of_suppressed_records(town, name):
     n_targets = 2 if "exchange" in name else 40  # which is slow

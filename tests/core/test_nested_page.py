@@ -17,6 +17,8 @@ from vbas.benchmarks import nested_example
 from vbas.core.nesting.flattening import flatten
 from vbas.core.release import apply
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "nested.md").read_text(encoding="utf-8")
 LEVEL = 5  # of the page's examples

@@ -22,6 +22,8 @@ from vbas.core.site_location import LocationOptions
 
 from .release_cases import coarser, profile_over, true_table
 
+pytestmark = pytest.mark.slow
+
 NAMES = ("age", "sex", "health", "tenure")
 K = 5
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,6 +24,8 @@ from vbas.core.releases.updates import Changes, visible_changes
 from vbas.core.releases.values import KeptValues
 
 from .nested_cases import profile_of, random_levels
+
+pytestmark = pytest.mark.slow
 
 
 @st.composite

@@ -63,6 +63,7 @@ def path(tmp_path_factory):
     return tmp_path_factory.mktemp("sqlite") / "records.gpkg"
 
 
+@pytest.mark.slow
 @given(ROWS, st.integers(1, 9), st.integers(1, 50), st.data())
 @settings(deadline=None)
 def test_the_same_as_row_by_row(path, rows, stretch, longest, data):

@@ -19,6 +19,8 @@ from vbas.core.releases.repair import repair
 
 from .release_cases import coarser, profile_over
 
+pytestmark = pytest.mark.slow
+
 # Pairs and triples of one level, of several, and of both; of rows and of persons; with k 5 and 10. Among them are those
 # that an earlier search for sums of fewer kinds let pass: what follows from three regions, or from parts of one.
 SAMPLE = (0, 17, 33, 48, 77, 81)

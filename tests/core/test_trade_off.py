@@ -77,6 +77,7 @@ def test_of_a_large_lattice_the_best_of_each_step_are_followed():
     assert len(list(walk((1,) * 3, lambda node: 0.0, most=7))) == 7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("location", ["balanced density", "anonymity-driven clustering"])
 def test_each_choice_is_what_a_search_of_that_node_alone_gives(town, location):
     areas, profile, hierarchies = town

@@ -83,6 +83,7 @@ def test_a_warm_start_is_optimal_too(problem, seed, shake):
     check_optimal(points, moved, capacity, allocate(points, moved, capacity, start=before))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [30, 100])
 def test_a_warm_start_saves_chains(size):
     rng = np.random.default_rng(3)

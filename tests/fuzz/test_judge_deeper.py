@@ -197,6 +197,7 @@ def _unweighted():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("case", "fault", "words"),
     [

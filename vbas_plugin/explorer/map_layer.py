@@ -22,8 +22,9 @@ from qgis.PyQt.QtXml import QDomDocument
 
 from ...algorithms.layers.delivery.memory_layers import memory_layer, refill
 from ...algorithms.layers.reading.crosswalks import LEVEL, NUMBER
-from ...algorithms.layers.tables import INTERNAL, Table
+from ...algorithms.layers.tables import Table
 from ...core.language import tr
+from ...core.tables.schema import INTERNAL
 
 GROUP = tr("VBAS explorer")
 MARKED = "vbas/explorer"  # a property of the group, by which it is known whatever its user calls it

@@ -31,6 +31,7 @@ from ....core.publish.read_back import SecondCount
 from ....core.publish.side_files import note_on, says_itself, stale_beside
 from ....core.publish.sqlite_targets import settle
 from ....core.secrecy import without_values
+from ....core.tables.schema import FOR_RELEASE, INTERNAL, TEST_DATA, kind_of_output, named
 from ..database_tables.address import DatabaseTable
 from ..database_tables.postgres import PostgresPlace
 from ..database_tables.sqlite import SqlitePlace
@@ -39,7 +40,7 @@ from ..feedback import check_cancelled
 from ..gdal_errors import silent_gdal, without_journals
 from ..given import Given
 from ..secrecy import addresses_in
-from ..tables import FOR_RELEASE, INTERNAL, TEST_DATA, Table, kind_of_output, named
+from ..tables import Table
 from .announcing import Announcing
 from .destinations import checked_destinations, with_destination
 from .exact_values import check_writable

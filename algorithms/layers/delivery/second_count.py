@@ -101,7 +101,7 @@ def check_file(output: str, file: Path, table: Table, check: SecondCount | None)
     below k.
     """
     if file.suffix.lower() == ".gpkg":
-        found: ReadBack | None = read_geopackage(file, _names(table), check, table.plain)
+        found: ReadBack | None = read_geopackage(file, _wanted(table), check, table.plain)
     elif file.suffix.lower() == ".csv":
         found = _of_csv(file, table, check)
     else:
@@ -197,7 +197,7 @@ def _of_csv(file: Path, table: Table, check: SecondCount | None) -> ReadBack:
         with file.open(encoding="utf-8", newline="") as lines:
             reader = csv.reader(lines)
             there = next(reader, [])
-            names = names_there(_names(table), there)
+            names = names_there(_wanted(table), there)
             if None in names or len(there) != len(table.fields):
                 return ReadBack(names, sum(1 for row in reader if row))
             # GDAL, too, passes over empty lines.
@@ -228,7 +228,7 @@ def _of_layer(
         return None
     there = layer.fields().names()
     in_order = renamed and len(there) == len(table.fields)
-    names = there if in_order else names_there(_names(table), there)
+    names = there if in_order else names_there(_wanted(table), there)
     request = QgsFeatureRequest()
     spatial = layer.isSpatial()
     if not spatial:
@@ -269,7 +269,7 @@ def _headers_in_spreadsheets() -> Iterator[None]:
             gdal.SetConfigOption(name, value)
 
 
-def _names(table: Table) -> list[str]:
+def _wanted(table: Table) -> list[str]:
     return [one.name() for one in table.fields]
 
 

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from qgis.core import QgsProcessing, QgsProcessingContext, QgsProcessingUtils, QgsVectorLayer
 
-from ..tables import INTERNAL, Table, kind_of_output
+from ....core.tables.schema import INTERNAL, kind_of_output
+from ..tables import Table
 
 LARGE = 50_000  # rows
 
