@@ -209,7 +209,7 @@ def pinned_table(form: Form, rows: Sequence[Row], releases: Sequence[Published])
     """PINNED: polygons where REGIONS is given, else a table."""
     names = quasi_identifiers_of(releases)
     texts = [make_field(name, "text") for name in ("kind", "releases", *names, "vbas_sensitive", "areas")]
-    fields = [*texts, *number_fields(n_areas="integer", low="integer", high="integer")]
+    fields = [*texts, *number_fields(n_areas="integer", low="integer", high="integer", less="long")]
     columns: list[Sequence[object]] = [
         [row.kind for row in rows],
         [";".join(str(one + 1) for one in sorted(row.releases)) for row in rows],
@@ -219,6 +219,7 @@ def pinned_table(form: Form, rows: Sequence[Row], releases: Sequence[Published])
         [len(row.areas) for row in rows],
         [row.low for row in rows],
         [row.high for row in rows],
+        [row.less for row in rows],
     ]
     if not form.given("REGIONS"):
         return Table(fields, columns)
