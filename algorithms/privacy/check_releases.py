@@ -61,8 +61,8 @@ class CheckReleases(VbasAlgorithm):
                 tr(
                     "A row per count: its areas (as a shape, where the areas are given), values, least and "
                     "most people, how many others the release shows there who are not counted (less), sensitive "
-                    "values where those are known (vbas_sensitive), and the releases that tell. Last come groups of K people and more who are shown to have one "
-                    "sensitive value."
+                    "values where those are known (vbas_sensitive), and the releases that tell. Last come groups of K "
+                    "people and more who are shown to have one sensitive value."
                 ),
                 optional=True,
             ),
