@@ -56,6 +56,7 @@ class Anonymize(FollowsRules):
             rule_parameter(),
             *released_fields(),
             *shared.for_whom(tr("Custom only"), approaches.single_choices()),
+            nested_levels.least_population(),
             *shared.for_whom(
                 tr("Nested levels only"),
                 [*nested_levels.level_parameters(), nested_levels.loss(), coarser.levels_coarser()],

@@ -131,7 +131,7 @@ def n_sites(optional: bool) -> QgsProcessingParameterDefinition:
     """N_SITES: among the advanced ones where only `given number` needs it."""
     label, text = tr("Number of sites"), tr("From 1 to the number of areas.")
     if optional:
-        label, text = tr("Given number only: number of regions"), text
+        label, text = tr("Given number only: regions to aim for"), text
     return whole("N_SITES", label, 10, text, advanced=optional)
 
 
@@ -162,7 +162,7 @@ def floor() -> QgsProcessingParameterDefinition:
         "For the aggregation “population floor”: the people every region needs. 0 takes the whole population divided "
         "by the number of regions."
     )
-    return number("FLOOR", tr("Population floor only: people per region"), 0.0, text, 0.0, advanced=True)
+    return number("FLOOR", tr("Population floor only: people every region needs"), 0.0, text, 0.0, advanced=True)
 
 
 def fair() -> QgsProcessingParameterDefinition:

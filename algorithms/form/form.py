@@ -16,6 +16,7 @@ from ..layers.given import Given
 from ..layers.reading.checked_source import CheckedSource, checked_source
 from ..layers.reading.layer_file import layer_file, state_of
 from .effective import Effective
+from .parameters import label_of_setting
 from .refusals import no_layer
 from .understanding import is_blank, with_labels
 
@@ -114,7 +115,7 @@ class Form(Given):
         what was typed.
         """
         return [
-            (f"{self.definition(name).description()} ({name})", value)
+            (f"{label_of_setting(self.definition(name))} ({name})", value)
             for name, value in self._effective.values().items()
             if only is None or name in only
         ]

@@ -19,7 +19,7 @@ from qgis.core import (
 )
 
 from ...core.language import tr
-from ..layers.tables import FOR_RELEASE, INTERNAL, TEST_DATA
+from ...core.tables.schema import INTERNAL, OutputTable
 from .layer_chooser import propose_layer
 from .usual_fields import propose_usual_field
 
@@ -31,6 +31,7 @@ NUMERIC_FIELD = QgsProcessingParameterField.DataType.Numeric
 TABLE = QgsProcessing.SourceType.TypeVector
 POLYGONS = QgsProcessing.SourceType.TypeVectorPolygon
 POINTS = QgsProcessing.SourceType.TypeVectorPoint
+GEOMETRIES = {"none": TABLE, "points": POINTS, "polygons": POLYGONS}
 
 
 def described(
@@ -75,8 +76,16 @@ def for_whom(
 
 def label_of(parameter: QgsProcessingParameterDefinition) -> str:
     """The label without what stands before or after it: whom it serves, or what the letter k is."""
-    head, _, tail = parameter.description().partition(": ")
-    return head.strip() if len(head.strip()) == 1 or not tail else tail[:1].upper() + tail[1:]
+    label = label_of_setting(parameter)
+    head = label.partition(": ")[0].strip()
+    return head if len(head) == 1 else label
+
+
+def label_of_setting(parameter: QgsProcessingParameterDefinition) -> str:
+    """The label without whom it serves: what counts in a run is told so, whatever else it could have served."""
+    label = parameter.description()
+    head, _, tail = label.partition(": ")
+    return label if len(head.strip()) == 1 or not tail else tail[:1].upper() + tail[1:]
 
 
 def source(
@@ -168,23 +177,11 @@ def choices(
     return described(parameter, text)
 
 
-def sink(
-    name: str,
-    label: str,
-    kind: str,
-    text: str,
-    geometry: QgsProcessing.SourceType = TABLE,
-    optional: bool = False,
-    by_default: bool = True,
-) -> QgsProcessingParameterDefinition:
-    """An output layer or table that says whether it may be published: kind is FOR_RELEASE, INTERNAL or TEST_DATA."""
-    publish = {
-        FOR_RELEASE: tr("For release."),
-        INTERNAL: tr("Internal: suppressed counts could be derived from it, so do not publish it."),
-        TEST_DATA: tr("Nobody in it exists."),
-    }[kind]
-    parameter = QgsProcessingParameterFeatureSink(name, f"{label} ({kind})", geometry, None, optional, by_default)
-    return described(parameter, f"{text} {publish}")
+def sink(table: OutputTable, optional: bool = False, by_default: bool = True) -> QgsProcessingParameterDefinition:
+    """An output layer or table."""
+    geometry = GEOMETRIES[table.geometry] if table.always_drawn else TABLE
+    parameter = QgsProcessingParameterFeatureSink(table.parameter, table.label, geometry, None, optional, by_default)
+    return described(parameter, table.about)
 
 
 def report(text: str) -> QgsProcessingParameterDefinition:

@@ -260,19 +260,29 @@ def _warn_of_selected_areas(form: Form) -> None:
     areas = form.optional_source("REGIONS") if form.has("REGIONS") else None
     if areas is None or not areas.is_restricted or areas.layer is None:
         return
-    form.warn(
-        plural(
-            "Only {n} of {n_areas} areas of REGIONS is taken (“Selected features only”, or a "
+    form.warn(of_selected_areas(areas.featureCount(), areas.layer.featureCount()))
+
+
+def of_selected_areas(taken: int, n_areas: int) -> str:
+    """A warning of the people in other areas; taken, n_areas : as QGIS counts them, below 0 where it does not know."""
+    if min(taken, n_areas) < 0:
+        return tr(
+            "Only a part of the areas of REGIONS is taken (“Selected features only”, or a "
             "filter), and UNMATCHED is “suppress”: everybody who lives in the other areas counts "
             "as suppressed, in every share of suppression. To release the chosen areas alone, "
-            "select their records too.",
-            "Only {n} of {n_areas} areas of REGIONS are taken (“Selected features only”, or a "
-            "filter), and UNMATCHED is “suppress”: everybody who lives in the other areas counts "
-            "as suppressed, in every share of suppression. To release the chosen areas alone, "
-            "select their records too.",
-            areas.featureCount(),
-            n_areas=areas.layer.featureCount(),
+            "select their records too."
         )
+    return plural(
+        "Only {n} of {n_areas} areas of REGIONS is taken (“Selected features only”, or a "
+        "filter), and UNMATCHED is “suppress”: everybody who lives in the other areas counts "
+        "as suppressed, in every share of suppression. To release the chosen areas alone, "
+        "select their records too.",
+        "Only {n} of {n_areas} areas of REGIONS are taken (“Selected features only”, or a "
+        "filter), and UNMATCHED is “suppress”: everybody who lives in the other areas counts "
+        "as suppressed, in every share of suppression. To release the chosen areas alone, "
+        "select their records too.",
+        taken,
+        n_areas=n_areas,
     )
 
 

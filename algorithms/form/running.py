@@ -86,7 +86,9 @@ def _input(form: Form, label: str, name: str, source: CheckedSource, checksums: 
         called = without_secrets(source.sourceName())
         return InputUsed(label, called, _kept_in(layer), rows, tr("none: no file"), taken)
     if file.path not in checksums:
-        checksums[file.path] = "; ".join(f"{path.name}: {_sha256(form, path)}" for path in _files(file.path))
+        checksums[file.path] = "; ".join(
+            tr("{name}: {value}", name=path.name, value=_sha256(form, path)) for path in _files(file.path)
+        )
     if form.has_changed(file.path):  # the checksum and the number of rows are of what nobody has read
         rows = None
         checksums[file.path] = tr("none: another program changed the file after it was read")

@@ -53,7 +53,7 @@ def release_kind() -> QgsProcessingParameterDefinition:
 
 
 def level_parameters() -> Iterable[QgsProcessingParameterDefinition]:
-    """FINEST, COARSEST, RATIO, LEVEL_FIELDS, LEAST_POPULATION."""
+    """FINEST, COARSEST, RATIO, LEVEL_FIELDS."""
     yield choice(
         "FINEST",
         tr("Finest level"),
@@ -100,7 +100,11 @@ def level_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         optional=True,
         advanced=True,
     )
-    yield number(
+
+
+def least_population() -> QgsProcessingParameterDefinition:
+    """LEAST_POPULATION, which counts with one level too."""
+    return number(
         "LEAST_POPULATION",
         tr("Least population of a region (some rules ask for one)"),
         0.0,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
+from typing import Any, Callable
 
 import numpy as np
 import pytest
@@ -21,6 +23,7 @@ from qgis.core import (
     QgsVectorLayer,
 )
 
+from vbas.algorithms.form.records import of_selected_areas
 from vbas.algorithms.layers.delivery import writing
 from vbas.algorithms.layers.given import Given
 from vbas.algorithms.layers.reading.checked_source import checked_source
@@ -284,8 +287,10 @@ def test_fast_and_slow_reading_agree(provider, grid, tmp_path):
     source = checked_source(
         Given(provider.algorithm("profilerecords").create(), {"RECORDS": file}, QgsProcessingContext()), "RECORDS"
     )
+    assert source is not None
     fast = _read_file(source, names, lambda _: None)
     slow = _read_features(source, [file.fields().lookupField(name) for name in names], lambda _: None)
+    assert fast is not None
     for name in names:
         assert fast[name].categories.tolist() == slow[name].categories.tolist()
         assert fast[name].codes.tolist() == slow[name].codes.tolist()
@@ -336,7 +341,7 @@ def counted(grid, value):
     )
 
 
-BAD_INPUT = {
+BAD_INPUT: dict[str, tuple[Callable[[Any], dict[str, Any]], str]] = {
     "no such id": (lambda g: {"REGION_ID": "dauid"}, "REGION_ID: there is no field “dauid” in REGIONS, .*“da”"),
     "no such area": (lambda g: {"RECORD_REGION": "x"}, "RECORD_REGION: there is no field “x” in RECORDS"),
     "no such quasi": (lambda g: {"QUASI_IDENTIFIERS": ["sex", "x"]}, "QUASI_IDENTIFIERS: there is no field “x”"),
@@ -546,6 +551,7 @@ def _first_two(path):
     return QgsVectorLayer(path, "records", "ogr").fields().names()[2:4]  # after fid and the area
 
 
+@pytest.mark.slow
 def test_ottawa_geographic(run, real_data):
     done = run(
         "generaterecords",
@@ -597,6 +603,27 @@ def test_release_into_a_table_of_a_database(anonymize, tmp_path):
     table = QgsVectorLayer(f"{database}|layername=released", "released", "ogr")
     assert table.featureCount() == done.results["N_RECORDS"] - done.results["N_SUPPRESSED"] > 0
     assert QgsVectorLayer(f"{database}|layername=database", "regions", "ogr").featureCount() == 6
+
+
+@pytest.mark.parametrize("counts", [(-1, 36), (-2, 36), (12, -1), (-1, -1)])
+def test_a_part_of_the_areas_that_nobody_has_counted_is_told_without_a_number(counts):
+    """QGIS counts below zero what it does not know: a part by an expression, a layer of a service."""
+    told = of_selected_areas(*counts)
+    assert told.startswith("Only a part of the areas of REGIONS is taken (“Selected features only”, or a filter), and ")
+    assert "counts as suppressed" in told and not re.search(r"\d", told)
+    assert of_selected_areas(12, 36).startswith("Only 12 of 36 areas of REGIONS are taken (")
+
+
+@pytest.mark.skipif(
+    not hasattr(QgsProcessingFeatureSourceDefinition("x"), "filterExpression"), reason="QGIS 3.32 and later"
+)
+def test_so_is_a_part_by_an_expression(grid, anonymize):
+    areas, _ = grid
+    QgsProject.instance().addMapLayer(areas)
+    part = QgsProcessingFeatureSourceDefinition(areas.id(), False, -1, filterExpression="$id < 12")
+    said = [line for line in anonymize(REGIONS=part, UNMATCHED="suppress", N_SITES=2).log if "of REGIONS" in line]
+    assert any(line.startswith("Only a part of the areas of REGIONS is taken") for line in said), said
+    QgsProject.instance().removeMapLayer(areas.id())
 
 
 def test_a_selection_of_areas_is_warned_of_before_everybody_else_counts_as_suppressed(grid, anonymize):

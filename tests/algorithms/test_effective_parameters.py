@@ -8,6 +8,7 @@ import pytest
 from qgis.core import QgsApplication, QgsProcessingContext
 
 from vbas.algorithms.catalogue import ALGORITHMS
+from vbas.algorithms.form.parameters import label_of, label_of_setting
 from vbas.algorithms.form.understanding import understood
 
 from .conftest import make_layer
@@ -85,6 +86,37 @@ def test_a_number_capped_at_the_areas_is_told(anonymize, run, grid, tmp_path):
     )
     assert told in step.log
     assert (step.results["N_SITES"], step.results["N_SITES_ASKED"]) == (36, 144)
+
+
+def test_no_two_settings_are_told_under_one_name(provider):
+    for algorithm in ALGORITHMS:
+        one = form(algorithm.ID)
+        inputs = [definition for definition in one.parameterDefinitions() if not definition.isDestination()]
+        for told in (label_of, label_of_setting):
+            labels = [told(definition) for definition in inputs]
+            assert sorted(set(labels)) == sorted(labels), algorithm.ID
+
+
+def test_what_counts_is_told_without_whom_else_it_serves(anonymize, tmp_path):
+    """“Custom only” of what a combination chose, or “Nested levels only” of one level, would be wrong."""
+    report, edition = tmp_path / "report.html", tmp_path / "edition.html"
+    done = anonymize(COMBINATION="custom", SITE_NUMBER="given number", N_SITES=6, REPORT=str(report))
+    log = next(line for line in done.log if line.startswith("Settings used: "))
+    assert "Number of regions = given number · " in log and "Regions to aim for = 6 · " in log
+    anonymize(REPORT=str(report), RELEASE_REPORT=str(edition))
+    page = report.read_text(encoding="utf-8")
+    for shown in (page, edition.read_text(encoding="utf-8")):
+        assert "Where the sites go (SITE_LOCATION)" in shown and "k: smallest class allowed (K)" in shown
+        assert "ustom only" not in shown and "ested levels only" not in shown
+    assert "Number of regions (SITE_NUMBER)" in page
+
+
+def test_a_least_population_is_not_for_nested_levels_only(provider):
+    one = form("anonymize")
+    assert (
+        one.parameterDefinition("LEAST_POPULATION").description()
+        == "Least population of a region (some rules ask for one)"
+    )
 
 
 def test_combinations_by_transport_have_no_location_and_no_limit(provider):
