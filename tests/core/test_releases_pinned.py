@@ -41,6 +41,7 @@ def test_rows_say_who_is_counted_and_who_is_not(case):
     """The people of its areas and values, less those whom the release shows there, are as many as a row says."""
     areas, profile, releases = case
     found = examine_all(releases)
+    assert found.pinned is not None
     over = found.pinned.overlay
     table = true_table(over, profile, areas)
     for row in rows_of(found, releases):
