@@ -54,9 +54,9 @@ def test_a_database_that_is_locked_is_refused_before_any_work(refused, database)
 
 def test_what_qgis_refuses_is_a_sentence_and_the_inputs_stay_as_they_were(anonymize, database, monkeypatch):
     """Such as a file that is locked once all work is done."""
-    from vbas.algorithms import one_level
+    from vbas.algorithms import anonymized
 
-    real, other = one_level.areas_of, sqlite3.connect(database, isolation_level=None)
+    real, other = anonymized.areas_of, sqlite3.connect(database, isolation_level=None)
     before = database.read_bytes()
 
     def then_locked(*arguments, **options):
@@ -64,7 +64,7 @@ def test_what_qgis_refuses_is_a_sentence_and_the_inputs_stay_as_they_were(anonym
         other.execute("BEGIN IMMEDIATE")
         return found
 
-    monkeypatch.setattr(one_level, "areas_of", then_locked)
+    monkeypatch.setattr(anonymized, "areas_of", then_locked)
     with closing(other), pytest.raises(QgsProcessingException, match=r"^CROSSWALK could not be written: [^\n]*$"):
         anonymize(**inputs(database), **tables(database, "CROSSWALK"))
     assert database.read_bytes() == before
