@@ -63,15 +63,35 @@ class _Clock:
 class Ask:
     """What is asked of a release.
 
-    k : the smallest class, of records, and of persons and households where records have them; l_diversity, max_share :
-    the different values of each sensitive field that a class must have, and the largest share of one, per cent
-    least_population : people that every region must have
-    published_margins : sets of quasi-identifiers whose totals by region others publish, `age;sex, ethnicity`
-    earlier : what was published of the same people before; None where that is not looked at
-    nested : whether rows say their level; None for yes where there are several
-    loss, ties : what a nested release loses least of, and which of equal choices it takes (LOSSES, CHOICES)
-    hierarchies : by quasi-identifier, of its values, for levels that show coarser ones
-    at_once : cells that are worked out at a time, by which memory is bounded
+    Parameters
+    ----------
+    k : int
+        The smallest class, of records, and of persons and households where records have them.
+    l_diversity : int
+        The different values of each sensitive field that a class must have.
+    max_share : float
+        The largest share of one value of a sensitive field in a class, per cent.
+    least_population : float
+        People that every region must have.
+    published_margins : str
+        Sets of quasi-identifiers whose totals by region others publish, ``age;sex, ethnicity``.
+    earlier : Earlier, optional
+        What was published of the same people before; None where that is not looked at.
+    nested : bool, optional
+        Whether rows say their level; None for yes where there are several.
+    loss, ties : str
+        What a nested release loses least of, and which of equal choices it takes (LOSSES, CHOICES).
+    hierarchies : mapping of str to Hierarchy
+        By quasi-identifier, of its values, for levels that show coarser ones.
+    at_once : int
+        Cells that are worked out at a time, by which memory is bounded.
+
+    Examples
+    --------
+    >>> from vbas.core.anonymise import Ask
+    >>> ask = Ask(k=11, published_margins="sex")
+    >>> ask.k, ask.l_diversity, ask.earlier is None
+    (11, 1, True)
     """
 
     k: int = DEFAULT_K
@@ -95,10 +115,55 @@ class Ask:
 class Account:
     """A release and what is known of it, or what one would be: then `rows` is None.
 
-    areas : with their people; plan : by region and what is shown; requirement : what was asked of the classes
-    found : what the classes have of it; weights : a warning of counts that look like survey weights
-    notes : sentences on earlier releases; published : what the register of releases is to keep of this one
-    coarser : what the plan was made from, where its last levels show coarser values; seconds : by step
+    Attributes
+    ----------
+    ask : Ask
+        What was asked.
+    areas : Areas
+        With their people.
+    source : Source
+        Where the records are.
+    plan : Plan
+        By region and what is shown.
+    requirement : Requirement
+        What was asked of the classes.
+    measures : Measures
+        What the release costs.
+    audit : RegionAudit or LevelAudit
+        The same by region, or by level. Internal.
+    rows : Rows, optional
+        What is released, recounted.
+    found : Found
+        What the classes have of what was asked.
+    weights : str
+        A warning of counts that look like survey weights; empty for none.
+    notes : tuple of str
+        Sentences on earlier releases.
+    published : Published, optional
+        What the register of releases is to keep of this one.
+    coarser : CoarserLevels, optional
+        What the plan was made from, where its last levels show coarser values.
+    seconds : mapping of str to float
+        By step.
+
+    Examples
+    --------
+    >>> from vbas.core.areas import make_areas
+    >>> from vbas.core.crosswalk import crosswalk_from_table
+    >>> from vbas.core.records.columns import column_from_values
+    >>> from vbas.core.records.matching import match_records
+    >>> from vbas.core.records.table import RecordTable
+    >>> areas = make_areas(list("abcd"), [(0, 0), (100, 0), (0, 900), (100, 900)], [30, 40, 20, 10])
+    >>> sexes = column_from_values(list("FMFMFMFF"))
+    >>> records = match_records(RecordTable(column_from_values(list("aabbccdd")), {"sex": sexes}, kept={}), areas)
+    >>> crosswalk = crosswalk_from_table(areas, list("abcd"), [1, 1, 2, 2])
+    >>> from vbas.core.anonymise import Ask, anonymise
+    >>> from vbas.core.levels import Levels
+    >>> account = anonymise(areas, records, Levels((crosswalk,)), Ask(k=2))
+    >>> account.release.n_records, account.smallest, account.nested
+    (7, 2, False)
+    >>> account.audit.suppressed.tolist()
+    [0, 1]
     """
 
     ask: Ask
@@ -162,13 +227,59 @@ def anonymise(
 ) -> Account:
     """Release records: each class on the finest level that hides it, from which no count below k was found to follow.
 
-    areas : n areas with the population to balance; source : records matched with them; levels : of the same areas, one
-    or several, the finest first; sites : (n_regions, 2) metres, from which compactness of one level is measured, the
-    mean centres of its regions where None; population : (n,) people of each area where that is known from elsewhere
-    than the records; log : told what a person should know
     Nobody sees the rows before they were counted once more; nothing is written to a register: see `Account.published`.
-    Raises InputError for what cannot go together and for fields that give away the area or the person, PrivacyError
-    where a recount or earlier releases stand against the release.
+
+    Parameters
+    ----------
+    areas : Areas
+        n areas with the population to balance.
+    source : Source or Records
+        Records matched with them.
+    levels : Levels
+        Of the same areas, one or several, the finest first.
+    ask : Ask
+        What is asked of the release.
+    sites : ndarray of shape (n_regions, 2), optional
+        Metres, from which compactness of one level is measured; the mean centres of its regions where None.
+    population : ndarray of shape (n,), optional
+        People of each area where that is known from elsewhere than the records.
+    progress : callable
+        Called with the fraction that is done; raises to cancel.
+    log : Log
+        Told what a person should know.
+
+    Returns
+    -------
+    Account
+        The release, what it costs and what was said of it.
+
+    Raises
+    ------
+    InputError
+        For what cannot go together and for fields that give away the area or the person.
+    PrivacyError
+        Where a recount or earlier releases stand against the release.
+
+    Examples
+    --------
+    >>> from vbas.core.areas import make_areas
+    >>> from vbas.core.crosswalk import crosswalk_from_table
+    >>> from vbas.core.records.columns import column_from_values
+    >>> from vbas.core.records.matching import match_records
+    >>> from vbas.core.records.table import RecordTable
+    >>> areas = make_areas(list("abcd"), [(0, 0), (100, 0), (0, 900), (100, 900)], [30, 40, 20, 10])
+    >>> sexes = column_from_values(list("FMFMFMFF"))
+    >>> records = match_records(RecordTable(column_from_values(list("aabbccdd")), {"sex": sexes}, kept={}), areas)
+    >>> crosswalk = crosswalk_from_table(areas, list("abcd"), [1, 1, 2, 2])
+    >>> from vbas.core.anonymise import Ask, anonymise
+    >>> from vbas.core.levels import Levels
+    >>> account = anonymise(areas, records, Levels((crosswalk,)), Ask(k=2))
+    >>> release, numbers = account.release, account.plan.crosswalk.numbers
+    >>> sex = release.fields["sex"]
+    >>> list(zip(numbers[release.region].tolist(), sex.categories[sex.codes].tolist(), release.counts.tolist()))
+    [(1, 'F', 2), (1, 'M', 2), (2, 'F', 3)]
+    >>> account.measures.n_suppressed  # the man of region 2
+    1
     """
     clock = _Clock()
     _refuse_together(levels, ask)
@@ -224,8 +335,42 @@ def rate(
     sites: np.ndarray | None = None,
     progress: Progress = silent,
 ) -> Account:
-    """What a release at these levels would be, before anything that is published is looked at; arguments as for
-    `anonymise`. Nothing is released."""
+    """What a release at these levels would be, before anything that is published is looked at. Nothing is released.
+
+    Parameters
+    ----------
+    areas, source, levels, ask, sites, progress
+        As for `anonymise`.
+
+    Returns
+    -------
+    Account
+        The plan and what it costs; without rows.
+
+    Raises
+    ------
+    InputError
+        For a k, l_diversity or max_share outside its range, and an unknown loss.
+
+    Examples
+    --------
+    >>> from vbas.core.areas import make_areas
+    >>> from vbas.core.crosswalk import crosswalk_from_table
+    >>> from vbas.core.records.columns import column_from_values
+    >>> from vbas.core.records.matching import match_records
+    >>> from vbas.core.records.table import RecordTable
+    >>> areas = make_areas(list("abcd"), [(0, 0), (100, 0), (0, 900), (100, 900)], [30, 40, 20, 10])
+    >>> sexes = column_from_values(list("FMFMFMFF"))
+    >>> records = match_records(RecordTable(column_from_values(list("aabbccdd")), {"sex": sexes}, kept={}), areas)
+    >>> crosswalk = crosswalk_from_table(areas, list("abcd"), [1, 1, 2, 2])
+    >>> from vbas.core.anonymise import Ask, rate
+    >>> from vbas.core.levels import Levels
+    >>> for k in (2, 3):
+    ...     measures = rate(areas, records, Levels((crosswalk,)), Ask(k)).measures
+    ...     print(k, measures.n_suppressed, measures.suppression_percent)
+    2 1 12.5
+    3 5 62.5
+    """
     at_hand: Source = RecordSource(source) if isinstance(source, Records) else source
     requirement = at_hand.requirement(ask.k, ask.l_diversity, ask.max_share)
     plan = _plan(areas, at_hand.profile, levels, ask, requirement, progress)

@@ -57,12 +57,36 @@ def make_areas(
 ) -> Areas:
     """Areas from plain columns, which are checked.
 
-    identifiers : n values, compared as text (see `identifier_text`); points : (n, 2), metres;
-    population : (n,), ones where None; field : the identifier's field name, and layer : what holds it, for messages;
-    in_metres : whether the points are known to be metres, and not asked whether they look like degrees.
+    Parameters
+    ----------
+    identifiers : sequence of n values
+        Compared as text (see `identifier_text`).
+    points : array_like of shape (n, 2)
+        Metres.
+    population : ndarray of shape (n,), optional
+        Ones where None.
+    field, layer : str
+        The identifier's field name, and what holds it, for messages.
+    in_metres : bool
+        Whether the points are known to be metres, and not asked whether they look like degrees.
 
-    Raises InputError where there are fewer than two areas, an identifier is missing or not unique, a point is
-    missing, or a population is missing or negative; and where the points look like degrees (`look_like_degrees`).
+    Returns
+    -------
+    Areas
+        In the order in which they were given.
+
+    Raises
+    ------
+    InputError
+        Where there are fewer than two areas, an identifier is missing or not unique, a point is missing, or a
+        population is missing or negative; and where the points look like degrees (`look_like_degrees`).
+
+    Examples
+    --------
+    >>> from vbas.core.areas import make_areas
+    >>> areas = make_areas([4611, "4612", 4613.0], [(0, 0), (500, 0), (0, 700)], [120, 80, 45])
+    >>> areas.identifiers.tolist(), areas.population.tolist()
+    (['4611', '4612', '4613'], [120.0, 80.0, 45.0])
     """
     points = np.asarray(points, dtype=float).reshape(-1, 2)
     if len(points) == 0:

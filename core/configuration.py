@@ -27,7 +27,26 @@ NUMBER, LOCATION, AGGREGATION = as_data("site number"), as_data("site location")
 
 @dataclass(frozen=True)
 class Configuration:
-    """The approach of each component, by the words the user sees, and the settings of each room."""
+    """The approach of each component, by the words the user sees, and the settings of each room.
+
+    Parameters
+    ----------
+    site_number, site_location, aggregation : str
+        Keys of the APPROACHES of `core.site_number`, `core.site_location` and `core.aggregation`.
+    number_options : SiteNumberOptions
+        What the approaches of component 1 look at.
+    location_options : LocationOptions
+        Of component 2.
+    aggregation_options : AggregationOptions
+        Of component 3.
+
+    Examples
+    --------
+    >>> from vbas.core.configuration import Configuration
+    >>> from vbas.core.site_number import SiteNumberOptions
+    >>> Configuration("given number", aggregation="basic Voronoi", number_options=SiteNumberOptions(n_sites=2)).title
+    'balanced density · basic Voronoi'
+    """
 
     site_number: str = "max combinations"
     site_location: str = "balanced density"
@@ -268,10 +287,48 @@ def aggregate(
 ) -> Run:
     """Run components 1 to 3: how many sites, where, and which area joins which.
 
-    areas : n areas with the population to balance; profile : of the same areas, in the same order;
-    located : sites of earlier runs over the same areas and profile, used again and added to; terms : what is asked of
-    the release, for a number of sites that is found by trying; k alone where None.
-    Raises InputError for an unknown approach and for settings the approaches refuse.
+    Parameters
+    ----------
+    areas : Areas
+        n areas with the population to balance.
+    profile : Profile
+        Of the same areas, in the same order.
+    configuration : Configuration
+        The approaches and their settings.
+    progress : callable
+        Called with the fraction that is done; raises to cancel.
+    located : dict, optional
+        Sites of earlier runs over the same areas and profile, used again and added to.
+    terms : Terms, optional
+        What is asked of the release, for a number of sites that is found by trying; k alone where None.
+
+    Returns
+    -------
+    Run
+        What each component gave: `aggregation.crosswalk`, `aggregation.sites` (n_regions, 2) in metres, the seconds.
+
+    Raises
+    ------
+    InputError
+        For an unknown approach and for settings the approaches refuse.
+
+    Examples
+    --------
+    >>> from vbas.core.areas import make_areas
+    >>> from vbas.core.crosswalk import crosswalk_from_table
+    >>> from vbas.core.records.columns import column_from_values
+    >>> from vbas.core.records.matching import match_records
+    >>> from vbas.core.records.table import RecordTable
+    >>> areas = make_areas(list("abcd"), [(0, 0), (100, 0), (0, 900), (100, 900)], [30, 40, 20, 10])
+    >>> sexes = column_from_values(list("FMFMFMFF"))
+    >>> records = match_records(RecordTable(column_from_values(list("aabbccdd")), {"sex": sexes}, kept={}), areas)
+    >>> crosswalk = crosswalk_from_table(areas, list("abcd"), [1, 1, 2, 2])
+    >>> from vbas.core.configuration import Configuration, aggregate
+    >>> from vbas.core.site_number import SiteNumberOptions
+    >>> chosen = Configuration("given number", "balanced density", "basic Voronoi", SiteNumberOptions(n_sites=2))
+    >>> run = aggregate(areas, records.profile, chosen)
+    >>> run.aggregation.crosswalk.n_regions
+    2
     """
     trials = Trials(areas, profile, configuration, located, terms)
     share = 0.0 if not trials.number_approach.tries else 0.3 if trials.exchanges else 0.9

@@ -214,9 +214,45 @@ def worst_group(by_value: ByValue, k: int) -> WorstGroup | None:
 def evaluate(areas: Areas, plan: Plan, sites: np.ndarray, n_unmatched: int = 0) -> tuple[Measures, RegionAudit]:
     """Rate the plan of a release (Croft 2015, Eqs. 20 to 23).
 
-    areas : those of the plan's profile; sites : (n_regions, 2), from which compactness is measured; n_unmatched :
-    records of no known area, which count as suppressed. Records of areas that are left out count as suppressed and are
-    left out of the entropy.
+    Records of areas that are left out count as suppressed and are left out of the entropy.
+
+    Parameters
+    ----------
+    areas : Areas
+        Those of the plan's profile.
+    plan : Plan
+        Of one level.
+    sites : ndarray of shape (n_regions, 2)
+        Metres, from which compactness is measured.
+    n_unmatched : int
+        Records of no known area, which count as suppressed.
+
+    Returns
+    -------
+    Measures
+        Of the release.
+    RegionAudit
+        By region. Internal: suppressed counts follow from it.
+
+    Examples
+    --------
+    >>> from vbas.core.areas import make_areas
+    >>> from vbas.core.crosswalk import crosswalk_from_table
+    >>> from vbas.core.records.columns import column_from_values
+    >>> from vbas.core.records.matching import match_records
+    >>> from vbas.core.records.table import RecordTable
+    >>> areas = make_areas(list("abcd"), [(0, 0), (100, 0), (0, 900), (100, 900)], [30, 40, 20, 10])
+    >>> sexes = column_from_values(list("FMFMFMFF"))
+    >>> records = match_records(RecordTable(column_from_values(list("aabbccdd")), {"sex": sexes}, kept={}), areas)
+    >>> crosswalk = crosswalk_from_table(areas, list("abcd"), [1, 1, 2, 2])
+    >>> from vbas.core.evaluation import evaluate
+    >>> from vbas.core.plan import suppress
+    >>> plan = suppress(records.profile, crosswalk, k=2)
+    >>> measures, audit = evaluate(areas, plan, crosswalk.mean_centres(areas.points))
+    >>> measures.n_suppressed, measures.compactness, measures.discernibility, measures.non_uniform_entropy
+    (1, 200.0, 17.0, 8.0)
+    >>> audit.anonymity.tolist(), audit.population.tolist()
+    ([2, 1], [70.0, 30.0])
     """
     crosswalk, profile = plan.crosswalk, plan.profile
     records = _by_region(plan, plan.records)

@@ -20,9 +20,24 @@ from .language import plural, tr
 class Levels:
     """L nested crosswalks of the same n areas, the finest first; see `make_levels`.
 
-    names : of each level, (n_regions,) object array, what its regions are called; None where they have numbers only
-    heights : of each level, by quasi-identifier, how much coarser than elsewhere it is shown there, as a level of its
-    hierarchy; one that is not named is shown as it is. Empty where no level shows coarser values
+    Parameters
+    ----------
+    crosswalks : tuple of Crosswalk
+        Of each level.
+    names : tuple of ndarray of shape (n_regions,), object
+        Of each level, what its regions are called; None where they have numbers only.
+    heights : tuple of mappings
+        Of each level, by quasi-identifier, how much coarser than elsewhere it is shown there, as a level of its
+        hierarchy; one that is not named is shown as it is. Empty where no level shows coarser values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vbas.core.crosswalk import Crosswalk
+    >>> from vbas.core.levels import Levels
+    >>> levels = Levels((Crosswalk(np.array([0, 0, 1, 1]), 2), Crosswalk(np.array([0, 0, 0, 0]), 1)))
+    >>> len(levels), levels.parents(0).tolist()
+    (2, [0, 0])
     """
 
     crosswalks: tuple[Crosswalk, ...]
@@ -67,8 +82,39 @@ def make_levels(
     """Levels from crosswalks of the areas, the finest first, which are checked.
 
     A level that repeats the one before is dropped, unless all are to be kept, as their numbers stand in a table.
-    titles : what each crosswalk is called in messages.
-    Raises InputError where there is none, and where two do not nest, with the areas.
+
+    Parameters
+    ----------
+    areas : Areas
+        n areas.
+    crosswalks : sequence of L Crosswalk
+        Of the same areas, in the same order.
+    names : sequence of L ndarray, optional
+        Of each crosswalk, what its regions are called, (n_regions,); None for numbers only.
+    titles : sequence of L str, optional
+        What each crosswalk is called in messages.
+    keep_all : bool
+        Whether a level that repeats the one before is kept.
+
+    Returns
+    -------
+    Levels
+        Up to L of them.
+
+    Raises
+    ------
+    InputError
+        Where there is none, and where two do not nest, with the areas.
+
+    Examples
+    --------
+    >>> from vbas.core.areas import make_areas
+    >>> from vbas.core.crosswalk import crosswalk_from_table
+    >>> from vbas.core.levels import make_levels
+    >>> areas = make_areas(list("abcd"), [(0, 0), (100, 0), (0, 900), (100, 900)])
+    >>> fine, coarse = (crosswalk_from_table(areas, list("abcd"), one) for one in ([1, 1, 2, 3], [1, 1, 2, 2]))
+    >>> [crosswalk.n_regions for crosswalk in make_levels(areas, [fine, fine, coarse]).crosswalks]
+    [3, 2]
     """
     if not crosswalks:
         raise InputError(tr("No level is given: a nested release needs at least one."))
@@ -96,8 +142,30 @@ def without_last_repeats(levels: Levels) -> Levels:
 def with_coarser_values(levels: Levels, steps: Sequence[tuple[str, int]]) -> Levels:
     """The levels, and above them one more for each step, of the coarsest regions again and with coarser values.
 
-    steps : (quasi-identifier, level of its hierarchy) in the order in which they are given up; each level keeps what
-    those before it made coarser. Raises InputError where a step is not above the one before of its quasi-identifier.
+    Parameters
+    ----------
+    levels : Levels
+        L levels that show values as they are.
+    steps : sequence of (str, int)
+        A quasi-identifier and the level of its hierarchy, in the order in which they are given up; each level keeps
+        what those before it made coarser.
+
+    Returns
+    -------
+    Levels
+        L levels and one for each step.
+
+    Raises
+    ------
+    InputError
+        Where a step is not above the one before of its quasi-identifier.
+
+    Examples
+    --------
+    >>> from vbas.core.levels import Levels, own_regions, with_coarser_values
+    >>> levels = with_coarser_values(Levels((own_regions(3),)), [("age", 1), ("sex", 1), ("age", 2)])
+    >>> levels.heights
+    ({}, {'age': 1}, {'age': 1, 'sex': 1}, {'age': 2, 'sex': 1})
     """
     heights: dict[str, int] = {}
     found: list[Mapping[str, int]] = [{} for _ in levels.crosswalks]
@@ -122,9 +190,36 @@ def with_coarser_values(levels: Levels, steps: Sequence[tuple[str, int]]) -> Lev
 def levels_from_fields(areas: Areas, fields: Sequence[str], values: Sequence[Sequence[object]]) -> Levels:
     """Levels from fields of the areas, the finest first, such as tract, municipality, province.
 
-    values : of each field, its value in each area, compared as text. Areas without a value in a finer field, but with
-    one in the next, make one region of their own there: the rest of that municipality, say. Areas without a value in
-    the last field are left out. Raises InputError where fields do not nest, with the areas.
+    Areas without a value in a finer field, but with one in the next, make one region of their own there: the rest of
+    that municipality, say. Areas without a value in the last field are left out.
+
+    Parameters
+    ----------
+    areas : Areas
+        n areas.
+    fields : sequence of L str
+        The names of the fields, for messages.
+    values : sequence of L sequences of n values
+        Of each field, its value in each area, compared as text.
+
+    Returns
+    -------
+    Levels
+        Their regions with the values as names.
+
+    Raises
+    ------
+    InputError
+        Where fields do not nest, with the areas.
+
+    Examples
+    --------
+    >>> from vbas.core.areas import make_areas
+    >>> from vbas.core.levels import levels_from_fields
+    >>> areas = make_areas(list("abc"), [(0, 0), (500, 0), (900, 0)])
+    >>> levels = levels_from_fields(areas, ["town", "province"], [["Brandon", None, "Regina"], ["MB", "MB", "SK"]])
+    >>> [names.tolist() for names in levels.names]
+    [['Brandon', 'Regina', 'rest of MB'], ['MB', 'SK']]
     """
     texts = [[identifier_text(value) for value in column] for column in values]
     crosswalks: list[Crosswalk] = []
@@ -170,7 +265,34 @@ def with_least_population(areas: Areas, levels: Levels, least: float) -> Levels:
     From the coarsest level down, the smallest region that has fewer is joined with the nearest one in the same region
     of the next level, until none has. So what is left of a region without some of those inside it has as many people,
     too: nobody can take away what the finer levels show, and be left with fewer. Names are joined by “ + ”.
-    Raises InputError for a number below 0, and where all areas together have fewer people.
+
+    Parameters
+    ----------
+    areas : Areas
+        n areas with their people.
+    levels : Levels
+        Of the same areas.
+    least : float
+        People; 0 for any number.
+
+    Returns
+    -------
+    Levels
+        As many levels or fewer: one that repeats the one before is dropped.
+
+    Raises
+    ------
+    InputError
+        For a number below 0, and where all areas together have fewer people.
+
+    Examples
+    --------
+    >>> from vbas.core.areas import make_areas
+    >>> from vbas.core.levels import Levels, own_regions, with_least_population
+    >>> areas = make_areas(list("abc"), [(0, 0), (100, 0), (900, 0)], [30, 40, 60])
+    >>> joined = with_least_population(areas, Levels((own_regions(3),)), 50)
+    >>> joined.crosswalks[0].totals(areas.population).tolist()
+    [70.0, 60.0]
     """
     if least < 0 or not np.isfinite(least):
         raise InputError(tr("LEAST_POPULATION is {least:.15g}: give a number of people, or 0 for any.", least=least))

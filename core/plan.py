@@ -95,8 +95,42 @@ class Plan:
 def suppress(profile: Profile, crosswalk: Crosswalk, k: int, requirement: Requirement | None = None) -> Plan:
     """The plan that shows every equivalence class of at least k records and suppresses the rest (Croft 2015, 3.3).
 
-    profile, crosswalk : of the same areas, in the same order; requirement : what more is asked of a class, for the
-    cells of this profile. Raises InputError for a k below 2.
+    Parameters
+    ----------
+    profile : Profile
+        n areas by C classes.
+    crosswalk : Crosswalk
+        Of the same areas, in the same order.
+    k : int
+        The smallest class that is shown, at least 2.
+    requirement : Requirement, optional
+        What more is asked of a class, for the cells of this profile.
+
+    Returns
+    -------
+    Plan
+        With a label for every equivalence class, shown or not.
+
+    Raises
+    ------
+    InputError
+        For a k below 2.
+
+    Examples
+    --------
+    >>> from vbas.core.areas import make_areas
+    >>> from vbas.core.crosswalk import crosswalk_from_table
+    >>> from vbas.core.records.columns import column_from_values
+    >>> from vbas.core.records.matching import match_records
+    >>> from vbas.core.records.table import RecordTable
+    >>> areas = make_areas(list("abcd"), [(0, 0), (100, 0), (0, 900), (100, 900)], [30, 40, 20, 10])
+    >>> sexes = column_from_values(list("FMFMFMFF"))
+    >>> records = match_records(RecordTable(column_from_values(list("aabbccdd")), {"sex": sexes}, kept={}), areas)
+    >>> crosswalk = crosswalk_from_table(areas, list("abcd"), [1, 1, 2, 2])
+    >>> from vbas.core.plan import suppress
+    >>> plan = suppress(records.profile, crosswalk, k=2)
+    >>> list(zip(plan.region.tolist(), plan.class_of.tolist(), plan.records.tolist(), plan.shown.tolist()))
+    [(0, 0, 2, True), (0, 1, 2, True), (1, 0, 3, True), (1, 1, 1, False)]
     """
     check_k(k)
     # There and back sorts the classes of each region in linear time, which `sort_indices` does not.

@@ -61,13 +61,50 @@ def apply(
 ) -> Release:
     """Release the records by the plan: each record shows its label or is suppressed.
 
-    kept : what `examine_kept_fields` found; looked at here where None; requirement : what is asked of the values of
-    sensitive fields, counted once more here.
-
     The rows are sorted by what they show: the order they came in, often area by area, would give the areas away.
-    For the same reason, rows with counts that show the same are added up. Raises InputError for a kept field that gives
-    away the area or the person, and PrivacyError if a recount of the result, from the rows themselves, finds a class
-    below k, or one whose people have more in common than is asked for.
+    For the same reason, rows with counts that show the same are added up.
+
+    Parameters
+    ----------
+    plan : Plan
+        Of the profile of these records.
+    records : Records
+        N rows.
+    kept : sequence of KeptField, optional
+        What `examine_kept_fields` found; looked at here where None.
+    requirement : Requirement, optional
+        What is asked of the values of sensitive fields, counted once more here.
+
+    Returns
+    -------
+    Release
+        Each different row once, with its count.
+
+    Raises
+    ------
+    InputError
+        For a kept field that gives away the area or the person.
+    PrivacyError
+        If a recount of the result, from the rows themselves, finds a class below k, or one whose people have more in
+        common than is asked for.
+
+    Examples
+    --------
+    >>> from vbas.core.areas import make_areas
+    >>> from vbas.core.crosswalk import crosswalk_from_table
+    >>> from vbas.core.records.columns import column_from_values
+    >>> from vbas.core.records.matching import match_records
+    >>> from vbas.core.records.table import RecordTable
+    >>> areas = make_areas(list("abcd"), [(0, 0), (100, 0), (0, 900), (100, 900)], [30, 40, 20, 10])
+    >>> sexes = column_from_values(list("FMFMFMFF"))
+    >>> records = match_records(RecordTable(column_from_values(list("aabbccdd")), {"sex": sexes}, kept={}), areas)
+    >>> crosswalk = crosswalk_from_table(areas, list("abcd"), [1, 1, 2, 2])
+    >>> from vbas.core.plan import suppress
+    >>> from vbas.core.release import apply
+    >>> release = apply(suppress(records.profile, crosswalk, k=2), records)
+    >>> sex = release.fields["sex"]
+    >>> list(zip(release.region.tolist(), sex.categories[sex.codes].tolist(), release.counts.tolist()))
+    [(0, 'F', 2), (0, 'M', 2), (1, 'F', 3)]
     """
     refuse_kept_fields(examine_kept_fields(plan, records) if kept is None else kept)
     table, k = records.table, plan.k

@@ -58,11 +58,47 @@ def build_levels(
 ) -> Levels:
     """Levels from the areas up (methods: section 12).
 
-    areas : n areas with the population to balance, and their neighbours where an approach needs them, or where a least
-    population is asked for; profile : of the same areas; finest : the crosswalk of the first level, each area its own
-    region where None. Regions of the finest level below the least population are joined by `population floor`.
-    Raises InputError for settings outside their range, for an unknown approach, and where the areas together have
-    fewer people than the least population.
+    Parameters
+    ----------
+    areas : Areas
+        n areas with the population to balance, and their neighbours where an approach needs them, or where a least
+        population is asked for.
+    profile : Profile
+        Of the same areas.
+    finest : Crosswalk, optional
+        The crosswalk of the first level, each area its own region where None. Regions of the finest level below the
+        least population are joined by `population floor`.
+    options : LevelOptions
+        How many regions the levels have, and which approaches join them.
+    progress : callable
+        Called with the fraction that is done; raises to cancel.
+
+    Returns
+    -------
+    Levels
+        The finest first, down to `options.coarsest` regions.
+
+    Raises
+    ------
+    InputError
+        For settings outside their range, for an unknown approach, and where the areas together have fewer people than
+        the least population.
+
+    Examples
+    --------
+    >>> from vbas.core.areas import make_areas
+    >>> from vbas.core.crosswalk import crosswalk_from_table
+    >>> from vbas.core.records.columns import column_from_values
+    >>> from vbas.core.records.matching import match_records
+    >>> from vbas.core.records.table import RecordTable
+    >>> areas = make_areas(list("abcd"), [(0, 0), (100, 0), (0, 900), (100, 900)], [30, 40, 20, 10])
+    >>> sexes = column_from_values(list("FMFMFMFF"))
+    >>> records = match_records(RecordTable(column_from_values(list("aabbccdd")), {"sex": sexes}, kept={}), areas)
+    >>> crosswalk = crosswalk_from_table(areas, list("abcd"), [1, 1, 2, 2])
+    >>> from vbas.core.nesting.making import LevelOptions, build_levels
+    >>> levels = build_levels(areas, records.profile, options=LevelOptions(coarsest=1, ratio=2))
+    >>> [crosswalk.n_regions for crosswalk in levels.crosswalks]
+    [4, 2, 1]
     """
     if not options.ratio >= SMALLEST_RATIO:
         raise InputError(

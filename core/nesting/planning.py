@@ -52,12 +52,58 @@ def nest(
 ) -> Plan:
     """The plan that suppresses the fewest records and then loses the least geography (methods: section 12).
 
-    areas, profile, levels : of the same areas, in the same order; loss : a key of LOSSES; requirement : what more is
-    asked of a label, for the cells of this profile; ties : the source of a secret order among choices that lose the
-    same, the first is taken where None; at_once : cells that are worked out at a time, by which memory is bounded
     Suppressed are the records of classes that fewer than k records of a region of the coarsest level have, and, where
     more is asked, those for which it does not even hold there. Memory is bounded by working class by class.
-    Raises InputError for a k below 2 or above LARGEST_K, and an unknown loss.
+
+    Parameters
+    ----------
+    areas : Areas
+        n areas.
+    profile : Profile
+        Of the same areas, in the same order.
+    levels : Levels
+        Of the same areas, the finest first.
+    k : int
+        From 2 to LARGEST_K.
+    loss : str
+        A key of LOSSES.
+    requirement : Requirement, optional
+        What more is asked of a label, for the cells of this profile.
+    progress : callable
+        Called with the fraction that is done; raises to cancel.
+    ties : Ties, optional
+        The source of a secret order among choices that lose the same; the first is taken where None.
+    at_once : int
+        Cells that are worked out at a time, by which memory is bounded.
+
+    Returns
+    -------
+    Plan
+        With the level of each cell.
+
+    Raises
+    ------
+    InputError
+        For a k below 2 or above LARGEST_K, and an unknown loss.
+
+    Examples
+    --------
+    >>> from vbas.core.areas import make_areas
+    >>> from vbas.core.crosswalk import crosswalk_from_table
+    >>> from vbas.core.records.columns import column_from_values
+    >>> from vbas.core.records.matching import match_records
+    >>> from vbas.core.records.table import RecordTable
+    >>> areas = make_areas(list("abcd"), [(0, 0), (100, 0), (0, 900), (100, 900)], [30, 40, 20, 10])
+    >>> sexes = column_from_values(list("FMFMFMFF"))
+    >>> records = match_records(RecordTable(column_from_values(list("aabbccdd")), {"sex": sexes}, kept={}), areas)
+    >>> crosswalk = crosswalk_from_table(areas, list("abcd"), [1, 1, 2, 2])
+    >>> from vbas.core.levels import make_levels, own_regions
+    >>> from vbas.core.nesting.planning import nest
+    >>> whole = crosswalk_from_table(areas, list("abcd"), [1, 1, 1, 1])
+    >>> plan = nest(areas, records.profile, make_levels(areas, [own_regions(4), crosswalk, whole]), k=2)
+    >>> # Women at the second level, and the three men at the third: at the second one man would be alone.
+    >>> list(zip(plan.level.tolist(), plan.region.tolist(), plan.class_of.tolist(), plan.records.tolist()))
+    [(1, 0, 0, 2), (1, 1, 0, 3), (2, 0, 1, 3)]
     """
     losses = [chosen(LOSSES, loss, "LOSS")(areas, profile, crosswalk) for crosswalk in levels.crosswalks]
     return nest_by_losses(profile, levels, losses, k, requirement, progress, ties, at_once)

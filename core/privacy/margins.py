@@ -58,16 +58,53 @@ def parse_margins(text: str, quasi_identifiers: Sequence[str]) -> list[tuple[str
 def hold_against_margins(
     plan: Plan, margins: Sequence[Sequence[str]], progress: Progress = silent, ties: Ties = None
 ) -> tuple[Plan, int]:
-    """The plan, with further classes suppressed until nobody who has the totals by these margins can tell any count
-    from 1 to k - 1; and the records that took.
+    """The plan, with further classes suppressed until the totals by these margins tell nobody a count from 1 to k - 1.
 
-    margins : sets of quasi-identifiers whose totals by region are published, the regions those of the coarsest level;
-    ties : decides among choices of the same cost, the first where None.
     In every region and margin the suppressed records add up to 0, or to at least k over at least two classes, unless
     all are suppressed; and what linear programs bound within 1 to k - 1, though the totals alone do not, is mended too.
     The fewest records that do it are suppressed, region by region, see `fewest_to_add`; where that takes too long, the
     smallest class that is shown, again and again. A margin with fewer than k records in all cannot be mended: it is
     published.
+
+    Parameters
+    ----------
+    plan : Plan
+        Of one level or several.
+    margins : sequence of sequences of str
+        Sets of quasi-identifiers whose totals by region are published, the regions those of the coarsest level.
+    progress : callable
+        Called with the fraction that is done; raises to cancel.
+    ties : Ties, optional
+        Decides among choices of the same cost, the first where None.
+
+    Returns
+    -------
+    Plan
+        The plan that holds.
+    int
+        The records that were suppressed for it.
+
+    Examples
+    --------
+    Whoever knows how many men there are could take those of 65 and more away, and be left with the young one:
+
+    >>> from vbas.core.areas import make_areas
+    >>> from vbas.core.crosswalk import crosswalk_from_table
+    >>> from vbas.core.plan import suppress
+    >>> from vbas.core.privacy.margins import hold_against_margins
+    >>> from vbas.core.records.columns import column_from_values
+    >>> from vbas.core.records.matching import match_records
+    >>> from vbas.core.records.table import RecordTable
+    >>> areas = make_areas(["a", "b"], [(0, 0), (900, 0)])
+    >>> ages, sexes = column_from_values(["0-64"] * 5 + ["65+"] * 5), column_from_values(list("FFFFMFFMMM"))
+    >>> table = RecordTable(column_from_values(list("ab" * 5)), {"age": ages, "sex": sexes}, kept={})
+    >>> records = match_records(table, areas)
+    >>> plan = suppress(records.profile, crosswalk_from_table(areas, ["a", "b"], [1, 1]), k=2)
+    >>> plan.records.tolist(), plan.shown.tolist()
+    ([4, 1, 2, 3], [True, False, True, True])
+    >>> held, n_records = hold_against_margins(plan, [["sex"]])
+    >>> held.shown.tolist(), n_records
+    ([True, False, True, False], 3)
     """
     if not margins:
         return plan, 0

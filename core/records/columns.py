@@ -130,6 +130,23 @@ def column_from_values(values: Sequence[object] | np.ndarray) -> Column:
 
     None, NaN, NaT and pandas' NA are one missing value. Equal values of different types (1, 1.0 and True) count as
     different: a release shows them differently.
+
+    Parameters
+    ----------
+    values : sequence of N values
+        One of each record.
+
+    Returns
+    -------
+    Column
+        N codes, and the category of each code: numbers by size, all else by type and text, the missing value last.
+
+    Examples
+    --------
+    >>> from vbas.core.records.columns import column_from_values
+    >>> ages = column_from_values([34, 7, None, 34, float("nan")])
+    >>> ages.categories.tolist(), ages.codes.tolist()
+    ([7, 34, None], [1, 0, 2, 1, 2])
     """
     builder = ColumnBuilder()
     builder.add_values(values)

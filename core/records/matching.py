@@ -45,11 +45,48 @@ def match_records(
 ) -> Records:
     """Match each row with its area and count the records by area and class.
 
-    unmatched : what becomes of rows in no known area, STOP or SUPPRESS, which leaves them out and counts them as
-    suppressed; k : the k of the release; field : the area's field, for messages;
-    aside : a sentence for them on areas that may be missing.
-    Raises InputError for an empty table, a k at which nothing could be released, unknown areas, and a released field
-    that repeats the area. Kept fields are looked at once it is known what is released: `examine_kept_fields`.
+    Kept fields are looked at once it is known what is released: `examine_kept_fields`.
+
+    Parameters
+    ----------
+    table : RecordTable
+        N rows.
+    areas : Areas
+        n areas, by whose identifiers the rows are matched.
+    unmatched : str
+        What becomes of rows in no known area, STOP or SUPPRESS, which leaves them out and counts them as suppressed.
+    k : int
+        The k of the release.
+    field : str
+        The area's field, for messages.
+    aside : str
+        A sentence for them on areas that may be missing.
+
+    Returns
+    -------
+    Records
+        The table, its profile, and the cell of each row.
+
+    Raises
+    ------
+    InputError
+        For an empty table, a k at which nothing could be released, unknown areas, and a released field that repeats
+        the area.
+
+    Examples
+    --------
+    >>> from vbas.core.areas import make_areas
+    >>> from vbas.core.records.columns import column_from_values
+    >>> from vbas.core.records.matching import match_records
+    >>> from vbas.core.records.table import RecordTable
+    >>> areas = make_areas(["a", "b"], [(0, 0), (900, 0)])
+    >>> sex = column_from_values(["F", "M", "F", "F"])
+    >>> table = RecordTable(column_from_values(["a", "a", "b", "elsewhere"]), {"sex": sex}, kept={})
+    >>> records = match_records(table, areas, unmatched="suppress")
+    >>> records.profile.counts.toarray().tolist()  # a row by area, a column by class: F, M
+    [[1, 1], [1, 0]]
+    >>> records.n_unmatched
+    1
     """
     check_table(table, k)
     area_codes = match_areas(table, areas, unmatched, field, aside)

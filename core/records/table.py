@@ -21,12 +21,30 @@ NO_MEMBERS: Mapping[str, str] = {}
 class RecordTable:
     """N rows of records: their area, their quasi-identifiers, and further fields to be released.
 
-    area : column of area identifiers (any type, compared as text)
-    quasi_identifiers, kept : columns by field name
-    counts : (N,) int64, how many records each row stands for; None where each row is one record
-    members : who a row belongs to, a column by kind (PERSONS, HOUSEHOLDS); never released
-    sensitive : names of kept fields whose values the members of a class must not all share
-    coarsened : by name, the quasi-identifiers that are shown coarser than they were read
+    Parameters
+    ----------
+    area : Column
+        Area identifiers (any type, compared as text).
+    quasi_identifiers, kept : mapping of str to Column
+        Columns by field name.
+    counts : ndarray of shape (N,), int64, optional
+        How many records each row stands for; None where each row is one record.
+    members : mapping of str to Column
+        Who a row belongs to, a column by kind (PERSONS, HOUSEHOLDS); never released.
+    sensitive : tuple of str
+        Names of kept fields whose values the members of a class must not all share.
+    coarsened : mapping of str to Coarsened
+        By name, the quasi-identifiers that are shown coarser than they were read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vbas.core.records.columns import column_from_values
+    >>> from vbas.core.records.table import RecordTable
+    >>> area, sex = column_from_values(["a", "a", "b"]), column_from_values(["F", "M", "F"])
+    >>> counted = RecordTable(area, {"sex": sex}, kept={}, counts=np.array([12, 9, 4]))
+    >>> len(counted), counted.n_records
+    (3, 25)
     """
 
     area: Column

@@ -60,9 +60,29 @@ ADD = {
 
 
 def read_register(path: Path) -> list[Published]:
-    """All releases of a register, in the order they were added; none where there is no file yet.
+    """All releases of a register, in the order they were added.
 
-    Raises InputError for a file that is not a register, is damaged, or holds counts below k.
+    Parameters
+    ----------
+    path : Path
+        The file, a GeoPackage; there need not be one yet.
+
+    Returns
+    -------
+    list of Published
+        Empty where there is no file yet.
+
+    Raises
+    ------
+    InputError
+        For a file that is not a register, is damaged, or holds counts below k.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from vbas.core.publish.register.published_releases import read_register
+    >>> read_register(Path("a register that is not there yet.gpkg"))
+    []
     """
     if not path.exists():
         return []
@@ -83,7 +103,31 @@ def earlier_releases(
 ) -> Earlier:
     """What a release is held against: the releases of a register, none where there is no file yet.
 
-    Arguments as for `Earlier`; raises InputError as `read_register` does.
+    Parameters
+    ----------
+    path : Path
+        The file, a GeoPackage.
+    action, aliases, tables, rules
+        As for `Earlier`.
+
+    Returns
+    -------
+    Earlier
+        For `Ask.earlier`.
+
+    Raises
+    ------
+    InputError
+        As `read_register` does.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from vbas.core.anonymise import Ask
+    >>> from vbas.core.publish.register.published_releases import earlier_releases
+    >>> ask = Ask(k=5, earlier=earlier_releases(Path("a register that is not there yet.gpkg")))
+    >>> len(ask.earlier.releases)
+    0
     """
     releases, warning = read_register(path), ""
     if not releases:
@@ -98,7 +142,38 @@ def earlier_releases(
 def add_release(path: Path, account: Account) -> None:
     """Add a release to the register that it was held against (`Ask.earlier`), as one that is published now.
 
-    Raises InputError as `new_entry` does, and where the release was held against none.
+    Parameters
+    ----------
+    path : Path
+        The file, a GeoPackage, which is made if there is none.
+    account : Account
+        Of the release, as `anonymise` gives it.
+
+    Raises
+    ------
+    InputError
+        As `new_entry` does, and where the release was held against none.
+
+    Examples
+    --------
+    >>> from vbas.core.areas import make_areas
+    >>> from vbas.core.crosswalk import crosswalk_from_table
+    >>> from vbas.core.records.columns import column_from_values
+    >>> from vbas.core.records.matching import match_records
+    >>> from vbas.core.records.table import RecordTable
+    >>> areas = make_areas(list("abcd"), [(0, 0), (100, 0), (0, 900), (100, 900)], [30, 40, 20, 10])
+    >>> sexes = column_from_values(list("FMFMFMFF"))
+    >>> records = match_records(RecordTable(column_from_values(list("aabbccdd")), {"sex": sexes}, kept={}), areas)
+    >>> crosswalk = crosswalk_from_table(areas, list("abcd"), [1, 1, 2, 2])
+    >>> from pathlib import Path
+    >>> from vbas.core.anonymise import Ask, anonymise
+    >>> from vbas.core.levels import Levels
+    >>> from vbas.core.publish.register.published_releases import add_release, earlier_releases, read_register
+    >>> register = Path("register.gpkg")
+    >>> account = anonymise(areas, records, Levels((crosswalk,)), Ask(k=2, earlier=earlier_releases(register)))
+    >>> add_release(register, account)
+    >>> [(one.k, one.records.tolist()) for one in read_register(register)]
+    [(2, [2, 2, 3])]
     """
     new_entry(path, *entry_of(account)).put()
 
