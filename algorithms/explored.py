@@ -39,7 +39,6 @@ from .form.understanding import as_spelled, understood
 from .layers.given import Given
 from .layers.shapes.areas import AreaLayer
 from .layers.tables import Table
-from .nested import outputs
 from .nested.levels import CONFIGURATION, NESTED, ONE_LEVEL, level_options_of
 
 MAIN = "vbas:anonymize"
@@ -203,9 +202,7 @@ def regions_shown(explored: Explored, curve: Curve, settings: Settings, n_sites:
     levels = build_levels(areas, profile, crosswalk, settings.levels, part(progress, 0.3, 0.5))
     nested = nest(areas, profile, levels, k, settings.loss, None, part(progress, 0.5, 0.7))
     measures, by_level = evaluate_levels(areas, nested, explored.n_unmatched)
-    table = outputs.audit_of_levels(
-        explored.layer, levels, outputs.level_shapes(explored.layer, levels, step), by_level
-    )
+    table = regions.audit_table(explored.layer, levels, regions.level_shapes(explored.layer, levels, step), by_level)
     return Shown(n_sites, levels, measures, by_level, table)
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
-from vbas.benchmarks import real_data
+from vbas.benchmarks import demonstration, real_data
 from vbas.core.areas import Areas
 from vbas.core.configuration import Configuration, aggregate
 from vbas.core.crosswalk import Crosswalk
@@ -18,7 +19,7 @@ from vbas.core.records.matching import Records, match_records
 from vbas.core.records.table import RecordTable
 from vbas.core.site_number import SiteNumberOptions
 from vbas.core.synthetic.canada import canadian_distributions
-from vbas.core.synthetic.city import SENSITIVE, demonstration_city
+from vbas.core.synthetic.city import SENSITIVE
 from vbas.core.synthetic.generator import generate_records, province_from_identifiers
 
 K = 5
@@ -35,14 +36,14 @@ class Place:
     quasi: dict[str, Column]
     diagnosis: np.ndarray
 
-    def records(self, rows: np.ndarray | None = None, n_quasi: int = len(QUASI_IDENTIFIERS), **more: object) -> Records:
+    def records(self, rows: np.ndarray | None = None, n_quasi: int = len(QUASI_IDENTIFIERS), **more: Any) -> Records:
         """Some rows (all where None) by their first quasi-identifiers; more : of `RecordTable`, by row of these."""
         rows = np.arange(len(self.area)) if rows is None else rows
         quasi = {
             name: Column(column.codes[rows], column.categories) for name, column in list(self.quasi.items())[:n_quasi]
         }
         table = RecordTable(Column(self.area[rows], self.areas.identifiers), quasi, {})
-        return match_records(replace(table, **more), self.areas, k=K)  # type: ignore[arg-type]
+        return match_records(replace(table, **more), self.areas, k=K)
 
     def regions(self, profile: Profile, n_sites: int) -> Crosswalk:
         """So many regions by balanced density and iterative Voronoi."""
@@ -56,15 +57,13 @@ def some_column(values: np.ndarray, there: np.ndarray | None = None) -> Column:
     if there is None:
         return Column(codes.reshape(-1), categories.astype(object))
     codes = np.where(there, codes.reshape(-1), len(categories))
-    return Column(codes, np.append(categories.astype(object), None))
+    return Column(codes, np.append(categories.astype(object), np.array([None])))
 
 
 @lru_cache(maxsize=1)
 def city() -> Place:
     """The demonstration city."""
-    made = demonstration_city()
-    table = made.people().table()
-    areas = made.areas()
+    table, areas = demonstration.people(), demonstration.city().areas()
     area = areas.codes_of(table.area.categories)[table.area.codes]
     quasi = {name: table.quasi_identifiers[name] for name in QUASI_IDENTIFIERS}
     return Place("Demonstration city", areas, area, quasi, table.kept[SENSITIVE].codes.astype(np.int64))

@@ -24,7 +24,7 @@ from vbas.core.areas import make_areas
 from vbas.core.masking.candidates import K_MIN, hold_back
 from vbas.core.masking.homes import homes_of
 from vbas.core.neighbours import point_neighbours
-from vbas.core.records.matching import match_records
+from vbas.core.records.matching import Records, match_records
 
 N_AREAS_OF_TOWN, N_SITES_OF_TOWN = 120, 8
 FIRST_FOUND = {
@@ -80,12 +80,12 @@ def points(name: str, town: point_attacks.Town) -> Iterator[tuple[str, str, str,
     left = point_attacks.recounted(town, homes.area_of, run.second, run.second.points)
     few, released = left < K_MIN, hold_back(run.second, run.found, K_MIN).masked
     attack, looked_at = f"addresses a point could be from ({name})", f"points with < {K_MIN}"
-    before = f"{int(few.sum())} of {int(np.isfinite(left).sum())}, {int((few & (run.k_act >= K_MIN)).sum())} of them "
-    after = f"{int((few & released).sum())} of {int(released.sum())}"
-    yield "candidates", attack, looked_at, f"{before}with k_act >= {K_MIN}", after
+    guessed = f"{int(few.sum())} of {int(np.isfinite(left).sum())}, {int((few & (run.k_act >= K_MIN)).sum())} of them "
+    left_over = f"{int((few & released).sum())} of {int(released.sum())}"
+    yield "candidates", attack, looked_at, f"{guessed}with k_act >= {K_MIN}", left_over
 
 
-def town_of(place: Place) -> tuple[Place, object]:
+def town_of(place: Place) -> tuple[Place, Records]:
     """The areas in the middle of a place, with their neighbours, and their records."""
     middle = place.areas.points.mean(axis=0)
     near = np.sort(np.argsort(np.hypot(*(place.areas.points - middle).T))[:N_AREAS_OF_TOWN])

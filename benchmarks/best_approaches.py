@@ -52,8 +52,8 @@ def outcomes_of(part: str, selection: int) -> list[Outcome]:
 
 def best_approaches(parts: Sequence[str], selections: Sequence[int]) -> None:
     """Run everything and print the table."""
-    wins = {component: [Counter() for _ in MEASURES] for component in PUBLISHED}
-    contests = Counter()
+    wins: dict[str, list[Counter]] = {component: [Counter() for _ in MEASURES] for component in PUBLISHED}
+    contests: Counter[str] = Counter()
     for part in parts:
         for selection in selections:
             outcomes = [outcome for outcome in outcomes_of(part, selection) if outcome.measures is not None]
@@ -68,12 +68,13 @@ def best_approaches(parts: Sequence[str], selections: Sequence[int]) -> None:
 
 def _contests(outcomes: Sequence[Outcome], component: str) -> Iterator[list[Outcome]]:
     """Groups of outcomes that differ in one component only, at least two in each."""
-    groups = defaultdict(list)
+    groups: defaultdict[tuple, list[Outcome]] = defaultdict(list)
     for outcome in outcomes:
         c = outcome.configuration
+        assert c is not None
         factor = c.aggregation_options.capacity_factor
         if component == "site number":
-            key = (c.site_location, c.aggregation, factor)
+            key: tuple = (c.site_location, c.aggregation, factor)
         elif component == "site location":
             if not c.site_location:  # transport chooses its own sites
                 continue
@@ -95,6 +96,7 @@ def _winners(contest: Sequence[Outcome], component: str, measure: str) -> set[st
 
 def _approach(outcome: Outcome, component: str) -> str:
     configuration = outcome.configuration
+    assert configuration is not None
     if component == "site number":
         return configuration.site_number
     if component == "site location":

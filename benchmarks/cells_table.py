@@ -18,6 +18,7 @@ import sys
 import time
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 
@@ -81,12 +82,14 @@ def make_row(area: str, approach: str, restarts: int, chunk_cells: int) -> Row:
     megabytes = (
         sum(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) / 1024
     )
-    rated = np.mean([_rated(area, cells, crosswalk) for crosswalk in partitions], axis=0).tolist()
+    loss, weighted_dist, non_pop, groups, ratio, narrow = np.mean(
+        [_rated(area, cells, crosswalk) for crosswalk in partitions], axis=0
+    ).tolist()
     name = approach + (f", chunks of {chunk_cells}" if chunk_cells else "")
-    return Row(name, restarts, cpu, wall, *rated, megabytes)
+    return Row(name, restarts, cpu, wall, loss, weighted_dist, non_pop, groups, ratio, narrow, megabytes)
 
 
-def _partition(cells: Cells, approach: str, **options: int) -> Crosswalk:
+def _partition(cells: Cells, approach: str, **options: Any) -> Crosswalk:
     return partition_cells(cells, every_year(cells, K), approach, PartitionOptions(**options)).crosswalk
 
 

@@ -19,7 +19,7 @@ import multiprocessing
 import resource
 import sys
 import time
-from typing import NamedTuple
+from typing import Callable, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -52,7 +52,10 @@ class Timed(NamedTuple):
     note: str
 
 
-def cpu_seconds(work, *arguments):
+Result = TypeVar("Result")
+
+
+def cpu_seconds(work: Callable[..., Result], *arguments: object) -> tuple[float, Result]:
     """(seconds, result); the smallest of three where it takes next to no time."""
     started = time.process_time()
     result = work(*arguments)
@@ -74,8 +77,8 @@ def measure(regions: Areas, profile: Profile, n_sites: int) -> dict[str, Timed]:
     for name in CLUSTERINGS:
         seconds, result = cpu_seconds(LOCATIONS[name], regions, profile, n_sites, LocationOptions(k=K))
         found[name] = Timed(seconds, result.notes[-1].split(" made ")[1].split(" and stopped")[0])
-    seconds, result = cpu_seconds(AGGREGATIONS["site optimisation"], regions, None, density.sites)
-    found["site optimisation"] = Timed(seconds, f"{result.crosswalk.n_regions} regions")
+    seconds, optimised = cpu_seconds(AGGREGATIONS["site optimisation"], regions, None, density.sites)
+    found["site optimisation"] = Timed(seconds, f"{optimised.crosswalk.n_regions} regions")
     return found
 
 
@@ -138,7 +141,7 @@ def run_part(regions: Areas, profile: Profile) -> tuple[list[tuple[str, int, dic
     return rows, against_counting_anew(regions, profile, cases[-1][1]), peak
 
 
-def in_a_process(work, *arguments):
+def in_a_process(work: Callable[..., Result], *arguments: object) -> Result:
     """Run in a fresh process, so that its memory is its own."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(work, arguments)

@@ -83,7 +83,8 @@ class Attack:
 
     def _truth(self) -> dict[tuple[int, int, int], int]:
         """Records of a class that live in a part (level, region) and are shown one level above it."""
-        plan, found = self.plan, {}
+        plan = self.plan
+        found: dict[tuple, int] = {}
         area, class_of = area_of_cells(plan.profile), plan.profile.counts.indices
         for level in range(1, len(self.region_of)):
             here = np.flatnonzero(plan.level_of == level)
@@ -217,7 +218,9 @@ def printed() -> Iterator[str]:
         places.append((name, attack_places.real_place(name)))
         places.append((f"{name}, other attributes", attack_places.real_place(name, OTHERS)))
     for name, place in places:
-        for k in KS if place is not None else ():
+        if place is None:
+            continue
+        for k in KS:
             yield line(name, k, derived(place.areas, released(place, k)))
 
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 import sys
 import time
 import warnings
+from functools import partial
 from typing import Any, Callable
 
 import numpy as np
@@ -126,8 +127,8 @@ def speed() -> None:
         points = points[_fixed_ring(points, shapes).masked]
         layer = geopandas.GeoDataFrame(geometry=geopandas.points_from_xy(*points.T), crs="EPSG:3347")
         container = geopandas.GeoDataFrame(geometry=list(shapes), crs="EPSG:3347") if contained else None
-        own = min(_seconds(lambda p=points, s=shapes: _fixed_ring(p, s)) for _ in range(3))
-        other = _seconds(lambda g=layer, c=container: donut(g, *RING, container=c, seed=1))
+        own = min(_seconds(partial(_fixed_ring, points, shapes)) for _ in range(3))
+        other = _seconds(partial(donut, layer, *RING, container=container, seed=1))
         print(f"| {name} | {len(points)} | {own:.3f} | {other:.2f} | {other / own:.0f} |")
 
 

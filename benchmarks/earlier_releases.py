@@ -26,7 +26,10 @@ from vbas.benchmarks import real_data
 from vbas.benchmarks.scenarios import LARGE_SELECTION, scenario
 from vbas.core.aggregation import APPROACHES as AGGREGATIONS
 from vbas.core.aggregation import AggregationOptions
+from vbas.core.areas import Areas
+from vbas.core.crosswalk import Crosswalk
 from vbas.core.plan import suppress
+from vbas.core.profile import Profile
 from vbas.core.progress import silent
 from vbas.core.releases.counts import KINDS
 from vbas.core.releases.examining import examine
@@ -38,12 +41,12 @@ from vbas.core.site_location import LocationOptions
 K = 5
 
 
-def regions(areas, profile, n):
+def regions(areas: Areas, profile: Profile, n: int) -> Crosswalk:
     sites = LOCATIONS["balanced density"](areas, profile, n, LocationOptions(), silent).sites
     return AGGREGATIONS["iterative Voronoi"](areas, None, sites, AggregationOptions(), silent).crosswalk
 
 
-def fewer(profile, n):
+def fewer(profile: Profile, n: int) -> Profile:
     """The profile of the same people by the first n quasi-identifiers."""
     classes, of = np.unique(profile.classes[:, :n], axis=0, return_inverse=True)
     ones = np.ones(len(profile.classes), np.int64)
@@ -58,14 +61,14 @@ def fewer(profile, n):
     )
 
 
-def one_more(profile):
+def one_more(profile: Profile) -> Profile:
     """The profile with one more person in the most frequent class."""
     counts = profile.counts.copy()
     counts.data[np.argmax(counts.data)] += 1
     return replace(profile, counts=counts)
 
 
-def seconds_to_read(profile) -> float:
+def seconds_to_read(profile: Profile) -> float:
     """Reading and counting the records of a profile from an SQLite table of one row a person, in seconds."""
     cells = profile.counts.tocoo()
     with tempfile.TemporaryDirectory() as folder, closing(sqlite3.connect(Path(folder) / "records.db")) as connection:

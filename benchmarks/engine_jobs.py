@@ -9,9 +9,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Union
+from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from vbas.core.areas import Areas
 
 Found = Union[int, "tuple[int, dict[str, float]]"]
 AREAS, REGIONS, K, MEMORY = 18_077, 60, 5, 2_000
@@ -55,7 +58,7 @@ class Clock:
         self.parts[part] = self.parts.get(part, 0.0) + time.process_time() - started
 
 
-def connection(folder: Path):
+def connection(folder: Path) -> Any:
     import duckdb
 
     config = {"memory_limit": f"{MEMORY}MB", "temp_directory": str(folder / "own"), "preserve_insertion_order": "false"}
@@ -142,13 +145,13 @@ def nested(folder: Path, destination: str) -> Found:
                 with clock.of("upload"):
                     return upload(name, columns)
 
-            engine.upload = timed
+            setattr(engine, "upload", timed)  # noqa: B010
             with clock.of("release"):
                 release_in_place(matched, plan, destination, nested=True)
     return profile.counts.nnz, clock.parts
 
 
-def squares(identifiers: np.ndarray):
+def squares(identifiers: np.ndarray) -> Areas:
     """Areas on a plane of squares."""
     from vbas.core.areas import make_areas
 
@@ -187,6 +190,7 @@ def read_profile(folder: Path) -> Found:
     clock = Clock()
     with clock.of("read"):
         source = checked_source(Given(algorithm, {"RECORDS": layer}, QgsProcessingContext()), "RECORDS")
+        assert source is not None
         table = read_records(source, "area", QUASI, (), "records", None, QgsProcessingFeedback(False))
     with clock.of("match"):
         records = match_records(table, squares(table.area.categories), k=K)

@@ -30,6 +30,7 @@ import time
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Callable
 
 from vbas.benchmarks.engine_jobs import AREAS, MEMORY, QUASI, REGIONS, K, make
 
@@ -57,6 +58,7 @@ def process(folder: Path, *arguments: str) -> Run:
     command = [sys.executable, __file__, "job", str(folder), *arguments]
     started = time.perf_counter()
     done = subprocess.Popen(command, stdout=subprocess.PIPE)
+    assert done.stdout is not None
     with done.stdout:
         told = done.stdout.read().decode().strip()
     _, status, usage = os.wait4(done.pid, 0)
@@ -80,7 +82,11 @@ def line(title: str, run: Run) -> Run:
 def job(folder: Path, what: str, *arguments: str) -> None:
     from vbas.benchmarks import engine_jobs
 
-    jobs = {"plain": engine_jobs.plain, "copy": engine_jobs.copy, "ours": engine_jobs.ours}
+    jobs: dict[str, Callable[..., engine_jobs.Found]] = {
+        "plain": engine_jobs.plain,
+        "copy": engine_jobs.copy,
+        "ours": engine_jobs.ours,
+    }
     jobs |= {"nested": engine_jobs.nested, "postgres": engine_jobs.in_postgres}
     jobs |= {"write": engine_jobs.write_profile, "read": engine_jobs.read_profile}
     found = jobs[what](folder, *arguments)

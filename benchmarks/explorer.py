@@ -20,8 +20,9 @@ from pathlib import Path
 import numpy as np
 from qgis.core import QgsApplication, QgsProcessingContext, QgsProcessingFeedback, QgsProject, QgsVectorLayer
 
-from vbas.algorithms.explored import Choices, Explored, Reading, regions_shown
-from vbas.algorithms.layers.delivery.looking import layer_of, refill
+from vbas.algorithms.explored import Choices, Explored, Reading, Settings, regions_shown
+from vbas.algorithms.layers.delivery.memory_layers import memory_layer, refill
+from vbas.algorithms.layers.tables import Table
 from vbas.benchmarks.real_data import DATA
 from vbas.core.progress import silent
 from vbas.core.trade_off.curve import Curve
@@ -70,17 +71,22 @@ def show(title: str, look: Callable[[Choices], tuple[Reading, Explored]], runs: 
     )
     print("regions   regions, ms   map, ms   nested regions, ms   nested map, ms")
     for number in NUMBERS:
-        row = []
+        row: list[float] = []
         for settings, explored, curve in found:
-            shown = {}
-
-            def make(n: int, settings=settings, explored=explored, curve=curve, shown=shown) -> None:
-                shown[n] = regions_shown(explored, curve, settings, n, silent).table
-
-            row.append(milliseconds(make, number, runs))
-            layer = layer_of(shown[number], "Regions (internal)", "")
-            row.append(milliseconds(lambda n, layer=layer, shown=shown: refill(layer, shown[n]), number, runs))
+            row += both(explored, curve, settings, number, runs)
         print(f"{number:7}   {row[0]:11.0f}   {row[1]:7.0f}   {row[2]:18.0f}   {row[3]:14.0f}")
+
+
+def both(explored: Explored, curve: Curve, settings: Settings, number: int, runs: int) -> tuple[float, float]:
+    """CPU time until the regions are there, and until they are on the map."""
+    shown: dict[int, Table] = {}
+
+    def make(n: int) -> None:
+        shown[n] = regions_shown(explored, curve, settings, n, silent).table
+
+    made = milliseconds(make, number, runs)
+    layer = memory_layer(shown[number], "Regions (internal)", "")
+    return made, milliseconds(lambda n: refill(layer, shown[n]), number, runs)
 
 
 def people_of(city: Explored, areas: Path, identifier: str, file: Path) -> None:

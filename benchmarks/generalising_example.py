@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from vbas.benchmarks import demonstration
 from vbas.core.areas import Areas
 from vbas.core.configuration import RECOMMENDED, Configuration, aggregate
 from vbas.core.evaluation import Measures, evaluate
@@ -21,14 +22,14 @@ from vbas.core.generalising.hierarchies import Hierarchy
 from vbas.core.generalising.loss import records_by_category
 from vbas.core.generalising.texts import with_values_as_text
 from vbas.core.nesting.coarser import check_coarser, nest_coarser, release_coarser
+from vbas.core.nesting.coarser_places import places_of
 from vbas.core.nesting.making import build_levels
 from vbas.core.nesting.measures import evaluate_levels
-from vbas.core.nesting.places import places_of
 from vbas.core.nesting.views import as_shown, n_shown_coarser
 from vbas.core.plan import suppress
+from vbas.core.records.coarsened import Coarsened
 from vbas.core.records.matching import Records, match_records
 from vbas.core.records.table import RecordTable
-from vbas.core.synthetic.city import demonstration_city
 
 K = 5
 QUASI_IDENTIFIERS = ("age_group", "sex", "ethnicity", "household_income", "marital_status", "education")
@@ -90,8 +91,7 @@ def tables() -> dict[str, HierarchyTable]:
 
 def make_example() -> Example:
     """All nodes over records that are read once; some ten seconds."""
-    city = demonstration_city()
-    areas, people = city.areas(), city.people().table()
+    areas, people = demonstration.city().areas(), demonstration.people()
     quasi = {name: people.quasi_identifiers[name] for name in QUASI_IDENTIFIERS}
     records = match_records(RecordTable(people.area, quasi, people.kept), areas, k=K)
     hierarchies = {name: table.hierarchy(quasi[name].categories) for name, table in tables().items()}
@@ -151,7 +151,7 @@ def printed(example: Example) -> Iterator[str]:
     yield from nested_table(example)
 
 
-def _every(example: Example):
+def _every(example: Example) -> Iterable[Coarsened]:
     """Each attribute given up whole: its entropy."""
     node = [len(example.hierarchies[name]) - 1 if name in example.hierarchies else 0 for name in QUASI_IDENTIFIERS]
     hierarchies = dict(example.hierarchies)

@@ -19,6 +19,7 @@ from qgis.core import QgsApplication, QgsProcessingFeedback, QgsVectorLayer
 
 from vbas.benchmarks import real_areas, real_data
 from vbas.core.generalising import generalise_profile, make_hierarchy
+from vbas.core.generalising.hierarchies import Hierarchy
 from vbas.core.records.matching import match_records
 from vbas.core.records.table import RecordTable
 from vbas.core.synthetic.canada import canadian_distributions
@@ -71,7 +72,7 @@ def main() -> int:
     return 0
 
 
-def _halved(name: str, categories: np.ndarray):
+def _halved(name: str, categories: np.ndarray) -> Hierarchy:
     """A hierarchy that joins neighbouring values two by two, and then once more."""
     first, second = (np.arange(len(categories)) // width for width in (2, 4))
     return make_hierarchy(name, categories, [[f"{one:02d}" for one in level] for level in (first, second)])

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from vbas.benchmarks import demonstration
 from vbas.benchmarks.generalising_example import QUASI_IDENTIFIERS, RULES, tables
 from vbas.core.areas import Areas
 from vbas.core.attribute_costs import AttributeCost, attribute_costs
@@ -22,9 +23,9 @@ from vbas.core.generalising.hierarchies import Hierarchy
 from vbas.core.generalising.loss import records_by_category
 from vbas.core.generalising.texts import with_values_as_text
 from vbas.core.nesting.coarser import check_coarser, nest_coarser, release_coarser
+from vbas.core.nesting.coarser_places import places_of
 from vbas.core.nesting.making import build_levels
 from vbas.core.nesting.measures import evaluate_levels
-from vbas.core.nesting.places import places_of
 from vbas.core.nesting.planning import nest
 from vbas.core.nesting.views import as_shown
 from vbas.core.plan import Plan, suppress
@@ -33,7 +34,7 @@ from vbas.core.records.matching import Records, match_records, requirement_of
 from vbas.core.records.table import RecordTable
 from vbas.core.site_number import SiteNumberOptions
 from vbas.core.suppression import Terms
-from vbas.core.synthetic.city import SENSITIVE, City, demonstration_city
+from vbas.core.synthetic.city import SENSITIVE
 
 FOUR, K_FOUR = ("age_group", "sex", "marital_status", "education"), 5
 K_SIX = 10
@@ -69,9 +70,9 @@ def _percent(value: float) -> str:
     return f"{value:#.2g} %" if value else "0 %"
 
 
-def records_of(city: City, names: Sequence[str], k: int) -> tuple[Areas, Records]:
+def records_of(names: Sequence[str], k: int) -> tuple[Areas, Records]:
     """The city's areas, and its records with these quasi-identifiers."""
-    areas, people = city.areas(), city.people().table()
+    areas, people = demonstration.city().areas(), demonstration.people()
     quasi = {name: people.quasi_identifiers[name] for name in names}
     table = RecordTable(people.area, quasi, people.kept, sensitive=(SENSITIVE,))
     return areas, match_records(table, areas, k=k)
@@ -100,20 +101,20 @@ def alike(plan: Plan, requirement: Requirement) -> str:
     return f"{int((diversity.distinct[plan.shown] == 1).sum())} of {int(plan.shown.sum())}"
 
 
-def combinations(city: City) -> Iterator[Try]:
+def combinations() -> Iterator[Try]:
     """The recommended combinations, then nested levels."""
-    areas, records = records_of(city, FOUR, K_FOUR)
+    areas, records = records_of(FOUR, K_FOUR)
     for name, one in RECOMMENDED.items():
         configuration = Configuration(one.site_number, one.site_location or "balanced density", one.aggregation)
         yield one_level(f"“{name}”", areas, records, K_FOUR, _with_k(configuration, K_FOUR))
     yield nested("all-rounder, and “nested levels”", areas, records, K_FOUR)
 
 
-def tutorial(city: City, found: Mapping[str, Try]) -> Iterator[Try]:
+def tutorial(found: Mapping[str, Try]) -> Iterator[Try]:
     """The runs of the tutorial; found : those of `combinations`, by their titles."""
     configuration = _with_k(Configuration(), K_FOUR)
-    six = one_level("six quasi-identifiers", *records_of(city, QUASI_IDENTIFIERS, K_FOUR), K_FOUR, configuration)
-    areas, records = records_of(city, FOUR, K_FOUR)
+    six = one_level("six quasi-identifiers", *records_of(QUASI_IDENTIFIERS, K_FOUR), K_FOUR, configuration)
+    areas, records = records_of(FOUR, K_FOUR)
     yield six
     yield Try("four quasi-identifiers", found["“all-rounder”"].measures, found["“all-rounder”"].alike)
     yield one_level("four, two diagnoses in each class", areas, records, K_FOUR, configuration, n_diagnoses=2)
@@ -122,24 +123,24 @@ def tutorial(city: City, found: Mapping[str, Try]) -> Iterator[Try]:
     yield nested("four, nested levels, two diagnoses in each class", areas, records, K_FOUR, n_diagnoses=2)
 
 
-def first_try(city: City) -> tuple[Try, list[AttributeCost]]:
+def first_try() -> tuple[Try, list[AttributeCost]]:
     """All six, as the form proposes, and what each attribute costs with these regions."""
-    areas, records = records_of(city, QUASI_IDENTIFIERS, K_SIX)
+    areas, records = records_of(QUASI_IDENTIFIERS, K_SIX)
     run = aggregate(areas, records.profile, _with_k(Configuration(), K_SIX), terms=Terms(K_SIX))
     crosswalk = run.aggregation.crosswalk
     measures, _ = evaluate(areas, suppress(records.profile, crosswalk, K_SIX), run.aggregation.sites)
     return Try("first try", measures), attribute_costs(records.profile, crosswalk, Terms(K_SIX))
 
 
-def ways_out(city: City) -> Iterator[Try]:
+def ways_out() -> Iterator[Try]:
     """What each way out gives, one by one and together."""
-    areas, six = records_of(city, QUASI_IDENTIFIERS, K_SIX)
+    areas, six = records_of(QUASI_IDENTIFIERS, K_SIX)
     plain = _with_k(Configuration(), K_SIX)
     for name in LEFT_OUT:
         fewer = [one for one in QUASI_IDENTIFIERS if one != name]
-        yield one_level(f"without {name}", *records_of(city, fewer, K_SIX), K_SIX, plain)
+        yield one_level(f"without {name}", *records_of(fewer, K_SIX), K_SIX, plain)
     fewer = [one for one in QUASI_IDENTIFIERS if one not in LEFT_OUT]
-    yield one_level(f"without {' and '.join(LEFT_OUT)}", *records_of(city, fewer, K_SIX), K_SIX, plain)
+    yield one_level(f"without {' and '.join(LEFT_OUT)}", *records_of(fewer, K_SIX), K_SIX, plain)
     hierarchies = hierarchies_of(six)
     for levels in (*({name: 1} for name in COARSER), COARSER):
         node = [levels.get(name, 0) for name in QUASI_IDENTIFIERS]
@@ -178,17 +179,16 @@ def _with_k(configuration: Configuration, k: int) -> Configuration:
 
 def printed() -> Iterator[str]:
     """What the pages quote, line by line."""
-    city = demonstration_city()
-    found = {one.title: one for one in combinations(city)}
+    found = {one.title: one for one in combinations()}
     yield "| run | suppressed | regions | mean distance | classes with one diagnosis |"
     yield "|---|---|---|---|---|"
-    yield from (one.row_with_alike() for one in tutorial(city, found))
+    yield from (one.row_with_alike() for one in tutorial(found))
     yield ""
     yield "| what to favour | suppressed | regions | mean distance |"
     yield "|---|---|---|---|"
     yield from (one.row() for one in found.values())
     yield ""
-    tried, costs = first_try(city)
+    tried, costs = first_try()
     yield f"| with these {tried.measures.n_regions} regions | suppressed |"
     yield "|---|---|"
     yield f"| all six | {_percent(tried.measures.suppression_percent)} |"
@@ -198,7 +198,7 @@ def printed() -> Iterator[str]:
     yield "| way out | suppressed | regions | mean distance |"
     yield "|---|---|---|---|"
     yield tried.row()
-    yield from (one.row() for one in ways_out(city))
+    yield from (one.row() for one in ways_out())
 
 
 if __name__ == "__main__":

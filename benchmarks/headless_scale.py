@@ -28,6 +28,7 @@ def measured(title: str, *command: str) -> tuple[float, float]:
     """Run a command to its end and print its line of the table; its wall seconds and its CPU seconds."""
     started = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    assert process.stderr is not None
     with process.stderr:
         complaints = process.stderr.read().decode()
     _, status, usage = os.wait4(process.pid, 0)

@@ -24,7 +24,11 @@ from vbas.core.records.columns import Column
 from vbas.core.records.matching import Records
 
 SHARES = (0.45, 0.2, 0.05, 0.02)
-FILLERS = {"nothing": [None], "one filler": ["unknown"], "several fillers": ["", "unknown", "refused", "-9", "n/a"]}
+FILLERS: dict[str, list] = {
+    "nothing": [None],
+    "one filler": ["unknown"],
+    "several fillers": ["", "unknown", "refused", "-9", "n/a"],
+}
 N_SITES, N_QUASI, PEOPLE_OF_HOUSEHOLD = 20, 3, 2.4
 
 

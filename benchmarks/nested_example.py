@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from vbas.benchmarks import demonstration
 from vbas.core.areas import Areas
 from vbas.core.configuration import Configuration, aggregate
 from vbas.core.crosswalk import Crosswalk
@@ -26,7 +27,7 @@ from vbas.core.plan import Plan, suppress
 from vbas.core.records.matching import Records, match_records
 from vbas.core.records.table import RecordTable
 from vbas.core.release import Release, apply
-from vbas.core.synthetic.city import SENSITIVE, City, demonstration_city
+from vbas.core.synthetic.city import SENSITIVE, City
 
 K = 5
 QUASI_IDENTIFIERS = ("age_group", "sex", "marital_status", "education")
@@ -56,8 +57,8 @@ class Example:
 
 def make_example() -> Example:
     """Both releases; a few seconds."""
-    city = demonstration_city()
-    areas, people = city.areas(), city.people().table()
+    city = demonstration.city()
+    areas, people = city.areas(), demonstration.people()
     quasi = {name: people.quasi_identifiers[name] for name in QUASI_IDENTIFIERS}
     records = match_records(RecordTable(people.area, quasi, people.kept), areas, k=K)
     run = aggregate(areas, records.profile, Configuration())
@@ -207,6 +208,7 @@ def narrowed(example: Example) -> str:
     """
     plan, counts = example.plan, example.plan.profile.counts
     shown_at_home = counts.copy()
+    assert plan.level_of is not None
     shown_at_home.data = (plan.level_of == 0).astype(np.int64)
     inhabited = (example.areas.population > 0).astype(np.int64)
     of_region, left = [], []

@@ -21,7 +21,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from vbas.benchmarks import nested_speed, real_data
+from vbas.benchmarks import demonstration, nested_speed, real_data
 from vbas.benchmarks.nested_rivals import (
     at_share,
     bottom_up,
@@ -42,7 +42,7 @@ from vbas.core.nesting.planning import nest
 from vbas.core.plan import SUPPRESSED, Plan, area_of_cells, suppress
 from vbas.core.profile import Profile, profile_records
 from vbas.core.site_number import SiteNumberOptions
-from vbas.core.synthetic.city import ATTRIBUTES, demonstration_city
+from vbas.core.synthetic.city import ATTRIBUTES
 
 K = 5
 # Of the real areas with 5 quasi-identifiers, of the city with 4, and with all 6, where one record in 200 is too rare.
@@ -94,7 +94,7 @@ def case(name: str) -> Case:
 @lru_cache(maxsize=2)
 def city(attributes: Sequence[str]) -> tuple[Areas, Profile]:
     """The demonstration city, with the number of its records as population."""
-    made = demonstration_city()
+    made = demonstration.city()
     regions, people = made.areas(), made.people()
     table = people.table()
     code = regions.codes_of(people.identifiers)[table.area.codes]

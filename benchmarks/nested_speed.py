@@ -11,7 +11,7 @@ import tempfile
 import time
 from functools import lru_cache
 from pathlib import Path
-from typing import Callable, TypeVar
+from typing import Any, Callable, TypeVar
 
 import numpy as np
 from osgeo import gdal
@@ -124,7 +124,7 @@ def write(made: SyntheticRecords, path: Path) -> None:
 
 
 @lru_cache(maxsize=1)
-def qgis() -> tuple[object, object]:
+def qgis() -> tuple[Any, Any]:
     """QGIS and the plugin's provider, to hold on to."""
     from qgis.core import QgsApplication
 
@@ -147,6 +147,7 @@ def read_by_plugin(path: Path, quasi_identifiers: tuple[str, ...]) -> RecordTabl
     layer = QgsVectorLayer(str(path), "records", "ogr")
     algorithm = qgis()[1].algorithm("anonymize").create()
     source = checked_source(Given(algorithm, {"RECORDS": layer}, QgsProcessingContext()), "RECORDS")
+    assert source is not None
     return read_records(source, "DAUID", quasi_identifiers, (), "", None, QgsProcessingFeedback(False))
 
 
@@ -242,10 +243,8 @@ def parts() -> None:
     levels = build_levels(regions, profile)
     profiler = cProfile.Profile(time.process_time)
     profiler.runcall(nest, regions, profile, levels, K)
-    of = {
-        (file, name): (calls, seconds)
-        for (file, _, name), (_, calls, _, seconds, _) in pstats.Stats(profiler).stats.items()
-    }
+    figures: Any = pstats.Stats(profiler)
+    of = {(file, name): (calls, seconds) for (file, _, name), (_, calls, _, seconds, _) in figures.stats.items()}
     whole = next(seconds for (file, name), (_, seconds) in of.items() if name == "nest")
     print("| part | CPU s | share | calls |\n|---|---|---|---|")
     print(f"| nest | {whole:.2f} | 100 % | 1 |")

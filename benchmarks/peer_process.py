@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Mapping
 
 import numpy as np
 
 
-def scikit_learn(given):
+def scikit_learn(given: Mapping[str, np.ndarray]) -> tuple[np.ndarray, float, str]:
     import sklearn
     from sklearn.cluster import KMeans
 
@@ -24,14 +25,14 @@ def scikit_learn(given):
     return region, time.process_time() - started, sklearn.__version__
 
 
-def spopt(given):
+def spopt(given: Mapping[str, np.ndarray]) -> tuple[np.ndarray, float, str]:
     import geopandas
     import libpysal
     import spopt
     from spopt.region import MaxPHeuristic
 
     points = given["points"]
-    neighbours = {i: [] for i in range(len(points))}
+    neighbours: dict[int, list[int]] = {i: [] for i in range(len(points))}
     for a, b in zip(given["first"].tolist(), given["second"].tolist()):
         neighbours[a].append(b)
         neighbours[b].append(a)

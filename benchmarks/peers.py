@@ -16,7 +16,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any, Callable
 
 import numpy as np
 import scipy
@@ -44,6 +48,7 @@ K = 5
 PLACES = {"Winnipeg": (5_000, 4), "California": (50_000, 5), "East of Canada": (3_300, 4)}
 # One record for ten people: 34 million would show nothing more.
 THINNED = {"California": 10}
+Row = tuple[str, ...]
 HEADER = ("method", "regions", "smallest pop.", "compactness, km", "suppressed, %", "in one piece", "seconds")
 
 
@@ -51,7 +56,7 @@ def place(name: str) -> tuple[Areas, Profile]:
     """The areas with neighbours and population, and the profile of generated records (5 quasi-identifiers)."""
     if name == "East of Canada":  # the scale of the papers' tests, 400 to 700 people in each of 4 480 areas
         regions, profile = scenario("East", LARGE_SELECTION)
-        return Areas(*_columns(regions), point_neighbours(regions.points)), profile
+        return replace(regions, neighbours=point_neighbours(regions.points)), profile
     regions = areas(name)
     people = np.round(regions.population / THINNED.get(name, 1))
     distributions = canadian_distributions().selection(SELECTIONS[LARGE_SELECTION])
@@ -60,15 +65,11 @@ def place(name: str) -> tuple[Areas, Profile]:
     return regions, profile_records(table.area.codes, table.quasi_identifiers, len(regions))[0]
 
 
-def _columns(regions: Areas):
-    return regions.identifiers, regions.points, regions.population
-
-
-def row(name: str, regions: Areas, profile: Profile, region_of: np.ndarray, seconds: float):
+def row(name: str, regions: Areas, profile: Profile, region_of: np.ndarray, seconds: float) -> Row:
     """A line of the table; compactness from the mean centres for all, so that it is the same measure."""
     crosswalk, _ = number_compactly(region_of)
     measures, audit = evaluate(regions, suppress(profile, crosswalk, K), crosswalk.mean_centres(regions.points))
-    first, second = regions.neighbours.pairs()
+    first, second = _pairs(regions)
     same = (region_of[first] == region_of[second]) & (region_of[first] >= 0)
     piece = connected_parts(first[same], second[same], len(regions))
     inside = region_of >= 0
@@ -86,38 +87,43 @@ def row(name: str, regions: Areas, profile: Profile, region_of: np.ndarray, seco
     )
 
 
-def timed(call):
+def _pairs(regions: Areas) -> tuple[np.ndarray, np.ndarray]:
+    assert regions.neighbours is not None
+    return regions.neighbours.pairs()
+
+
+def timed(call: Callable[[], Any]) -> tuple[Any, float]:
     started = time.process_time()
     result = call()
     return result, time.process_time() - started
 
 
-def own_rows(regions: Areas, profile: Profile, floor: float, characters: int, start: np.ndarray):
+def own_rows(regions: Areas, profile: Profile, floor: float, characters: int, start: np.ndarray) -> Iterator[Row]:
     """Our configurations for as many regions as the floor could give, and the baselines."""
     n_sites = len(start)
     found, seconds = timed(lambda: APPROACHES["population floor"](regions, None, 1, AggregationOptions(floor=floor)))
     yield row("population floor", regions, profile, found.crosswalk.region_of, seconds)
     for location in ("balanced density", "anonymity-driven clustering"):
-        located, before = timed(lambda location=location: LOCATIONS[location](regions, profile, n_sites))
+        located, before = timed(partial(LOCATIONS[location], regions, profile, n_sites))
         for name in ("basic Voronoi", "iterative Voronoi", "site optimisation"):
             how = APPROACHES[name]
-            found, seconds = timed(lambda how=how, located=located: how(regions, None, located.sites))
+            found, seconds = timed(partial(how, regions, None, located.sites))
             yield row(f"{location} + {name}", regions, profile, found.crosswalk.region_of, before + seconds)
     for name in ("transportation-location",):
-        found, seconds = timed(lambda name=name: APPROACHES[name](regions, None, n_sites))
+        found, seconds = timed(partial(APPROACHES[name], regions, None, n_sites))
         yield row(f"{name}, no limit", regions, profile, found.crosswalk.region_of, seconds)
     options = BaselineOptions(cutoff=floor, characters=characters, k=K, budget=1.0)
     for name, baseline in BASELINES.items():
         if name != "hierarchy":  # these areas name no larger unit but by their identifiers
-            found, seconds = timed(lambda baseline=baseline: baseline(regions, profile, options))
+            found, seconds = timed(partial(baseline, regions, profile, options))
             yield row(f"baseline: {name}", regions, profile, found.crosswalk.region_of, seconds)
     (region_of, _, _), seconds = timed(lambda: relocate(regions.points, start))
     yield row("our site loop, from random areas", regions, profile, region_of, seconds)
 
 
-def peer_row(peer: str, title: str, regions: Areas, profile: Profile, floor: float, start: np.ndarray):
+def peer_row(peer: str, title: str, regions: Areas, profile: Profile, floor: float, start: np.ndarray) -> Row:
     """A peer in a process of its own."""
-    first, second = regions.neighbours.pairs()
+    first, second = _pairs(regions)
     found, why = peer_result(peer, regions, first, second, floor, start)
     if found is None:
         return (f"{title}: {why}", *("-",) * 6)
@@ -131,8 +137,8 @@ def peer_result(
     """What a peer gives, or None and why it gives nothing."""
     with tempfile.TemporaryDirectory() as folder:
         given, result = Path(folder) / "given.npz", Path(folder) / "result.npz"
-        areas_given = {"points": regions.points, "population": regions.population, "first": first, "second": second}
-        np.savez(given, **areas_given, sites=start, floor=floor)
+        points, population = regions.points, regions.population
+        np.savez(given, points=points, population=population, first=first, second=second, sites=start, floor=floor)
         limit = float(os.environ.get("VBAS_PEERS_LIMIT", "900"))
         environment = {**os.environ, "PYTHONPATH": os.environ.get("VBAS_PEERS_PATH", ""), "OMP_NUM_THREADS": "1"}
         script = Path(__file__).with_name("peer_process.py")
@@ -147,7 +153,7 @@ def peer_result(
             return dict(found), ""
 
 
-def qgis_row(regions: Areas, profile: Profile, n_sites: int):
+def qgis_row(regions: Areas, profile: Profile, n_sites: int) -> Row:
     """QGIS's native k-means, called as a script would; its seconds include reading the layer of points."""
     try:
         os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")

@@ -70,6 +70,7 @@ def main(rows: int) -> None:
         context.temporaryLayerStore().addMapLayer(layer)
         given = Given(provider.algorithm("profilerecords").create(), {"RECORDS": layer.id()}, context)
         source, fields = checked_source(given, "RECORDS"), [layer.fields().lookupField(name) for name in READ]
+        assert source is not None
         print(f"{rows} rows\n\n| run | seconds | CPU seconds |\n|---|---|---|")
         ours = measured("read through GDAL", lambda: read_postgres(layer, READ, "RECORDS", lambda _: None))
         before = measured("read by features", lambda: _read_features(source, fields, lambda _: None))

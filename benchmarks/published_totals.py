@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -21,10 +22,11 @@ from scipy.optimize import linprog
 from vbas.benchmarks import real_areas, real_data
 from vbas.benchmarks.nested_release import city
 from vbas.benchmarks.scenarios import SELECTIONS
+from vbas.core.areas import Areas
 from vbas.core.configuration import Configuration, aggregate
-from vbas.core.plan import suppress
+from vbas.core.plan import Plan, suppress
 from vbas.core.privacy import margins as core
-from vbas.core.profile import profile_records
+from vbas.core.profile import Profile, profile_records
 from vbas.core.synthetic.canada import canadian_distributions
 from vbas.core.synthetic.generator import generate_records, province_from_identifiers
 
@@ -38,7 +40,7 @@ MARGINS = (
 )
 
 
-def winnipeg():
+def winnipeg() -> tuple[Areas, Profile]:
     """The areas with as many generated people as live there, by five quasi-identifiers."""
     areas = real_areas.areas("Winnipeg")
     code = province_from_identifiers(areas.identifiers)
@@ -54,7 +56,7 @@ def winnipeg():
     return areas, profile_records(at, table.quasi_identifiers, len(areas))[0]
 
 
-def given_away(plan, margins):
+def given_away(plan: Plan, margins: Sequence[tuple[str, ...]]) -> tuple[int, int, int, int]:
     """Suppressed classes by region; and of those exactly known, single persons, and known within 1 to k - 1."""
     counts = (plan.crosswalk.membership() @ plan.profile.counts).tocsr()
     shown = np.zeros(counts.shape, bool)
@@ -75,7 +77,7 @@ def given_away(plan, margins):
     return suppressed, exact, single, pinned
 
 
-def exactly(groups, records, lost, place) -> bool:
+def exactly(groups: Sequence[np.ndarray], records: np.ndarray, lost: np.ndarray, place: int) -> bool:
     """Whether only one number of a suppressed place fits the totals."""
     unknown = np.flatnonzero(lost)
     rows = np.vstack([group[unknown] == total for group in groups for total in np.unique(group[unknown])]).astype(float)
@@ -85,7 +87,7 @@ def exactly(groups, records, lost, place) -> bool:
 
 
 @contextmanager
-def smallest_first():
+def smallest_first() -> Iterator[None]:
     """The way of a search that looks for no optimum."""
     before, core.MOST_ROUNDS = core.MOST_ROUNDS, 0
     try:

@@ -14,19 +14,19 @@ from itertools import product
 import numpy as np
 from scipy import sparse
 
-from vbas.core.areas import make_areas
+from vbas.core.areas import Areas, make_areas
 from vbas.core.crosswalk import number_compactly
-from vbas.core.plan import suppress
+from vbas.core.plan import Plan, suppress
 from vbas.core.profile import Profile
 from vbas.core.releases.examining import Examiner
-from vbas.core.releases.published import publish
+from vbas.core.releases.published import Published, publish
 from vbas.core.releases.repair import repair
 
 K = 5
 DRAWS = 400
 
 
-def drawn(seed):
+def drawn(seed: int) -> tuple[Areas, Plan, list[Published]]:
     """Areas, a plan, and the release before it."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(3, 9))
@@ -37,7 +37,7 @@ def drawn(seed):
     return areas, new, [publish(old, areas)]
 
 
-def least(areas, plan, earlier) -> int:
+def least(areas: Areas, plan: Plan, earlier: list[Published]) -> int:
     """The fewest records without which nothing is given away."""
     examiner, best, labels = Examiner(earlier), plan.n_released, np.flatnonzero(plan.shown)
     for chosen in product((False, True), repeat=len(labels)):

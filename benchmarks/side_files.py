@@ -35,7 +35,7 @@ def names_that_come_back(cured: bool) -> int:
         if cured:
             from vbas.core.publish.delivery import deliver
             from vbas.core.publish.file_place import FilePlace
-            from vbas.core.publish.journals import journals_of
+            from vbas.core.publish.sqlite_targets import journals_of
 
             deliver([FilePlace("RELEASED_RECORDS", staged, target, journals_of(target))])
         else:

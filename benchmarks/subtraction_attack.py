@@ -28,7 +28,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
-from vbas.core.areas import make_areas
+from vbas.core.areas import Areas, make_areas
 from vbas.core.crosswalk import number_compactly
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.planning import nest
@@ -212,7 +212,8 @@ class Attack:
         own = self._classes[:, [self._names.index(name) for name in release.names]]
         for (level, region, values), records in release.labels.items():
             areas, classes = release.regions[level] == region, (own == values).all(axis=1)
-            inside = self._places[:, areas].all(axis=1)[:, None] & self._groups[:, classes].all(axis=1)[None, :]
+            places, groups = np.all(self._places[:, areas], axis=1), np.all(self._groups[:, classes], axis=1)
+            inside = np.logical_and.outer(places, groups)
             found[inside] += records
         return found
 
@@ -302,7 +303,14 @@ def _profile(people: dict[str, np.ndarray], names: tuple[str, ...], n: int) -> t
     return Profile(counts, classes, categories, names), cell_of.reshape(-1)
 
 
-def _plan(rng, areas, points, profile, k, requirement) -> Plan:
+def _plan(
+    rng: np.random.Generator,
+    areas: Areas,
+    points: np.ndarray,
+    profile: Profile,
+    k: int,
+    requirement: Requirement | None,
+) -> Plan:
     """One level of regions around random sites, or levels of them, each of about half as many regions."""
     n = len(areas)
 

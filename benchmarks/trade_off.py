@@ -121,6 +121,7 @@ def _print_front(rows: Sequence[Outcome]) -> None:
     print("|---|---|---|---|---|---|")
     for outcome in sorted(rows, key=lambda o: o.given_up):
         m, worst = outcome.measures, outcome.worst
+        assert m is not None and worst is not None
         print(
             f"| {levels_in_words(outcome.generalised)} | {100 * outcome.given_up:.1f} | {m.n_regions} | "
             f"{m.suppression_percent:.2f} | {m.mean_distance:.0f} | {worst.name}, {worst.percent:.1f} % |"
@@ -128,7 +129,7 @@ def _print_front(rows: Sequence[Outcome]) -> None:
 
 
 def _print_costs(search: Search, best: Outcome | None) -> None:
-    if best is None:
+    if best is None or best.crosswalk is None:
         return
     levels = dict(best.generalised)
     node = [levels.get(name, 0) for name in search.profile.quasi_identifiers]
@@ -149,7 +150,7 @@ def some_of_all(name: str) -> None:
         / row.measures.mean_distance
         for some in rows[1:]
         for row in rows[0]
-        if row.pareto and row.measures.mean_distance > 1  # metres: below it regions are single areas
+        if row.pareto and row.measures and row.measures.mean_distance > 1  # metres: below it regions are single areas
     ]
     print(
         f"\n{name}: of {n_nodes(search.top)} nodes {SOME} looked at: {len(fronts[0] & fronts[1])} of the "

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
 from . import counted
@@ -47,8 +48,8 @@ class Areas:
 
 
 def make_areas(
-    identifiers: Sequence[object],
-    points: np.ndarray,
+    identifiers: Sequence[object] | np.ndarray,
+    points: ArrayLike,
     population: np.ndarray | None = None,
     field: str = "REGION_ID",
     layer: str = "REGIONS",
@@ -114,7 +115,9 @@ def look_like_degrees(points: np.ndarray) -> bool:
     return bool(np.median(nearest[:, 1]) < 1.0)
 
 
-def checked_identifiers(identifiers: Sequence[object], field: str, things: Counted = counted.areas) -> np.ndarray:
+def checked_identifiers(
+    identifiers: Sequence[object] | np.ndarray, field: str, things: Counted = counted.areas
+) -> np.ndarray:
     """Identifiers as text, (n,). Raises InputError, naming the field, where one is missing or not unique.
 
     things : what the n are

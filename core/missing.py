@@ -21,9 +21,9 @@ def is_missing(value: object) -> bool:
     return unequal is value or unequal is True or (isinstance(unequal, np.bool_) and bool(unequal))
 
 
-def with_none(values: Sequence[object]) -> list[object]:
+def with_none(values: Sequence[object] | np.ndarray) -> list[object]:
     """The values as a list, None in place of whatever is missing."""
-    found = list(values)
+    found: list[object] = list(values)
     if set(map(type, found)) <= {*NEVER_MISSING, type(None)}:
         return found
     array = np.fromiter(found, dtype=object, count=len(found))

@@ -6,12 +6,15 @@ Run it again when an approach comes, goes or changes its docstring:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from vbas.core import aggregation, baselines, cells, site_location, site_number
+from vbas.core.approach import Approach
 
 FILE = Path(__file__).resolve().parent.parent / "docs" / "approaches.md"
-ROOMS = {
+ROOMS: dict[str, Mapping[str, Approach[Any]]] = {
     "how many sites": site_number.APPROACHES,
     "where the sites go": site_location.APPROACHES,
     "which area joins which": aggregation.APPROACHES,

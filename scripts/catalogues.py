@@ -101,7 +101,7 @@ def refreshed(language: str, wanted: Catalog) -> Catalog:
     return catalogue
 
 
-def _unbroken(text: str | tuple[str, ...]) -> str | tuple[str, ...]:
+def _unbroken(text: str | list[str] | tuple[str, ...]) -> str | tuple[str, ...]:
     """A translation with wide no-break spaces: windows of Qt 5 break lines at narrow ones."""
     return text.replace(NARROW, WIDE) if isinstance(text, str) else tuple(one.replace(NARROW, WIDE) for one in text)
 

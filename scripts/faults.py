@@ -221,6 +221,7 @@ def target_is_locked(bench: Bench, chance: random.Random, n: int) -> Outcome:
             with subprocess.Popen(
                 [sys.executable, "-c", HELD, str(held)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
             ) as other:
+                assert other.stdout is not None
                 other.stdout.readline()
                 run = Run(bench, MANY).end()
                 other.communicate("\n")

@@ -13,6 +13,10 @@ import tempfile
 import threading
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from qgis.core import QgsProcessingAlgorithm, QgsProject
 
 RUNS, FIRST = 200, 10
 MEMORY_PER_RUN = 40 * 1024  # bytes: below a tenth of the records of one run
@@ -52,28 +56,29 @@ def grown(before: Held, after: Held, runs: int) -> list[str]:
     return wrong + (["memory"] if after.memory - before.memory > MEMORY_PER_RUN * runs else [])
 
 
-def one_run(algorithm: object, given: dict[str, object], project: object) -> None:
+def one_run(algorithm: QgsProcessingAlgorithm, given: dict[str, object], project: QgsProject) -> None:
     """The main job, as the toolbox runs it: into files and layers in memory, which are let go of then."""
     from qgis.core import QgsProcessingContext, QgsProcessingFeedback
 
     context, feedback = QgsProcessingContext(), QgsProcessingFeedback(False)
     context.setProject(project)
-    _, ended_well = algorithm.create().run(given, context, feedback, {}, False)  # type: ignore[attr-defined]
+    _, ended_well = algorithm.create().run(given, context, feedback, {}, False)
     if not ended_well:
         raise RuntimeError(feedback.textLog())
 
 
-def watch(algorithm: object, given: dict[str, object], project: object, folder: Path, runs: int) -> list[str]:
+def watch(
+    algorithm: QgsProcessingAlgorithm, given: dict[str, object], project: QgsProject, folder: Path, runs: int
+) -> list[str]:
     """Run so often; what grew after the first runs. Prints what is held on the way."""
-    before = None
+    seen: dict[int, Held] = {}
     for i in range(runs + 1):
-        now = held(folder) if i == FIRST or i % max(runs // 10, 1) == 0 else None
-        if now is not None:
-            print(f"after {i} runs: {now}", flush=True)
-        before = now if i == FIRST else before
+        if i in (FIRST, runs) or i % max(runs // 10, 1) == 0:
+            seen[i] = held(folder)
+            print(f"after {i} runs: {seen[i]}", flush=True)
         if i < runs:
             one_run(algorithm, given, project)
-    return grown(before or now, now, runs - FIRST)
+    return grown(seen[min(FIRST, runs)], seen[runs], runs - FIRST)
 
 
 def main(words: list[str]) -> int:

@@ -31,6 +31,7 @@ from vbas.algorithms.named import GROUPS
 from vbas.core.approach import looking_at
 from vbas.core.configuration import CUSTOM, RECOMMENDED
 from vbas.core.site_number import APPROACHES as SITE_NUMBERS
+from vbas.core.tables import table_of
 
 FOLDER = Path(__file__).resolve().parent.parent / "models"
 # The oldest QGIS that the plugin runs in: what it writes, all of them read.
@@ -195,8 +196,10 @@ IN_PLACE = Chain(
 )
 CHAINS = (ONE_LEVEL, NESTED, IN_PLACE)
 # What is asked first; all else is advanced, as in “Anonymise records”, whose order the inputs are in.
-FIRST = ("REGIONS", "REGION_ID", "POPULATION", "RECORDS", "RECORD_REGION", "QUASI_IDENTIFIERS", "K", "COMBINATION")
-FIRST += ("CONNECTION", "SCHEMA", "TABLE", "RELEASE", "DESTINATION")
+FIRST = (
+    *("REGIONS", "REGION_ID", "POPULATION", "RECORDS", "RECORD_REGION", "QUASI_IDENTIFIERS", "K", "COMBINATION"),
+    *("CONNECTION", "SCHEMA", "TABLE", "RELEASE", "DESTINATION"),
+)
 # Inputs are drawn in two columns on the left, the steps down the middle.
 LEFT, SECOND, MIDDLE, RIGHT = 140, 400, 760, 1080
 
@@ -251,7 +254,9 @@ def help_of(chain: Chain, inputs: list[QgsProcessingParameterDefinition]) -> dic
     found = {one.name(): one.help() for one in inputs}
     for step in chain.steps:
         texts = {one.name(): one.help() for one in definitions_of(step.algorithm)}
-        found |= {f"{step.algorithm}:{output}": texts[output] for output in step.outputs}
+        for output in step.outputs:  # of a table what its rows are: of its fields the plugin knows
+            table = table_of(output, texts[output])
+            found[f"{step.algorithm}:{output}"] = texts[output] if table is None else table.help
     return {**found, "ALG_DESC": chain.help, "ALG_CREATOR": "The VBAS for QGIS developers"}
 
 

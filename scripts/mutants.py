@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,7 +63,7 @@ def _mutant(lines: list[str]) -> Mutant:
 
 
 @contextmanager
-def copy_of_the_tree():
+def copy_of_the_tree() -> Iterator[Path]:
     """A copy of what stands here, with uncommitted changes, that uses the same environment."""
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         tree = Path(folder) / "tree"

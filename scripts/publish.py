@@ -9,6 +9,7 @@ import os
 import sys
 import xmlrpc.client
 from pathlib import Path
+from typing import Any
 
 from site_checks import metadata_of, problems, unreal_addresses
 
@@ -36,7 +37,8 @@ def main() -> int:
         return 1
     user, password = os.environ["OSGEO_USER"], os.environ["OSGEO_PASSWORD"]
     server = xmlrpc.client.ServerProxy(SITE, transport=SignedTransport(user, password))
-    plugin, version = server.plugin.upload(xmlrpc.client.Binary(package.read_bytes()))  # type: ignore[misc]
+    uploaded: Any = server.plugin.upload(xmlrpc.client.Binary(package.read_bytes()))
+    plugin, version = uploaded
     print(f"Uploaded: plugin {plugin}, version {version}.")
     return 0
 

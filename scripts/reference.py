@@ -27,12 +27,19 @@ if __name__ == "__main__":  # before anything that holds texts is imported
     speak(sys.argv[1] if sys.argv[1:] else ENGLISH)
 
 from vbas.algorithms.form.parameters import ADVANCED, INTEGER, OPTIONAL
-from vbas.algorithms.layers.tables import FOR_RELEASE, INTERNAL, kind_of_output
 from vbas.algorithms.named import DOCS, GROUPS, TOOLBOX, guide_page
+from vbas.core.tables import schema, table_of
+from vbas.core.tables.schema import FOR_RELEASE, INTERNAL, kind_of_output
 
 FOLDER = DOCS / "reference"
 LIST = "README.md"
 UNBOUNDED = 1e300
+HOLDS = {
+    **dict.fromkeys((schema.INTEGER, schema.LONG), tr("a whole number")),
+    **dict.fromkeys((schema.NUMBER, schema.REAL), tr("a number")),
+    schema.TEXT: tr("text"),
+    schema.AS_GIVEN: tr("as in your layer"),
+}
 # From a page of the reference to those of the guide, which is in English; other languages have a folder of their own.
 UP = {ENGLISH: "../", "fr": "../../"}
 
@@ -202,13 +209,29 @@ def _output(parameter: QgsProcessingParameterDefinition) -> list[str]:
     kind = kind_of_output(parameter.description())
     publish = {FOR_RELEASE: tr("may be published under your rules"), INTERNAL: f"**{tr('not to be published')}**"}
     what = tr("a page (HTML)") if parameter.type() == "fileDestination" else tr("a layer or table")
-    facts = [what, "" if parameter.createByDefault() else tr("only where a place is given"), publish.get(kind, "")]
+    facts = [
+        what,
+        "" if parameter.createByDefault() else tr("only where a place is given"),
+        publish.get(kind or "", ""),
+    ]
     said = ", ".join(one for one in facts if one)
     return [
         f"### {_text(parameter.description())} ({parameter.name()})",
         f"{said[:1].upper()}{said[1:]}.",
-        _text(parameter.help()),
+        *_told(parameter),
     ]
+
+
+def _told(parameter: QgsProcessingParameterDefinition) -> list[str]:
+    """What an output holds: its help, and of a table a row for each field."""
+    text = parameter.help()
+    table = table_of(parameter.name(), text)
+    if table is None:
+        return [_text(text)]
+    rows = [f"| {tr('field')} | {tr('what it is')} | {tr('holds')} | {tr('more')} |", "|---|---|---|---|"]
+    for one in table.fields:
+        rows.append(f"| `{one.name}` | {_cell(one.alias)} | {HOLDS[one.kind]} | {_cell(one.more)} |")
+    return [_text(text.replace(table.explained, table.help)), "\n".join(rows)]
 
 
 def _paragraphs(text: str) -> list[str]:

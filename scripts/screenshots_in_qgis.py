@@ -9,14 +9,15 @@ from __future__ import annotations
 import os
 import subprocess
 import traceback
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import numpy as np
 import processing
 from PIL import Image
+from processing.gui.AlgorithmDialog import AlgorithmDialog
 from processing.modeler.ModelerDialog import ModelerDialog
-from qgis.core import QgsApplication, QgsMapLayer, QgsProject
+from qgis.core import QgsApplication, QgsMapLayer, QgsProject, QgsVectorLayer
 from qgis.gui import QgsCollapsibleGroupBoxBasic
 from qgis.PyQt import sip
 from qgis.PyQt.QtCore import QPoint, Qt, QTimer
@@ -109,7 +110,7 @@ def toolbox() -> Steps:
     dock.hide()
 
 
-def city() -> Iterator[int]:
+def city() -> Generator[int, None, tuple[QgsVectorLayer, QgsVectorLayer]]:
     """The demonstration city, made by its form, on the map."""
     dialog = yield from run("demonstrationcity", {})
     dialog.close()
@@ -118,7 +119,7 @@ def city() -> Iterator[int]:
     return layers[True], layers[False]
 
 
-def attribute_table(layer) -> Steps:
+def attribute_table(layer: QgsVectorLayer) -> Steps:
     """The first records."""
     iface.showAttributeTable(layer)
     yield 3 * MOMENT
@@ -131,7 +132,9 @@ def attribute_table(layer) -> Steps:
     yield MOMENT
 
 
-def run(name: str, parameters: dict[str, object], form: str = "", advanced: str = "") -> Iterator[int]:
+def run(
+    name: str, parameters: dict[str, object], form: str = "", advanced: str = ""
+) -> Generator[int, None, AlgorithmDialog]:
     """The dialog of an algorithm, filled and run to its end.
 
     form : the name of a picture of it; advanced : a parameter that a picture “advanced” is to show
@@ -311,7 +314,8 @@ def palette_of(picture: Image.Image, n_true: int, n_others: int) -> Image.Image:
     found = [colours[frequent]]
     if len(rest):
         some = Image.fromarray(rest[None]).quantize(n_others)
-        found.append(np.array(some.getpalette()[: 3 * n_others], np.uint8).reshape(-1, 3))
+        rarer = some.getpalette() or []
+        found.append(np.array(rarer[: 3 * n_others], np.uint8).reshape(-1, 3))
     palette = Image.new("P", (1, 1))
     palette.putpalette(np.concatenate(found).ravel().tolist())
     return palette

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 import pytest
 from hypothesis import settings
@@ -20,6 +20,55 @@ from vbas.benchmarks.real_data import DATA  # noqa: E402
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 if not os.environ.get("VBAS_EXPLORE"):
     settings.load_profile("repeatable")
+
+
+SLOW = [Path(__file__).parent / folder for folder in ("headless", "package", "qt6")]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Tests in folders where each starts programs of its own are slow."""
+    for item in items:
+        if any(folder in item.path.parents for folder in SLOW):
+            item.add_marker(pytest.mark.slow)
+
+
+# Files whose tests run in one process, where several share the work: a Spark cluster, the demonstration city.
+TOGETHER = {
+    **dict.fromkeys(
+        [
+            "tests/algorithms/test_same_everywhere.py",
+            "tests/core/test_engine_spark.py",
+            "tests/core/test_engines_sensitive.py",
+        ],
+        "Spark",
+    ),
+    **dict.fromkeys(
+        [
+            "tests/core/test_demonstration_city.py",
+            "tests/core/test_generalising_page.py",
+            "tests/core/test_guide.py",
+            "tests/core/test_library_values.py",
+            "tests/core/test_nested_page.py",
+        ],
+        "the demonstration city",
+    ),
+}
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Each file in one process, as “loadfile” has it, and some files in the same."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class Together(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            file = super()._split_scope(nodeid)
+            return TOGETHER.get(file, file)
+
+    return Together(config, log)
 
 
 @pytest.fixture(scope="session")

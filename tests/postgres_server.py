@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from .engines_there import absent
 
@@ -25,7 +26,7 @@ def running(largest_file: int = resource.RLIM_INFINITY) -> Iterator[int]:
     if not found:
         absent("PostgreSQL")
     programs, folder = found[-1].parent, Path(tempfile.mkdtemp(prefix="vbas-postgres-"))
-    who = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.getuid() == 0 else {}
+    who: dict[str, Any] = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.getuid() == 0 else {}
     if who:
         shutil.chown(folder, "nobody", "nogroup")
     with socket.socket() as free:

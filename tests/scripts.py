@@ -7,15 +7,17 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def script(name: str):
+def script(name: str) -> Any:
     """A script of Python as a module."""
     specification = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
+    assert specification is not None and specification.loader is not None
     module = importlib.util.module_from_spec(specification)
     with pytest.MonkeyPatch.context() as monkeypatch:  # dataclasses look for the module that they are in
         monkeypatch.setitem(sys.modules, name, module)

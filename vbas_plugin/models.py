@@ -26,6 +26,7 @@ from ..algorithms.named import GROUPS, ICONS, help_page, name_pages
 from ..core.errors import InputError
 from ..core.language import tr
 from ..core.secrecy import without_secrets
+from ..core.tables import table_of
 
 FOLDER = Path(__file__).resolve().parent.parent / "models"
 TITLES = {
@@ -50,7 +51,7 @@ class TitledModel(QgsProcessingModelAlgorithm):
         for step in self.childAlgorithms().values():
             step.setDescription(tr(step.description()))
             self.setChildAlgorithm(step)
-        self.setHelpContent({part: tr(text) for part, text in self.helpContent().items()})
+        self.setHelpContent({part: _told(part, tr(text)) for part, text in self.helpContent().items()})
         for output in self.outputDefinitions():
             output.setDescription(tr(output.description()))
         name_pages(self)
@@ -122,6 +123,12 @@ class TitledModel(QgsProcessingModelAlgorithm):
         if not given.has("COMBINATION"):
             return tr("Nested regions, {k}, step by step", k=k)
         return tr("Regions, {k}, {given}, step by step", k=k, given=given.text("COMBINATION"))
+
+
+def _told(part: str, text: str) -> str:
+    """A text of a model, with the fields where it is that of a table."""
+    table = table_of(part, text)
+    return text if table is None else table.about
 
 
 def models() -> list[TitledModel]:

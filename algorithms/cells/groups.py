@@ -10,9 +10,10 @@ from qgis.core import QgsField, QgsProcessingParameterDefinition
 from ...core.cells import REASONS, Cells, Partition
 from ...core.cells.measures import GroupDescriptions
 from ...core.language import tr
-from ..form.parameters import POLYGONS, sink
+from ...core.tables.cells import CELL_CROSSWALK, GROUPS, LEFT_OUT
+from ..form.parameters import sink
 from ..layers.shapes.surfaces import PopulatedLayer
-from ..layers.tables import FOR_RELEASE, INTERNAL, Table, TableColumn, number_fields
+from ..layers.tables import Table, filled, number_fields
 
 NUMBERS = {
     "N_GROUPS": tr("Groups"),
@@ -24,69 +25,39 @@ NUMBERS = {
 
 def group_outputs() -> Iterable[QgsProcessingParameterDefinition]:
     """CROSSWALK, GROUPS, LEFT_OUT."""
-    yield sink(
-        "CROSSWALK",
-        tr("Crosswalk"),
-        FOR_RELEASE,
-        tr(
-            "Which group (vbas_region) each cell belongs to, empty for a cell that is left out. “Release records” and "
-            "“Evaluate regions” take it."
-        ),
-    )
-    yield sink(
-        "GROUPS",
-        tr("Groups"),
-        FOR_RELEASE,
-        tr(
-            "The groups as polygons: number of cells, people in each field, the fewest in any of them, people "
-            "per km², surface in km², surface over that of the convex hull (area_hull), and the square root "
-            "of the hull's surface in metres (sqrt_hull)."
-        ),
-        POLYGONS,
-        optional=True,
-    )
-    yield sink(
-        "LEFT_OUT",
-        tr("Cells left out"),
-        INTERNAL,
-        tr("The cells that are in no group, with the reason."),
-        POLYGONS,
-        optional=True,
-    )
+    yield sink(CELL_CROSSWALK)
+    yield sink(GROUPS, optional=True)
+    yield sink(LEFT_OUT, optional=True)
 
 
 def groups_table(layer: PopulatedLayer, cells: Cells, groups: GroupDescriptions, shapes: np.ndarray) -> Table:
     """GROUPS. shapes : (n_groups,) in the layer's CRS."""
-    least = ["least", *(f"least_{i}" for i in range(2, groups.least.shape[1] + 1))]
-    ends = number_fields(
-        **dict.fromkeys(least, _kind(groups.least)), density="real", area_km2="real", area_hull="real", sqrt_hull="real"
+    first, *further = _columns(groups.least)
+    least = {"least": first, **{f"least_{number}": one for number, one in enumerate(further, 2)}}
+    fields = _people_fields(cells.fields, groups.population, {*GROUPS.names, *least})
+    return filled(
+        GROUPS,
+        {"vbas_region": np.arange(1, len(groups.cells) + 1), **least},
+        groups,
+        own=list(zip(fields, _columns(groups.population))),
+        shapes=shapes,
+        crs=layer.crs,
     )
-    starts = number_fields(vbas_region="long", cells="integer")
-    people = _people_fields(cells.fields, groups.population, {one.name().lower() for one in (*starts, *ends)})
-    columns: list[TableColumn] = [
-        np.arange(1, len(groups.cells) + 1),
-        groups.cells,
-        *_columns(groups.population),
-        *_columns(groups.least),
-        groups.density,
-        groups.area_km2,
-        groups.area_hull,
-        groups.sqrt_hull,
-    ]
-    return Table([*starts, *people, *ends], columns, "polygons", shapes, layer.crs)
 
 
 def left_out_table(layer: PopulatedLayer, cells: Cells, partition: Partition, shapes: np.ndarray) -> Table:
     """LEFT_OUT. shapes : (n,) of the cells, in the layer's CRS."""
     out = np.flatnonzero(partition.reason)
-    people = cells.population[out]
-    fields = _people_fields(cells.fields, cells.population, {layer.id_field.name().lower(), "reason"})
-    columns: list[TableColumn] = [
-        [layer.identifiers[cell] for cell in out.tolist()],
-        *_columns(people, whole=_kind(cells.population) == "long"),
-        [REASONS[reason] for reason in partition.reason[out].tolist()],
-    ]
-    return Table([layer.id_field, *fields, *number_fields(reason="text")], columns, "polygons", shapes[out], layer.crs)
+    fields = _people_fields(cells.fields, cells.population, {layer.id_field.name().lower(), *LEFT_OUT.names})
+    columns = _columns(cells.population[out], whole=_kind(cells.population) == "long")
+    identifiers = [layer.identifiers[cell] for cell in out.tolist()]
+    return filled(
+        LEFT_OUT,
+        {"reason": [REASONS[reason] for reason in partition.reason[out].tolist()]},
+        own=[(layer.id_field, identifiers), *zip(fields, columns)],
+        shapes=shapes[out],
+        crs=layer.crs,
+    )
 
 
 def partition_numbers(partition: Partition) -> dict[str, object]:

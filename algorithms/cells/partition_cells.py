@@ -9,6 +9,7 @@ from ...core.cells.measures import describe_groups
 from ...core.drawing import dissolve
 from ...core.language import as_data, plural, tr
 from ...core.report.partition import official_areas, partition_report
+from ...core.tables.cells import CELL_CROSSWALK
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
 from ..form.effective import Counts
@@ -69,7 +70,7 @@ class PartitionCells(VbasAlgorithm):
         partitioned = form.seconds()
         described = describe_groups(cells, minimums, crosswalk, planar)
         drawn = dissolve(shapes, crosswalk, form.progress(80, 90))
-        form.outputs.add("CROSSWALK", crosswalk_table(layer, crosswalk))
+        form.outputs.add("CROSSWALK", crosswalk_table(layer, crosswalk, CELL_CROSSWALK))
         form.outputs.add("GROUPS", groups.groups_table(layer, cells, described, drawn))
         form.outputs.add("LEFT_OUT", groups.left_out_table(layer, cells, partition, shapes))
         official = None

@@ -18,7 +18,7 @@ from ...core.generalising.hierarchies import Hierarchy
 from ...core.language import tr
 from ...core.levels import Levels
 from ...core.nesting.coarser import check_coarser, nest_coarser
-from ...core.nesting.places import Places, places_of
+from ...core.nesting.coarser_places import Places, places_of
 from ...core.nesting.views import as_shown
 from ...core.plan import Plan
 from ...core.privacy.requirement import Requirement

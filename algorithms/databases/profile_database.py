@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from ...core import counted
 from ...core.language import as_data, tr
+from ...core.tables.regions import PROFILE
 from ..form import parameters as shared
 from ..form.effective import Counts
 from ..form.form import Form
 from ..form.generalising import COUNTS as GENERALISING
 from ..form.generalising import generalising_parameters
-from ..layers.tables import INTERNAL
 from .connection import COUNTS, InPlaceAlgorithm, connection_parameters, field_parameters, opened
 
 
@@ -27,12 +27,11 @@ class ProfileDatabase(InPlaceAlgorithm):
     )
 
     def declare(self) -> None:
-        text = tr("A row for each area and class that occurs: the area, the quasi-identifiers, “records”.")
         self.addParameters(
             *connection_parameters(),
             *field_parameters(False),
             *generalising_parameters(),
-            shared.sink("PROFILE", tr("Profile"), INTERNAL, text),
+            shared.sink(PROFILE),
         )
         self.addNumbers(N_RECORDS=tr("Records"), N_CLASSES=tr("Classes"))
 

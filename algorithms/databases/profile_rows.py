@@ -11,8 +11,9 @@ from ...core.arrays import to_list
 from ...core.engines.in_place import InPlace
 from ...core.plan import area_of_cells, stretches
 from ...core.records.columns import Column
+from ...core.tables.regions import PROFILE
 from ..compat import field
-from ..layers.tables import StreamedTable, number_fields
+from ..layers.tables import StreamedTable, filled
 
 KINDS = {int: "long", float: "real", bool: "boolean", str: "text"}
 
@@ -32,9 +33,8 @@ def profile_rows(found: InPlace) -> StreamedTable:
             codes = area_of_cells(profile, cells), *found.classes[counts.indices[cells]].T
             yield [*(Column(code, values) for code, values in zip(codes, categories)), counts.data[cells]]
 
-    return StreamedTable(
-        [*fields, *number_fields(records="long")], (), n_rows=counts.nnz, parts=parts, known=[*known, bounds]
-    )
+    every = filled(PROFILE, {"records": ()}, own=[(one, ()) for one in fields]).fields
+    return StreamedTable(every, (), n_rows=counts.nnz, parts=parts, known=[*known, bounds])
 
 
 def _as_shown(categories: np.ndarray) -> np.ndarray:

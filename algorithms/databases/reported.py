@@ -19,10 +19,10 @@ from ...core.suppression import Terms
 from ..form.editions import add_release_edition, ground_of
 from ..form.form import Form
 from ..form.lost import lost
+from ..form.regions import level_shapes
 from ..form.release import told_of
 from ..form.running import running_of
 from ..layers.shapes.areas import AreaLayer
-from ..nested.outputs import level_shapes
 from .planned import Planned
 
 PAGES = ("REPORT", "RELEASE_REPORT")

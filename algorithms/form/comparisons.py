@@ -18,46 +18,14 @@ from ...core.nesting.recipes import RECIPES
 from ...core.outcome import Outcome
 from ...core.site_location import APPROACHES as SITE_LOCATIONS
 from ...core.site_number import APPROACHES as SITE_NUMBERS
+from ...core.tables.regions import COMPARISON
 from ...core.trade_off.outcomes import levels_in_words
-from ..layers.tables import INTERNAL, Table, number_fields
+from ..layers.tables import Table, filled
 from . import approaches
 from .form import Form
 from .parameters import choices, sink, text
 
 CHOICES = ("SITE_NUMBERS", "SITE_LOCATIONS", "AGGREGATIONS")
-MEASURES = (
-    "n_regions",
-    "n_suppressed",
-    "suppression_percent",
-    "compactness",
-    "discernibility",
-    "non_uniform_entropy",
-    "mean_distance",
-)
-FIELDS = {
-    "site_number": "text",
-    "site_location": "text",
-    "aggregation": "text",
-    "capacity_factor": "real",
-    "n_sites": "integer",
-    "suppressed": "long",
-    "suppression_percent": "real",
-    "compactness": "real",
-    "discernibility": "real",
-    "non_uniform_entropy": "real",
-    "mean_distance": "real",
-    "worst_group": "text",
-    "worst_group_percent": "real",
-    "seconds": "real",
-    "combination": "integer",
-    "pareto": "integer",
-    "problem": "text",
-    "k": "integer",
-    "budget": "real",
-    "generalised": "text",
-    "given_up": "real",
-    "recommended": "integer",
-}
 
 
 def compared_approaches() -> Iterable[QgsProcessingParameterDefinition]:
@@ -123,22 +91,7 @@ def settings_of(form: Form) -> Configuration:
 
 def comparison_output() -> QgsProcessingParameterDefinition:
     """COMPARISON."""
-    return sink(
-        "COMPARISON",
-        tr("Comparison"),
-        INTERNAL,
-        tr(
-            "A row per configuration with its measures (nested releases and baselines stand under their "
-            "names); mean_distance is how far the people of a record's region live from its middle, in "
-            "metres; worst_group is the value of a quasi-identifier that loses the largest share of its "
-            "records, worst_group_percent that share; combination is the number in Croft et al. (2018, Table "
-            "4); pareto is 1 where no other row of the same k is at least as good in suppression, mean "
-            "distance and what the attributes give up, and better in one; problem says why a configuration "
-            "failed. Rows that were searched have their budget, the levels of the attributes (generalised), "
-            "in given_up the share of the attributes' entropy that is given up, and in lost_… that of each "
-            "attribute, per cent. recommended is 1 in the row to choose."
-        ),
-    )
+    return sink(COMPARISON)
 
 
 def at_k(configuration: Configuration, k: int) -> Configuration:
@@ -155,33 +108,33 @@ def comparison_table(outcomes: Sequence[Outcome], quasi_identifiers: Sequence[st
     With what each quasi-identifier gives up where a trade-off was searched.
     """
     searched = any(outcome.losses for outcome in outcomes)
-    lost = {f"lost_{name}": "real" for name in quasi_identifiers} if searched else {}
-    rows = [(*_row(outcome), *_losses(outcome, len(lost))) for outcome in outcomes]
-    columns = [list(column) for column in zip(*rows)] or [[] for _ in (*FIELDS, *lost)]
-    return Table(number_fields(**FIELDS, **lost), columns)
+    names = [*COMPARISON.names, *(f"lost_{name}" for name in quasi_identifiers if searched)]
+    rows = [_row(outcome, quasi_identifiers) for outcome in outcomes]
+    return filled(COMPARISON, {name: [row.get(name) for row in rows] for name in names})
 
 
-def _losses(outcome: Outcome, n_lost: int) -> tuple[object, ...]:
-    return tuple(100.0 * share for share in outcome.losses or (0.0,) * n_lost)
-
-
-def _row(outcome: Outcome) -> tuple[object, ...]:
-    c, m = outcome.configuration, outcome.measures
-    return (
-        outcome.family,
-        (c.site_location or None) if c else None,
-        c.aggregation if c else outcome.title,
-        c.aggregation_options.capacity_factor if c and c.has_capacities else None,
-        *(None if m is None else getattr(m, name) for name in MEASURES),
-        outcome.worst.name if outcome.worst else None,
-        outcome.worst.percent if outcome.worst else None,
-        outcome.seconds,
-        outcome.combination,
-        None if m is None else int(outcome.pareto),
-        outcome.problem or None,
-        outcome.k,
-        outcome.budget,
-        levels_in_words(outcome.generalised, as_data) if outcome.budget is not None else None,
-        100.0 * outcome.given_up,
-        int(bool(outcome.recommended)),
-    )
+def _row(outcome: Outcome, quasi_identifiers: Sequence[str]) -> dict[str, object]:
+    """The values of a row by their fields; those that it lacks are empty."""
+    c, m, worst = outcome.configuration, outcome.measures, outcome.worst
+    row: dict[str, object] = {
+        "site_number": outcome.family,
+        "aggregation": outcome.title,
+        "seconds": outcome.seconds,
+        "combination": outcome.combination,
+        "problem": outcome.problem or None,
+        "k": outcome.k,
+        "budget": outcome.budget,
+        "given_up": 100.0 * outcome.given_up,
+        "recommended": int(bool(outcome.recommended)),
+    }
+    if c is not None:
+        row.update(site_location=c.site_location or None, aggregation=c.aggregation)
+        row["capacity_factor"] = c.aggregation_options.capacity_factor if c.has_capacities else None
+    if m is not None:
+        row.update({**vars(m), "n_sites": m.n_regions, "suppressed": m.n_suppressed, "pareto": int(outcome.pareto)})
+    if worst is not None:
+        row.update(worst_group=worst.name, worst_group_percent=worst.percent)
+    if outcome.budget is not None:
+        row["generalised"] = levels_in_words(outcome.generalised, as_data)
+    losses = outcome.losses or (0.0,) * len(quasi_identifiers)
+    return {**row, **{f"lost_{name}": 100.0 * share for name, share in zip(quasi_identifiers, losses)}}

@@ -14,8 +14,8 @@ from ...core.records.matching import Records
 from ...core.release import Release
 from ...core.report.ground import Ground
 from ...core.report.release import Edition, release_report
+from ...core.tables.schema import FOR_RELEASE
 from ..layers.shapes.areas import AreaLayer
-from ..layers.tables import FOR_RELEASE
 from ..named import version
 from .form import Form
 from .parameters import described

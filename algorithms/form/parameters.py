@@ -19,7 +19,7 @@ from qgis.core import (
 )
 
 from ...core.language import tr
-from ..layers.tables import FOR_RELEASE, INTERNAL, TEST_DATA
+from ...core.tables.schema import INTERNAL, OutputTable
 from .layer_chooser import propose_layer
 from .usual_fields import propose_usual_field
 
@@ -31,6 +31,7 @@ NUMERIC_FIELD = QgsProcessingParameterField.DataType.Numeric
 TABLE = QgsProcessing.SourceType.TypeVector
 POLYGONS = QgsProcessing.SourceType.TypeVectorPolygon
 POINTS = QgsProcessing.SourceType.TypeVectorPoint
+GEOMETRIES = {"none": TABLE, "points": POINTS, "polygons": POLYGONS}
 
 
 def described(
@@ -176,23 +177,11 @@ def choices(
     return described(parameter, text)
 
 
-def sink(
-    name: str,
-    label: str,
-    kind: str,
-    text: str,
-    geometry: QgsProcessing.SourceType = TABLE,
-    optional: bool = False,
-    by_default: bool = True,
-) -> QgsProcessingParameterDefinition:
-    """An output layer or table that says whether it may be published: kind is FOR_RELEASE, INTERNAL or TEST_DATA."""
-    publish = {
-        FOR_RELEASE: tr("For release."),
-        INTERNAL: tr("Internal: suppressed counts could be derived from it, so do not publish it."),
-        TEST_DATA: tr("Nobody in it exists."),
-    }[kind]
-    parameter = QgsProcessingParameterFeatureSink(name, f"{label} ({kind})", geometry, None, optional, by_default)
-    return described(parameter, f"{text} {publish}")
+def sink(table: OutputTable, optional: bool = False, by_default: bool = True) -> QgsProcessingParameterDefinition:
+    """An output layer or table."""
+    geometry = GEOMETRIES[table.geometry] if table.always_drawn else TABLE
+    parameter = QgsProcessingParameterFeatureSink(table.parameter, table.label, geometry, None, optional, by_default)
+    return described(parameter, table.about)
 
 
 def report(text: str) -> QgsProcessingParameterDefinition:

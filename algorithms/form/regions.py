@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import shapely
@@ -15,15 +15,19 @@ from ...core.drawing import buffered_hull, dissolve, pieces, voronoi_cells_of
 from ...core.evaluation import Measures, RegionAudit, distances_to_sites
 from ...core.language import tr
 from ...core.levels import Levels
-from ...core.progress import Progress
+from ...core.nesting.measures import LevelAudit
+from ...core.progress import Progress, part
+from ...core.tables.regions import CROSSWALK, REGION_AUDIT, RELEASED_REGIONS, SITE_POINTS, VORONOI
+from ...core.tables.schema import OutputTable
 from ...core.voronoi import voronoi_cells
-from ..layers.reading.crosswalks import has_levels, read_crosswalk, read_levels
+from ..layers.reading.crosswalks import LEVEL, NUMBER, has_levels, read_crosswalk, read_levels
 from ..layers.shapes.areas import AreaLayer
 from ..layers.shapes.surfaces import PopulatedLayer
-from ..layers.tables import FOR_RELEASE, INTERNAL, Table, TableColumn, number_fields
+from ..layers.tables import Table, TableColumn, filled
 from .form import Form
-from .parameters import POINTS, POLYGONS, field, sink, source
+from .parameters import POINTS, field, sink, source
 
+PARENT = "vbas_parent"
 NUMBERS = {
     "N_SITES": tr("Regions"),
     "N_RECORDS": tr("Records"),
@@ -77,69 +81,28 @@ def sites_parameter(text: str) -> QgsProcessingParameterDefinition:
 
 def released_regions() -> QgsProcessingParameterDefinition:
     """RELEASED_REGIONS."""
-    return sink(
-        "RELEASED_REGIONS",
-        tr("Released regions"),
-        FOR_RELEASE,
-        tr(
-            "The regions as polygons, with their number (vbas_region), how many areas each joins, its surface "
-            "in km² and the records released from it. For areas given as points: their Voronoi cells."
-        ),
-        POLYGONS,
-        optional=True,
-    )
+    return sink(RELEASED_REGIONS, optional=True)
 
 
 def crosswalk_output() -> QgsProcessingParameterDefinition:
     """CROSSWALK."""
-    return sink(
-        "CROSSWALK",
-        tr("Crosswalk"),
-        FOR_RELEASE,
-        tr(
-            "The region (vbas_region) that each area belongs to, to link other statistics of the areas with "
-            "the release. Areas that a method leaves out have an empty vbas_region."
-        ),
-        optional=True,
-    )
+    return sink(CROSSWALK, optional=True)
 
 
 def region_audit() -> QgsProcessingParameterDefinition:
     """REGION_AUDIT."""
-    return sink(
-        "REGION_AUDIT",
-        tr("Region audit"),
-        INTERNAL,
-        tr(
-            "The regions with what they cost: population, records, suppressed records, the smallest class before "
-            "suppression (anonymity), number of classes, compactness, and pieces that do not touch."
-        ),
-        POLYGONS,
-        optional=True,
-    )
+    return sink(REGION_AUDIT, optional=True)
 
 
 def site_points(optional: bool = True) -> QgsProcessingParameterDefinition:
     """SITE_POINTS."""
-    text = tr("The points that draw the regions.")
-    return sink("SITE_POINTS", tr("Sites"), INTERNAL, text, POINTS, optional, not optional)
+    return sink(SITE_POINTS, optional, not optional)
 
 
 def site_outputs() -> Iterable[QgsProcessingParameterDefinition]:
     """SITE_POINTS and VORONOI."""
     yield site_points()
-    yield sink(
-        "VORONOI",
-        tr("Voronoi diagram"),
-        INTERNAL,
-        tr(
-            "The cells of the sites. An area joins the site nearest to its point, so regions follow the cells "
-            "along the borders of the areas."
-        ),
-        POLYGONS,
-        optional=True,
-        by_default=False,
-    )
+    yield sink(VORONOI, optional=True, by_default=False)
 
 
 def region_outputs() -> Iterable[QgsProcessingParameterDefinition]:
@@ -152,35 +115,107 @@ def region_outputs() -> Iterable[QgsProcessingParameterDefinition]:
 
 def region_shapes(layer: AreaLayer, crosswalk: Crosswalk, progress: Progress) -> np.ndarray:
     """The dissolved regions in the CRS of REGIONS."""
-    if not layer.are_points:
-        return dissolve(layer.shapes, crosswalk, progress)
-    return layer.to_layer(dissolve(voronoi_cells_of(layer.areas.points), crosswalk, progress))
+    return level_shapes(layer, Levels((crosswalk,)), progress)[0]
 
 
-def crosswalk_table(layer: AreaLayer | PopulatedLayer, crosswalk: Crosswalk) -> Table:
-    """A row per area or cell, in the order of the layer."""
-    of_region = crosswalk.numbers.tolist()
-    numbers = [of_region[region] if region >= 0 else None for region in crosswalk.region_of.tolist()]
-    return Table([layer.id_field, *number_fields(vbas_region="long")], [layer.identifiers, numbers])
+def level_shapes(layer: AreaLayer, levels: Levels, progress: Progress) -> list[np.ndarray]:
+    """Of each level, its dissolved regions in the CRS of REGIONS; every level is drawn from the one below."""
+    shapes = voronoi_cells_of(layer.areas.points) if layer.are_points else layer.shapes
+    found: list[np.ndarray] = []
+    for level, crosswalk in enumerate(levels.crosswalks):
+        joined = crosswalk if not level else Crosswalk(levels.parents(level - 1), crosswalk.n_regions)
+        step = part(progress, level / len(levels), (level + 1) / len(levels))
+        found.append(dissolve(found[-1] if found else shapes, joined, step))
+    return [layer.to_layer(one) for one in found] if layer.are_points else found
+
+
+def crosswalk_table(
+    layer: AreaLayer | PopulatedLayer, regions: Crosswalk | Levels, table: OutputTable = CROSSWALK
+) -> Table:
+    """A row per area or cell, in the order of the layer, with its region, or that at each level."""
+    levels, nested = _levels(regions)
+    columns: dict[str, TableColumn] = {}
+    for level, crosswalk in enumerate(levels.crosswalks):
+        numbers = [*crosswalk.numbers.tolist(), None]  # the last, -1, is that of areas that are left out
+        name = f"{NUMBER}_{level + 1}" if nested else NUMBER
+        columns[name] = [numbers[region] for region in crosswalk.region_of.tolist()]
+    return filled(table, columns, own=[(layer.id_field, layer.identifiers)], nested=nested)
 
 
 def regions_table(
     layer: AreaLayer,
-    crosswalk: Crosswalk,
-    shapes: np.ndarray,
-    released: np.ndarray | None,
+    regions: Crosswalk | Levels,
+    shapes: np.ndarray | list[np.ndarray],
+    audit: RegionAudit | LevelAudit | None = None,
     names: Sequence[object] | None = None,
+    values: Sequence[str] = (),
 ) -> Table:
-    """RELEASED_REGIONS; without `released` where no records were given; with `name` where the regions have names."""
-    kinds = {"vbas_region": "long", "areas": "integer", "area_km2": "real"}
-    columns: list[TableColumn] = [crosswalk.numbers, *_sizes(layer, crosswalk, shapes)]
-    if released is not None:
-        kinds["released"] = "long"
-        columns.append(released)
-    if names is not None:
-        kinds["name"] = "text"
-        columns.append([str(name) for name in names])
-    return Table(number_fields(**kinds), columns, "polygons", shapes, layer.crs)
+    """RELEASED_REGIONS: the regions, of all levels the finest first; with what is released where that is known.
+
+    shapes : of the regions, or of those of each level; names : of regions that have names, which levels know themselves
+    values : what each level shows of the quasi-identifiers, where levels differ in that
+    """
+    levels, _ = _levels(regions)
+    shown = [of for of, one in zip(values, levels.crosswalks) for _ in range(one.n_regions)]
+    if any(of is not None for of in levels.names):
+        each = zip(levels.names, levels.crosswalks)
+        names = [name for of, one in each for name in ([None] * one.n_regions if of is None else of)]
+    called = None if names is None else [None if name is None else str(name) for name in names]
+    return _table(RELEASED_REGIONS, layer, regions, shapes, audit, {"name": called, "vbas_values": shown or None})
+
+
+def audit_table(
+    layer: AreaLayer,
+    regions: Crosswalk | Levels,
+    shapes: np.ndarray | list[np.ndarray],
+    audit: RegionAudit | LevelAudit,
+) -> Table:
+    """REGION_AUDIT: what the regions cost; of several levels who is shown in each region, and who elsewhere."""
+    return _table(REGION_AUDIT, layer, regions, shapes, audit, {"parts": pieces(np.concatenate(_by_level(shapes)))})
+
+
+def _table(
+    table: OutputTable,
+    layer: AreaLayer,
+    regions: Crosswalk | Levels,
+    shapes: np.ndarray | list[np.ndarray],
+    audit: RegionAudit | LevelAudit | None,
+    columns: Mapping[str, TableColumn | None],
+) -> Table:
+    """A row per region, level after level: where it stands, how large it is, and what is measured of it."""
+    levels, nested = _levels(regions)
+    crosswalks, drawn = levels.crosswalks, _by_level(shapes)
+    surfaces = [_square_metres(layer, one, of) for one, of in zip(crosswalks, drawn)]
+    found: dict[str, TableColumn] = {
+        NUMBER: np.concatenate([one.numbers for one in crosswalks]),
+        "areas": np.concatenate([one.totals(np.ones(len(one.region_of))) for one in crosswalks]).astype(np.int64),
+        "area_km2": np.concatenate(surfaces) / 1e6,
+    }
+    if nested:
+        above = [[*one.numbers.tolist(), None] for one in crosswalks[1:]] + [[None]]
+        found[LEVEL] = np.repeat(np.arange(len(levels)) + 1, [one.n_regions for one in crosswalks])
+        found[PARENT] = [one[parent] for i, one in enumerate(above) for parent in levels.parents(i).tolist()]
+    return filled(
+        table,
+        {**found, **columns},
+        audit,
+        nested=nested,
+        shapes=np.concatenate(drawn),
+        crs=layer.crs,
+    )
+
+
+def _levels(regions: Crosswalk | Levels) -> tuple[Levels, bool]:
+    """The regions as levels, and whether they are levels of a nested release."""
+    return (regions, True) if isinstance(regions, Levels) else (Levels((regions,)), False)
+
+
+def _by_level(shapes: np.ndarray | list[np.ndarray]) -> list[np.ndarray]:
+    return shapes if isinstance(shapes, list) else [shapes]
+
+
+def _square_metres(layer: AreaLayer, crosswalk: Crosswalk, shapes: np.ndarray) -> np.ndarray:
+    return layer.square_metres_of(shapes) if layer.are_points else crosswalk.totals(layer.square_metres)
 
 
 def names_of_regions(crosswalk: Crosswalk, labels: Sequence[object]) -> list[object]:
@@ -189,48 +224,27 @@ def names_of_regions(crosswalk: Crosswalk, labels: Sequence[object]) -> list[obj
     return [labels[area] for area in first[areas >= 0].tolist()]
 
 
-def audit_table(layer: AreaLayer, crosswalk: Crosswalk, shapes: np.ndarray, audit: RegionAudit) -> Table:
-    """REGION_AUDIT."""
-    kinds = {
-        "vbas_region": "long",
-        "areas": "integer",
-        "area_km2": "real",
-        "released": "long",
-        "population": "real",
-        "records": "long",
-        "suppressed": "long",
-        "anonymity": "long",
-        "classes": "integer",
-        "compactness": "real",
-        "parts": "integer",
-    }
-    measured = [getattr(audit, name) for name in list(kinds)[3:-1]]
-    columns = [crosswalk.numbers, *_sizes(layer, crosswalk, shapes), *measured, pieces(shapes)]
-    return Table(number_fields(**kinds), columns, "polygons", shapes, layer.crs)
-
-
 def sites_table(layer: AreaLayer, sites: np.ndarray) -> Table:
     """SITE_POINTS."""
-    return _numbered(layer, "points", shapely.points(sites))
+    return _numbered(SITE_POINTS, layer, shapely.points(sites))
 
 
 def voronoi_table(layer: AreaLayer, aggregation: Aggregation) -> Table:
     """VORONOI: the cells of the sites, clipped to the areas' surroundings."""
     around = buffered_hull(np.vstack([layer.areas.points, aggregation.sites]))
-    return _numbered(layer, "polygons", voronoi_cells(aggregation.sites, around))
+    return _numbered(VORONOI, layer, voronoi_cells(aggregation.sites, around))
 
 
-def _numbered(layer: AreaLayer, geometry: str, shapes: np.ndarray) -> Table:
+def _numbered(table: OutputTable, layer: AreaLayer, shapes: np.ndarray) -> Table:
     """Planar shapes with the numbers of their regions."""
-    numbers = np.arange(1, len(shapes) + 1)
-    return Table(number_fields(vbas_region="long"), [numbers], geometry, layer.to_layer(shapes), layer.crs)
+    return filled(table, {NUMBER: np.arange(1, len(shapes) + 1)}, shapes=layer.to_layer(shapes), crs=layer.crs)
 
 
 def add_regions(form: Form, layer: AreaLayer, aggregation: Aggregation, audit: RegionAudit) -> np.ndarray:
     """Write what describes regions that records are released from, and return their shapes."""
     crosswalk = aggregation.crosswalk
     shapes = region_shapes(layer, crosswalk, form.progress(70, 90))
-    form.outputs.add("RELEASED_REGIONS", regions_table(layer, crosswalk, shapes, audit.released))
+    form.outputs.add("RELEASED_REGIONS", regions_table(layer, crosswalk, shapes, audit))
     form.outputs.add("CROSSWALK", crosswalk_table(layer, crosswalk))
     form.outputs.add("REGION_AUDIT", audit_table(layer, crosswalk, shapes, audit))
     _add_sites(form, layer, aggregation)
@@ -265,10 +279,3 @@ def numbers(measures: Measures) -> dict[str, object]:
     """The numeric outputs but RUNNING_TIME."""
     found = {name: getattr(measures, name.lower()) for name in NUMBERS if name not in ("N_SITES", "RUNNING_TIME")}
     return {"N_SITES": measures.n_regions, **found}
-
-
-def _sizes(layer: AreaLayer, crosswalk: Crosswalk, shapes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Number of areas and km² of each region."""
-    count = crosswalk.totals(np.ones(len(crosswalk.region_of))).astype(np.int64)
-    square_metres = layer.square_metres_of(shapes) if layer.are_points else crosswalk.totals(layer.square_metres)
-    return count, square_metres / 1e6

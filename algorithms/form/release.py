@@ -16,15 +16,18 @@ from ...core.privacy.kept_fields import examine_kept_fields
 from ...core.privacy.margins import hold_against_margins, parse_margins
 from ...core.privacy.requirement import Found, Requirement, measure
 from ...core.privacy.weights import warning_of_weights
+from ...core.publish.read_back import SecondCount
 from ...core.records.columns import Column
 from ...core.records.matching import Records
 from ...core.release import Release, apply
 from ...core.report.page import Section
 from ...core.report.protection import protection_section
+from ...core.tables.regions import RELEASED_RECORDS
+from ...core.tables.schema import OutputTable
 from ...core.ties import CHOICES, DRAWN, FIXED, ties_of
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.crosswalks import LEVEL, NUMBER
-from ..layers.tables import FOR_RELEASE, SecondCount, Table, TableColumn, number_fields
+from ..layers.tables import Table, filled
 from .form import Form
 from .parameters import choice, sink
 from .records import shown_fields
@@ -32,17 +35,7 @@ from .records import shown_fields
 
 def released_records() -> QgsProcessingParameterDefinition:
     """RELEASED_RECORDS."""
-    return sink(
-        "RELEASED_RECORDS",
-        tr("Released records"),
-        FOR_RELEASE,
-        tr(
-            "The records with their region (vbas_region) in place of their area, the quasi-identifiers and "
-            "the further fields you named, and nothing else. With nested levels vbas_level says which level "
-            "the region is of. Rows are sorted by what they show, so that their order reveals nothing. Where "
-            "the records were already counted, “records” says how many each row stands for."
-        ),
-    )
+    return sink(RELEASED_RECORDS)
 
 
 def ties() -> QgsProcessingParameterDefinition:
@@ -168,16 +161,14 @@ def rows_table(
     k: int,
     n_quasi_identifiers: int,
     coarsened: Collection[str] = (),
+    table: OutputTable = RELEASED_RECORDS,
 ) -> tuple[Table, SecondCount]:
     """Rows with where they are shown in front, then fields of the source, the quasi-identifiers first.
 
     coarsened : names of those that show coarser values, which are text
     """
-    fields = number_fields(**dict.fromkeys(places, "long"))
-    fields += shown_fields(source, shown, coarsened)
-    columns: list[TableColumn] = [*places.values(), *shown.values()]
-    if counts is not None:
-        fields += number_fields(records="long")
-        columns.append(np.asarray(counts))
-    count_field = len(fields) - 1 if counts is not None else None
-    return Table(fields, columns), SecondCount(k, len(places) + n_quasi_identifiers, count_field)
+    own = list(zip(shown_fields(source, shown, coarsened), shown.values()))
+    columns = {**places, "records": None if counts is None else np.asarray(counts)}
+    rows = filled(table, columns, own=own, nested=LEVEL in places)
+    count_field = None if counts is None else len(rows.fields) - 1
+    return rows, SecondCount(k, len(places) + n_quasi_identifiers, count_field)

@@ -13,8 +13,8 @@ from typing import Any
 from qgis.core import QgsFeatureRequest, QgsMapLayer, QgsProcessingContext, QgsProject, QgsVectorLayer
 
 from ...core.areas import identifier_text
+from ...core.tables.schema import FOR_RELEASE, INTERNAL, kind_of_output
 from ..compat import geometry_kind, python_value
-from ..layers.tables import FOR_RELEASE, INTERNAL, kind_of_output
 from .usual_names import AREA_IDS, ROW_NUMBERS, usual_field
 
 NEAR = ("memory", "ogr", "delimitedtext", "spatialite")

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Union
 
 import numpy as np
 from qgis.core import QgsCoordinateReferenceSystem, QgsField, QgsFields, QgsWkbTypes
 
-from ...core.language import tr
 from ...core.records.columns import Column
+from ...core.tables.schema import NUMBER, OWN, OutputField, OutputTable
 from ..compat import field, is_text
 
-FOR_RELEASE, INTERNAL, TEST_DATA = tr("for release"), tr("internal"), tr("test data")
 CHUNK = 50_000
 
 GEOMETRY_TYPES = {
@@ -21,16 +20,6 @@ GEOMETRY_TYPES = {
     "points": QgsWkbTypes.Type.Point,
     "polygons": QgsWkbTypes.Type.MultiPolygon,
 }
-
-
-def kind_of_output(title: str) -> str | None:
-    """FOR_RELEASE, INTERNAL or TEST_DATA, as the title of an output ends; None where it says none."""
-    return next((kind for kind in (FOR_RELEASE, INTERNAL, TEST_DATA) if title.endswith(f"({kind})")), None)
-
-
-def named(title: str) -> str:
-    """The title of an output without what it says of its kind."""
-    return title.rpartition(" (")[0] if kind_of_output(title) else title
 
 
 # What a table is made of, a column: an array, a list, or values by their codes.
@@ -126,18 +115,6 @@ class Table:
             yield start, rows if self.columns else [()] * min(CHUNK, n_rows - start)
 
 
-@dataclass(frozen=True)
-class SecondCount:
-    """What a release is counted by once more: its first n_class_fields fields make a class of at least k records.
-
-    count_field : position of the field that says how many records a row stands for, None where each is one.
-    """
-
-    k: int
-    n_class_fields: int
-    count_field: int | None = None
-
-
 @dataclass(frozen=True, eq=False)
 class StreamedTable(Table):
     """Rows that are made while they are written: `parts` gives the columns a part at a time, n_rows in all.
@@ -176,6 +153,60 @@ class StreamedTable(Table):
 def number_fields(**kinds: str) -> list[QgsField]:
     """Fields by name and kind: `number_fields(vbas_region="long", area_km2="real")`."""
     return [field(name, kind) for name, kind in kinds.items()]
+
+
+def filled(
+    table: OutputTable,
+    columns: Mapping[str, TableColumn | None],
+    *measured: object,
+    own: Sequence[tuple[QgsField, TableColumn]] = (),
+    nested: bool = False,
+    shapes: np.ndarray | None = None,
+    crs: QgsCoordinateReferenceSystem | None = None,
+) -> Table:
+    """The rows of a table: each of its fields from `columns`, else from the first of `measured` that has its name.
+
+    columns : by the names of fields; None for one that is not known; own : the user's own fields with their columns
+    nested : whether they tell of nested levels. NaN is no value.
+    Raises KeyError for a field of every such table that has no column, and for a column without a field.
+    """
+    unknown = [name for name in columns if not table.alias_of(name)]
+    several = [one for one in table.fields_of(nested) if one.several]
+    found: list[tuple[QgsField, TableColumn]] = []
+    for one in table.fields_of(nested):
+        if one.name == OWN:
+            found += own
+        elif one.several:  # fields of two kinds take turns, as their columns do
+            turns = [(kind, name, of) for name, of in columns.items() for kind in several if kind.alias_of(name)]
+            found += [_filled(kind, name, of) for kind, name, of in turns if one is several[0] and of is not None]
+        else:
+            held = (getattr(of, one.name) for of in measured if hasattr(of, one.name))
+            column = columns[one.name] if one.name in columns else next(held, None)
+            if column is not None:
+                found.append(_filled(one, one.name, column))
+            elif one.always:
+                unknown.append(one.name)
+    if unknown:
+        raise KeyError(table.parameter, *unknown)
+    fields, values = [one for one, _ in found], [column for _, column in found]
+    return Table(fields, values, "none" if shapes is None else table.geometry, shapes, crs)
+
+
+def of_rows(table: OutputTable, rows: Sequence[object]) -> dict[str, list[object]]:
+    """The columns of a table from objects that have its fields by their names; those that they lack are left out."""
+    shown = [name for name in table.names if all(hasattr(row, name) for row in rows)]
+    return {name: [getattr(row, name) for row in rows] for name in shown}
+
+
+def _filled(one: OutputField, name: str, column: TableColumn) -> tuple[QgsField, TableColumn]:
+    kind = one.kind
+    if kind == NUMBER:
+        kind = "long" if isinstance(column, np.ndarray) and column.dtype.kind in "iu" else "real"
+    if kind == "real" and not isinstance(column, Column):
+        values = np.asarray(column, float)  # None is NaN
+        if np.isnan(values).any():
+            column = [None if value != value else value for value in values.tolist()]
+    return field(name, kind), column
 
 
 def _values(column: TableColumn, part: slice | np.ndarray) -> list[object]:

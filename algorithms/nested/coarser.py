@@ -21,7 +21,7 @@ from ...core.nesting.coarser import (
     nest_coarser,
     release_coarser,
 )
-from ...core.nesting.places import Places, places_of
+from ...core.nesting.coarser_places import Places, places_of
 from ...core.nesting.views import as_shown, as_they_were
 from ...core.plan import SUPPRESSED, Plan, area_of_cells, suppress
 from ...core.privacy.requirement import Requirement

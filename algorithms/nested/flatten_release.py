@@ -9,6 +9,7 @@ from ...core.language import as_data, plural, tr
 from ...core.levels import Levels
 from ...core.nesting.flattening import flatten
 from ...core.records.columns import Column, combine_codes
+from ...core.tables.regions import FLATTENED
 from ..form import parameters as shared
 from ..form import regions
 from ..form.base import VbasAlgorithm
@@ -17,7 +18,6 @@ from ..form.guarantees import k_parameter
 from ..form.records import record_count
 from ..form.release import rows_table
 from ..layers.reading.crosswalks import LEVEL, NUMBER
-from ..layers.tables import FOR_RELEASE
 from .rows import positions, rows_of
 
 
@@ -55,12 +55,7 @@ class FlattenRelease(VbasAlgorithm):
             *regions.crosswalk_parameters(),
             shared.whole("LEVEL", tr("Level"), 1, tr("The level to bring records to; 1 is the finest."), 1),
             k_parameter(),
-            shared.sink(
-                "FLATTENED",
-                tr("Records of one level"),
-                FOR_RELEASE,
-                tr("The records with their region of that level, and all fields of the release."),
-            ),
+            shared.sink(FLATTENED),
         )
         self.addNumbers(N_RECORDS=tr("Rows brought to the level"), N_LEFT_OUT=tr("Rows shown only in larger regions"))
 
@@ -100,7 +95,8 @@ class FlattenRelease(VbasAlgorithm):
             counts = np.bincount(codes, counts[there], len(distinct)).astype(np.int64)
         rows = {name: Column(column.codes[there][order], column.categories) for name, column in fields.items()}
         numbers = {NUMBER: crosswalk.numbers[region[there][order]]}
-        form.outputs.add("FLATTENED", *rows_table(source, numbers, rows, counts, form.whole("K"), len(quasi)))
+        table = rows_table(source, numbers, rows, counts, form.whole("K"), len(quasi), table=FLATTENED)
+        form.outputs.add("FLATTENED", *table)
         left_out = int((~there).sum())
         form.info(
             plural(

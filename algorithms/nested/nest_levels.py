@@ -15,7 +15,6 @@ from ..form.generalising import counts_where
 from ..form.guarantees import k_parameter
 from ..form.records import counted_records, unmatched
 from . import levels as nested
-from . import outputs
 
 
 class NestLevels(VbasAlgorithm):
@@ -87,9 +86,9 @@ class NestLevels(VbasAlgorithm):
         layer = nested.layer_for_levels(form, areas_of(form), aggregation)
         areas, profile = nested.areas_and_profile(form, layer)
         levels = nested.made_levels(form, areas, profile)
-        form.outputs.add("CROSSWALK", outputs.crosswalk_of_levels(layer, levels))
+        form.outputs.add("CROSSWALK", regions.crosswalk_table(layer, levels))
         if form.outputs.wanted("RELEASED_REGIONS"):
-            shapes = outputs.level_shapes(layer, levels, form.progress(60, 95))
-            form.outputs.add("RELEASED_REGIONS", outputs.regions_of_levels(layer, levels, shapes))
+            shapes = regions.level_shapes(layer, levels, form.progress(60, 95))
+            form.outputs.add("RELEASED_REGIONS", regions.regions_table(layer, levels, shapes))
         form.info(nested.sentence(levels))
         return {"N_LEVELS": len(levels), "N_SITES": levels.crosswalks[0].n_regions}

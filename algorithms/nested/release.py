@@ -37,7 +37,6 @@ from ..layers.shapes.areas import AreaLayer
 from ..privacy.dependence import crosswalk_sentence
 from ..privacy.earlier import protected
 from ..privacy.rule import rule_sentences
-from . import outputs
 from .coarser import asks_for_coarser, levels_to_show, release_with_coarser
 from .levels import CONFIGURATION, layer_for_levels, level_options_of, levels_of, sentence
 from .made import Made
@@ -169,11 +168,11 @@ def add_levels(
     release, values, in_words = (None, (), ()) if made is None else (made.release, made.values, made.in_words)
     levels = plan.levels
     measures, audit = evaluate_levels(areas, plan, records.n_unmatched)
-    shapes = outputs.level_shapes(layer, levels, form.progress(80, 90))
+    shapes = regions.level_shapes(layer, levels, form.progress(80, 90))
     if release is not None:
-        form.outputs.add("RELEASED_REGIONS", outputs.regions_of_levels(layer, levels, shapes, audit, values))
-        form.outputs.add("CROSSWALK", outputs.crosswalk_of_levels(layer, levels))
-    form.outputs.add("REGION_AUDIT", outputs.audit_of_levels(layer, levels, shapes, audit))
+        form.outputs.add("RELEASED_REGIONS", regions.regions_table(layer, levels, shapes, audit, values=values))
+        form.outputs.add("CROSSWALK", regions.crosswalk_table(layer, levels))
+    form.outputs.add("REGION_AUDIT", regions.audit_table(layer, levels, shapes, audit))
     seconds[tr("measures and drawing")] = form.seconds() - sum(seconds.values())
     smallest = None if release is None else smallest_class(release, len(records.table.quasi_identifiers))
     form.outputs.add_text(

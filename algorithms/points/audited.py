@@ -12,12 +12,12 @@ from ...core.language import plural, tr
 from ...core.masking.audit import Audit, SmallestKInner
 from ...core.masking.donut import OUTSIDE
 from ...core.masking.populations import Heterogeneity, Households, heterogeneity
+from ...core.tables.points import AREA_AUDIT, DONUT_AUDIT, SMALLEST
 from ..form.form import Form
 from ..form.parameters import POLYGONS, field, number, report, sink, source, text
 from ..layers.shapes.surfaces import PopulatedLayer
-from ..layers.tables import INTERNAL, Table, TableColumn, number_fields
+from ..layers.tables import Table, TableColumn, filled, of_rows
 from .inputs import read_areas_with_people
-from .masked import or_null
 
 K_INNER_OF_PAPER = "5,10,15,20,25,30,35,40,45,50,60,75"
 K_MIN_OF_PAPER = "5,10,15,20,25"
@@ -83,36 +83,9 @@ def unevenness_of(form: Form, areas: PopulatedLayer) -> Heterogeneity | None:
 
 def audit_outputs() -> Iterable[QgsProcessingParameterDefinition]:
     """AUDIT, SMALLEST, AREA_AUDIT, REPORT."""
-    yield sink(
-        "AUDIT",
-        tr("Donut audit"),
-        INTERNAL,
-        tr(
-            "A row for each K_INNER and K_MIN: k_inner, k_outer, k_min, percent_below (share of the masked "
-            "households whose actual anonymity k_act is below K_MIN), percent_below_candidates (share whose "
-            "masked place could have come from fewer than K_MIN households, which is what an outsider has to "
-            "guess among), percent_not_masked."
-        ),
-    )
-    yield sink(
-        "SMALLEST",
-        tr("Smallest K_INNER"),
-        INTERNAL,
-        tr("For each K_MIN the smallest K_INNER that keeps failures to the rate you accept; empty where none does."),
-        optional=True,
-    )
-    yield sink(
-        "AREA_AUDIT",
-        tr("Area audit"),
-        INTERNAL,
-        tr(
-            "Each area with its households, the share that falls short of the smallest K_MIN for the first "
-            "K_INNER (percent_below) and for every other (below_…), and, with finer areas, how unevenly "
-            "people are spread in it."
-        ),
-        POLYGONS,
-        optional=True,
-    )
+    yield sink(DONUT_AUDIT)
+    yield sink(SMALLEST, optional=True)
+    yield sink(AREA_AUDIT, optional=True)
     yield report(tr("A page with the table, the chart, maps of where areas fail and all parameters."))
 
 
@@ -141,54 +114,37 @@ def notes(households: Households, grid: Audit) -> list[str]:
 def grid_table(grid: Audit) -> Table:
     """AUDIT."""
     n_inner, n_min = grid.percent_below.shape
-    fields = number_fields(
-        k_inner="real",
-        k_outer="real",
-        k_min="real",
-        percent_below="real",
-        percent_below_candidates="real",
-        percent_not_masked="real",
+    return filled(
+        DONUT_AUDIT,
+        {
+            "k_inner": np.repeat(grid.k_inner, n_min),
+            "k_outer": np.repeat(grid.k_outer, n_min),
+            "k_min": np.tile(grid.k_min, n_inner),
+            "percent_below": grid.percent_below.ravel(),
+            "percent_below_candidates": grid.percent_below_candidates.ravel(),
+            "percent_not_masked": np.repeat(grid.percent_not_masked, n_min),
+        },
     )
-    columns: list[TableColumn] = [
-        np.repeat(grid.k_inner, n_min),
-        np.repeat(grid.k_outer, n_min),
-        np.tile(grid.k_min, n_inner),
-        or_null(grid.percent_below.ravel()),
-        or_null(grid.percent_below_candidates.ravel()),
-        np.repeat(grid.percent_not_masked, n_min),
-    ]
-    return Table(fields, columns)
 
 
 def smallest_table(smallest: Sequence[SmallestKInner]) -> Table:
     """SMALLEST."""
-    fields = number_fields(k_min="real", k_inner="integer", percent_below="real", percent_not_masked="real")
-    columns: list[TableColumn] = [
-        [one.k_min for one in smallest],
-        [one.k_inner for one in smallest],
-        or_null(np.array([one.percent_below for one in smallest])),
-        [one.percent_not_masked for one in smallest],
-    ]
-    return Table(fields, columns)
+    return filled(SMALLEST, of_rows(SMALLEST, smallest))
 
 
 def area_table(areas: PopulatedLayer, grid: Audit, uneven: Heterogeneity | None) -> Table:
     """AREA_AUDIT."""
     share = grid.percent_below_by_area[:, int(grid.k_min.argmin())]
-    fields = [areas.id_field, *number_fields(households="real", not_masked="real", percent_below="real")]
-    columns: list[TableColumn] = [
-        areas.identifiers,
-        grid.households,
-        grid.households - grid.masked[0],
-        or_null(share[0]),
-    ]
-    for k, values in zip(grid.k_inner[1:], share[1:]):
-        fields += number_fields(**{f"below_{k:g}".replace(".", "_"): "real"})
-        columns.append(or_null(values))
+    columns: dict[str, TableColumn] = {
+        "not_masked": grid.households - grid.masked[0],
+        "percent_below": share[0],
+        **{f"below_{k:g}".replace(".", "_"): values for k, values in zip(grid.k_inner[1:], share[1:])},
+    }
     if uneven is not None:
-        fields += number_fields(sub_areas="integer", density_variance="real", density_variation="real")
-        columns += [uneven.n_parts, or_null(uneven.variance), or_null(uneven.variation)]
-    return Table(fields, columns, "polygons", areas.shapes, areas.crs)
+        columns |= {"sub_areas": uneven.n_parts}
+        columns |= {"density_variance": uneven.variance, "density_variation": uneven.variation}
+    own = [(areas.id_field, areas.identifiers)]
+    return filled(AREA_AUDIT, columns, grid, own=own, shapes=areas.shapes, crs=areas.crs)
 
 
 def audit_numbers(households: Households, grid: Audit, smallest: Sequence[SmallestKInner]) -> dict[str, object]:

@@ -18,8 +18,8 @@ from ...core.errors import InputError
 from ...core.language import tr
 from ...core.masking.again import NEARLY_ALL, share_in_common
 from ...core.masking.placing import own_areas
-from ...core.publish.register_file import new_register
-from ...core.publish.register_maskings import maskings_in, new_masking
+from ...core.publish.register.entry import new_register
+from ...core.publish.register.masked_points import maskings_in, new_masking
 from ..form.form import Form
 from ..layers.shapes.points import moved_coordinates
 from ..layers.tables import Table

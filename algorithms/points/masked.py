@@ -19,10 +19,12 @@ from ...core.progress import Progress
 from ...core.records.columns import Column
 from ...core.report.masking import Anonymity, masking_report
 from ...core.report.running import Running
+from ...core.tables.points import MASKED, MASKING_AUDIT
+from ...core.tables.schema import FOR_RELEASE, INTERNAL
 from ..form.form import Form
-from ..form.parameters import POINTS, described, field, report, sink, whole
+from ..form.parameters import described, field, report, sink, whole
 from ..layers.shapes.points import moved_coordinates
-from ..layers.tables import FOR_RELEASE, INTERNAL, Table, TableColumn, number_fields
+from ..layers.tables import Table, TableColumn, filled
 from .inputs import MaskingInputs, distance
 
 NUMBERS = {
@@ -40,9 +42,6 @@ NUMBERS = {
     "NEAREST_NEIGHBOUR_BEFORE": tr("Mean distance to the nearest point before, metres"),
     "NEAREST_NEIGHBOUR_AFTER": tr("Mean distance to the nearest point after, metres"),
 }
-
-
-MASKED_POINTS = tr("Masked points")
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,33 +128,8 @@ def release_settings() -> Iterable[QgsProcessingParameterDefinition]:
 
 def mask_outputs() -> Iterable[QgsProcessingParameterDefinition]:
     """MASKED, AUDIT, REPORT."""
-    yield sink(
-        "MASKED",
-        MASKED_POINTS,
-        FOR_RELEASE,
-        tr(
-            "The masked points with the fields you named and nothing else, in the coordinate reference system "
-            "of the points. Rows are sorted by where they lie, so that their order reveals nothing. Where "
-            "most points turn out to have fewer than K_MIN candidate addresses, the layer is called internal "
-            "instead."
-        ),
-        POINTS,
-    )
-    yield sink(
-        "AUDIT",
-        tr("Masking audit"),
-        INTERNAL,
-        tr(
-            "Every point at its true place: what became of it and why, its area and the people it hides "
-            "among, its ring, how far it moved, the home it belongs to and its members among the points, the "
-            "estimated anonymity k_est and, with households, the actual one, k_act, and candidates, the "
-            "addresses from which it could have come (candidates_left, with EARLIER: those that fit all "
-            "places); without households candidates is empty, since it cannot be counted. It would undo the "
-            "masking."
-        ),
-        POINTS,
-        optional=True,
-    )
+    yield sink(MASKED)
+    yield sink(MASKING_AUDIT, optional=True)
     yield report(
         tr("A page with the anonymity reached, the points that were not masked and what is left of the pattern.")
     )
@@ -184,7 +158,7 @@ def measure(
 
 def title(found: MaskingMeasures) -> str:
     """What MASKED is called: not for release where most points fall short."""
-    return f"{MASKED_POINTS} ({INTERNAL if falls_short(found) else FOR_RELEASE})"
+    return f"{MASKED.title} ({INTERNAL if falls_short(found) else FOR_RELEASE})"
 
 
 def falls_short(found: MaskingMeasures) -> bool:
@@ -202,41 +176,37 @@ def masked_table(form: Form, case: MaskingInputs, masking: Masking) -> Table:
     rows = np.flatnonzero(masking.masked)
     kept = {name: Column(column.codes[rows], column.categories) for name, column in case.kept.items()}
     order = release_order(written[rows], kept)
-    fields = [layer.fields.field(name) for name in kept]
-    columns = [Column(column.codes[order], column.categories) for column in kept.values()]
-    return Table(fields, columns, "points", shapely.points(written[rows][order]), layer.crs)
+    own = [(layer.fields.field(name), Column(one.codes[order], one.categories)) for name, one in kept.items()]
+    return filled(MASKED, {}, own=own, shapes=shapely.points(written[rows][order]), crs=layer.crs)
 
 
 def masking_audit_table(case: MaskingInputs, masking: Masking, found: MaskingMeasures) -> Table:
     """AUDIT: a row per point, in the order of POINTS."""
     layer, areas, homes = case.points.layer, case.areas, case.homes
-    measured = ("people", "inner_m", "outer_m", "displacement", "k_est")
-    kinds = {"point": "long", "outcome": "text", "area": "text", **dict.fromkeys(measured, "real")}
     names = np.array([*areas.names, None], dtype=object)
-    columns: list[TableColumn] = [
-        layer.ids,
-        Column(masking.reason, np.array(REASONS, dtype=object)),
-        Column(np.where(case.points.area_of == NO_AREA, len(areas.names), case.points.area_of), names),
-        *map(or_null, (homes.people[homes.home_of], masking.inner, masking.outer, masking.displacement, masking.k_est)),
-    ]
-    kinds.update(home="long", members="long", candidates="real")
-    columns += [homes.home_of + 1, homes.members[homes.home_of]]
     nothing = np.full(len(homes), np.nan)
-    columns.append(or_null((nothing if found.hiding is None else found.hiding.alone)[homes.home_of]))
-    if found.hiding is not None and found.hiding.again.any():
-        kinds["candidates_left"] = "real"
-        columns.append(or_null(found.hiding.left[homes.home_of]))
-    if case.category is not None:
-        kinds["category"] = "text"
-        texts = [None if value is None else plain_text(value) for value in case.category.categories]
-        columns.append(Column(case.category.codes, np.array(texts, dtype=object)))
-    if found.k_act is not None:
-        kinds["k_act"] = "real"
-        columns.append(or_null(found.k_act))
     shapes = np.full(len(layer), None, dtype=object)
     placed = np.isfinite(layer.coordinates).all(axis=1)
     shapes[placed] = shapely.points(layer.coordinates[placed])
-    return Table(number_fields(**kinds), columns, "points", shapes, layer.crs)
+    category = None
+    if case.category is not None:
+        texts = [None if value is None else plain_text(value) for value in case.category.categories]
+        category = Column(case.category.codes, np.array(texts, dtype=object))
+    hiding = found.hiding
+    columns: dict[str, TableColumn | None] = {
+        "point": layer.ids,
+        "outcome": Column(masking.reason, np.array(REASONS, dtype=object)),
+        "area": Column(np.where(case.points.area_of == NO_AREA, len(areas.names), case.points.area_of), names),
+        "people": homes.people[homes.home_of],
+        "inner_m": masking.inner,
+        "outer_m": masking.outer,
+        "home": homes.home_of + 1,
+        "members": homes.members[homes.home_of],
+        "candidates": (nothing if hiding is None else hiding.alone)[homes.home_of],
+        "candidates_left": hiding.left[homes.home_of] if hiding is not None and hiding.again.any() else None,
+        "category": category,
+    }
+    return filled(MASKING_AUDIT, columns, masking, found, shapes=shapes, crs=layer.crs)
 
 
 def masking_numbers(case: MaskingInputs, masking: Masking, found: MaskingMeasures, k_inner: int) -> dict[str, object]:
@@ -281,8 +251,3 @@ def page(
         [*said, *notes, *kept_warnings(case.kept)],
         running,
     )
-
-
-def or_null(values: np.ndarray) -> list[float | None]:
-    """NaN as NULL."""
-    return [None if value != value else value for value in values.tolist()]

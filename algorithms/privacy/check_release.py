@@ -8,6 +8,7 @@ from ...core import counted
 from ...core.language import as_data, plural, tr
 from ...core.privacy.checking import ReleaseCheck, check_release
 from ...core.report.checking import check_report
+from ...core.tables.privacy import CHECK
 from ..form import parameters as shared
 from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
@@ -17,7 +18,6 @@ from ..form.guarantees import PROTECTION, k_parameter, protection_parameters
 from ..form.layer_chooser import RELEASED, propose_layer
 from ..form.records import record_count
 from ..form.running import running_of
-from ..layers.tables import INTERNAL
 from .checked import check_table_of, columns_of
 
 
@@ -58,17 +58,7 @@ class CheckRelease(VbasAlgorithm):
             shared.yes(
                 "STOP", tr("End with an error where classes fall short"), True, tr("So that a script stops there too.")
             ),
-            shared.sink(
-                "CHECK",
-                tr("Classes that fall short"),
-                INTERNAL,
-                tr(
-                    "A row per class that does not hold what is asked: its values, records, people, and of each "
-                    "sensitive field the fewest values that could be those of all its people, and the largest share of "
-                    "them that has the same one."
-                ),
-                optional=True,
-            ),
+            shared.sink(CHECK, optional=True),
             shared.report(tr("A page with the verdict, the risk, and what the other fields reveal.")),
         )
         self.addNumbers(

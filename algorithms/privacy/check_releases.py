@@ -7,6 +7,7 @@ from ...core.language import as_data, plural, tr
 from ...core.releases.examining import examine_all
 from ...core.releases.listing import rows_of
 from ...core.report.releases import releases_report, verdict
+from ...core.tables.privacy import PINNED
 from ..form import parameters as shared
 from ..form.areas import area_parameters
 from ..form.base import VbasAlgorithm
@@ -15,7 +16,6 @@ from ..form.form import Form
 from ..form.generalising import relating_parameters
 from ..form.guarantees import k_parameter
 from ..form.running import running_of
-from ..layers.tables import INTERNAL
 from .concluding import counts_rows
 from .relating import aliases_parameter, comparable
 from .releases import pinned_table, register_parameter, release_parameters, releases_of
@@ -54,18 +54,7 @@ class CheckReleases(VbasAlgorithm):
             *relating_parameters(),
             k_parameter(),
             *(shared.optional(shared.advanced(one)) for one in area_parameters(with_population=False)),
-            shared.sink(
-                "PINNED",
-                tr("Counts given away"),
-                INTERNAL,
-                tr(
-                    "A row per count: its areas (as a shape, where the areas are given), values, least and "
-                    "most people, their sensitive values where those are known (vbas_sensitive), and the "
-                    "releases that tell. Last come groups of K people and more who are shown to have one "
-                    "sensitive value."
-                ),
-                optional=True,
-            ),
+            shared.sink(PINNED, optional=True),
             shared.report(tr("A page with the verdict, and what is given away by which releases.")),
         )
         self.addNumbers(

@@ -9,11 +9,11 @@ import numpy as np
 from ...core.privacy.checking import ReleaseCheck
 from ...core.records.columns import Column
 from ...core.records.table import MEMBER_FIELDS
-from ..compat import field as make_field
+from ...core.tables.privacy import CHECK
 from ..form.form import Form
 from ..layers.reading.fields import field_index
 from ..layers.reading.records import counts_of, read_columns
-from ..layers.tables import Table, TableColumn, number_fields
+from ..layers.tables import Table, filled
 
 Columns = Mapping[str, Column]
 
@@ -51,13 +51,12 @@ def check_table_of(form: Form, quasi: Columns, found: ReleaseCheck) -> Table:
     rows = np.flatnonzero(found.fails)
     rows = rows[np.lexsort((rows, found.people[rows]))]
     fields = form.source("RECORDS").fields()
-    shown = [fields.field(name) for name in quasi]
-    columns: list[TableColumn] = [
-        Column(found.classes[rows, position], column.categories) for position, column in enumerate(quasi.values())
+    own = [
+        (fields.field(name), Column(found.classes[rows, position], column.categories))
+        for position, (name, column) in enumerate(quasi.items())
     ]
-    shown += number_fields(vbas_records="long", vbas_people="long")
-    columns += [found.records[rows], found.people[rows]]
+    columns = {"vbas_records": found.records[rows], "vbas_people": found.people[rows]}
     for number, diversity in enumerate(found.diversity.values(), 1):
-        shown += [make_field(f"vbas_values_{number}", "integer"), make_field(f"vbas_share_{number}", "real")]
-        columns += [diversity.distinct[rows], diversity.largest_share[rows]]
-    return Table(shown, columns)
+        columns[f"vbas_values_{number}"] = diversity.distinct[rows]
+        columns[f"vbas_share_{number}"] = diversity.largest_share[rows]
+    return filled(CHECK, columns, own=own)

@@ -15,8 +15,8 @@ from ...core.errors import PrivacyError
 from ...core.language import plural, tr
 from ...core.plan import Plan
 from ...core.privacy.requirement import Requirement
-from ...core.publish.register_file import new_register
-from ...core.publish.register_releases import new_entry, read_register
+from ...core.publish.register.entry import new_register
+from ...core.publish.register.published_releases import new_entry, read_register
 from ...core.records.matching import Records
 from ...core.records.table import RecordTable
 from ...core.releases.examining import Examined, examine

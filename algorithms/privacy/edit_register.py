@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
 from pathlib import Path
 
 from ...core import counted
 from ...core.errors import InputError
 from ...core.language import as_data, tr
-from ...core.publish.register_list import Listed, releases_in, taking_out
-from ..compat import field as make_field
+from ...core.publish.register.listing import releases_in, taking_out
+from ...core.tables.privacy import CONTENTS
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, Counts
 from ..form.form import Form
-from ..layers.tables import INTERNAL, Table
+from ..layers.tables import filled, of_rows
 from .releases import register_parameter
-
-FIELDS = {
-    "release": "integer",
-    "title": "text",
-    "time": "text",
-    "k": "integer",
-    "quasi_identifiers": "text",
-    "levels": "integer",
-    "counts": "long",
-    "records": "long",
-    "sensitive": "text",
-}
 
 
 class EditRegister(VbasAlgorithm):
@@ -64,17 +51,7 @@ class EditRegister(VbasAlgorithm):
                 False,
                 tr("To be ticked for a release to be taken out."),
             ),
-            shared.sink(
-                "CONTENTS",
-                tr("Releases in the register"),
-                INTERNAL,
-                tr(
-                    "A row per release that stays: its number, when it was added, k, quasi-identifiers, "
-                    "levels, how many counts of how many records it shows, and its sensitive fields. No more "
-                    "than was published, but kept by whoever keeps the register."
-                ),
-                optional=True,
-            ),
+            shared.sink(CONTENTS, optional=True),
         )
         self.addNumbers(N_RELEASES=tr("Releases in the register"), N_REMOVED=tr("Releases taken out"))
 
@@ -96,7 +73,7 @@ class EditRegister(VbasAlgorithm):
             entry = taking_out(path, remove)
             form.outputs.last(entry.put, entry.discard)
             found = [one for one in found if one.release != remove]
-        form.outputs.add("CONTENTS", _table(found))
+        form.outputs.add("CONTENTS", filled(CONTENTS, of_rows(CONTENTS, found)))
         form.info(
             *(
                 tr(
@@ -110,9 +87,3 @@ class EditRegister(VbasAlgorithm):
             )
         )
         return {"N_RELEASES": len(found), "N_REMOVED": int(remove is not None)}
-
-
-def _table(found: list[Listed]) -> Table:
-    """A row per release."""
-    rows = [astuple(one) for one in found]
-    return Table([make_field(*one) for one in FIELDS.items()], [[row[i] for row in rows] for i in range(len(FIELDS))])

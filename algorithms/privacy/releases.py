@@ -14,11 +14,12 @@ from ...core.crosswalk import number_compactly
 from ...core.drawing import dissolve
 from ...core.errors import InputError, first_values
 from ...core.language import tr
-from ...core.publish.register_releases import read_register
+from ...core.publish.register.published_releases import read_register
 from ...core.releases.aliases import Aliases
 from ...core.releases.listing import Row, quasi_identifiers_of
 from ...core.releases.naming import names_in
 from ...core.releases.published import Published, publish_rows
+from ...core.tables.privacy import PINNED
 from ..compat import field as make_field
 from ..form.areas import areas_of
 from ..form.form import Form
@@ -28,7 +29,7 @@ from ..layers.reading.crosswalks import LEVEL, NUMBER, read_levels
 from ..layers.reading.fields import field_index
 from ..layers.reading.records import counts_of, read_columns
 from ..layers.shapes.areas import AreaLayer
-from ..layers.tables import Table, number_fields
+from ..layers.tables import Table, filled, of_rows
 from ..nested.rows import positions, whole_numbers
 from .fields_of_releases import Wanted, field_for, fields_for, looked_for
 from .relating import aliases_in
@@ -207,25 +208,22 @@ def _release(
 
 def pinned_table(form: Form, rows: Sequence[Row], releases: Sequence[Published]) -> Table:
     """PINNED: polygons where REGIONS is given, else a table."""
-    names = quasi_identifiers_of(releases)
-    texts = [make_field(name, "text") for name in ("kind", "releases", *names, "vbas_sensitive", "areas")]
-    fields = [*texts, *number_fields(n_areas="integer", low="integer", high="integer")]
-    columns: list[Sequence[object]] = [
-        [row.kind for row in rows],
-        [";".join(str(one + 1) for one in sorted(row.releases)) for row in rows],
-        *([row.values.get(name) for row in rows] for name in names),
-        [row.sensitive or None for row in rows],
-        [_named(row.areas) for row in rows],
-        [len(row.areas) for row in rows],
-        [row.low for row in rows],
-        [row.high for row in rows],
+    own = [
+        (make_field(name, "text"), [row.values.get(name) for row in rows]) for name in quasi_identifiers_of(releases)
     ]
+    columns: dict[str, Sequence[object]] = {
+        **of_rows(PINNED, rows),
+        "releases": [";".join(str(one + 1) for one in sorted(row.releases)) for row in rows],
+        "vbas_sensitive": [row.sensitive or None for row in rows],
+        "areas": [_named(row.areas) for row in rows],
+        "n_areas": [len(row.areas) for row in rows],
+    }
     if not form.given("REGIONS"):
-        return Table(fields, columns)
+        return filled(PINNED, columns, own=own)
     layer = areas_of(form)
     shapes = _shapes(layer, rows)
     _warn_of_unknown(form, layer, rows)
-    return Table(fields, columns, "polygons", shapes, layer.crs)
+    return filled(PINNED, columns, own=own, shapes=shapes, crs=layer.crs)
 
 
 def _warn_of_unknown(form: Form, layer: AreaLayer, rows: Sequence[Row]) -> None:

@@ -6,13 +6,14 @@ import numpy as np
 
 from ...core.language import as_data, tr
 from ...core.records.columns import Column
+from ...core.tables.regions import PROFILE
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
 from ..form.effective import Counts
 from ..form.form import Form
 from ..form.generalising import COUNTS
 from ..form.records import profile_of, record_parameters, shown_fields
-from ..layers.tables import INTERNAL, Table, number_fields
+from ..layers.tables import filled
 
 
 class ProfileRecords(VbasAlgorithm):
@@ -32,12 +33,7 @@ class ProfileRecords(VbasAlgorithm):
     def declare(self) -> None:
         self.addParameters(
             *record_parameters(),
-            shared.sink(
-                "PROFILE",
-                tr("Profile"),
-                INTERNAL,
-                tr("A row for each area and class that occurs: the area, the quasi-identifiers, “records”."),
-            ),
+            shared.sink(PROFILE),
         )
         self.addNumbers(N_RECORDS=tr("Records"), N_CLASSES=tr("Classes"))
 
@@ -52,7 +48,7 @@ class ProfileRecords(VbasAlgorithm):
         columns = [Column(cells.row, areas)]
         for position, categories in enumerate(profile.categories):
             columns.append(Column(profile.classes[cells.col, position], categories))
-        form.outputs.add("PROFILE", Table([*shown, *number_fields(records="long")], [*columns, np.asarray(cells.data)]))
+        form.outputs.add("PROFILE", filled(PROFILE, {"records": np.asarray(cells.data)}, own=list(zip(shown, columns))))
         return {
             "N_RECORDS": profile.n_records,
             "N_CLASSES": int((profile.class_sizes > 0).sum()),

@@ -9,11 +9,12 @@ from qgis.core import QgsCoordinateReferenceSystem
 from ...core.language import as_data, tr
 from ...core.records.columns import Column
 from ...core.synthetic.city import CRS, demonstration_city
+from ...core.tables.testdata import CITY_AREAS, CITY_RECORDS
 from ..compat import field
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
 from ..form.form import Form
-from ..layers.tables import TEST_DATA, StreamedTable, Table, number_fields
+from ..layers.tables import StreamedTable, filled
 
 
 class DemonstrationCity(VbasAlgorithm):
@@ -31,11 +32,10 @@ class DemonstrationCity(VbasAlgorithm):
     )
 
     def declare(self) -> None:
-        text = tr("The areas: identifier, district, population.")
         self.addParameters(
             shared.seed(),
-            shared.sink("AREAS", tr("Areas"), TEST_DATA, text, shared.POLYGONS, optional=True),
-            shared.sink("RECORDS", tr("Records"), TEST_DATA, tr("A row per inhabitant."), optional=True),
+            shared.sink(CITY_AREAS, optional=True),
+            shared.sink(CITY_RECORDS, optional=True),
         )
         self.addNumbers(N_AREAS=tr("Areas"), N_RECORDS=tr("Records"))
 
@@ -43,12 +43,11 @@ class DemonstrationCity(VbasAlgorithm):
         seed = form.whole("SEED")
         city = demonstration_city(seed, form.progress(0, 40))
         people = city.people()
-        areas = Table(
-            [field("area", "text"), field("district", "text"), *number_fields(population="integer")],
-            [city.identifiers, city.districts, city.population],
-            "polygons",
-            city.polygons,
-            QgsCoordinateReferenceSystem(CRS),
+        areas = filled(
+            CITY_AREAS,
+            {"area": city.identifiers, "district": city.districts, "population": city.population},
+            shapes=city.polygons,
+            crs=QgsCoordinateReferenceSystem(CRS),
         )
         form.outputs.add("AREAS", areas)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ...core.language import as_data, tr
 from ...core.synthetic.microdata import estimate_distributions
+from ...core.tables.testdata import DISTRIBUTIONS
 from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
 from ..form.form import Form
-from ..layers.tables import INTERNAL
 from . import people
 
 
@@ -27,15 +27,7 @@ class EstimateDistributions(VbasAlgorithm):
     def declare(self) -> None:
         self.addParameters(
             *people.microdata("PROVINCE", optional=False),
-            shared.sink(
-                "DISTRIBUTIONS",
-                tr("Distributions"),
-                INTERNAL,
-                tr(
-                    "A row per province, attribute and category with its share, as it is in the microdata: nothing is "
-                    "suppressed."
-                ),
-            ),
+            shared.sink(DISTRIBUTIONS),
         )
         self.addNumbers(N_PROVINCES=tr("Provinces"), N_ATTRIBUTES=tr("Attributes"))
 

@@ -9,13 +9,15 @@ import numpy as np
 from ...core.language import as_data, tr
 from ...core.records.columns import Column
 from ...core.synthetic.generator import SpatialTilt, generate_records, province_from_identifiers
+from ...core.tables.schema import INTERNAL, TEST_DATA
+from ...core.tables.testdata import GENERATED
 from ..compat import field
 from ..form import parameters as shared
 from ..form.areas import area_parameters, areas_of, values_of
 from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, NOT_GIVEN, Counts
 from ..form.form import Form
-from ..layers.tables import INTERNAL, TEST_DATA, StreamedTable
+from ..layers.tables import StreamedTable
 from . import people
 
 
@@ -82,5 +84,5 @@ class GenerateRecords(VbasAlgorithm):
         fields = [field(name, "text") for name in (layer.id_field.name(), *drawn.fields)]
         kind = INTERNAL if form.text("DRAW") == people.WHOLE_ROWS else TEST_DATA
         table = StreamedTable(fields, (), n_rows=len(drawn), parts=parts)
-        form.outputs.add("RECORDS", table, title=f"{people.RECORDS} ({kind})", progress=form.progress())
+        form.outputs.add("RECORDS", table, title=f"{GENERATED.title} ({kind})", progress=form.progress())
         return {"N_RECORDS": len(drawn)}

@@ -14,15 +14,16 @@ from ...core.language import tr
 from ...core.synthetic.canada import canadian_distributions
 from ...core.synthetic.distributions import Distributions, make_distributions
 from ...core.synthetic.microdata import MicrodataRows, estimate_distributions, microdata_rows, missing_codes
+from ...core.tables.schema import INTERNAL, TEST_DATA
+from ...core.tables.testdata import DISTRIBUTIONS, GENERATED
 from ..form.form import Form
 from ..form.parameters import TABLE, choice, described, field, number, source, text, whole
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.fields import field_index
 from ..layers.reading.records import read_columns
-from ..layers.tables import INTERNAL, TEST_DATA, Table, number_fields
+from ..layers.tables import Table, filled
 
 INDEPENDENT, WHOLE_ROWS = "independent attributes", "whole rows"
-RECORDS = tr("Generated records")
 
 
 def people_parameters() -> Iterable[QgsProcessingParameterDefinition]:
@@ -85,19 +86,14 @@ def records_output() -> QgsProcessingParameterDefinition:
     """RECORDS: what kind of output it is depends on DRAW; the layer says which it became."""
     label = tr(
         "{records} ({test_data}), of {whole_rows} ({internal})",
-        records=RECORDS,
+        records=GENERATED.title,
         test_data=TEST_DATA,
         whole_rows=WHOLE_ROWS,
         internal=INTERNAL,
     )
     return described(
         QgsProcessingParameterFeatureSink("RECORDS", label, TABLE, createByDefault=True),
-        tr(
-            "A row per person: the area's identifier under its own name, and the attributes. Nobody in it "
-            "exists, unless DRAW is “{whole_rows}”: then each row is a real person's, only the area is made "
-            "up. Internal: do not publish it.",
-            whole_rows=WHOLE_ROWS,
-        ),
+        GENERATED.explained,
     )
 
 
@@ -117,9 +113,6 @@ def source_of(form: Form) -> Distributions | MicrodataRows:
         read = microdata_rows if whole_rows else estimate_distributions
         return read(columns.provinces, columns.attributes, columns.weights, columns.missing)
     return canadian_distributions() if distributions is None else read_distributions(distributions, form.feedback)
-
-
-SHARES = {"province": "text", "attribute": "text", "category": "text", "share": "real"}
 
 
 @dataclass(frozen=True)
@@ -180,14 +173,14 @@ def microdata_of(form: Form, province: str) -> MicrodataColumns:
 
 def read_distributions(table: CheckedSource, feedback: QgsProcessingFeedback) -> Distributions:
     """DISTRIBUTIONS, read and checked. Raises InputError."""
-    for name in SHARES:
+    for name in DISTRIBUTIONS.names:
         field_index(table.fields(), name, "DISTRIBUTIONS", "DISTRIBUTIONS")
-    columns = read_columns(table, tuple(SHARES), feedback)
+    columns = read_columns(table, DISTRIBUTIONS.names, feedback)
     return make_distributions(*(column.categories[column.codes].tolist() for column in columns.values()))
 
 
 def distributions_table(distributions: Distributions) -> Table:
     """DISTRIBUTIONS: all shares above 0, as `read_distributions` reads them; a missing category is NULL."""
-    columns = [list(column) for column in zip(*distributions.rows())]
-    columns[2] = [None if category is None else str(category) for category in columns[2]]
-    return Table(number_fields(**SHARES), columns)
+    columns = dict(zip(DISTRIBUTIONS.names, map(list, zip(*distributions.rows()))))
+    columns["category"] = [None if category is None else str(category) for category in columns["category"]]
+    return filled(DISTRIBUTIONS, columns)

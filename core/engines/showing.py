@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import to_list
-from ..nesting.places import Places
+from ..nesting.coarser_places import Places
 from ..plan import Plan
 from ..profile import Profile
 from ..records.columns import category_order

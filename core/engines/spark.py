@@ -25,8 +25,8 @@ from . import steps
 from .addresses import Address
 from .dictionaries import coded_values, listed
 from .engine import Arrow, EngineError, Expression, arrow_table, in_background, left_behind
+from .spark_destinations import Destination, destination_of, is_path, quoted
 from .spark_failures import FAILURES, UNKNOWN_FIELD, condition, in_words, lost, sentence
-from .spark_places import Place, is_path, place_of, quoted
 from .spark_session import opened_session
 
 Backend.register_options()  # without them Ibis fails at the first field of floating point
@@ -73,8 +73,8 @@ class Spark:
         self._session: Any = None
         self._kept: list[Any] = []
         self._values: dict[str, Arrow] = {}  # dictionaries that came from here, whose codes ascend
-        self._staged: Place | None = None
-        self._final: Place | None = None
+        self._staged: Destination | None = None
+        self._final: Destination | None = None
         self._tag = f"vbas-{secrets.token_hex(8)}"
         self._at: Any = None  # the Session
         self._lost = self._problem = ""  # in words, once Spark has gone; what it has said last
@@ -215,9 +215,9 @@ class Spark:
         every = sg.select("listed").from_(sg.table(view, quoted=True)).subquery().sql(PySpark)
         return f"get({every}, {quoted((name,))}) AS {quoted((name,))}"
 
-    def _free(self, destination: str) -> Place:
+    def _free(self, destination: str) -> Destination:
         """The place of a release that is not there yet. Raises InputError."""
-        place = place_of(self._at, destination, self._given[0])
+        place = destination_of(self._at, destination, self._given[0])
         self._guarded(place.check_free)
         return place
 
@@ -311,7 +311,7 @@ class Spark:
         if self._lost and self._at is not None:
             self._at.give_up()
 
-    def _removed(self, staged: Place) -> bool:
+    def _removed(self, staged: Destination) -> bool:
         """Remove what was staged; whether that is sure: what has lost us over Spark Connect goes on with its work."""
         try:
             staged.remove()
@@ -326,7 +326,7 @@ class Spark:
                 self._at.interrupt(self._tag)
 
 
-def _moved(staged: Place, final: Place) -> bool | None:
+def _moved(staged: Destination, final: Destination) -> bool | None:
     """Whether what was staged is in its place; None where nobody can tell."""
     with suppress(*FAILURES):
         is_staged, is_there = staged.there(), final.there()

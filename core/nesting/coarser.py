@@ -23,9 +23,9 @@ from ..records.matching import Records, check_no_area_copy
 from ..records.table import RecordTable
 from ..release import Release, apply
 from ..ties import Ties
+from .coarser_places import Places
 from .flattening import flatten
 from .losses import LOSSES
-from .places import Places
 from .planning import nest_by_losses
 
 

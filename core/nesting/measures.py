@@ -37,6 +37,16 @@ class LevelAudit:
     smallest: np.ndarray
     distance: np.ndarray
 
+    @property
+    def released(self) -> np.ndarray:
+        """Records released with each region, (R,) int64."""
+        return self.shown
+
+    @property
+    def within(self) -> np.ndarray:
+        """Records released with each region or with one within, (R,) int64."""
+        return self.shown + self.finer
+
 
 def evaluate_levels(areas: Areas, plan: Plan, n_unmatched: int = 0) -> tuple[Measures, LevelAudit]:
     """Rate the plan of a nested release by the measures of one level (Croft 2015, Eqs. 20 to 23).

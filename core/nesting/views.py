@@ -12,7 +12,7 @@ from scipy import sparse
 
 from ..plan import SUPPRESSED, Plan, area_of_cells, plan_by_levels
 from ..profile import Profile
-from .places import Places
+from .coarser_places import Places
 
 
 def as_shown(plan: Plan, places: Places) -> Plan:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from ..errors import VbasError
 from ..language import tr
-from .journals import journals_of, refuse_if_held, refuse_if_others_would_be_lost
 from .leftovers import NEW, OLD, hidden_beside
 from .replacing import refuse_if_not_replaceable
+from .sqlite_targets import journals_of, refuse_if_held, refuse_if_others_would_be_lost
 
 
 class FilePlace:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..errors import InputError
+from ..errors import InputError, first_values
 from ..language import tr
 from ..plain_text import visible
 
@@ -10,6 +10,9 @@ FORBIDDEN = '<>:"/\\|?*'  # of Windows; QGIS takes what follows a bar for the na
 PORTS = (f"{port}{number}" for port in ("com", "lpt") for number in "0123456789¹²³")
 DEVICES = frozenset(("con", "prn", "aux", "nul", "conin$", "conout$", "clock$", *PORTS))
 MOST_BYTES = 255
+# How names of tables begin that GeoPackages and SQLite keep for themselves; and where QGIS keeps styles.
+RESERVED = ("gpkg", "sqlite_", "rtree_")
+STYLES_TABLE = "layer_styles"
 
 
 def check_name(output: str, name: str, given: str = "") -> None:
@@ -58,5 +61,23 @@ def check_length(output: str, name: str, most: int) -> None:
                 name=visible(name[:40]),
                 n_bytes=n_bytes,
                 most=most,
+            )
+        )
+
+
+def check_table_name(name: str, table: str) -> None:
+    """Refuse names of tables that GeoPackages and SQLite keep for themselves, or that are not read back as written.
+
+    name : the output, for the message; table : also the name of a new GeoPackage without its ending. Raises InputError.
+    """
+    check_name(name, table)
+    if table.lower().startswith(RESERVED) or table.lower() == STYLES_TABLE:
+        raise InputError(
+            tr(
+                "{name}: a table cannot be called “{table}”: names that begin with {reserved} are the database's own. "
+                "Choose another name.",
+                name=name,
+                table=table,
+                reserved=first_values(RESERVED),
             )
         )

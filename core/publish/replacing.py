@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ..errors import InputError
 from ..language import tr
+from .sqlite_targets import SUFFIXES, refuse_if_held, refuse_if_others_would_be_lost
 
 
 def refuse_if_not_replaceable(file: Path, name: str) -> None:
@@ -31,6 +32,76 @@ def refuse_if_not_replaceable(file: Path, name: str) -> None:
                 reason=error.strerror,
             )
         ) from error
+
+
+def check_nameable(name: str, path: Path, written: list[Path]) -> None:
+    """Raise InputError where the names of an output's files cannot be had in its folder, such as too long ones.
+
+    name : of the output, for the message; path : its file; written : all files of it, this one included
+    """
+    journal = [path.with_name(path.name + "-journal")] if path.suffix.lower() in SUFFIXES else []
+    for one in [*written, *journal]:
+        try:
+            os.lstat(one)
+        except FileNotFoundError:
+            continue
+        except (OSError, ValueError) as error:
+            raise InputError(
+                tr(
+                    "{name} cannot be written to {path}: {reason}. Choose another name.",
+                    name=name,
+                    path=path,
+                    reason=getattr(error, "strerror", error),
+                )
+            ) from None
+
+
+def check_what_is_there(name: str, path: Path, written: list[Path]) -> None:
+    """Raise InputError where something is in the place of an output that may not be replaced by it.
+
+    Arguments as for `check_nameable`.
+    """
+    for one in written:
+        try:
+            mode = os.lstat(one).st_mode
+        except FileNotFoundError:
+            continue
+        if stat.S_ISLNK(mode):
+            raise InputError(
+                tr(
+                    "{name}: {one} is a symbolic link to {path}: give the name of the file itself.",
+                    name=name,
+                    one=one,
+                    path=Path(os.path.realpath(one)),
+                )
+            )
+        if not stat.S_ISREG(mode):
+            kind = tr("a folder") if stat.S_ISDIR(mode) else tr("not a plain file")
+            raise InputError(
+                tr(
+                    "{name} would be written to {one}, which is {kind}: choose another name.",
+                    name=name,
+                    one=one,
+                    kind=kind,
+                )
+            )
+        if not os.access(one, os.W_OK):
+            raise InputError(
+                tr("{name}: {one} is write-protected: lift that or choose another name.", name=name, one=one)
+            )
+        refuse_if_not_replaceable(one, name)
+    map_file = path.with_suffix(".shp")
+    if path.suffix.lower() == ".dbf" and map_file.exists():
+        raise InputError(
+            tr(
+                "{name} is a table, and {path} holds the attributes of {map_file}: choose another name.",
+                name=name,
+                path=path,
+                map_file=map_file,
+            )
+        )
+    refuse_if_held(path, name)
+    refuse_if_others_would_be_lost(path, name)
 
 
 def _ask(file: Path) -> None:

@@ -44,7 +44,7 @@ class ColumnBuilder:
         self._known: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         self._chunks: list[np.ndarray] = []
 
-    def add_values(self, values: Sequence[object]) -> None:
+    def add_values(self, values: Sequence[object] | np.ndarray) -> None:
         """Append any hashable values; None is missing, as is all that `is_missing` tells."""
         values = with_none(values)
         kinds = set(map(type, values)) - {type(None)}
@@ -125,7 +125,7 @@ class ColumnBuilder:
         return self._position.setdefault((type(value), value), len(self._position))
 
 
-def column_from_values(values: Sequence[object]) -> Column:
+def column_from_values(values: Sequence[object] | np.ndarray) -> Column:
     """Encode any hashable values as a column, such as a list, an array or a column of pandas.
 
     None, NaN, NaT and pandas' NA are one missing value. Equal values of different types (1, 1.0 and True) count as

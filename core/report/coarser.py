@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import to_list
 from ..evaluation import value_text
 from ..language import plural, tr
-from ..nesting.places import Places
+from ..nesting.coarser_places import Places
 from ..nesting.views import coarser_by_value, n_shown_coarser
 from ..plan import Plan
 from .numbers import shown

@@ -6,7 +6,7 @@ import gc
 import inspect
 from contextlib import suppress
 from dataclasses import dataclass, field
-from types import TracebackType
+from types import FrameType, TracebackType
 
 import numpy as np
 import pytest
@@ -45,7 +45,7 @@ def provider(qgis_app, qgis_processing):
     yield registry.providerById("vbas")
     # QGIS never lets go of an exception: a layer caught in its traceback would outlive QGIS, and crash at its end.
     for trace in [one for one in gc.get_objects() if isinstance(one, TracebackType)]:
-        frame = trace.tb_frame
+        frame: FrameType | None = trace.tb_frame
         while frame is not None:
             if not frame.f_code.co_flags & inspect.CO_GENERATOR:
                 with suppress(RuntimeError):  # of what is still running

@@ -44,7 +44,8 @@ def click_through(algorithm, parameters, files=None, choices=None):
 def click_run(dialog):
     """Press Run in an open form and wait."""
     before = set(QgsProject.instance().mapLayers())
-    finished, said = [], []
+    finished = []
+    said: list[str] = []
     dialog.algorithmFinished.connect(lambda successful, results: finished.append((successful, results)))
     # A box that asks or warns would wait for a click for ever: it is read and closed.
     boxes = QTimer()

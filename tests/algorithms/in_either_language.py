@@ -43,7 +43,7 @@ def town():
 AS_TEXT = ("RELEASED_RECORDS", "CROSSWALK", "RECORDS")
 REGIONS = {"REGIONS": "@areas", "REGION_ID": "da", "POPULATION": "people"}
 PEOPLE = {"RECORDS": "@records", "RECORD_REGION": "home", "QUASI_IDENTIFIERS": ["sex", "age"]}
-JOBS = {
+JOBS: dict[str, dict[str, object]] = {
     "anonymize": {**REGIONS, **PEOPLE, "KEEP_FIELDS": ["diagnosis"], "K": 12},
     "anonymize, nested": {
         **REGIONS,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gettext
+from typing import Any
 
 import pytest
 from qgis.core import QgsApplication, QgsProject
@@ -28,7 +29,8 @@ SPOKEN_ENGLISH = (
 def english():
     """The English texts that read differently in French."""
     with (CATALOGUES / "fr.mo").open("rb") as stream:
-        pairs = gettext.GNUTranslations(stream)._catalog.items()
+        translations: Any = gettext.GNUTranslations(stream)
+    pairs = translations._catalog.items()
     return {text for text, french in pairs if isinstance(text, str) and text and text != french}
 
 

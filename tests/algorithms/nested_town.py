@@ -133,12 +133,12 @@ class Recount:
             *({row[id_field]: row[f"vbas_region_{level}"] for row in crosswalk} for level in range(1, n_levels + 1)),
         ]
         self.n_levels = n_levels
-        self.parent = {}
+        self.parent: dict[tuple, object] = {}
         for level in range(1, n_levels):
             for area, region in self.region_of[level].items():
                 above = self.region_of[level + 1][area]
                 assert self.parent.setdefault((level, region), above) == above, "a region lies in two"
-        self.labels = Counter()
+        self.labels: Counter[tuple] = Counter()
         for row in rows:
             self.labels[row["vbas_level"], row["vbas_region"], (row["sex"], row["age"])] += row.get("records", 1)
 
@@ -159,20 +159,21 @@ class Recount:
         """
         assert all(records >= k for records in self.labels.values())
         for target in range(1, self.n_levels + 1):
-            have, show = Counter(), Counter()
+            have: Counter[tuple] = Counter()
+            show: Counter[tuple] = Counter()
             for (area, one), records in live.items():
                 have[self.region_of[target].get(area), one] += records
             for (level, region, one), records in self.labels.items():
                 if level <= target:
                     show[self.above(level, region, target), one] += records
             assert all(show[place] <= have[place] for place in show), "more are shown than live there"
-        top = Counter()
+        top: Counter[tuple] = Counter()
         for (area, one), records in live.items():
             top[self.region_of[-1].get(area), one] += records
         full = {region for region, _ in top if region is not None}
         if least is not None:
             people, fewest = least
-            of_region = [Counter() for _ in range(self.n_levels + 1)]
+            of_region: list[Counter] = [Counter() for _ in range(self.n_levels + 1)]
             for level in range(1, self.n_levels + 1):
                 for area, region in self.region_of[level].items():
                     of_region[level][region] += people[area]
@@ -186,7 +187,7 @@ class Recount:
 
     def check_regions(self, regions):
         """RELEASED_REGIONS: every region of every level once, with its parent, its areas and what it shows."""
-        expected = defaultdict(int)
+        expected: defaultdict[tuple, int] = defaultdict(int)
         for level in range(1, self.n_levels + 1):
             for region in self.region_of[level].values():
                 if region is not None:
@@ -212,7 +213,7 @@ class Recount:
 
     def check_audit(self, audit, live, k):
         """REGION_AUDIT: who is shown here, within, in a larger region or nowhere."""
-        top = Counter()
+        top: Counter[tuple] = Counter()
         for (area, one), records in live.items():
             top[self.region_of[-1][area], one] += records
         for row in audit:

@@ -7,6 +7,7 @@ import sqlite3
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
+from typing import Any, Callable
 
 import numpy as np
 import pytest
@@ -286,8 +287,10 @@ def test_fast_and_slow_reading_agree(provider, grid, tmp_path):
     source = checked_source(
         Given(provider.algorithm("profilerecords").create(), {"RECORDS": file}, QgsProcessingContext()), "RECORDS"
     )
+    assert source is not None
     fast = _read_file(source, names, lambda _: None)
     slow = _read_features(source, [file.fields().lookupField(name) for name in names], lambda _: None)
+    assert fast is not None
     for name in names:
         assert fast[name].categories.tolist() == slow[name].categories.tolist()
         assert fast[name].codes.tolist() == slow[name].codes.tolist()
@@ -338,7 +341,7 @@ def counted(grid, value):
     )
 
 
-BAD_INPUT = {
+BAD_INPUT: dict[str, tuple[Callable[[Any], dict[str, Any]], str]] = {
     "no such id": (lambda g: {"REGION_ID": "dauid"}, "REGION_ID: there is no field “dauid” in REGIONS, .*“da”"),
     "no such area": (lambda g: {"RECORD_REGION": "x"}, "RECORD_REGION: there is no field “x” in RECORDS"),
     "no such quasi": (lambda g: {"QUASI_IDENTIFIERS": ["sex", "x"]}, "QUASI_IDENTIFIERS: there is no field “x”"),
@@ -548,6 +551,7 @@ def _first_two(path):
     return QgsVectorLayer(path, "records", "ogr").fields().names()[2:4]  # after fid and the area
 
 
+@pytest.mark.slow
 def test_ottawa_geographic(run, real_data):
     done = run(
         "generaterecords",

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from qgis.core import QgsProcessingException
 
-from tests.core.nested_cases import row_by_row
-
+from ..core.nested_cases import row_by_row
 from .conftest import make_layer
 from .nested_town import make_town, rows_in
 
@@ -41,7 +40,7 @@ def town():
     rng = np.random.default_rng(1)
     rare = [(town.identifiers[i], sex, age, "flu") for i, sex, age in zip(rng.integers(0, 36, 9), "FMF" * 3, [98] * 9)]
     odd = [(town.identifiers[0], None, 98, "flu"), (town.identifiers[1], None, 99, "cold")]
-    return replace(town, records=town.records + [(*row, f"more-{i}") for i, row in enumerate(rare + odd)])
+    return replace(town, records=town.records + [(*row, f"more-{i}") for i, row in enumerate([*rare, *odd])])
 
 
 @pytest.fixture
@@ -84,13 +83,13 @@ def recount(rows, crosswalk, records, k):
     n_regional = n_levels - len(STEPS)
     region_of = {row["da"]: [row[f"vbas_region_{level}"] for level in range(1, n_levels + 1)] for row in crosswalk}
     assert all(len(set(regions[n_regional - 1 :])) == 1 for regions in region_of.values())
-    labels = Counter()
+    labels: Counter[tuple] = Counter()
     for row in rows:
         labels[row["vbas_level"], row["vbas_region"], row["sex"], row["age"]] += row.get("records", 1)
     assert min(labels.values()) >= k
-    live = [Counter() for _ in range(n_levels + 1)]
-    at_least = defaultdict(Counter)
-    above = {}
+    live: list[Counter] = [Counter() for _ in range(n_levels + 1)]
+    at_least: defaultdict[int, Counter] = defaultdict(Counter)
+    above: dict[tuple, tuple] = {}
     for home, sex, age, *_ in records:
         ways = []
         for level in range(1, n_levels + 1):
@@ -108,12 +107,13 @@ def recount(rows, crosswalk, records, k):
     for level in range(1, n_levels + 1):
         assert all(n <= live[level][place] for place, n in at_least[level].items()), "more are shown than live there"
     assert at_least[n_levels] == {place: n for place, n in live[n_levels].items() if n >= k}
-    shown_at = Counter()
+    shown_at: Counter[int] = Counter()
     for label, n in labels.items():
         shown_at[label[0]] += n
     return shown_at, len(records) - sum(labels.values()), n_regional
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 5, 12])
 @pytest.mark.parametrize("suffix", [".gpkg", ".csv"])
 def test_files_hold_a_release_that_anybody_may_recount(nested, town, tmp_path, suffix, k):
@@ -153,7 +153,7 @@ def test_measures_and_regions_are_those_of_the_rows(nested, town, tmp_path):
     expected += ["age at level 1", "sex at level 1, age at level 1", "sex at level 1, age at level 2"]
     for name in ("RELEASED_REGIONS", "REGION_AUDIT"):
         found = done.rows(name)
-        own = Counter()
+        own: Counter[int] = Counter()
         for row in found:
             own[row["vbas_level"]] += row["released" if name == "RELEASED_REGIONS" else "shown"]
         assert {level: n for level, n in own.items() if n} == shown_at
@@ -189,14 +189,15 @@ def numbers_of(page, title, value):
 def test_who_is_lost_is_said_of_the_values_as_they_were(nested, town, k):
     done = nested(K=k, LEVELS_COARSER=["age", 1])
     last = Counter((sex, AGES[age]) for _, sex, age, *_ in town.records)
-    every, lost = Counter(), Counter()
+    every: Counter[str] = Counter()
+    lost: Counter[str] = Counter()
     for _, sex, age, *_ in town.records:
         for value in (f"sex {sex or '(missing)'}", f"age {age or '(missing)'}"):
             every[value] += 1
             lost[value] += last[sex, AGES[age]] < k
     assert done.results["N_SUPPRESSED"] == sum(n for n in last.values() if n < k) > 0
     share = {value: 100 * lost[value] / n for value, n in every.items() if n >= k}
-    worst = max(share, key=share.get)
+    worst = max(share, key=share.__getitem__)
     told = next(line for line in done.log if line.startswith("The group that loses most is "))
     lost_share = "all its " if share[worst] == 100 else f"{share[worst]:.3g} % of its "
     assert told.startswith(f"The group that loses most is {worst}: {lost_share}{every[worst]} record")
@@ -206,7 +207,12 @@ def test_choices_that_cost_the_same_are_taken_as_asked(nested, town, monkeypatch
     import vbas.algorithms.nested.coarser as form_of
 
     asked, right = [], form_of.nest_coarser
-    monkeypatch.setattr(form_of, "nest_coarser", lambda *given: asked.append(given[-1]) or right(*given))
+
+    def noted(*given):
+        asked.append(given[-1])
+        return right(*given)
+
+    monkeypatch.setattr(form_of, "nest_coarser", noted)
     for ties in ("fixed", "secret"):
         done = nested(TIES=ties, K=12)
         recount(done.rows("RELEASED_RECORDS"), done.rows("CROSSWALK"), town.records, 12)

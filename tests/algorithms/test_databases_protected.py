@@ -57,6 +57,7 @@ def both(there, run, grid, tmp_path):  # noqa: F811
     return one
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("more", "of_nested", "of_one"),
     [
@@ -129,6 +130,7 @@ def test_a_profile_shows_coarser_values(there, run, grid):  # noqa: F811
     assert ours.rows("PROFILE") == theirs.rows("PROFILE")
 
 
+@pytest.mark.slow
 def test_a_table_that_has_changed_since_its_profile_is_refused(there, crosswalk, parquet, tmp_path):  # noqa: F811
     profile = there("profiledatabase", PROFILE=str(tmp_path / "profile.gpkg")).layer("PROFILE")
     given = {"CROSSWALK": crosswalk, "PROFILE": profile}
@@ -170,12 +172,13 @@ def test_a_rule_raises_k_and_looks_at_the_people_of_regions(there, crosswalk, gr
     done = there("releasedatabase", RULE="CMS cell size", K=2, **given)
     assert any(" k = 11 " in line for line in done.log)
     assert any("Rule “CMS cell size”" in line for line in done.log)
-    classes = Counter()
+    classes: Counter[tuple] = Counter()
     for row, times in written(tmp_path / "released.parquet").items():
         classes[row] += times
     assert min(classes.values()) >= 11
 
 
+@pytest.mark.slow
 def test_a_register_holds_releases_in_place_against_each_other(both, there, crosswalk, grid, tmp_path):  # noqa: F811
     register = tmp_path / "register.gpkg"
     there("releasedatabase", CROSSWALK=crosswalk, DESTINATION=str(tmp_path / "1.parquet"), REGISTER=str(register))
@@ -280,7 +283,8 @@ def test_no_page_stays_where_the_release_cannot_be(there, crosswalk, tmp_path, m
         ended.append(str(raised[1]))
         leave(self, *raised)
 
-    leave, ended = DuckDb.__exit__, []
+    leave = DuckDb.__exit__
+    ended: list[str] = []
     monkeypatch.setattr(DuckDb, "publish", fails)
     monkeypatch.setattr(DuckDb, "__exit__", left)
     register = tmp_path / "register.gpkg"

@@ -21,7 +21,8 @@ from qgis.core import (
     QgsVectorLayer,
 )
 
-from vbas.algorithms.layers.delivery import databases, writing
+from vbas.algorithms.layers.database_tables import address, sqlite
+from vbas.algorithms.layers.delivery import writing
 from vbas.core.errors import VbasError
 from vbas.core.publish import file_place, leftovers
 from vbas.core.publish.file_place import FilePlace
@@ -56,6 +57,7 @@ def without_times(tables):
     }
 
 
+@pytest.mark.slow
 def test_whichever_step_of_a_run_fails_files_and_tables_are_as_before(anonymize, tmp_path, monkeypatch):
     folder = tmp_path / "final"
     folder.mkdir()
@@ -72,7 +74,7 @@ def test_whichever_step_of_a_run_fails_files_and_tables_are_as_before(anonymize,
     assert tables["released"]
 
     renames = []
-    real = file_place.os.replace, databases.DatabaseTable.connect
+    real = file_place.os.replace, address.DatabaseTable.connect
     failing_at = None
 
     def step():
@@ -93,7 +95,7 @@ def test_whichever_step_of_a_run_fails_files_and_tables_are_as_before(anonymize,
     for failing_at in range(1, 100):
         renames.clear()
         try:
-            monkeypatch.setattr(databases.DatabaseTable, "connect", connect)
+            monkeypatch.setattr(address.DatabaseTable, "connect", connect)
             done = anonymize(**places, N_SITES=4)
         except QgsProcessingException as error:
             failures += 1
@@ -102,7 +104,7 @@ def test_whichever_step_of_a_run_fails_files_and_tables_are_as_before(anonymize,
                 one in said for one in ("Nothing was changed.", "the database cannot be reached", "database says")
             )
             assert "Input/output error" in str(error)
-            monkeypatch.setattr(databases.DatabaseTable, "connect", real[1])
+            monkeypatch.setattr(address.DatabaseTable, "connect", real[1])
             assert contents(folder) == before, failing_at
             assert without_times(tables_of(database)) == tables, failing_at
             continue
@@ -171,7 +173,7 @@ def test_a_database_that_was_made_and_cannot_be_removed_is_named(anonymize, tmp_
         raise VbasError("it is the end")
 
     monkeypatch.setattr(Path, "unlink", stays)
-    monkeypatch.setattr(databases.TablePlace, "put", refuse)
+    monkeypatch.setattr(sqlite.SqlitePlace, "put", refuse)
     with pytest.raises(
         QgsProcessingException, match=r"it is the end\. What was written for “released” may still be in"
     ):

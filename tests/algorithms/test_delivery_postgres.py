@@ -7,7 +7,8 @@ import re
 import pytest
 from qgis.core import QgsProcessingException
 
-from vbas.algorithms.layers.delivery import databases, outputs, postgres_places
+from vbas.algorithms.layers.database_tables import address, postgres, swapping
+from vbas.algorithms.layers.delivery import outputs
 from vbas.core.errors import PrivacyError
 
 from ..line import Line
@@ -39,7 +40,7 @@ def test_whichever_step_fails_the_tables_are_as_before(anonymize, server, sql, t
     sql("CREATE TABLE released (a int)")
     sql("INSERT INTO released VALUES (7)")
     (tmp_path / "audit.csv").write_text("old")
-    steps, failing_at, connect = 0, 0, databases.DatabaseTable.connect
+    steps, failing_at, connect = 0, 0, address.DatabaseTable.connect
 
     def counted(self):
         nonlocal steps
@@ -48,7 +49,7 @@ def test_whichever_step_fails_the_tables_are_as_before(anonymize, server, sql, t
             raise OSError(5, "Input/output error")
         return connect(self)
 
-    monkeypatch.setattr(databases.DatabaseTable, "connect", counted)
+    monkeypatch.setattr(address.DatabaseTable, "connect", counted)
     failures = 0
     for n in range(1, 100):
         steps, failing_at = 0, n
@@ -70,32 +71,32 @@ def test_whichever_step_fails_the_tables_are_as_before(anonymize, server, sql, t
 
 def test_a_server_that_goes_away_is_said_with_the_table_that_it_may_still_hold(anonymize, server, sql, monkeypatch):
     """Written, and then neither renamed nor dropped."""
-    connect, prepare = databases.DatabaseTable.connect, databases.TablePlace.prepare
+    connect, prepare = address.DatabaseTable.connect, swapping.TablePlace.prepare
 
     def gone(self):
         raise OSError(5, "Input/output error")
 
     def last(self):
         prepare(self)
-        monkeypatch.setattr(databases.DatabaseTable, "connect", gone)
+        monkeypatch.setattr(address.DatabaseTable, "connect", gone)
 
-    monkeypatch.setattr(databases.TablePlace, "prepare", last)
+    monkeypatch.setattr(swapping.TablePlace, "prepare", last)
     with pytest.raises(QgsProcessingException, match="Input/output error") as error:
         anonymize(RELEASED_RECORDS=f'postgres://{server} table="public"."released"')
-    monkeypatch.setattr(databases.DatabaseTable, "connect", connect)
+    monkeypatch.setattr(address.DatabaseTable, "connect", connect)
     (left,) = tables(sql)
     (said,) = [one for one in error.value.said if "may still be in the table" in one]
     assert said.startswith(f"What was written for “released” may still be in the table “{left}”")
     # One that was never begun is not spoken of.
-    monkeypatch.setattr(databases.TablePlace, "prepare", prepare)
-    left_by_others = postgres_places.PostgresPlace._left
+    monkeypatch.setattr(swapping.TablePlace, "prepare", prepare)
+    left_by_others = postgres.PostgresPlace._left
 
     def then_gone(self):
         found = left_by_others(self)
-        monkeypatch.setattr(databases.DatabaseTable, "connect", gone)
+        monkeypatch.setattr(address.DatabaseTable, "connect", gone)
         return found
 
-    monkeypatch.setattr(postgres_places.PostgresPlace, "_left", then_gone)
+    monkeypatch.setattr(postgres.PostgresPlace, "_left", then_gone)
     with pytest.raises(QgsProcessingException, match="K") as error:
         anonymize(RELEASED_RECORDS=f'postgres://{server} table="public"."other"', K=10**6)
     assert not [one for one in getattr(error.value, "said", []) if "may still be" in one]
@@ -129,19 +130,19 @@ def test_no_failure_tells_the_password(anonymize, server, sql, place):
 
 def test_rows_that_failed_the_second_count_are_in_no_table_that_stays(anonymize, server, sql, monkeypatch):
     """Where the server is lost before the table can be dropped, it is empty."""
-    connect = databases.DatabaseTable.connect
+    connect = address.DatabaseTable.connect
 
     def gone(self):
         raise OSError(5, "Input/output error")
 
     def differs(*_):
-        monkeypatch.setattr(databases.DatabaseTable, "connect", gone)
+        monkeypatch.setattr(address.DatabaseTable, "connect", gone)
         raise PrivacyError("The second count differs.")
 
     monkeypatch.setattr(outputs, "check_layer", differs)
     with pytest.raises(QgsProcessingException, match="second count differs"):
         anonymize(RELEASED_RECORDS=f'postgres://{server} table="public"."released"')
-    monkeypatch.setattr(databases.DatabaseTable, "connect", connect)
+    monkeypatch.setattr(address.DatabaseTable, "connect", connect)
     (left,) = tables(sql)
     assert sql(f'SELECT count(*) FROM "{left}"') == [[0]]
 

@@ -327,7 +327,7 @@ def leave_log(place, write, wait=False):
         "print('ready', flush=True)\n" + ("sys.stdin.read()\n" if wait else "") + "os.kill(os.getpid(), 9)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert process.stdout.readline() == b"ready\n"
+    assert process.stdout is not None and process.stdout.readline() == b"ready\n"
     if not wait:
         process.wait(timeout=60)
     return process

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,9 +15,7 @@ from scipy.sparse import csr_matrix
 
 import vbas.core.synthetic.city
 from vbas.algorithms.layers.delivery.styles import MAY_BE_PUBLISHED
-from vbas.algorithms.layers.tables import FOR_RELEASE, INTERNAL, TEST_DATA
 from vbas.algorithms.named import version
-from vbas.algorithms.testdata.people import RECORDS as GENERATED
 from vbas.algorithms.testdata.people import records_output
 from vbas.core.aggregation import APPROACHES as AGGREGATIONS
 from vbas.core.areas import make_areas
@@ -23,9 +23,11 @@ from vbas.core.crosswalk import Crosswalk
 from vbas.core.language import tr
 from vbas.core.plan import suppress
 from vbas.core.profile import Profile
-from vbas.core.publish.register_releases import new_entry
+from vbas.core.publish.register.published_releases import new_entry
 from vbas.core.releases.published import publish
 from vbas.core.synthetic.city import CRS, demonstration_city
+from vbas.core.tables.schema import FOR_RELEASE, INTERNAL, TEST_DATA
+from vbas.core.tables.testdata import GENERATED
 
 from ..engines_there import needed
 from .conftest import make_layer
@@ -113,21 +115,29 @@ def town():
             {"prov": ["46"] * 60, "sex": ["F", "M", "M"] * 20, "age": ["young", "old"] * 30, "weight": [36.5] * 60}
         ),
     }
-    cells = Counter(zip(*records.values()))
-    profile = {name: list(column) for name, column in zip(records, zip(*cells))}
-    layers["profile"] = make_layer({**profile, "records": list(cells.values())})
+    counted = Counter(zip(*records.values()))
+    profile = {name: list(column) for name, column in zip(records, zip(*counted))}
+    layers["profile"] = make_layer({**profile, "records": list(counted.values())})
     for name, layer in layers.items():
         layer.setName(name)
         assert layer.isValid() and layer.featureCount()
     return layers
 
 
-@pytest.fixture
-def by_hand(provider, town, qgis_iface, monkeypatch, tmp_path, tmp_path_factory):
-    """click(id, fields, files, choices): the form of an algorithm, its layers chosen from the project."""
+@pytest.fixture(scope="module")
+def people(town, tmp_path_factory):
+    """The records of the town as a text file."""
     rows = [",".join(town["records"].fields().names())]
     rows += [",".join(map(str, feature.attributes())) for feature in town["records"].getFeatures()]
-    (tmp_path / "people.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    file = tmp_path_factory.mktemp("people") / "people.csv"
+    file.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return file
+
+
+@pytest.fixture
+def by_hand(provider, town, people, qgis_iface, monkeypatch, tmp_path, tmp_path_factory):
+    """click(id, fields, files, choices): the form of an algorithm, its layers chosen from the project."""
+    shutil.copy(people, tmp_path)
     # The stub of the main window that pytest-qgis gives lacks a browser; QGIS takes none for none.
     monkeypatch.setattr(qgis_iface, "browserModel", lambda: None, raising=False)
     project = QgsProject.instance()
@@ -150,7 +160,6 @@ def by_hand(provider, town, qgis_iface, monkeypatch, tmp_path, tmp_path_factory)
         filled = {name: given(value) for name, value in fields.items()}
         return click_through(f"vbas:{algorithm}", filled, files, choices)
 
-    click.town = town
     yield click
     project.removeAllMapLayers()
 
@@ -213,7 +222,7 @@ def _is_layer(value):
 REGIONS = {"REGIONS": "@areas", "REGION_ID": "area"}
 PEOPLE = {"RECORDS": "@records", "RECORD_REGION": "area", "QUASI_IDENTIFIERS": ["age_group", "sex"]}
 IN_PLACE = {"CONNECTION": "#people.csv", "RECORD_REGION": "area", "QUASI_IDENTIFIERS": "age_group;sex"}
-FORMS = {
+FORMS: dict[str, dict[str, Any]] = {
     "anonymize": {**REGIONS, **PEOPLE},
     "anonymizestepbystep": {**REGIONS, **PEOPLE},
     "profilerecords": PEOPLE,
@@ -334,16 +343,17 @@ OTHERS = {
 # Regions of nested levels are not drawn by sites.
 NOT_MADE = {name: ("SITE_POINTS", "VORONOI") for name in OTHERS if name.startswith("anonymize, nested")}
 # The records of “Generate records” say by run whether somebody is in them.
-TITLES = {records_output().description(): f"{GENERATED} ({TEST_DATA})"}
+TITLES = {records_output().description(): GENERATED.label}
 
 
 def test_every_form_of_the_toolbox_is_here(provider):
     assert set(FORMS) == {algorithm.name() for algorithm in provider.algorithms()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("to_files", [False, True], ids=["temporary", "files"])
 @pytest.mark.parametrize("form", [*FORMS, *OTHERS])
-def test_form_runs_and_its_outputs_are_seen(by_hand, monkeypatch, tmp_path, form, to_files):
+def test_form_runs_and_its_outputs_are_seen(by_hand, town, monkeypatch, tmp_path, form, to_files):
     name = form.partition(",")[0]
     if name in ("profiledatabase", "releasedatabase", "inplacestepbystep"):
         needed("ibis")
@@ -375,7 +385,7 @@ def test_form_runs_and_its_outputs_are_seen(by_hand, monkeypatch, tmp_path, form
             named = [layer for layer in done.layers if layer.metadata().title() == title]
             assert [layer.name() for layer in named] == [f"{files[out.name()].stem} {kind}" if to_files else title]
     assert_together(done.layers)
-    given = {field for layer in by_hand.town.values() for field in layer.fields().names()}
+    given = {field for layer in town.values() for field in layer.fields().names()}
     for layer in done.layers:
         assert isinstance(layer, QgsVectorLayer) and layer.isValid()
         assert_told(layer, given)

@@ -80,6 +80,7 @@ MISREAD = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sql_type", "usual", "wrong", "shown"), MISREAD)
 @pytest.mark.parametrize("way", ["file", "selection", "view"])
 def test_values_that_would_be_read_as_others_are_refused(released, tmp_path, sql_type, usual, wrong, shown, way):
@@ -175,7 +176,7 @@ def layer_of(kind, values):
 @pytest.mark.parametrize("parameter", ["KEEP_FIELDS", "QUASI_IDENTIFIERS"])
 def test_lists_maps_and_binary_data_are_refused(released, tmp_path, place, kind, value, parameter):
     place = place if place == "memory:" else tmp_path / place
-    other = {"KEEP_FIELDS": []} if parameter == "QUASI_IDENTIFIERS" else {}
+    other: dict[str, list] = {"KEEP_FIELDS": []} if parameter == "QUASI_IDENTIFIERS" else {}
     with pytest.raises(QgsProcessingException, match=r"RECORDS: field “x” holds .*, not single values"):
         released(layer_of(kind, [value] * N), place, **{**other, parameter: ["x"]})
 

@@ -71,6 +71,7 @@ CHOSEN = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("word", "location", "how", "nested"), CHOSEN)
 def test_the_regions_shown_are_those_that_anonymise_makes(dock, run, word, location, how, nested):
     dock.choices.k.setValue(4)
@@ -226,7 +227,7 @@ def test_records_may_be_counted_and_areas_points(entry, run):
         [f"Point({630_000 + 700 * (i % 5)} {5_520_000 + 700 * (i // 5)})" for i in range(25)],
     )
     rng = np.random.default_rng(5)
-    rows = {"da": [f"4600{i % 25:02d}" for i in range(100)], "age": [i // 25 for i in range(100)]}
+    rows: dict[str, list] = {"da": [f"4600{i % 25:02d}" for i in range(100)], "age": [i // 25 for i in range(100)]}
     rows["n"] = rng.integers(0, 9, 100).tolist()
     for layer, name in ((areas, "areas"), (make_layer(rows), "counted")):
         layer.setName(name)
@@ -247,7 +248,8 @@ def test_records_of_unknown_areas_are_refused_or_suppressed(dock):
     records = QgsProject.instance().mapLayersByName("people")[0]
     records.dataProvider().changeAttributeValues({1: {records.fields().indexOf("home"): "nowhere"}})
     look(dock, *FIELDS)
-    assert dock.looking.seen is None
+    nothing = dock.looking.seen
+    assert nothing is None
     assert "“nowhere”" in dock.message.text() and "Area code" not in dock.summary.text()
     dock.data.leave_out.setChecked(True)
     look(dock, *FIELDS)
@@ -256,6 +258,7 @@ def test_records_of_unknown_areas_are_refused_or_suppressed(dock):
     assert dock.looking.seen.shown.measures.n_records == 36 * 40
 
 
+@pytest.mark.slow
 def test_nothing_of_it_is_loaded_without_a_window():
     program = (
         "import sys\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from typing import Any
 
 import pytest
 from qgis.core import QgsPointXY, QgsProject
@@ -38,7 +39,8 @@ def slow(monkeypatch):
     """Reading that takes until it is cancelled; `seen` tells what was there when it ended."""
     from vbas.algorithms import explored
 
-    seen, begun, read = {}, threading.Event(), explored.records_of
+    begun, read = threading.Event(), explored.records_of
+    seen: dict[str, Any] = {"begun": begun}
 
     def wait(form, areas, k):
         begun.set()
@@ -52,7 +54,6 @@ def slow(monkeypatch):
         return read(form, areas, k)
 
     monkeypatch.setattr(explored, "records_of", wait)
-    seen["begun"] = begun
     return seen
 
 
@@ -338,7 +339,8 @@ def test_its_layer_comes_again_after_its_user_removed_it(dock):
     look(dock, *FIELDS)
     QgsProject.instance().removeMapLayer(dock.map.layer)
     let_pass()
-    assert dock.map.layer is None
+    gone = dock.map.layer
+    assert gone is None
     dock.panel.button.click()
     assert not dock.panel.button.isChecked()  # there is nothing to click at
     choose_number(dock, 4)

@@ -189,6 +189,7 @@ FORMS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", HUGE)
 @pytest.mark.parametrize("case", range(len(FORMS)), ids=lambda i: f"{FORMS[i][0]}-{i}")
 def test_a_number_that_nobody_means_ends_in_a_sentence_or_a_result(run, case, number):

@@ -10,7 +10,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from .test_dialogs import FORMS
+
+pytestmark = pytest.mark.slow
 
 HERE = Path(__file__).resolve().parent
 

@@ -24,7 +24,7 @@ def temporary_disk(tmp_path, monkeypatch):
     """temporary_disk(kilobytes): temporary files go to a disk of that size."""
     if os.geteuid() != 0:
         pytest.skip("only root may mount a small disk")
-    mounted = []
+    mounted: list[Path] = []
 
     def one(kilobytes):
         folder = tmp_path / f"temporary {len(mounted)}"

@@ -12,7 +12,7 @@ from osgeo import gdal, ogr
 from qgis.core import QgsProcessingException, QgsVectorLayer
 
 from vbas.algorithms.layers.delivery.formats import _has_the_row
-from vbas.algorithms.layers.delivery.taken import _table_of
+from vbas.algorithms.layers.delivery.read_and_written import _table_of
 from vbas.algorithms.layers.gdal_errors import raised_by_gdal, told_to_handlers
 from vbas.algorithms.layers.reading.layer_file import LayerFile
 from vbas.algorithms.layers.reading.records import open_table

@@ -25,7 +25,7 @@ def table():
 
 
 def by_value(rows, name, weight=None):
-    found = Counter()
+    found: Counter[object] = Counter()
     for row in rows:
         found[row[name]] += 1 if weight is None else row[weight]
     return found
@@ -124,7 +124,7 @@ def test_the_steps_give_what_the_whole_gives(anonymize, run, grid):
         RELEASED_RECORDS="memory:",
     )
     names = ("vbas_region", "sex", "age")
-    counted = Counter()
+    counted: Counter[tuple] = Counter()
     for row in again.rows("RELEASED_RECORDS"):
         counted[tuple(row[name] for name in names)] += row["records"]
     assert counted == Counter(tuple(row[name] for name in names) for row in whole.rows("RELEASED_RECORDS"))
@@ -223,7 +223,7 @@ def test_published_totals_are_those_of_the_coarser_values(anonymize, grid, table
     records = [dict(zip(names, one.attributes())) for one in grid[1].getFeatures()]
     everybody = Counter((region[one["home"]], one["sex"], YOUNG[one["age"]]) for one in records)
     shown = Counter((row["vbas_region"], row["sex"], row["age"]) for row in done.rows("RELEASED_RECORDS"))
-    lost = Counter()
+    lost: Counter[tuple] = Counter()
     for (where, sex, age), number in everybody.items():
         if (where, sex, age) not in shown:
             lost[where, age] += number

@@ -83,8 +83,8 @@ def test_releases_as_layers_are_related_by_the_table(anonymize, run, grid, table
     sums = [row for row in told if row["kind"] == "sum of counts"]
     assert sums
     for row in sums:
-        areas, own = row["areas"].split(";"), (row["sex"], row["age (release 1)"])
-        assert row["low"] <= sum(area in areas and own == (sex, age) for area, sex, age in people) <= row["high"]
+        areas, class_of = row["areas"].split(";"), (row["sex"], row["age (release 1)"])
+        assert row["low"] <= sum(area in areas and class_of == (sex, age) for area, sex, age in people) <= row["high"]
     found = run("checkreleases", **given, HIERARCHIES=table, PINNED="memory:")
     assert found.results["N_NOT_COMPARED"] == 0
     # Who knows the table knows more: whatever was told of a sex, an age and a place still is.

@@ -21,11 +21,11 @@ from qgis.core import (
 )
 from qgis.PyQt.QtCore import Qt
 
-from vbas.algorithms.layers.delivery.fields import alias_of
 from vbas.algorithms.layers.delivery.groups import LayerGroup, group_of_run, one_group
 from vbas.algorithms.layers.delivery.styles import describe, style
 from vbas.algorithms.layers.given import Given
 from vbas.algorithms.named import version
+from vbas.core.tables import alias_of
 
 from .conftest import make_layer
 from .test_styles import squares

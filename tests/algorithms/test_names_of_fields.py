@@ -30,7 +30,7 @@ NAMES = [
 
 
 def renamed(records, names):
-    columns = {field.name(): [] for field in records.fields()}
+    columns: dict[str, list] = {field.name(): [] for field in records.fields()}
     for feature in records.getFeatures():
         for name, value in zip(columns, feature.attributes()):
             columns[name].append(value or None)
@@ -42,6 +42,7 @@ def rows(run, names):
     return Counter(tuple(row[name] or None for name in ("vbas_region", *names)) for row in run.rows("RELEASED_RECORDS"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["memory", "gpkg", "csv"])
 @pytest.mark.parametrize("names", NAMES, ids=lambda names: names[0])
 def test_fields_may_be_called_as_our_own(anonymize, grid, tmp_path, names, ending):
@@ -59,6 +60,7 @@ def test_fields_may_be_called_as_our_own(anonymize, grid, tmp_path, names, endin
     assert found == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["vbas_numbers", "main", "temp", "vbas_query", "size", "n", "a", "x"])
 def test_a_geopackage_may_be_called_as_our_own(anonymize, tmp_path, name):
     expected = rows(anonymize(), ("sex", "age"))

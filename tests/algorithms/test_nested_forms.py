@@ -6,6 +6,7 @@ import math
 from collections import Counter, defaultdict
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, Callable
 
 import numpy as np
 import pytest
@@ -20,11 +21,11 @@ from qgis.core import (
 
 import vbas.algorithms.form.release as release_form
 import vbas.algorithms.nested.release as nested_release
-from tests.core.nested_cases import row_by_row
 from vbas.algorithms.layers.delivery import writing
 from vbas.core.plan import plan_by_levels
 from vbas.core.records.columns import Column
 
+from ..core.nested_cases import row_by_row
 from .conftest import make_layer
 from .nested_town import MARK, PERSON, SIDE, SIZE, SOUTH, WEST, Recount, make_town, rows_in, smallest_class_by_sql
 
@@ -168,8 +169,10 @@ def test_compactness_and_entropy_of_two_levels_equal_a_recount(nested, town):
     assert found.n_levels == 2
     points = points_of(town)
     centre = np.mean(list(points.values()), axis=0)
-    sizes, entropy = Counter(), 0.0
-    released, up = Counter(), Counter()
+    entropy = 0.0
+    sizes: Counter[str] = Counter()
+    released: Counter[str] = Counter()
+    up: Counter[str] = Counter()
     for (area, _one), n in town.live().items():
         sizes[area] += n
     for (area, one), n in town.live().items():
@@ -257,7 +260,7 @@ def test_without_a_population_the_records_are_counted(nested, town):
     done = nested(POPULATION=None)
     found = recounted(done)
     found.check(town.live(), 5)
-    people = Counter()
+    people: Counter[str] = Counter()
     for (area, _), n in town.live().items():
         people[area] += n
     assert done.results["MEAN_DISTANCE"] == pytest.approx(found.mean_distance(people, points_of(town)), rel=1e-6)
@@ -371,7 +374,7 @@ def test_areas_without_a_value_of_a_finer_field_are_the_rest_of_the_coarser_one(
     assert done.results["N_SUPPRESSED"] == suppressed + sum(town.live().values()) - sum(inside.values())
 
 
-FIELDS_REFUSED = {
+FIELDS_REFUSED: dict[str, tuple[dict[str, list], list[str], str]] = {
     "not nested": (
         {},
         ["borough", "district"],
@@ -448,7 +451,7 @@ def layers(town):
     }
 
 
-MADE = {
+MADE: dict[str, dict[str, Any]] = {
     "as they come": {},
     "few": {"RATIO": 3, "COARSEST": 2},
     "least population": {"LEAST_POPULATION": 500},
@@ -458,6 +461,7 @@ MADE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", MADE)
 def test_chained_steps_equal_the_main_algorithm(run, nested, layers, town, how):
     settings, k = MADE[how], MADE[how].get("K", 5)
@@ -631,7 +635,7 @@ def test_given_levels_below_the_least_population_are_joined(run, layers, town, p
     levels = levels or {"CROSSWALKS": in_project(*(numbered(town, column) for column in columns))}
     least = sorted(town.people)[3] + 1
     done = run("nestlevels", **layers["areas"], **levels, LEAST_POPULATION=least, CROSSWALK="memory:")
-    people = Counter()
+    people: Counter[object] = Counter()
     for row, n in zip(done.rows("CROSSWALK"), town.people):
         people[row["vbas_region_1"]] += n
     assert min(people.values()) >= least
@@ -649,9 +653,12 @@ def test_levels_need_no_records(run, layers, town):
 
 
 @pytest.fixture
-def flatten(run, nested):
-    done = nested(KEEP_FIELDS=["diagnosis"])
+def done(nested):
+    return nested(KEEP_FIELDS=["diagnosis"])
 
+
+@pytest.fixture
+def flatten(run, done):
     def one(**changes):
         parameters = {
             "RECORDS": done.layer("RELEASED_RECORDS"),
@@ -662,7 +669,6 @@ def flatten(run, nested):
         }
         return run("flattenrelease", **parameters)
 
-    one.done = done
     return one
 
 
@@ -760,24 +766,25 @@ FLAT_REFUSED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", FLAT_REFUSED)
-def test_what_cannot_be_flattened_is_refused_in_one_sentence(flatten, tmp_path, case):
+def test_what_cannot_be_flattened_is_refused_in_one_sentence(flatten, done, tmp_path, case):
     change, words = FLAT_REFUSED[case]
     with pytest.raises(QgsProcessingException, match=words) as error:
-        flatten(**{"LEVEL": 2, **change(flatten.done)}, FLATTENED=str(tmp_path / "flat.gpkg"))
+        flatten(**{"LEVEL": 2, **change(done)}, FLATTENED=str(tmp_path / "flat.gpkg"))
     assert "Traceback" not in str(error.value) and "\n" not in str(error.value).strip()
     assert files_in(tmp_path) == []
 
 
-def test_whole_numbers_stored_as_reals_are_levels(flatten):
-    as_reals = with_column(flatten.done, "vbas_level", lambda i, v: float(v))
+def test_whole_numbers_stored_as_reals_are_levels(flatten, done):
+    as_reals = with_column(done, "vbas_level", lambda i, v: float(v))
     assert flatten(RECORDS=as_reals, LEVEL=2).rows("FLATTENED") == flatten(LEVEL=2).rows("FLATTENED")
 
 
 # ---- bad input, cancel
 
 
-BAD_INPUT = {
+BAD_INPUT: dict[str, tuple[Callable[[Any], dict[str, Any]], str]] = {
     "k too large for parts": (lambda t: {"K": 1001}, "K is 1001: nested levels take a K up to 1000"),
     "k of one": (lambda t: {"K": 1}, "K"),
     "ratio of one": (lambda t: {"RATIO": 1}, "RATIO"),
@@ -857,9 +864,9 @@ def one_elsewhere(release):
     for level, region, *values in keys:
         if level == 0:
             of_class[tuple(values)].add(region)
-    values, regions = next((v, r) for v, r in of_class.items() if len(r) < 3)
+    whole, regions = next((v, r) for v, r in of_class.items() if len(r) < 3)
     own = next(iter(regions))
-    moved = np.array([key == (0, own, *values) for key in keys])
+    moved = np.array([key == (0, own, *whole) for key in keys])
     elsewhere = (own + 18) % 36
     return replace(release, region=np.where(moved, elsewhere, release.region))
 
@@ -908,6 +915,7 @@ def test_a_release_that_was_tampered_with_is_refused_and_nothing_is_written(
     assert files_in(tmp_path) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["memory:", "file.gpkg", "file.csv"])
 @pytest.mark.parametrize("column", [0, 1, 2, 3], ids=["level", "region", "sex", "age"])
 def test_rows_changed_on_their_way_into_the_file_are_found(nested, tmp_path, monkeypatch, place, column):

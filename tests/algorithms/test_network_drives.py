@@ -17,8 +17,8 @@ import pytest
 from qgis.core import QgsProcessingException
 
 from vbas.core.errors import InputError, VbasError
-from vbas.core.publish.journals import other_tables
 from vbas.core.publish.replacing import refuse_if_not_replaceable
+from vbas.core.publish.sqlite_targets import other_tables
 
 from .test_destinations import contents, refused, save  # noqa: F401 - a fixture
 
@@ -110,7 +110,7 @@ def answer(words, monkeypatch):
     def connect(*_, **__):
         raise sqlite3.OperationalError(words)
 
-    monkeypatch.setattr("vbas.core.publish.journals.sqlite3.connect", connect)
+    monkeypatch.setattr("vbas.core.publish.sqlite_targets.sqlite3.connect", connect)
 
 
 def test_what_is_no_database_is_replaced_whatever_its_name_says(anonymize, tmp_path):

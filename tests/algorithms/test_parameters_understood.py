@@ -119,7 +119,8 @@ def test_what_is_filled_in_is_no_blank(value):
 
 
 def test_a_blank_where_a_value_is_needed_is_refused(anonymize):
-    for value in ("", [], NULL):
+    blanks: tuple = ("", [], NULL)
+    for value in blanks:
         with pytest.raises(QgsProcessingException, match="K is empty: give a value"):
             anonymize(K=value)
 

@@ -58,7 +58,7 @@ def test_polygons_that_do_not_touch_are_no_neighbours(run):
         FLOOR=20,
         CROSSWALK="memory:",
     )
-    banks = {}
+    banks: dict[object, set[str]] = {}
     for row in done.rows("CROSSWALK"):
         banks.setdefault(row["vbas_region"], set()).add(row["da"][0])
     assert all(len(bank) == 1 for bank in banks.values())

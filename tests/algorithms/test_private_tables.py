@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from qgis.core import QgsProcessingException
 
-from vbas.algorithms.layers.delivery import databases, outputs, postgres_places
+from vbas.algorithms.layers.database_tables import parsing, postgres
+from vbas.algorithms.layers.delivery import outputs
 from vbas.core.engines import postgres_tables
 from vbas.core.errors import PrivacyError
-from vbas.core.publish.journals import other_tables
+from vbas.core.publish.sqlite_targets import other_tables
 
 from ..engines_there import needed
 
@@ -80,6 +81,7 @@ def written_aside(seen):
     return {name: rows for name, rows in seen.items() if name.startswith("vbas_")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fails", [False, True])
 def test_nobody_reads_a_row_before_it_is_counted(anonymize, server, place, sql, readers, monkeypatch, fails):
     reader, at_the_count, check = Reader(server), {}, outputs.check_layer
@@ -118,7 +120,7 @@ def test_nobody_reads_a_row_before_it_is_counted(anonymize, server, place, sql, 
 
 def test_nobody_holds_the_empty_table_open(anonymize, server, place, sql, readers, monkeypatch):
     """Who has it open when it is closed to others must ask for it anew: until then nothing is written."""
-    dbapi, close = needed("adbc_driver_postgresql.dbapi"), postgres_places.PostgresPlace.close_to_others
+    dbapi, close = needed("adbc_driver_postgresql.dbapi"), postgres.PostgresPlace.close_to_others
     monkeypatch.setattr(postgres_tables, "PATIENCE", "SET LOCAL lock_timeout = '1s'")
     with dbapi.connect(Reader(server)._address) as connection, connection.cursor() as cursor:
 
@@ -127,7 +129,7 @@ def test_nobody_holds_the_empty_table_open(anonymize, server, place, sql, reader
             cursor.fetchall()
             close(self)
 
-        monkeypatch.setattr(postgres_places.PostgresPlace, "close_to_others", opened_first)
+        monkeypatch.setattr(postgres.PostgresPlace, "close_to_others", opened_first)
         with pytest.raises(QgsProcessingException, match="lock timeout") as error:
             anonymize(RELEASED_RECORDS=place)
         connection.rollback()
@@ -159,14 +161,15 @@ from qgis.core import QgsApplication, QgsProcessingContext, QgsProcessingFeedbac
 application = QgsApplication([], False)
 application.initQgis()
 from tests.algorithms.conftest import make_grid
-from vbas.algorithms.layers.delivery import databases, outputs, postgres_places
+from vbas.algorithms.layers.database_tables import postgres, sqlite
+from vbas.algorithms.layers.delivery import outputs
 from vbas.vbas_plugin.provider import VbasProvider
 provider = VbasProvider()
 QgsApplication.processingRegistry().addProvider(provider)
 where, place = sys.argv[1:]
 def kill(*_):
     os.kill(os.getpid(), 9)
-kind = postgres_places.PostgresPlace if place.startswith("postgres") else databases.TablePlace
+kind = postgres.PostgresPlace if place.startswith("postgres") else sqlite.SqlitePlace
 if where == "made":
     kind.close_to_others = kill
 elif where == "written":
@@ -181,6 +184,7 @@ QgsApplication.processingRegistry().algorithmById("vbas:anonymize").create().run
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("replaces", [True, False])
 @pytest.mark.parametrize("where", ["made", "written", "put"])
 def test_what_a_killed_run_leaves_nobody_reads_and_the_next_run_clears(
@@ -235,6 +239,7 @@ def test_what_a_killed_run_leaves_nobody_reads_and_the_next_run_clears(
     assert reader.look()["released"] == done.results["N_RECORDS"] - done.results["N_SUPPRESSED"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["written", "put"])
 def test_what_a_killed_run_leaves_in_a_geopackage_is_cleared_or_named(anonymize, tmp_path, where):
     """Who may read the file may read it until then."""
@@ -256,8 +261,8 @@ def test_what_a_killed_run_leaves_in_a_geopackage_is_cleared_or_named(anonymize,
 def test_one_run_at_a_time_on_a_table(anonymize, server, place, sql, readers, provider):
     """What another run is writing is neither dropped nor named."""
     with pytest.raises(QgsProcessingException, match="another run is writing to released"):
-        table = databases.parse("FIRST", place)
-        first = postgres_places.PostgresPlace("FIRST", table)
+        table = parsing.parse("FIRST", place)
+        first = postgres.PostgresPlace("FIRST", table)
         with first.held() as told:
             assert told == []
             sql(f'CREATE TABLE "{first.new}" (a int)')

@@ -67,7 +67,7 @@ def behind_classes(clinic, tmp_path, nested):
     released, crosswalk = read(tmp_path / "released.csv"), read(tmp_path / "crosswalk.csv")
     shown = {(row.get("vbas_level", "1"), row["vbas_region"], row["sex"], row["age"]) for row in released}
     sizes = Counter((row.get("vbas_level", "1"), row["vbas_region"], row["sex"], row["age"]) for row in released)
-    behind = defaultdict(lambda: (set(), set(), Counter()))
+    behind: defaultdict[tuple, tuple[set, set, Counter]] = defaultdict(lambda: (set(), set(), Counter()))
     fields = [name for name in crosswalk[0] if name.startswith("vbas_region")]
     of_area = {row["da"]: [row[name] for name in fields] for row in crosswalk}
     for home, sex, age, ill, person, house, *_ in clinic[2]:
@@ -82,6 +82,7 @@ def behind_classes(clinic, tmp_path, nested):
     return sizes, behind
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nested", [False, True])
 @pytest.mark.parametrize("who", ["PERSON_ID", "HOUSEHOLD_ID"])
 def test_k_counts_persons_or_households_and_neither_is_released(run, clinic, tmp_path, nested, who):
@@ -158,7 +159,7 @@ def test_any_table_is_checked_and_the_run_ends_with_an_error_after_its_outputs_a
     with pytest.raises(QgsProcessingException, match="fall short"):
         run("checkrelease", **given)
     people = defaultdict(set)
-    rows = Counter()
+    rows: Counter[tuple] = Counter()
     for home, sex, age, _, person, *_ in clinic[2]:
         people[home, sex, str(age)].add(person)
         rows[home, sex, str(age)] += 1
@@ -188,6 +189,7 @@ def test_our_own_release_passes_the_check(run, clinic, tmp_path):
     assert numbers.results["N_BELOW"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", ["one level", "nested levels"])
 def test_a_rule_raises_k_and_the_least_population_and_names_its_source(run, clinic, tmp_path, release):
     done = run("anonymize", **parameters(clinic, tmp_path, RELEASE=release, RULE="Statistics Canada: income"))

@@ -56,7 +56,7 @@ def same(columns, others):
 
 
 def test_columns_are_the_values_of_the_rows(geopackage):
-    seen = []
+    seen: list[float] = []
     columns = read_table(geopackage, "the table", KINDS, "RECORDS", seen.append)
     rows = [value_of(i) for i in range(N) if not 1000 <= i * 3 - 50 <= 9000]
     assert same(columns, {name: column_from_values(values) for name, values in zip(KINDS, zip(*rows))})
@@ -64,7 +64,7 @@ def test_columns_are_the_values_of_the_rows(geopackage):
 
 
 def test_texts_are_encoded_as_values_are():
-    chunks = [["a", None, "b"], ["b", "", "a"], [], [None, "1", "é", "a "], ["c"] * 3]
+    chunks: list[list] = [["a", None, "b"], ["b", "", "a"], [], [None, "1", "é", "a "], ["c"] * 3]
     texts, plain = ColumnBuilder(), ColumnBuilder()
     for chunk in chunks:
         texts.add_texts(chunk)

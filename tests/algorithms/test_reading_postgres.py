@@ -70,6 +70,7 @@ def by_features(provider, layer):
     context = QgsProcessingContext()
     context.temporaryLayerStore().addMapLayer(layer)
     source = checked_source(Given(algorithm, {"RECORDS": layer.id()}, context), "RECORDS")
+    assert source is not None
     columns = _read_features(source, [layer.fields().lookupField(name) for name in NAMES], lambda _: None)
     context.temporaryLayerStore().takeMapLayer(layer)
     return columns
@@ -83,6 +84,7 @@ def same(columns, others):
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shown", "subset", "n_rows"),
     [
@@ -97,9 +99,9 @@ def same(columns, others):
 )
 def test_columns_are_those_of_the_features(provider, server, shown, subset, n_rows):
     layer = layer_of(server, shown, subset)
-    done = []
+    done: list[float] = []
     columns = read_postgres(layer, NAMES, "RECORDS", done.append)
-    assert {len(column) for column in columns.values()} == {n_rows}
+    assert columns is not None and {len(column) for column in columns.values()} == {n_rows}
     assert same(columns, by_features(provider, layer))
     assert bool(done) == bool(n_rows)
 
@@ -140,6 +142,7 @@ def test_one_state_of_the_table_is_read(server, monkeypatch):
 
     monkeypatch.setattr(postgres, "read_arrow", add_meanwhile)
     columns = read_postgres(layer, NAMES, "RECORDS", lambda _: None)
+    assert columns is not None
     assert len(columns["home"]) == 300 and "late" not in columns["home"].categories
 
 
@@ -180,7 +183,12 @@ def test_errors_of_gdal_as_exceptions_change_nothing(provider, server, monkeypat
 
 def test_runs_read_it_so_unless_it_is_edited_or_restricted(run, server, monkeypatch):
     read, seen = postgres.read_arrow, []
-    monkeypatch.setattr(postgres, "read_arrow", lambda *given: seen.append(1) or read(*given))
+
+    def counted(*given):
+        seen.append(1)
+        return read(*given)
+
+    monkeypatch.setattr(postgres, "read_arrow", counted)
     layer = layer_of(server, subset="length(home) < 10")
     QgsProject.instance().addMapLayer(layer)  # by whose name a selection is found
     given = {"RECORD_REGION": "home", "QUASI_IDENTIFIERS": ["age", "yes"], "PROFILE": "memory:"}

@@ -9,9 +9,9 @@ import shlex
 import pytest
 from qgis.core import QgsApplication
 
-from vbas.algorithms.layers.tables import FOR_RELEASE, INTERNAL, kind_of_output
 from vbas.algorithms.named import DOCS, TOOLBOX
 from vbas.core.language import ENGLISH, language
+from vbas.core.tables.schema import FOR_RELEASE, INTERNAL, kind_of_output
 
 ROOT = DOCS.parent
 FOLDER = DOCS / "reference"

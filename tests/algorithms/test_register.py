@@ -14,8 +14,9 @@ from qgis.core import QgsProcessingException
 from vbas.algorithms.layers.delivery import outputs
 from vbas.algorithms.privacy import earlier
 from vbas.core.errors import VbasError
-from vbas.core.publish import file_place, register_file, register_list
-from vbas.core.publish.geopackage_tables import make_geopackage
+from vbas.core.publish import file_place
+from vbas.core.publish.geopackage.making import make_geopackage
+from vbas.core.publish.register import entry, listing
 
 from .conftest import make_layer
 
@@ -35,6 +36,7 @@ def values_of(register):
         return connection.execute(f"SELECT {columns} FROM vbas_values").fetchall()
 
 
+@pytest.mark.slow
 def test_a_register_stops_repairs_and_holds_only_what_was_published(anonymize, run, tmp_path):
     register = str(tmp_path / "register.gpkg")
     anonymize(N_SITES=9, REGISTER=register)
@@ -63,10 +65,10 @@ def test_a_register_stops_repairs_and_holds_only_what_was_published(anonymize, r
 def test_a_new_register_is_a_geopackage_as_gdal_makes_it(tmp_path):
     """SQLite alone makes it: GDAL finds the same tables, fields and types as in one of its own, and no fault."""
     register, made_by_gdal = tmp_path / "register.gpkg", tmp_path / "gdal.gpkg"
-    make_geopackage(register, register_file.TABLES)
+    make_geopackage(register, entry.TABLES)
     kinds = {"MEDIUMINT": ogr.OFTInteger, "INTEGER": ogr.OFTInteger64, "REAL": ogr.OFTReal, "TEXT": ogr.OFTString}
     dataset = ogr.GetDriverByName("GPKG").CreateDataSource(str(made_by_gdal))
-    for name, columns in register_file.TABLES.items():
+    for name, columns in entry.TABLES.items():
         layer = dataset.CreateLayer(name, None, ogr.wkbNone, ["ASPATIAL_VARIANT=GPKG_ATTRIBUTES"])
         for column, kind in columns.items():
             layer.CreateField(ogr.FieldDefn(column, kinds[kind]))
@@ -89,6 +91,7 @@ def test_a_new_register_is_a_geopackage_as_gdal_makes_it(tmp_path):
     validate_gpkg.check(str(register))  # raises for what the standard forbids
 
 
+@pytest.mark.slow
 def test_a_register_of_nested_releases(anonymize, run, tmp_path):
     register = str(tmp_path / "register.gpkg")
     anonymize(N_SITES=9, REGISTER=register)
@@ -143,10 +146,11 @@ def test_an_update_by_the_old_crosswalk(anonymize, run, grid, tmp_path):
         anonymize(RECORDS=given["RECORDS"], REGISTER=register, N_SITES=9)
 
 
+@pytest.mark.slow
 def test_a_register_holds_the_values_that_were_published(anonymize, run, tmp_path):
     register = str(tmp_path / "register.gpkg")
     first = anonymize(N_SITES=9, REGISTER=register, SENSITIVE=["diagnosis"])
-    shown = Counter()
+    shown: Counter[tuple] = Counter()
     for row in first.rows("RELEASED_RECORDS"):
         shown[row["vbas_region"], f'["{row["sex"]}", "{row["age"]}"]', row["diagnosis"] or ""] += 1
     assert {(region, one, value): n for _, region, one, _, value, n in values_of(register)} == shown
@@ -162,6 +166,7 @@ def test_a_register_holds_the_values_that_were_published(anonymize, run, tmp_pat
         run("checkreleases", REGISTER=register, PINNED="memory:")
 
 
+@pytest.mark.slow
 def test_a_trial_is_taken_out_of_the_register(anonymize, run, tmp_path):
     register = tmp_path / "register.gpkg"
     given = {"REGISTER": str(register), "CONTENTS": "memory:"}
@@ -199,6 +204,7 @@ def tables_in(register):
         return [row for name in names for row in connection.execute(f"SELECT * FROM {name}")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change, problem",
     [
@@ -270,7 +276,12 @@ def test_a_repair_that_does_not_succeed_is_not_written(anonymize, tmp_path, monk
     register, right, found = tmp_path / "register.gpkg", earlier.repair, []
     anonymize(N_SITES=9, REGISTER=str(register))
     examine = earlier.examine
-    monkeypatch.setattr(earlier, "examine", lambda *given, **more: found.append(examine(*given, **more)) or found[-1])
+
+    def kept(*given, **more):
+        found.append(examine(*given, **more))
+        return found[-1]
+
+    monkeypatch.setattr(earlier, "examine", kept)
     monkeypatch.setattr(earlier, "repair", lambda *given, **more: replace(right(*given, **more), after=found[-1]))
     out = tmp_path / "released.gpkg"
     with pytest.raises(QgsProcessingException, match=r"give away \d+ counts?"):
@@ -290,7 +301,7 @@ def held_register(anonymize, tmp_path):
 
 
 def test_no_release_is_written_that_the_register_cannot_get(anonymize, held_register, tmp_path, monkeypatch):
-    monkeypatch.setattr(register_file, "SECONDS_TO_WAIT", 0.2)
+    monkeypatch.setattr(entry, "SECONDS_TO_WAIT", 0.2)
     out = tmp_path / "released.gpkg"
     with pytest.raises(QgsProcessingException, match=r"REGISTER: .* is locked.* Nothing was changed\.$"):
         anonymize(N_SITES=9, REGISTER=str(held_register), RELEASED_RECORDS=str(out))
@@ -298,7 +309,7 @@ def test_no_release_is_written_that_the_register_cannot_get(anonymize, held_regi
 
 
 def test_no_list_is_written_of_a_register_that_cannot_be_changed(run, held_register, tmp_path, monkeypatch):
-    monkeypatch.setattr(register_list, "SECONDS_TO_WAIT", 0.2)
+    monkeypatch.setattr(listing, "SECONDS_TO_WAIT", 0.2)
     out = tmp_path / "contents.csv"
     with pytest.raises(QgsProcessingException, match=r"could not be taken out of .* Nothing was changed\.$"):
         run("editregister", REGISTER=str(held_register), REMOVE=1, NEVER_PUBLISHED=True, CONTENTS=str(out))
@@ -340,7 +351,7 @@ def test_a_release_that_cannot_be_taken_out_again_is_said(anonymize, tmp_path, m
     register = tmp_path / "register.gpkg"
 
     def refuse(self):
-        monkeypatch.setattr(register_file.Entry, "_take_back", fails)
+        monkeypatch.setattr(entry.Entry, "_take_back", fails)
         raise VbasError("it is the end")
 
     def fails(self):
@@ -356,17 +367,17 @@ def test_a_release_that_cannot_be_taken_out_again_is_said(anonymize, tmp_path, m
 def test_a_register_that_another_run_makes_or_removes_meanwhile_loses_no_release(
     anonymize, tmp_path, monkeypatch, is_new
 ):
-    register, out, put = tmp_path / "register.gpkg", tmp_path / "released.gpkg", register_file.Entry.put
+    register, out, put = tmp_path / "register.gpkg", tmp_path / "released.gpkg", entry.Entry.put
     if not is_new:
         anonymize(N_SITES=9, REGISTER=str(register))
 
     def meanwhile(self):
-        monkeypatch.setattr(register_file.Entry, "put", put)
+        monkeypatch.setattr(entry.Entry, "put", put)
         register.unlink(missing_ok=True)
         anonymize(N_SITES=9, REGISTER=str(register))
         put(self)
 
-    monkeypatch.setattr(register_file.Entry, "put", meanwhile)
+    monkeypatch.setattr(entry.Entry, "put", meanwhile)
     with pytest.raises(QgsProcessingException, match=r"another run has added a release to .* Nothing was changed\.$"):
         anonymize(N_SITES=4, REGISTER=str(register), RELEASED_RECORDS=str(out))
     assert tables_of(register)[1] == 1 and not out.exists()

@@ -65,6 +65,7 @@ def test_the_same_under_its_old_name_is_refused(twice):
         twice()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [{}, {"RELEASE": "nested levels", "SITE_POINTS": None, "VORONOI": None}])
 def test_a_field_under_another_name_is_asked_for(twice, tmp_path, more):
     given = ({"sex": "gender"}, None, None, ("gender", "age"))
@@ -102,6 +103,7 @@ def test_several_fields_under_other_names_are_asked_for_at_once(twice):
         twice(*given, ALIASES=["gender", "sex", "years", "age"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "names", [{"sex": "SEX", "age": "AGE"}, {"sex": "Sex "}, {"sex": "sexofperson", "age": "AGE"}, {"age": "Age"}]
 )
@@ -115,6 +117,7 @@ def test_names_in_capitals_or_cut_are_recognised(anonymize, grid, twice, names):
     assert any("is taken for" in line and "cut to ten characters" in line for line in done.log)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [{"F": "f", "M": "m"}, {"F": " F", "M": "M  "}])
 def test_values_in_other_writing_are_recognised(twice, words):
     given = (None, {"sex": words.get, "age": lambda value: f"0{value}"})
@@ -124,6 +127,7 @@ def test_values_in_other_writing_are_recognised(twice, words):
     assert any("“sex”: release 1 writes values otherwise" in line for line in done.log)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sex", "gender"])
 def test_values_in_other_words_are_never_said_to_give_nothing_away(twice, tmp_path, name):
     given = ({"sex": name}, {"sex": {"F": "1", "M": "2"}.get}, None, (name, "age"))
@@ -147,6 +151,7 @@ def test_values_in_other_words_are_compared_once_somebody_says_them(twice, name)
         twice(*given, ALIASES=[name, "sex"])
 
 
+@pytest.mark.slow
 def test_what_earlier_releases_give_away_by_themselves_is_not_called_nothing(twice):
     """The second got past, for want of words; the third is the second once more."""
     given = (None, {"sex": {"F": "1", "M": "2"}.get})
@@ -198,7 +203,7 @@ def test_fewer_values_under_another_name_are_asked_for_or_warned_of(grid, twice)
     """Records of one half of the ages only: a subset of the classes."""
     young = grid[1].clone()
     young.setSubsetString("")
-    columns = {"home": [], "gender": [], "years": []}
+    columns: dict[str, list] = {"home": [], "gender": [], "years": []}
     for feature in grid[1].getFeatures():
         if feature["age"] <= 3:
             for name, field in (("home", "home"), ("gender", "sex"), ("years", "age")):
@@ -222,6 +227,7 @@ def test_other_fields_are_taken_for_different_ones_and_the_result_says_so(anonym
     assert any(NOTHING in line for line in said.log)
 
 
+@pytest.mark.slow
 def test_a_sensitive_field_under_another_name_is_asked_for(twice):
     first = {"SENSITIVE": ["diagnosis"], "L_DIVERSITY": 2}
     given = {"names": {"diagnosis": "dx"}, "SENSITIVE": ["dx"], "L_DIVERSITY": 2, "REGISTER_ACTION": "repair"}
@@ -239,6 +245,7 @@ def test_a_field_that_is_sensitive_in_one_release_only_is_warned_of(twice):
         twice({"diagnosis": "dx"}, None, None, ("sex", "dx"), first=first)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("codes", [lambda code: f"0{code}", lambda code: f" {code}"])
 def test_areas_in_other_writing_are_recognised(twice, codes):
     with pytest.raises(QgsProcessingException, match=AWAY):
@@ -293,6 +300,7 @@ def check(run, releases, quasi="sex;age", **more):
     return run("checkreleases", **given, QUASI_IDENTIFIERS=quasi, PINNED="memory:", **more)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quasi", ["sex;age", "sex;gender;age"])
 def test_layers_with_other_names_are_asked_for(run, published, quasi):
     plain = check(run, [published(9), published(10)])

@@ -84,6 +84,7 @@ def test_a_register_from_which_all_was_taken_out_knows_nothing_either(anonymize,
     assert lines(anonymize(REGISTER=register), "has no release in it")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [

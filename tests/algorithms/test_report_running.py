@@ -45,7 +45,7 @@ def written(layer, path):
 
 def given_twice(words):
     """{name: values} of what follows the two dashes."""
-    found = {}
+    found: dict[str, list] = {}
     for word in words[words.index("--") + 1 :]:
         name, _, value = word.partition("=")
         found.setdefault(name, []).append(value)
@@ -128,13 +128,13 @@ def test_no_value_leaves_its_quotes(run, tmp_path):
     ],
 )
 def test_a_password_is_left_out_and_the_page_says_so(text):
-    caveats = []
+    caveats: list[str] = []
     assert "secret" not in without_password(text, "RECORDS", caveats)
     assert caveats == ["The password in RECORDS is left out: write it in before you run the command."]
 
 
 def test_what_is_no_password_stays():
-    caveats = []
+    caveats: list[str] = []
     for text in ("/home/a/passwords.gpkg|layername=x", "https://host/a@b", "password", "K"):
         assert without_password(text, "RECORDS", caveats) == text
     assert caveats == []
@@ -268,6 +268,7 @@ def test_north_is_where_the_meridian_goes(crs, point, expected):
 
     planar = QgsCoordinateReferenceSystem(crs)
     found = north_of(planar, shapely.points([point]), QgsProcessingContext())
+    assert found is not None
     if expected is None:
         assert abs(found) > 10
     else:

@@ -193,7 +193,7 @@ def evaluate_nested(town):
 
 def checkreleases(town):
     """Two releases whose regions differ by one area, and whose counts by two people."""
-    layers = {"RELEASES": [], "CROSSWALKS": []}
+    layers: dict[str, list] = {"RELEASES": [], "CROSSWALKS": []}
     for number, (first, counts) in enumerate(((5, (20, 20)), (4, (18, 22)))):
         regions = [1] * first + [2] * (9 - first)
         values = {town.field("sex"): [f"{town.text}0"] * 2, town.field("ill"): [f"{town.text}1"] * 2}
@@ -359,6 +359,7 @@ def test_every_algorithm_with_a_report_is_tried(provider):
     assert reporting == set(REPORTING)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REPORTS)
 def test_a_report_runs_nothing_that_stands_in_a_name(name, report):
     harmless = report(name, HARMLESS)

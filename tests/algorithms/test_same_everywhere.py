@@ -76,6 +76,7 @@ def shown(rows, texts):
     return Counter(tuple(str(v) if texts and isinstance(v, int) else v for v in row) for row in rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [*LAYERS, *IN_PLACE])
 def test_profile_and_release_are_the_same_everywhere(run, place, columns, tmp_path, kind):
     given, quasi = place(kind), list(cases.QUASI)
@@ -89,9 +90,9 @@ def test_profile_and_release_are_the_same_everywhere(run, place, columns, tmp_pa
     crosswalk = make_layer({"area": cases.AREAS, "vbas_region": [7, 7, 7, 9, 9, 9]})
     shared = {"RECORD_REGION": "area", **given}
     if kind in LAYERS:
-        fields = {"QUASI_IDENTIFIERS": quasi}
+        fields: dict[str, object] = {"QUASI_IDENTIFIERS": quasi}
         profile = run("profilerecords", PROFILE="memory:", **shared, **fields)
-        kept = {"KEEP_FIELDS": ["diagnosis"], "RELEASED_RECORDS": "memory:"}
+        kept: dict[str, object] = {"KEEP_FIELDS": ["diagnosis"], "RELEASED_RECORDS": "memory:"}
         done = run("releaserecords", CROSSWALK=crosswalk, K=cases.K, **shared, **fields, **kept)
         rows = [tuple(row.values()) for row in done.rows("RELEASED_RECORDS")]
     else:

@@ -36,6 +36,7 @@ def test_a_layer_that_does_not_open_is_named_without_its_secret(run, written):
     assert "RECORDS" in told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("written", WRITTEN)
 def test_nor_where_an_output_cannot_be_written(provider, grid, written):
     """Headless nobody need have asked `checkParameterValues`."""
@@ -71,6 +72,7 @@ def test_the_log_is_that_of_the_run():
     assert inner.said == list(PLAIN)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("password", ["'hunter2'", "'hun ter2'", "'hun\\'ter2'", "hunter2"])
 def test_a_good_run_with_a_password_shows_it_nowhere(anonymize, server, sql, grid, tmp_path, password):
     sql("CREATE TABLE people (id serial PRIMARY KEY, home text, sex text, age int)")
@@ -166,6 +168,7 @@ def test_layers_of_the_project_are_known_by_id_and_name(server, sql):
 MODEL = "inplacestepbystep"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["profiledatabase", "releasedatabase", MODEL])
 @pytest.mark.parametrize("written", WRITTEN)
 def test_no_connection_with_a_password_gets_into_the_history(provider, algorithm, written):

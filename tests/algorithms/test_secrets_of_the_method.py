@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pytest
@@ -65,12 +67,12 @@ def test_merging_until_k_anonymous_says_so_too(run, clinic):  # noqa: F811
 
 def test_no_form_looks_at_suppressed_classes_unless_it_is_told_to(provider):
     from vbas.core import aggregation, site_location, site_number
-    from vbas.core.approach import depending_on_classes
+    from vbas.core.approach import Approach, depending_on_classes
     from vbas.core.configuration import RECOMMENDED, Configuration
 
     assert Configuration().looking_at_classes == ()
     assert Configuration(site_location="anonymity-driven clustering").looking_at_classes
-    rooms = {
+    rooms: dict[str, Mapping[str, Approach[Any]]] = {
         "SITE_NUMBER": site_number.APPROACHES,
         "SITE_LOCATION": site_location.APPROACHES,
         "AGGREGATION": aggregation.APPROACHES,

@@ -73,7 +73,7 @@ def classes(clinic, released, crosswalk):
     fields = [name for name in crosswalk[0] if name.startswith("vbas_region")]
     of_area = {row["da"]: [row[name] for name in fields] for row in crosswalk}
     shown = {(row.get("vbas_level", "1"), row["vbas_region"], row["sex"], row["age"]) for row in released}
-    found = defaultdict(lambda: defaultdict(set))
+    found: defaultdict[tuple, defaultdict[object, set]] = defaultdict(lambda: defaultdict(set))
     for home, sex, age, ill, person in clinic[2]:
         for level, region in enumerate(of_area[home], 1):
             key = (str(level), region, sex, str(age))
@@ -135,7 +135,7 @@ def test_a_table_whose_persons_have_a_value_in_common_is_refused(run, clinic):
     with pytest.raises(QgsProcessingException, match="fall short"):
         run("checkrelease", **table, **ASKED)
     done = run("checkrelease", **table, **ASKED, STOP=False)
-    behind = defaultdict(lambda: defaultdict(set))
+    behind: defaultdict[tuple, defaultdict[object, set]] = defaultdict(lambda: defaultdict(set))
     for home, sex, age, ill, person in clinic[2]:
         behind[home, sex, age][ill].add(person)
     short = {key for key, holders in behind.items() if told(holders)}

@@ -15,7 +15,7 @@ from qgis.core import QgsProcessingException, QgsVectorLayer
 
 from vbas.algorithms.layers.delivery import outputs
 from vbas.core.publish import file_place as delivery
-from vbas.core.publish import journals
+from vbas.core.publish import sqlite_targets
 
 NAMES = 20_000
 RAW = b"Raw Name"
@@ -59,7 +59,7 @@ def working(path, mode, end):
     process = subprocess.Popen(
         [sys.executable, "-c", PROGRAM, str(path), mode, end], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
-    assert process.stdout.readline() == b"ready\n"
+    assert process.stdout is not None and process.stdout.readline() == b"ready\n"
     try:
         yield
     finally:
@@ -87,6 +87,7 @@ def opened(path):
     return tables, there | {one.name for one in path.parent.iterdir()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".gpkg", ".sqlite"])
 @pytest.mark.parametrize("mode", ["wal", "delete"])
 @pytest.mark.parametrize("there", [True, False], ids=["a file", "no file"])
@@ -147,7 +148,7 @@ def test_a_program_outside_of_the_container_is_seen(anonymize, tmp_path, monkeyp
     place, locks = tmp_path / "data" / "released.gpkg", tmp_path / "locks"
     place.parent.mkdir()
     locks.touch()
-    monkeypatch.setattr(journals, "LOCKS", locks)
+    monkeypatch.setattr(sqlite_targets, "LOCKS", locks)
     with working(place, "wal", "idle"):
         before = bytes_in(place.parent)
         with pytest.raises(QgsProcessingException, match="another program is working in"):
@@ -186,7 +187,8 @@ def test_whoever_opens_a_delivered_file_makes_none_beside_it(anonymize, tmp_path
 
 def put_instead(monkeypatch, change):
     """What another program makes of the file the moment it stands in its place."""
-    replace, changed = os.replace, []
+    replace = os.replace
+    changed: list = []
 
     def one(source, target):
         replace(source, target)

@@ -32,6 +32,7 @@ def identifiers(grid):
     return [feature["da"] for feature in grid[0].getFeatures()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("aggregation", ["basic Voronoi", "iterative Voronoi", "site optimisation"])
 @pytest.mark.parametrize("location", ["balanced density", "random", "anonymity-driven clustering"])
 def test_chained_steps_equal_the_main_algorithm(run, anonymize, layers, location, aggregation):

@@ -15,7 +15,7 @@ from qgis.core import QgsExpression, QgsProject, QgsVectorLayer
 from qgis.PyQt.QtGui import QColor
 
 from vbas.algorithms.compat import python_value
-from vbas.algorithms.layers.delivery.looks import GREENS_TO_BLUES, QUALITATIVE, REDS, quantile_breaks, shades
+from vbas.algorithms.layers.delivery.renderers import GREENS_TO_BLUES, QUALITATIVE, REDS, quantile_breaks, shades
 from vbas.algorithms.layers.delivery.styles import store_look, style
 from vbas.algorithms.layers.delivery.writing import write_file
 from vbas.algorithms.layers.tables import Table, number_fields
@@ -31,7 +31,7 @@ NUMBERS = {
     "AREA_AUDIT": lambda value: {"percent_below": [value]},
     "GROUPS": lambda value: {"density": [value]},
 }
-VALUES = {
+VALUES: dict[str, list] = {
     "none at all": [],
     "one": [7],
     "all equal": [7] * 5,
@@ -54,7 +54,7 @@ def squares(n, side=500.0, west=630_000.0, south=5_520_000.0):
 
 
 def regions(name, values):
-    columns = {"vbas_region": list(range(1, len(values) + 1))}
+    columns: dict[str, list] = {"vbas_region": list(range(1, len(values) + 1))}
     for value in values:
         for field, (one,) in NUMBERS[name](value).items():
             columns.setdefault(field, []).append(one if one is None else float(one))
@@ -190,7 +190,7 @@ def test_regions_are_numbered_and_told_apart_where_there_is_no_count(qgis_app):
 
 
 MERGE = {"REGION_ID": "da", "POPULATION": "people", "CUTOFF": 150.0}
-WITHOUT_COUNTS = {
+WITHOUT_COUNTS: dict[str, dict[str, object]] = {
     "mergeadjacent": MERGE,
     "staticcutoff": {**MERGE, "CUTOFF": 10.0},
     "cropidentifiers": {"REGION_ID": "da", "CHARACTERS": 4},
@@ -214,6 +214,7 @@ def loaded(provider, qgis_iface, grid):
     project.removeAllMapLayers()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["TEMPORARY_OUTPUT", "gpkg", "shp", "geojson", "database"])
 @pytest.mark.parametrize("name", WITHOUT_COUNTS)
 def test_regions_without_counts_are_seen_once_loaded(loaded, grid, tmp_path, name, place):

@@ -137,7 +137,7 @@ def test_a_public_use_file_from_estimate_to_records(run, real_data, tmp_path):
     attributes = ["DHH_SEX", "DHHGAGE", "DHHGMS", "DHH_OWN"]
     microdata = {"MICRODATA": file, "ATTRIBUTES": attributes, "MISSING": "6, 7, 8, 9, 96, 99; DHHGAGE: 96, 99"}
     done = run("estimatedistributions", **microdata, PROVINCE="GEOGPRV", WEIGHT="WTS_M", DISTRIBUTIONS="memory:")
-    shares = defaultdict(float)
+    shares: defaultdict[tuple, float] = defaultdict(float)
     for row in done.rows("DISTRIBUTIONS"):
         shares[row["province"], row["attribute"]] += row["share"]
     assert all(total == pytest.approx(1) for total in shares.values())

@@ -39,7 +39,7 @@ def command_in(done):
     """Names and values of the command in the log."""
     (line,) = [line for line in done.log if line.startswith("qgis_process run vbas:anonymize")]
     words = [word.partition("=") for word in shlex.split(line.replace("\\\n", " ")) if "=" in word]
-    found = {}
+    found: dict[str, list] = {}
     for name, _, value in words:
         found.setdefault(name, []).append(value)
     return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
@@ -115,7 +115,7 @@ def test_everything_is_run_at_every_k(compare, anonymize):
 
 
 def test_every_component_is_run_at_the_k_of_its_row(compare, monkeypatch):
-    run_at = []
+    run_at: list[tuple] = []
 
     def spy(areas, profile, configurations, k, *others):
         run_at.extend(

@@ -92,6 +92,7 @@ def test_values_join_and_small_numbers_do_not_mislead(grid):
     areas = make_layer({"nr": numbers, "kind": ["a"] * 36}, squares)
     people = make_layer({"age": [i % 6 for i in range(72)], "where": [i // 2 for i in range(72)]})
     join = join_of(areas, people)
+    assert join is not None
     assert (join.region_id, join.record_region, join.share) == ("nr", "where", 1.0)
     assert join_of(areas, make_layer({"where": ["x"] * 9})) is None
     assert join_of(areas, areas) is None

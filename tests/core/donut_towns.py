@@ -12,13 +12,13 @@ from vbas.core.masking.placing import own_areas
 def ragged_town(n_points=3000, seed=1):
     """Six by six areas with jagged borders, some in two pieces or with a hole, and clustered points in them."""
     rng = np.random.default_rng(seed)
-    cells = []
+    found = []
     for row in range(6):
         for col in range(6):
             corners = np.array([[0.0, 0], [950, 0], [950, 950], [0, 950]]) + np.array([1000 * col, 1000 * row])
             ring = np.vstack([np.linspace(a, b, 6)[:-1] for a, b in zip(corners, np.roll(corners, -1, axis=0))])
-            cells.append(shapely.make_valid(shapely.polygons(ring + rng.uniform(-60, 60, ring.shape))))
-    cells = np.array(cells, dtype=object)
+            found.append(shapely.make_valid(shapely.polygons(ring + rng.uniform(-60, 60, ring.shape))))
+    cells = np.array(found, dtype=object)
     # The same jitter may make neighbours overlap by a little: each area gives way to those before it.
     for i in range(1, len(cells)):
         cells[i] = shapely.difference(cells[i], shapely.union_all(cells[:i]))

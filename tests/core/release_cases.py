@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -19,7 +20,7 @@ from vbas.core.releases.published import publish
 from .nested_cases import random_levels
 
 
-def profile_over(counts: np.ndarray, values: list[tuple[str, ...]], names: tuple[str, ...]) -> Profile:
+def profile_over(counts: np.ndarray, values: Sequence[tuple[str, ...]], names: tuple[str, ...]) -> Profile:
     """A profile with these counts, (n, C), of classes with these values of the named quasi-identifiers."""
     categories, classes = [], np.zeros((len(values), len(names)), np.int64)
     for position in range(len(names)):

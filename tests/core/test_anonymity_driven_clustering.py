@@ -149,8 +149,8 @@ def cases(draw, generic=False):
     n, n_classes, n_sites = sizes[rng.choice(5, p=[0.3, 0.3, 0.2, 0.1, 0.1])]
     if generic:
         n, n_sites = max(n, 9), max(n_sites, 4)
-        points = rng.random((n, 2)) * 1e5 + 7e6
-        sites = rng.random((n_sites, 2)) * 1e5 + 7e6
+        points: np.ndarray = rng.random((n, 2)) * 1e5 + 7e6
+        sites: np.ndarray = rng.random((n_sites, 2)) * 1e5 + 7e6
     else:
         reach = rng.choice([12, 8, 2], p=[0.5, 0.4, 0.1])
         points = rng.integers(0, reach, (n, 2)) * 10.0
@@ -192,6 +192,7 @@ def groups_kept(state):
 # --- the objectives, the search, the guarantees ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
@@ -222,6 +223,7 @@ def test_every_committed_move_agrees_with_counting_anew(variant, form, data):
     assert state.lowest >= k or "no move" in record.reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(case=cases(generic=True))
@@ -236,6 +238,7 @@ def test_the_search_is_that_of_the_papers_move_by_move(variant, form, case):
         assert np.allclose(mine, theirs, rtol=1e-9, atol=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("seed", [0, 1, 5])
 def test_the_search_is_that_of_the_papers_with_many_bottleneck_classes(variant, seed):
@@ -249,6 +252,7 @@ def test_the_search_is_that_of_the_papers_with_many_bottleneck_classes(variant, 
     assert all(np.allclose(mine, theirs, rtol=1e-9, atol=1e-3) for mine, theirs in zip(ours, plain))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("size", [(300, 50, 30, 0.6, 5), (300, 100, 5, 3.0, 20), (500, 50, 6, 1.5, 20)])
 @pytest.mark.parametrize("seed", range(2))
@@ -290,7 +294,9 @@ def test_a_refused_move_stays_refused_exactly_while_the_share_is_in_the_window(c
     if not refused.any():
         return
     kept = terms_like(np.array(rows)[refused])
-    lower, upper = VARIANT_2018.window(now, kept)
+    window = VARIANT_2018.window(now, kept)
+    assert window is not None
+    lower, upper = window
     elsewhere = np.array([0, 0, 0, 0, at_lowest - WHOLE[4], 0, 0])
     later = VARIANT_2018.rises(terms_like(WHOLE + elsewhere), terms_like(np.array(rows)[refused] + elsewhere))
     assert later.any() == (not lower <= at_lowest / WHOLE[3] <= upper)
@@ -399,7 +405,7 @@ def test_a_limit_warns_and_leaves_sites_to_use(monkeypatch):
 @pytest.mark.parametrize("name", NAMES)
 def test_progress_rises_and_cancels(name):
     regions, profile = clustered_town()
-    seen = []
+    seen: list[float] = []
     APPROACHES[name](regions, profile, 20, LocationOptions(), seen.append)
     assert seen == sorted(seen) and seen[-1] == 1.0 and len(seen) > 10
 

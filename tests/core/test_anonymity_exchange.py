@@ -47,7 +47,7 @@ def profile_of(areas, draws, people=30, values=6):
 def town(side=12, seed=0, rows=None, **people):
     draws = np.random.default_rng(seed)
     points = np.array([(x, y) for y in range(rows or side) for x in range(side)], float) * 100
-    points += draws.random(points.shape)
+    points = points + draws.random(points.shape)
     areas = make_areas([str(i) for i in range(len(points))], points)
     return replace(areas, neighbours=point_neighbours(points)), profile_of(areas, draws, **people)
 
@@ -230,7 +230,7 @@ def test_wrong_settings_progress_and_cancelling():
         exchanged(areas, profile, blocks(6, 3), AggregationOptions(budget=101))
     with pytest.raises(InputError, match="K is 1"):
         exchanged(areas, profile, blocks(6, 3), AggregationOptions(k=1))
-    told = []
+    told: list[float] = []
     exchanged(areas, profile, blocks(6, 3), AggregationOptions(), told.append)
     assert told == sorted(told)
     assert told[-1] == 1.0

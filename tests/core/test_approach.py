@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +17,7 @@ from vbas.core.profile import profile_records
 
 from .strategies import column_from_array
 
-ROOMS = {
+ROOMS: dict[str, tuple[Mapping[str, Approach[Any]], type[Any]]] = {
     "site number": (site_number.APPROACHES, site_number.SiteNumberOptions),
     "site location": (site_location.APPROACHES, site_location.LocationOptions),
     "aggregation": (aggregation.APPROACHES, aggregation.AggregationOptions),
@@ -68,9 +70,11 @@ def town():
 
 def watched(options):
     """The same options, which write down what is looked at."""
-    seen = set()
+    seen: set[str] = set()
 
-    class Watched(type(options)):
+    kind: Any = type(options)
+
+    class Watched(kind):
         def __getattribute__(self, name):
             if name in names:
                 seen.add(name)
@@ -81,7 +85,7 @@ def watched(options):
 
 
 # Settings without which an approach cannot run, or does not look at the others.
-TRIED = {
+TRIED: dict[str, tuple[dict[str, Any], ...]] = {
     "site number": ({}, {"gaps_region": "custom"}),
     "baseline": ({"hierarchy": ["x", "y"] * 18, "cutoff": 90.0},),
 }
@@ -93,7 +97,8 @@ REPORTED = {"site number": {"log_base", "k"}}
 def test_an_approach_looks_at_the_settings_that_it_names(town, room, name):
     areas, profile = town
     approaches, kind = ROOMS[room]
-    approach, looked = approaches[name], set()
+    approach = approaches[name]
+    looked: set[str] = set()
     for settings in TRIED.get(room, ({},)):
         options, seen = watched(replace(kind(), **settings))
         if room == "site number":
@@ -131,6 +136,7 @@ def given_by(areas, profile, room, name):
     return approach(areas, profile, options).crosswalk.region_of.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("room", "name"), [one for one in EVERY if one[0] != "cells"])
 def test_only_approaches_that_look_at_classes_depend_on_what_is_suppressed(town, room, name):
     areas = town[0]

@@ -7,6 +7,8 @@ import pytest
 from vbas.benchmarks import attack_cases, attacks, side_files
 from vbas.benchmarks.attack_places import K, city
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def place():

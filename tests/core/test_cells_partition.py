@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from math import hypot
 
 import numpy as np
@@ -245,14 +246,15 @@ def test_same_seed_same_result(approach):
     rng = np.random.default_rng(3)
     cells = squares([(x, y) for x in range(30) for y in range(30)], rng.poisson(20, (900, 4)))
     minimums = [Minimum((0, 1, 2, 3), 100)]
-    options = {"restarts": 4, "seed": 5, "regroupings": 1}
-    once = partition_cells(cells, minimums, approach, PartitionOptions(**options))
-    again = partition_cells(cells, minimums, approach, PartitionOptions(**options))
+    options = PartitionOptions(restarts=4, seed=5, regroupings=1)
+    once = partition_cells(cells, minimums, approach, options)
+    again = partition_cells(cells, minimums, approach, options)
     assert (once.crosswalk.region_of == again.crosswalk.region_of).all()
-    other = partition_cells(cells, minimums, approach, PartitionOptions(**{**options, "seed": 6}))
+    other = partition_cells(cells, minimums, approach, replace(options, seed=6))
     assert (once.crosswalk.region_of != other.crosswalk.region_of).any()
 
 
+@pytest.mark.slow
 def test_no_other_process_is_started(tmp_path):
     """A process of Python's own would look for its modules in the current folder first, and run what lies there."""
     (tmp_path / "numpy.py").write_text("raise SystemExit('the current folder was looked into')")
@@ -448,6 +450,7 @@ def test_cells_no_group_could_take_are_told_apart():
     assert set(done.reason[done.crosswalk.region_of < 0]) == {NO_GROUP}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exchanges", [False, True])
 def test_random_growth_is_the_published_algorithm(exchanges):
     # The plain rendering and ours draw differently, so many runs of each are compared by their means.

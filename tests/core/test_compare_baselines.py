@@ -7,10 +7,10 @@ import pytest
 
 from vbas.core.areas import make_areas
 from vbas.core.baselines import BASELINES, BaselineOptions
-from vbas.core.comparison import compare
+from vbas.core.comparison import Outcome, compare
 from vbas.core.configuration import Configuration
 from vbas.core.errors import Cancelled
-from vbas.core.evaluation import evaluate
+from vbas.core.evaluation import Measures, evaluate
 from vbas.core.nesting.measures import evaluate_levels
 from vbas.core.nesting.planning import nest
 from vbas.core.nesting.recipes import RECIPES
@@ -37,6 +37,11 @@ def town():
 VBAS = Configuration("given number", "balanced density", "iterative Voronoi", SiteNumberOptions(n_sites=8))
 
 
+def rated(outcome: Outcome) -> Measures:
+    assert outcome.measures is not None, outcome.problem
+    return outcome.measures
+
+
 def test_each_baseline_is_rated_at_the_k_of_the_comparison(town):
     regions, profile = town
     options = BaselineOptions(cutoff=200, characters=3, hierarchy=["x", "y"] * 32, budget=5, k=99)
@@ -44,11 +49,12 @@ def test_each_baseline_is_rated_at_the_k_of_the_comparison(town):
     assert [outcome.name for outcome in outcomes[1:]] == [f"baseline · {name}" for name in BASELINES]
     assert not any(outcome.problem for outcome in outcomes)
     for outcome in outcomes[1:]:
+        assert outcome.crosswalk is not None
         sites = outcome.crosswalk.mean_centres(regions.points)
         assert evaluate(regions, suppress(profile, outcome.crosswalk, 5), sites)[0] == outcome.measures
-    regions_of = {outcome.title: outcome.measures.n_regions for outcome in outcomes[1:]}
+    regions_of = {outcome.title: rated(outcome).n_regions for outcome in outcomes[1:]}
     assert (regions_of["static cut-off"], regions_of["cropping"], regions_of["hierarchy"]) == (0, 4, 2)
-    budgeted = outcomes[-1].measures
+    budgeted = rated(outcomes[-1])
     assert 0 < budgeted.suppression_percent <= 5
     page = comparison_report(outcomes, [5], 6, Running(), [])
     assert all(f"baseline · {name}" in page for name in BASELINES)
@@ -75,7 +81,7 @@ def test_a_baseline_that_lacks_something_says_so_and_the_others_go_on(town):
     )
     assert ["HIERARCHY is not given" in o.problem for o in outcomes] == [True, False, False]
     assert "BASELINES “crystal ball” is unknown" in outcomes[1].problem
-    assert outcomes[2].measures.n_regions == 4
+    assert rated(outcomes[2]).n_regions == 4
     assert outcomes[2].pareto
 
 
@@ -103,9 +109,7 @@ def test_nested_releases_stand_in_a_comparison_with_the_measures_of_their_plans(
         levels = recipe(regions, profile, settings)
         expected, _ = evaluate_levels(regions, nest(regions, profile, levels, 5), 3)
         assert outcome.measures == expected
-    assert outcomes[1].measures.n_suppressed <= min(
-        outcomes[0].measures.n_suppressed, outcomes[2].measures.n_suppressed
-    )
+    assert rated(outcomes[1]).n_suppressed <= min(rated(outcomes[0]).n_suppressed, rated(outcomes[2]).n_suppressed)
     assert "nested · from the areas up" in comparison_report(outcomes, [5], 3, Running(), [])
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from ..conftest import TOGETHER
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 SCRIPTS = [one for one in (ROOT / "scripts").iterdir() if one.is_file()]
@@ -26,6 +28,10 @@ def test_every_script_of_python_that_is_run_by_hand_is_told():
 def test_every_command_named_is_there():
     for name in re.findall(r"\bscripts/([\w.-]*\w)", PAGE):
         assert (ROOT / "scripts" / name).exists(), name
+
+
+def test_files_whose_tests_share_a_process_are_there():
+    assert [name for name in TOGETHER if not (ROOT / name).is_file()] == []
 
 
 def text_of(file):

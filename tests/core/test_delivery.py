@@ -259,6 +259,7 @@ def test_a_killed_run_leaves_no_lock_standing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("links", [True, False])
 @pytest.mark.parametrize("n", range(12))
 def test_a_run_killed_while_it_replaces_is_tidied_up_after(folder, links, n):
@@ -348,7 +349,7 @@ def test_pairs_of_runs_never_mix_what_they_deliver(tmp_path):
     for pair in range(24):
         folder = tmp_path / str(pair)
         folder.mkdir()
-        outcomes = {}
+        outcomes: dict[str, str] = {}
         start = threading.Barrier(2)
 
         def run(who, folder=folder, outcomes=outcomes, start=start):

@@ -9,6 +9,7 @@ import pytest
 import shapely
 from scipy import stats
 
+from vbas.benchmarks import demonstration
 from vbas.core.crosswalk import number_compactly
 from vbas.core.records.matching import match_areas
 from vbas.core.site_number import SiteNumberOptions
@@ -19,7 +20,7 @@ from vbas.core.synthetic.city_people import BY_DISTRICT, DISTRICTS, city_distrib
 
 @lru_cache(maxsize=2)
 def made(seed):
-    return demonstration_city(seed)
+    return demonstration_city(seed) if seed else demonstration.city()
 
 
 @pytest.fixture(scope="module", params=[0, 1])
@@ -42,6 +43,7 @@ def edges(polygons):
     return np.hstack([xy[:-1][inner], xy[1:][inner]])
 
 
+@pytest.mark.slow
 def test_the_areas_are_whole_simple_polygons(city):
     assert (shapely.get_type_id(city.polygons) == shapely.GeometryType.POLYGON).all()
     assert shapely.is_valid(city.polygons).all()
@@ -175,6 +177,7 @@ def test_education_and_marriage_differ_by_district_at_the_same_age(city, table):
     assert share("marital_status", "married", "outer suburb") > 1.3 * share("marital_status", "married", "centre")
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_city():
     one, other = made(0), demonstration_city(0)
     assert shapely.to_wkb(one.polygons).tolist() == shapely.to_wkb(other.polygons).tolist()

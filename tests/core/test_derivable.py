@@ -16,6 +16,8 @@ from vbas.core.nesting.planning import nest
 from vbas.core.privacy.derivable import not_proven
 from vbas.core.profile import Profile
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 K = 5
 

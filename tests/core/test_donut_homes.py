@@ -38,7 +38,7 @@ def test_homes_are_what_joining_pairs_gives(seed, with_households):
     points = rng.integers(0, 6, (n, 2)) * 0.75
     area_of = rng.integers(-1, 2, n)
     people = rng.choice([0.0, 5.0, 7.0, np.nan], n, p=[0.1, 0.4, 0.4, 0.1])
-    named = rng.choice([None, "a", "b", "c", "d", "e"], n).tolist() if with_households else None
+    named = rng.choice(np.array([None, "a", "b", "c", "d", "e"]), n).tolist() if with_households else None
     homes = homes_of(points, area_of, people, column_from_values(named) if named else None, "h")
     expected = grouped(points, area_of, people, named)
     assert np.array_equal(homes.home_of[:, None] == homes.home_of, np.equal.outer(expected, expected))

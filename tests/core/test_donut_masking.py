@@ -74,6 +74,7 @@ def test_the_two_laws_of_the_distance():
         assert stats.kstest(angle, stats.uniform(-np.pi, 2 * np.pi).cdf).pvalue > 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", DISTANCES)
 @pytest.mark.parametrize("where", [(980.0, 20.0), (500.0, 500.0), (320.0, 750.0)])
 def test_points_with_little_room_follow_the_law_of_plain_redrawing(distance, where):

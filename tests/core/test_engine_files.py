@@ -25,7 +25,7 @@ pq = needed("pyarrow.parquet")
 for package in ("ibis", "duckdb"):
     needed(package)
 
-ROWS = {
+ROWS: dict[str, list] = {
     "area": cases.AREAS * 10,
     "sex": ["F", "M", "F", None, "M", "F"] * 10,
     "age": ["0-17", "0-17", "65+"] * 20,

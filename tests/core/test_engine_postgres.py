@@ -123,6 +123,7 @@ def test_the_area_in_some_rows_is_refused(server, sql):
     assert tables(sql) == {"people", "coded"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", NAMES, ids=lambda names: names[0])
 def test_fields_may_be_called_as_the_engine_calls_its_own(server, sql, names):
     columns = renamed(people(), names)
@@ -160,6 +161,7 @@ def test_a_name_as_long_as_can_be_is_told_whole(server, sql):
     assert tables(sql) == {"people", name}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["vbas_source", "vbas_plan", "vbas_q0", "vbas_expected"])
 def test_a_table_may_be_called_as_the_engine_calls_its_own(server, sql, table):
     create(server, table, people(), ("age",))
@@ -372,6 +374,7 @@ def ended(state):
     return manager.OperationalError("it ended", status_code=manager.AdbcStatusCode.IO, sqlstate=state)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("done", "state", "ends"),
     [
@@ -414,6 +417,7 @@ def test_a_cancel_during_the_commit_never_hides_that_it_was_carried_out(server, 
     assert tables(sql) == ({"people", "released"} if done else {"people"})
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full_leaves_nothing():
     """No file of the server may grow beyond 17 MB, which stops it where a full disk does."""
     many = "CREATE OR REPLACE VIEW people AS SELECT few.* FROM few, generate_series(1, {times})"
@@ -516,10 +520,13 @@ def test_a_second_count_that_differs_undoes_all(server, sql, monkeypatch):
 
 
 def test_cancelling_interrupts_the_server(server, sql):
+    from vbas.core.engines.postgres import Postgres
+
     def progress(fraction):
         raise Cancelled("stopped")
 
     with pytest.raises(Cancelled), open_engine(server, "people") as engine:
+        assert isinstance(engine, Postgres)
         engine._progress = progress
         engine._guarded(lambda: engine._cursor.execute("SELECT pg_sleep(60)::text"))
     assert sql(f"SELECT count(*) FROM pg_stat_activity WHERE {ASLEEP}") == [(0,)]
@@ -530,7 +537,7 @@ def test_a_server_that_is_not_there_keeps_the_secret(server):
     nowhere = Address("postgres", "claims", f"host=127.0.0.1 port=1 dbname=records user=nurse password={SECRET}")
     with pytest.raises(EngineError, match=r"cannot be reached.*refused") as error:
         open_engine(nowhere, "people")
-    trace = error.value
+    trace: BaseException | None = error.value
     while trace is not None:
         assert SECRET not in str(trace)
         trace = trace.__cause__

@@ -32,11 +32,13 @@ from ..line import Line
 from . import engine_cases as cases
 from .engine_cases import QUASI, K, areas, in_memory, one_level, people, rows_of, same_profile, two_levels
 
+pytestmark = pytest.mark.slow
+
 pq = needed("pyarrow.parquet")
 for package in ("ibis", "pyspark", "grpc"):
     needed(package)
 PySparkException = needed("pyspark.errors").PySparkException
-spark_places = needed("vbas.core.engines.spark_places")
+spark_destinations = needed("vbas.core.engines.spark_destinations")
 spark_session = needed("vbas.core.engines.spark_session")
 
 FIELDS = RecordFields("area", QUASI, ("diagnosis",))
@@ -295,12 +297,15 @@ def test_a_destination_is_never_replaced(spark, folder, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("way", ["driver", "connect"])
 def test_cancelling_interrupts_the_cluster(spark, folder, way):
+    from vbas.core.engines.spark import Spark
+
     finished = []
 
     def progress(fraction):
         raise Cancelled("stopped")
 
     with pytest.raises(Cancelled), open_engine(getattr(spark, way), str(folder)) as engine:
+        assert isinstance(engine, Spark)
         engine._progress = progress
         engine._guarded(lambda: finished.append(engine._session.sql(SLEEPING).collect()))
     assert not finished
@@ -330,7 +335,7 @@ def test_a_connection_that_is_lost_in_mid_write_is_said_with_what_may_be_left(
     spark, folder, tmp_path, monkeypatch, kind
 ):
     """The cluster goes on, and nobody can tell it to stop."""
-    place = spark_places.TablePlace if kind == "table" else spark_places.Folder
+    place = spark_destinations.CatalogueTable if kind == "table" else spark_destinations.Folder
     write, staged = place.write, []
     monkeypatch.setattr(spark_session, "RETRIES", 1)
     with Line(int(spark.connect.rsplit(":", 1)[1])) as line:
@@ -359,7 +364,7 @@ def test_a_connection_that_is_lost_in_mid_write_is_said_with_what_may_be_left(
 
 
 def test_a_connection_that_is_lost_at_the_last_step_is_said(spark, folder, monkeypatch):
-    rename, staged = spark_places.TablePlace.rename, []
+    rename, staged = spark_destinations.CatalogueTable.rename, []
     monkeypatch.setattr(spark_session, "RETRIES", 1)
     with Line(int(spark.connect.rsplit(":", 1)[1])) as line:
 
@@ -369,7 +374,7 @@ def test_a_connection_that_is_lost_at_the_last_step_is_said(spark, folder, monke
             line.cut()
             self.check_free()
 
-        monkeypatch.setattr(spark_places.TablePlace, "rename", cut)
+        monkeypatch.setattr(spark_destinations.CatalogueTable, "rename", cut)
         with pytest.raises(OutcomeUnknown) as error:
             run(f"sc://127.0.0.1:{line.port}", folder, "last", FEW)
     assert "was lost at the last step. Look for “last”: if it is there, it is whole" in str(error.value)
@@ -382,7 +387,7 @@ def test_a_connection_that_is_lost_at_the_last_step_is_said(spark, folder, monke
 @pytest.mark.parametrize("cancelled", [True, False])
 def test_a_last_step_that_was_done_is_never_said_not_to_be(spark, folder, tmp_path, monkeypatch, known, cancelled):
     """A catalogue that answers too late, and a Cancel in between: what is there is looked at, if it can be."""
-    rename, done = spark_places.FolderThere.rename, []
+    rename, done = spark_destinations.FolderThere.rename, []
 
     def late(self, final):
         rename(self, final)
@@ -399,10 +404,10 @@ def test_a_last_step_that_was_done_is_never_said_not_to_be(spark, folder, tmp_pa
         if done and cancelled:
             raise Cancelled("stopped")
 
-    there = spark_places.FolderThere.there
-    monkeypatch.setattr(spark_places.FolderThere, "rename", late)
+    there = spark_destinations.FolderThere.there
+    monkeypatch.setattr(spark_destinations.FolderThere, "rename", late)
     if not known:
-        monkeypatch.setattr(spark_places.FolderThere, "there", silent)
+        monkeypatch.setattr(spark_destinations.FolderThere, "there", silent)
     out = tmp_path / "out"
     with nullcontext() if known else pytest.raises(OutcomeUnknown, match=r"at the last step\. Look for “"):
         run(spark.driver, folder, out, FEW, progress=progress)
@@ -411,12 +416,19 @@ def test_a_last_step_that_was_done_is_never_said_not_to_be(spark, folder, tmp_pa
 
 def test_a_folder_that_may_be_there_in_part_is_said(spark, folder, tmp_path, monkeypatch):
     """Stores of objects copy where others rename."""
-    there, seen = spark_places.FolderThere.there, []
+    there = spark_destinations.FolderThere.there
+    seen: list[int] = []
+
+    def there_from_the_second_time_on(self):
+        if not seen:
+            seen.append(1)
+            return None
+        return there(self)
 
     def begun(*given):
         (tmp_path / "out").mkdir()
         (tmp_path / "out" / "part").write_text("rows")
-        monkeypatch.setattr(spark_places.FolderThere, "there", lambda self: (seen or seen.append(1)) and there(self))
+        monkeypatch.setattr(spark_destinations.FolderThere, "there", there_from_the_second_time_on)
 
     monkeypatch.setattr(releasing, "_check_agreement", begun)
     with pytest.raises(OutcomeUnknown, match=r"out” may hold a part of the release, .*: remove it"):
@@ -430,7 +442,7 @@ def test_a_folder_that_cannot_be_removed_is_named(spark, folder, tmp_path, monke
     def differs(*given):
         raise PrivacyError("The second count differs.")
 
-    monkeypatch.setattr(spark_places.shutil, "rmtree", lambda *_, **__: None)
+    monkeypatch.setattr(spark_destinations.shutil, "rmtree", lambda *_, **__: None)
     monkeypatch.setattr(releasing, "_check_agreement", differs)
     with pytest.raises(
         EngineError, match=r"^The second count differs\. .*/out” was not made, but .* remove it\.$"
@@ -449,7 +461,7 @@ def test_what_cannot_be_removed_is_said_with_what_ended_the_work(spark, folder, 
     def differs(*given):
         raise PrivacyError("The second count differs.")
 
-    monkeypatch.setattr(spark_places.TablePlace, "remove", forbidden)
+    monkeypatch.setattr(spark_destinations.CatalogueTable, "remove", forbidden)
     monkeypatch.setattr(releasing, "_check_agreement", differs)
     with pytest.raises(EngineError, match=r"^The second count differs\. “never” was not made, but .* remove it\.$"):
         run(spark.driver, folder, "never", FEW)
@@ -462,7 +474,7 @@ def test_a_driver_that_is_killed_in_mid_write_leaves_nothing(folder, tmp_path):
 from vbas.core.engines import open_engine
 from vbas.tests.core.test_engine_spark import FEW, areas, count_in_place, match_in_place, plan_of, release_in_place
 from pyspark import SparkContext
-from vbas.core.engines.spark_places import FolderThere
+from vbas.core.engines.spark_destinations import FolderThere
 write = FolderThere.write
 def killed(self, rows):
     write(self, rows)

@@ -63,6 +63,7 @@ def run(source, destination, fields=FIELDS, nested=False, table="", **options):
         return matched, release_in_place(matched, plan_of(matched.profile, nested), str(destination), nested, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nested", [False, True])
 @pytest.mark.parametrize("kind", ["parquet", "folder", "duckdb", "collated"])
 def test_profile_and_release_are_those_of_the_arrays(kind, nested, tmp_path):
@@ -87,6 +88,7 @@ def test_profile_and_release_are_those_of_the_arrays(kind, nested, tmp_path):
     assert len(done.levels) == (2 if nested else 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", cases.NAMES, ids=lambda names: names[0])
 @pytest.mark.parametrize("nested", [False, True])
 def test_fields_may_be_called_as_the_engine_calls_its_own(names, nested, tmp_path):
@@ -105,12 +107,13 @@ def test_fields_may_be_called_as_the_engine_calls_its_own(names, nested, tmp_pat
         matched, done = run(source, tmp_path / "added.parquet", replace(fields, count="number"), nested)
         records = in_memory(counted, (kept,), quasi, "number")
         plan = plan_of(records.profile, nested)
-        rows = Counter()
+        rows: Counter[tuple] = Counter()
         for *row, n in released(done.place):
             rows[tuple(row)] += n
         assert rows == Counter({row[:-1]: row[-1] for row in rows_of(apply(plan, records), plan.levels, nested)})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["vbas_source", "vbas_plan", "vbas_q0", "vbas_written"])
 def test_a_table_may_be_called_as_the_engine_calls_its_own(table, tmp_path):
     duckdb = needed("duckdb")
@@ -165,6 +168,7 @@ def test_more_rows_than_a_batch_keep_their_order(tmp_path):
     assert found == sorted(found)
 
 
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None, phases=(Phase.explicit, Phase.generate))
 @given(st.lists(st.tuples(TEXTS, TEXTS, st.integers(0, 5), st.integers(0, 3)), min_size=4, max_size=60))
 def test_counts_are_added_up(tmp_path_factory, rows):
@@ -210,6 +214,7 @@ def test_persons_and_sensitive_values_are_counted(parquet, tmp_path):
             asked = requirement_in_place(matched, k, l_diversity)
             ours = suppress(matched.profile, crosswalk, k, asked)
             assert ours.shown.tolist() == plan.shown.tolist()
+            assert ours.people is not None and plan.people is not None
             assert ours.people.tolist() == plan.people.tolist()
             done = release_in_place(matched, ours, str(tmp_path / f"{k}-{l_diversity}.parquet"))
         assert Counter(released(done.place)) == rows_of(apply(plan, records), plan.levels, False)
@@ -425,6 +430,7 @@ def test_a_staged_file_that_cannot_be_removed_is_named(parquet, tmp_path, monkey
     assert f"“{staged}”" in str(error.value)
 
 
+@pytest.mark.slow
 def test_cancelling_leaves_nothing(parquet, tmp_path):
     class Stop(Cancelled):
         pass
@@ -464,6 +470,7 @@ def test_more_classes_than_64_bits_are_refused(tmp_path):
         count_in_place(engine, RecordFields("area", tuple(f"q{j}" for j in range(6))))
 
 
+@pytest.mark.slow
 def test_what_a_killed_run_leaves_is_cleared_by_the_next(parquet, tmp_path, monkeypatch):
     """Both hold records: the folder that DuckDB works in, and the staged release."""
     code = f"""
@@ -491,6 +498,7 @@ with open_engine({str(parquet)!r}) as engine:
     assert list(temporary.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_nothing(parquet, tmp_path):
     """No file of this process may grow beyond a few bytes, which is what a full disk looks like."""
     code = f"""

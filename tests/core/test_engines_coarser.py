@@ -18,7 +18,7 @@ from vbas.core.generalising.collapsing import generalise_records
 from vbas.core.generalising.hierarchies import make_hierarchy, text_of
 from vbas.core.generalising.texts import with_values_as_text
 from vbas.core.nesting.coarser import nest_coarser, release_coarser
-from vbas.core.nesting.places import places_of
+from vbas.core.nesting.coarser_places import places_of
 from vbas.core.nesting.planning import nest
 from vbas.core.nesting.views import as_shown
 from vbas.core.plan import suppress
@@ -83,6 +83,7 @@ def place(request, tmp_path):
     return one
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("node", [(0, 1, 0), (0, 2, 1), (0, 0, 1)])
 @pytest.mark.parametrize("nested", [False, True])
 def test_shown_coarser_as_of_arrays(place, node, nested):
@@ -109,6 +110,7 @@ def test_shown_coarser_as_of_arrays(place, node, nested):
     assert Counter(tuple(row.values()) for row in read().to_pylist()) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("odd", [0, 1])
 @pytest.mark.parametrize("quasi", [cases.QUASI, ("age", "odd")])
 def test_last_levels_show_coarser_values_as_arrays_do(place, odd, quasi):

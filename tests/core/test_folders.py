@@ -45,6 +45,7 @@ def living(tmp_path):
             text=True,
         )
         started.append(process)
+        assert process.stdout is not None
         return process, Path(process.stdout.readline().strip())
 
     yield one
@@ -144,7 +145,7 @@ def test_what_could_not_be_removed_is_removed_by_a_later_run(tmp_path, monkeypat
 def test_a_new_folder_that_is_taken_for_a_dead_one_is_made_anew(tmp_path, monkeypatch):
     """Between its making and its locking another run may clear it."""
     real = folders.lock_file
-    taken = []
+    taken: list[int] = []
 
     def late(descriptor):
         if not taken:

@@ -10,6 +10,8 @@ import pytest
 from vbas.benchmarks import generalising_example
 from vbas.core.generalising import hierarchy_rule
 
+pytestmark = pytest.mark.slow
+
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "generalising.md").read_text(encoding="utf-8")
 
 

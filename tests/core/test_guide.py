@@ -76,6 +76,7 @@ class Addresses(HTMLParser):
             self.loaded.append(given["href"])
 
 
+@pytest.mark.slow
 @needs_mkdocs
 def test_the_site_builds_without_a_warning_and_fetches_nothing(site):
     pages = list(site.rglob("*.html"))
@@ -126,6 +127,7 @@ def test_plain_pages_lead_to_each_other_and_run_nothing(tmp_path):
     assert n_links > 120
 
 
+@pytest.mark.slow
 @needs_mkdocs
 @pytest.mark.parametrize(
     ("link", "what"), [("[x](nowhere.md)", "nowhere.md"), ("[x](privacy.md#no-such-thing)", "no-such-thing")]
@@ -189,6 +191,7 @@ def test_scripts_that_pages_name_are_there(page):
         assert (ROOT / path).exists(), path
 
 
+@pytest.mark.slow
 def test_figures_of_the_guide_are_those_of_a_fresh_run():
     tables = "\n".join(guide_examples.printed()).split("\n\n")
     pages = ("tutorial.md", "choosing.md", "too-much-suppressed.md", "too-much-suppressed.md")

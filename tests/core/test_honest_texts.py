@@ -25,7 +25,9 @@ def benchmark():
 @pytest.mark.parametrize("name", RECOMMENDED)
 def test_each_combination_says_what_was_counted_over_at_least_twelve_scenarios(name, benchmark):
     combination = RECOMMENDED[name]
-    words, found, of = re.fullmatch(r"(.+) in (\d+) of (\d+)", combination.measured).groups()
+    told = re.fullmatch(r"(.+) in (\d+) of (\d+)", combination.measured)
+    assert told
+    words, found, of = told.groups()
     assert words == benchmark.CLAIMS[combination.number].words
     assert 0 <= int(found) <= int(of)
     assert int(of) >= 12

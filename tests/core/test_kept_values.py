@@ -57,6 +57,7 @@ def in_some_rows(values, share, fillers, seed=0):
     return [value if mine else fillers[i] for value, mine, i in zip(values, there.tolist(), others.tolist())]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nested", [False, True], ids=["one level", "nested"])
 @pytest.mark.parametrize("filler", FILLERS)
 @pytest.mark.parametrize("share", [0.45, 0.2, 0.05])

@@ -7,6 +7,7 @@ import io
 import string
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 from babel.messages.mofile import write_mo
@@ -85,7 +86,7 @@ def test_translations_have_the_places_of_the_english(code):
         if not message.id:
             continue
         english = [message.id] if isinstance(message.id, str) else message.id
-        translated = [message.string] if isinstance(message.string, str) else message.string
+        translated = [message.string] if isinstance(message.string, str) else list(message.string or ())
         for text in filter(None, translated):
             assert _places(text) <= _places(english[-1]), text
             if len(translated) == 1:
@@ -111,7 +112,8 @@ def test_language_needs_nothing_but_python():
 
 def _texts(stream) -> dict:
     """What a compiled catalogue holds, without what it says of itself."""
-    return {text: found for text, found in gettext.GNUTranslations(stream)._catalog.items() if text}
+    translations: Any = gettext.GNUTranslations(stream)
+    return {text: found for text, found in translations._catalog.items() if text}
 
 
 def _places(text: str) -> set[tuple[str, str, str]]:

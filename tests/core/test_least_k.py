@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 import pytest
 
@@ -44,5 +46,5 @@ def test_plan_matching_and_merging_refuse_it(case, k):
 def test_two_is_enough(case):
     records, _, crosswalk = case
     check_k(2)
-    check_k(np.int64(7))
+    check_k(cast(int, np.int64(7)))
     assert len(apply(suppress(records.profile, crosswalk, 2), records)) == 4

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.core.strategies import regions
 from vbas.core.aggregation import APPROACHES as AGGREGATIONS
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
@@ -18,6 +17,7 @@ from vbas.core.nesting.making import LevelOptions, build_levels, regions_as_area
 from vbas.core.site_location import APPROACHES as SITE_LOCATIONS
 
 from .nested_cases import nested_cases, profile_of
+from .strategies import regions
 
 
 def check_nested(levels, n):
@@ -100,6 +100,7 @@ def test_joined_units_keep_their_names():
     areas = make_areas(list("abcd"), np.array([[0.0, 0], [1, 0], [9, 0], [10, 0]]), np.array([100, 3, 50, 60]))
     levels = levels_from_fields(areas, ["tract", "town"], [["t1", "t2", "t3", "t4"], ["X", "X", "Y", "Y"]])
     joined = with_least_population(areas, levels, 40)
+    assert joined.names[0] is not None and joined.names[1] is not None
     assert joined.names[0].tolist() == ["t1 + t2", "t3", "t4"]
     assert joined.names[1].tolist() == ["X", "Y"]
 
@@ -124,6 +125,7 @@ def test_fields_make_levels_and_what_has_no_value_is_the_rest_of_the_coarser_one
     tract = [1, 1.0, "2", None, None, 5]
     town = ["X", "X", "X", "X", "X", "Y"]
     levels = levels_from_fields(areas, ["tract", "town"], [tract, town])
+    assert levels.names[0] is not None
     assert levels.names[0].tolist() == ["1", "2", "5", "rest of X"]
     assert levels.crosswalks[0].region_of.tolist() == [0, 0, 1, 3, 3, 2]
     assert levels.crosswalks[1].region_of.tolist() == [0, 0, 0, 0, 0, 1]

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vbas.benchmarks import demonstration
 from vbas.core.areas import identifier_text, look_like_degrees, make_areas
 from vbas.core.errors import InputError
 from vbas.core.missing import is_missing, with_none
 from vbas.core.records.columns import ColumnBuilder, column_from_values
-from vbas.core.synthetic.city import demonstration_city
 
 MISSING = [None, float("nan"), np.nan, np.float32("nan"), pd.NA, pd.NaT, np.datetime64("NaT"), Decimal("NaN")]
 
@@ -116,7 +116,8 @@ def test_towns_in_metres_are_taken_for_what_they_are(x, y, step):
     assert len(areas_at(x, y, step)) == N_AREAS
 
 
+@pytest.mark.slow
 def test_made_up_towns_are_in_metres():
-    assert not look_like_degrees(demonstration_city().areas().points)
+    assert not look_like_degrees(demonstration.city().areas().points)
     assert not look_like_degrees(np.array([[x, y] for x in range(9) for y in range(9)], float))
     assert not look_like_degrees(np.zeros((5, 2)))  # where distances count for nothing

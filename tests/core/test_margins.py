@@ -47,7 +47,7 @@ def plans(areas, profile, k):
 def tables_of(crosswalk, profile, plan):
     """Of each region: the records of each class, and which classes are suppressed anywhere in it."""
     counts = profile.counts.tocoo()
-    found = [(Counter(), set()) for _ in range(crosswalk.n_regions)]
+    found: list[tuple[Counter, set]] = [(Counter(), set()) for _ in range(crosswalk.n_regions)]
     for area, one, number, label in zip(counts.row, counts.col, counts.data, plan.label_of):
         totals, lost = found[crosswalk.region_of[area]]
         totals[int(one)] += int(number)

@@ -15,8 +15,8 @@ from vbas.core.errors import InputError, PrivacyError
 from vbas.core.generalising import make_hierarchy
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.coarser import check_coarser, nest_coarser, release_coarser
+from vbas.core.nesting.coarser_places import places_of
 from vbas.core.nesting.losses import LOSSES
-from vbas.core.nesting.places import places_of
 from vbas.core.nesting.planning import nest
 from vbas.core.nesting.views import as_shown
 from vbas.core.plan import area_of_cells
@@ -80,11 +80,13 @@ def test_every_label_has_k_records_and_only_what_is_too_rare_at_the_last_level_i
     areas, records, places, k = case
     plan = nest_coarser(areas, places, k, loss)
     cells = cells_of(records.profile)
-    labels, last = {}, {}
+    labels: dict[tuple, int] = {}
+    last: dict[tuple, int] = {}
     top = len(places.levels) - 1
     for area, age, sex, n in cells:
         key = shown_by_hand(places, area, age, sex, top)
         last[key] = last.get(key, 0) + n
+    assert plan.level_of is not None
     for (area, age, sex, n), level in zip(cells, plan.level_of.tolist()):
         whole = shown_by_hand(places, area, age, sex, top)
         assert (level < 0) == (whole[0] < 0 or last[whole] < k)
@@ -96,7 +98,7 @@ def test_every_label_has_k_records_and_only_what_is_too_rare_at_the_last_level_i
     release = release_coarser(plan, places, records)
     check_coarser(release, places)
     rows = zip(release.level.tolist(), release.region.tolist(), *(values(release.fields[name]) for name in NAMES))
-    found = {}
+    found: dict[tuple, int] = {}
     for row, n in zip(rows, release.counts.tolist()):
         found[row] = found.get(row, 0) + n
     assert found == labels
@@ -124,8 +126,9 @@ def test_it_is_the_optimum_of_brute_force_or_close_to_it(case, loss):
             ),
         )
     )
-    level_of = nest_coarser(areas, places, k, loss).level_of.tolist()
-    found = cost(places, cells, level_of, metres, k)
+    plan = nest_coarser(areas, places, k, loss)
+    assert plan.level_of is not None
+    found = cost(places, cells, plan.level_of.tolist(), metres, k)
     assert found is not None
     assert found[:2] == best[:2]
     assert found[2] >= best[2] - 1e-9
@@ -133,7 +136,8 @@ def test_it_is_the_optimum_of_brute_force_or_close_to_it(case, loss):
 
 def cost(places, cells, choice, metres, k):
     """(Suppressed, coarser levels, loss) of a choice of levels; None where a label has fewer than k."""
-    labels, suppressed, coarser, loss = {}, 0, 0, 0.0
+    suppressed, coarser, loss = 0, 0, 0.0
+    labels: dict[tuple, int] = {}
     n_regional = sum(not any(node) for node in places.nodes)
     for (area, age, sex, n), level in zip(cells, choice):
         if level < 0:
@@ -153,6 +157,7 @@ def cost(places, cells, choice, metres, k):
 def test_without_a_coarser_level_it_is_the_nested_release_as_it_was(case, loss):
     areas, records, places, k = case
     plan, before = nest_coarser(areas, places, k, loss), nest(areas, records.profile, places.levels, k, loss)
+    assert plan.level_of is not None and before.level_of is not None
     assert plan.level_of.tolist() == before.level_of.tolist()
     assert sorted(plan.records.tolist()) == sorted(before.records.tolist())
 
@@ -169,12 +174,14 @@ def test_persons_and_sensitive_values_are_counted_in_what_is_shown(case, seed):
     plan = nest_coarser(areas, places, k, requirement=requirement)
     release = release_coarser(plan, places, records, [], requirement)
     check_coarser(release, places, whole=False)
+    assert plan.level_of is not None
     cells = cells_of(records.profile)
     labels: dict = {}
     for row, cell in enumerate(records.cell_of.tolist()):
         level = int(plan.level_of[cell]) if plan.label_of[cell] >= 0 else -1
         if level >= 0:
-            key = (level, *shown_by_hand(places, *cells[cell][:3], level))
+            area, age, sex, _ = cells[cell]
+            key = (level, *shown_by_hand(places, area, age, sex, level))
             labels.setdefault(key, []).append((int(persons.codes[row]), int(table.kept["ill"].codes[row])))
     for members in labels.values():
         assert len({person for person, _ in members}) >= k
@@ -251,7 +258,8 @@ def fits(release, places, profile):
     cells = cells_of(profile)
     top = len(places.levels) - 1
     for target in range(len(places.levels)):
-        live, shown = {}, {}
+        live: dict[tuple, int] = {}
+        shown: dict[tuple, int] = {}
         for area, age, sex, n in cells:
             key = shown_by_hand(places, area, age, sex, target)
             if key[0] >= 0:
@@ -261,7 +269,7 @@ def fits(release, places, profile):
             if level > target:
                 continue
             node, at = dict(zip(NAMES, places.nodes[level])), dict(zip(NAMES, places.nodes[target]))
-            own = {0: ["1", "2", "3", None], 1: ["1-2", "3", None], 2: ["*"]}[node["age"]]
+            own = [["1", "2", "3", None], ["1-2", "3", None], ["*"]][node["age"]]
             if age not in own or sex not in (["*"] if node["sex"] else ["F", "M"]):
                 return False
             above = {"1": "1-2", "2": "1-2"}.get(age, age)

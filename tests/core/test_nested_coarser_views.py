@@ -18,8 +18,8 @@ from vbas.core.nesting.coarser import (
     nest_coarser,
     release_coarser,
 )
+from vbas.core.nesting.coarser_places import places_of
 from vbas.core.nesting.measures import evaluate_levels
-from vbas.core.nesting.places import places_of
 from vbas.core.nesting.planning import nest
 from vbas.core.nesting.views import as_shown, as_they_were, coarser_by_value, n_shown_coarser
 from vbas.core.records.columns import Column
@@ -43,6 +43,7 @@ def test_its_labels_are_what_is_shown_one_for_one(case):
     plan = nest_coarser(areas, places, k)
     shown = as_shown(plan, places)
     by_hand: Counter = Counter()
+    assert plan.level_of is not None
     for (area, age, sex, n), level in zip(cells_of(records.profile), plan.level_of.tolist()):
         if level >= 0:
             by_hand[(level, *shown_by_hand(places, area, age, sex, level))] += n
@@ -85,6 +86,7 @@ def test_who_is_shown_coarser_adds_up_value_by_value(case):
     found, were = coarser_by_value(plan, places), as_they_were(plan, places)
     by_hand: dict = {}
     coarser = 0
+    assert plan.level_of is not None
     for (_area, *values, n), level in zip(cells_of(records.profile), plan.level_of.tolist()):
         coarser += n * (level >= 0 and any(places.nodes[level]))
         for position, (name, value) in enumerate(zip(NAMES, values)):
@@ -95,6 +97,7 @@ def test_who_is_shown_coarser_adds_up_value_by_value(case):
     rows = zip(found.records.tolist(), found.as_is.tolist(), found.coarser.tolist(), found.suppressed.tolist())
     assert dict(zip(zip(found.quasi_identifiers, found.values), map(list, rows))) == by_hand
     assert n_shown_coarser(plan, places) == coarser
+    assert were.level_of is not None
     assert were.n_released == plan.n_released and were.level_of.tolist() == plan.level_of.tolist()
 
 

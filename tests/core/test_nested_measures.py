@@ -10,8 +10,6 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tests.core.nested_cases import random_levels, row_by_row
-from tests.core.strategies import regions, tables
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.errors import PrivacyError
 from vbas.core.evaluation import evaluate, evaluate_by_value, mean_distances
@@ -23,6 +21,9 @@ from vbas.core.nesting.recount import check_where_shown
 from vbas.core.plan import suppress
 from vbas.core.records.matching import SUPPRESS, match_records
 from vbas.core.release import apply
+
+from .nested_cases import random_levels, row_by_row
+from .strategies import regions, tables
 
 
 @st.composite
@@ -50,7 +51,7 @@ def rows_of(release):
 @given(releases())
 def test_the_rows_are_k_anonymous_by_level_region_and_quasi_identifiers(case):
     areas, records, _levels, plan, release = case
-    classes = Counter()
+    classes: Counter[tuple] = Counter()
     for level, region, values, count in rows_of(release):
         classes[level, region, values] += count
     assert all(size >= plan.k for size in classes.values())
@@ -104,7 +105,8 @@ def test_who_loses_is_counted_by_value_in_nested_and_single_releases(case):
         release = apply(plan, records)
         by_value = evaluate_by_value(areas, plan)
         metres = [mean_distances(areas, crosswalk) for crosswalk in plan.levels.crosswalks]
-        shown, distance = Counter(), Counter()
+        shown: Counter[tuple] = Counter()
+        distance: Counter[tuple] = Counter()
         for level, region, values, count in rows_of(release):
             for name, value in zip(("sex", "age"), values):
                 shown[name, value] += count
@@ -124,7 +126,7 @@ def test_flattened_rows_lie_in_the_region_that_holds_theirs_and_stay_k_anonymous
     _areas, _, levels, plan, release = case
     target = min(target, len(levels) - 1)
     region = flatten(levels, release.level, release.region, target)
-    classes = Counter()
+    classes: Counter[tuple] = Counter()
     for (level, own, values, count), found in zip(rows_of(release), region.tolist()):
         if level > target:
             assert found == -1

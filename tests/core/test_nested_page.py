@@ -7,6 +7,7 @@ import runpy
 import sqlite3
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,8 @@ import pytest
 from vbas.benchmarks import nested_example
 from vbas.core.nesting.flattening import flatten
 from vbas.core.release import apply
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "nested.md").read_text(encoding="utf-8")
@@ -82,7 +85,7 @@ def test_the_examples_of_the_page_run(example, release, files, monkeypatch):
     monkeypatch.chdir(files)
     (query,) = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
     (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    found = {}
+    found: dict[str, Any] = {}
     exec(compile(code, "docs/nested.md", "exec"), found)
     with sqlite3.connect(":memory:") as base:
         found["released"].to_sql("released_records", base)

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.core.nested_cases import nested_cases
 from vbas.core.nesting import patterns
 from vbas.core.nesting.planning import nest
+
+from .nested_cases import nested_cases
 
 
 def state_of(digits, here, k: int) -> int:
@@ -57,4 +58,6 @@ def test_patterns_that_are_forgotten_are_found_again(case, k):
     plan = nest(areas, profile, levels, k, at_once=3)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(patterns, "MOST_STATES", 0)
-        assert np.array_equal(plan.level_of, nest(areas, profile, levels, k, at_once=3).level_of)
+        again = nest(areas, profile, levels, k, at_once=3)
+    assert plan.level_of is not None and again.level_of is not None
+    assert np.array_equal(plan.level_of, again.level_of)

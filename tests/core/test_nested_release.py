@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.core.nested_cases import by_brute_force, by_plain_rule, loss_of, nested_cases, profile_of
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.errors import InputError
@@ -19,6 +18,8 @@ from vbas.core.nesting.planning import CELLS_AT_ONCE, LARGEST_K, cells_within, n
 from vbas.core.plan import SUPPRESSED, area_of_cells
 from vbas.core.privacy.diversity import Shares
 from vbas.core.privacy.requirement import Requirement
+
+from .nested_cases import by_brute_force, by_plain_rule, loss_of, nested_cases, profile_of
 
 
 def levels_of_cells(plan) -> np.ndarray:
@@ -136,17 +137,17 @@ def test_whatever_more_is_asked_of_a_label_holds_in_the_finest_place_left(case, 
     assert (np.bincount(plan.label_of[used], profile.counts.data[used], len(plan.records)) >= k).all()
     area, class_of = area_of_cells(profile), profile.counts.indices
     top = levels.crosswalks[-1].region_of[area]
-    for cell in range(len(area)):
-        group = np.flatnonzero((top == top[cell]) & (class_of == class_of[cell]))
+    for one in range(len(area)):
+        group = np.flatnonzero((top == top[one]) & (class_of == class_of[one]))
         possible = profile.counts.data[group].sum() >= k and sets[group].any(axis=0).sum() >= distinct
-        assert (plan.label_of[cell] >= 0) == (possible and top[cell] >= 0)
+        assert (plan.label_of[one] >= 0) == (possible and top[one] >= 0)
 
 
 def test_large_cells_go_up_only_as_far_as_a_lone_record_needs_them():
     # A lone record needs one of two neighbours; the smaller one goes up with it, the other keeps its own area.
     areas = make_areas(["a", "b", "c"], np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]]))
     plan = nest(areas, profile_of(np.array([[1], [40], [30]])), make_levels(areas, [own_regions(3), one_region(3)]), 5)
-    assert plan.level_of.tolist() == [1, 0, 1]
+    assert plan.level_of is not None and plan.level_of.tolist() == [1, 0, 1]
 
 
 def one_region(n: int) -> Crosswalk:

@@ -33,6 +33,8 @@ def test_an_approach_is_found_by_opening_the_file_of_its_name(name):
 def test_the_default_k_stands_in_one_place(options):
     (k,) = [field.default for field in fields(options) if field.name == "k"]
     assert k == DEFAULT_K
-    lines = ast.parse(inspect.getsource(options)).body[0].body
-    (value,) = [line.value for line in lines if isinstance(line, ast.AnnAssign) and line.target.id == "k"]
+    (defined,) = ast.parse(inspect.getsource(options)).body
+    assert isinstance(defined, ast.ClassDef)
+    lines = [line for line in defined.body if isinstance(line, ast.AnnAssign)]
+    (value,) = [line.value for line in lines if getattr(line.target, "id", "") == "k"]
     assert isinstance(value, ast.Name), "a number of its own"

@@ -8,6 +8,8 @@ import pytest
 from vbas.core.cells import Minimum, make_cells
 from vbas.core.cells.partition import newly_built
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("people", "expected"),

@@ -24,7 +24,7 @@ def test_every_cell_has_the_label_of_its_region_and_class_or_is_suppressed(data)
     k = data.draw(st.integers(2, 6))
     profile = Profile(sparse.csr_matrix(counts), np.arange(n_classes)[:, None], (np.arange(n_classes),), ("q",))
     plan = suppress(profile, crosswalk, k)
-    sizes = {}
+    sizes: dict[tuple, int] = {}
     for area, one in np.ndindex(counts.shape):
         if crosswalk.region_of[area] >= 0 and counts[area, one]:
             key = (int(crosswalk.region_of[area]), one)

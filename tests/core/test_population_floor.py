@@ -174,4 +174,4 @@ def test_it_stands_once_in_a_comparison_whatever_the_locations_and_factors():
     codes = np.repeat(np.arange(64), 40)
     columns = {"sex": column_from_array(np.random.default_rng(0).integers(0, 2, len(codes)))}
     outcomes = compare(areas, profile_records(codes, columns, 64)[0], found[:1], 5)
-    assert outcomes[0].measures.n_regions == 16
+    assert outcomes[0].measures is not None and outcomes[0].measures.n_regions == 16

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
-
-import pytest
+from typing import Any
 
 from vbas.core import aggregation, baselines, site_location, site_number
-from vbas.core.approach import depending_on_classes
+from vbas.core.approach import Approach, depending_on_classes
 
-from .test_methods_table import names_in
+from .test_methods_table import missing_tests
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "privacy.md").read_text(encoding="utf-8")
-ROOMS = {
+ROOMS: dict[str, Mapping[str, Approach[Any]]] = {
     "number of regions": site_number.APPROACHES,
     "sites": site_location.APPROACHES,
     "aggregation": aggregation.APPROACHES,
@@ -22,10 +22,10 @@ ROOMS = {
 }
 
 
-@pytest.mark.parametrize("test", sorted(set(re.findall(r"`(tests/[\w/]+\.py::\w+)`", TEXT))))
-def test_every_test_named_is_there(test):
-    path, name = test.split("::")
-    assert name in names_in(ROOT / path)
+def test_every_test_named_is_there():
+    named = sorted(set(re.findall(r"`(tests/[\w/]+\.py::\w+)`", TEXT)))
+    assert len(named) > 10
+    assert missing_tests(named) == []
 
 
 def test_every_attacker_has_what_holds_and_what_does_not():

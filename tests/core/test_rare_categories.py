@@ -18,7 +18,7 @@ from vbas.core.site_number import APPROACHES, SiteNumberOptions
 from vbas.core.site_number.cutoff import possible_classes, releasable_combinations
 
 K = 5
-MODEL = {"gaps_region": "custom", "gaps_coefficient": 100.0, "gaps_exponent": 0.5}
+OPTIONS = SiteNumberOptions(gaps_region="custom", gaps_coefficient=100.0, gaps_exponent=0.5, k=K)
 
 
 def profile_of(home, n_regions, counts=None, **values):
@@ -37,18 +37,19 @@ def town(extra_homes=(), extra_sex=()):
     return areas.with_population(np.full(100, 40.0)), profile
 
 
-def crosswalk(regions, profile, site_number):
-    configuration = Configuration(site_number=site_number, number_options=SiteNumberOptions(**MODEL, k=K))
+def crosswalk(town_, site_number):
+    regions, profile = town_
+    configuration = Configuration(site_number=site_number, number_options=OPTIONS)
     return aggregate(regions, profile, configuration).aggregation.crosswalk.region_of.tolist()
 
 
 def test_one_record_of_a_rare_value_changes_nothing_in_the_crosswalk():
     before, after = town(), town([17], ["rare"])
-    assert crosswalk(*before, "max combinations") == crosswalk(*after, "max combinations")
+    assert crosswalk(before, "max combinations") == crosswalk(after, "max combinations")
     # As published it does: 4 000 / (100 √12) = 11.5 and 4 001 / (100 √18) = 9.4.
-    published = [max(crosswalk(*one, "max combinations (2018)")) + 1 for one in (before, after)]
+    published = [max(crosswalk(one, "max combinations (2018)")) + 1 for one in (before, after)]
     assert published == [12, 9]
-    assert max(crosswalk(*before, "max combinations")) + 1 == 12
+    assert max(crosswalk(before, "max combinations")) + 1 == 12
 
 
 def test_a_value_counts_from_k_records_on():
@@ -91,13 +92,12 @@ def test_the_count_is_the_plain_one(seed, k):
 )
 def test_the_number_that_is_told_is_the_one_that_counted(approach, told):
     areas, profile = town([17], ["rare"])
-    number = APPROACHES[approach](profile, areas.identifiers, SiteNumberOptions(**MODEL, k=K))
+    number = APPROACHES[approach](profile, areas.identifiers, OPTIONS)
     assert number.max_combinations == told
 
 
 def test_both_counts_are_the_papers_combination_in_a_comparison():
     areas, profile = town()
     names = ("max combinations", "max combinations (2018)", "entropy")
-    options = SiteNumberOptions(**MODEL, k=K)
-    rated = compare(areas, profile, [Configuration(site_number=name, number_options=options) for name in names], K)
+    rated = compare(areas, profile, [Configuration(site_number=name, number_options=OPTIONS) for name in names], K)
     assert [one.combination for one in rated] == [2, 2, None]

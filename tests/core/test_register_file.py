@@ -14,11 +14,11 @@ from vbas.core.crosswalk import Crosswalk
 from vbas.core.errors import InputError
 from vbas.core.plan import suppress
 from vbas.core.profile import Profile
-from vbas.core.publish import register_file
-from vbas.core.publish.geopackage_tables import make_geopackage
-from vbas.core.publish.register_list import releases_in, taking_out
-from vbas.core.publish.register_maskings import maskings_in, new_masking
-from vbas.core.publish.register_releases import new_entry, read_register
+from vbas.core.publish.geopackage.making import make_geopackage
+from vbas.core.publish.register import entry
+from vbas.core.publish.register.listing import releases_in, taking_out
+from vbas.core.publish.register.masked_points import maskings_in, new_masking
+from vbas.core.publish.register.published_releases import new_entry, read_register
 from vbas.core.releases.published import publish
 
 
@@ -33,20 +33,20 @@ def release():
 
 def test_a_release_is_in_the_register_once_it_is_put(release, tmp_path):
     register = tmp_path / "register.gpkg"
-    entry = new_entry(register, release, 0)
+    added = new_entry(register, release, 0)
     assert read_register(register) == []
-    entry.put()
+    added.put()
     (found,) = read_register(register)
     assert found.records.tolist() == release.records.tolist() and found.areas.tolist() == release.areas.tolist()
-    assert entry.undo() == [] and list(tmp_path.iterdir()) == []
+    assert added.undo() == [] and list(tmp_path.iterdir()) == []
 
 
 def test_a_release_of_persons_is_known_as_that_in_older_registers_too(release, tmp_path, monkeypatch):
     register, of_persons = tmp_path / "register.gpkg", replace(release, of_persons=True)
-    older = {name: kind for name, kind in register_file.TABLES["vbas_releases"].items() if name != "of_persons"}
+    older = {name: kind for name, kind in entry.TABLES["vbas_releases"].items() if name != "of_persons"}
     with monkeypatch.context() as before:
-        before.setitem(register_file.TABLES, "vbas_releases", older)
-        make_geopackage(register, register_file.TABLES)
+        before.setitem(entry.TABLES, "vbas_releases", older)
+        make_geopackage(register, entry.TABLES)
     new_entry(register, release, 0).put()
     new_entry(register, of_persons, 1).put()
     assert [one.of_persons for one in read_register(register)] == [False, True]
@@ -56,10 +56,10 @@ def test_a_release_of_persons_is_known_as_that_in_older_registers_too(release, t
 
 def test_a_register_from_before_is_read_as_it_is(release, tmp_path, monkeypatch):
     register = tmp_path / "register.gpkg"
-    older = {name: kind for name, kind in register_file.TABLES["vbas_releases"].items() if name != "of_persons"}
+    older = {name: kind for name, kind in entry.TABLES["vbas_releases"].items() if name != "of_persons"}
     with monkeypatch.context() as before:
-        before.setitem(register_file.TABLES, "vbas_releases", older)
-        make_geopackage(register, register_file.TABLES)
+        before.setitem(entry.TABLES, "vbas_releases", older)
+        make_geopackage(register, entry.TABLES)
     assert read_register(register) == []
 
 
@@ -79,9 +79,9 @@ def test_masked_points_are_read_as_they_were_added(tmp_path):
 
 
 def test_of_a_register_that_cannot_be_made_nothing_stays(release, tmp_path, monkeypatch):
-    monkeypatch.setitem(register_file.TABLES, "vbas_releases", {"release": "SHORT", "twice": "TEXT", "Twice": "TEXT"})
+    monkeypatch.setitem(entry.TABLES, "vbas_releases", {"release": "SHORT", "twice": "TEXT", "Twice": "TEXT"})
     with pytest.raises(sqlite3.Error):
-        make_geopackage(tmp_path / "register.gpkg", register_file.TABLES)
+        make_geopackage(tmp_path / "register.gpkg", entry.TABLES)
     with pytest.raises(InputError, match="cannot be written to: choose another folder"):
         new_entry(tmp_path / "register.gpkg", release, 0)
     assert list(tmp_path.iterdir()) == []

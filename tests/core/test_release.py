@@ -52,21 +52,22 @@ def test_every_release_is_k_anonymous_and_complete(data):
 
     shown = [Column(released.region, np.arange(crosswalk.n_regions)), *released.fields.values()]
     written = rows_of(shown, released.counts, len(released.region))
-    sizes, classes_of_input = Counter(), Counter()
+    sizes: Counter[tuple] = Counter()
+    classes_of_input: Counter[tuple] = Counter()
     for row, weight in written:
         sizes[row[:3]] += weight
     assert all(size >= k for size in sizes.values())
 
     # The oracle: count the input in plain Python, drop what is small, and expect the very rest.
     own = rows_of([*table.quasi_identifiers.values(), *table.kept.values()], table.counts, len(table))
-    expected = Counter()
+    expected: Counter[tuple] = Counter()
     for (row, weight), code in zip(own, codes):
         region = crosswalk.region_of[code] if code >= 0 else -1
         if region >= 0:
             expected[(int(region), *row)] += weight
             classes_of_input[(int(region), *row[:2])] += weight
     expected = Counter({row: n for row, n in expected.items() if n and classes_of_input[row[:3]] >= k})
-    got = Counter()
+    got: Counter[tuple] = Counter()
     for row, weight in written:
         got[row] += weight
     assert got == expected

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 from hypothesis import given, settings
@@ -69,7 +70,8 @@ def test_brute_force_finds_the_same_cells(case):
 
 
 def test_what_contradicts_one_joint_class_contradicts_all_that_have_sums_with_it():
-    over = SimpleNamespace(group_of=np.array([7, 4, 4, 7, 9]))
-    chunk = Chunk(over, np.array([1, 3, 2, 4]), [], None, 5, np.array([False, False, False, True]))
+    over: Any = SimpleNamespace(group_of=np.array([7, 4, 4, 7, 9]))
+    bounds: Any = None
+    chunk = Chunk(over, np.array([1, 3, 2, 4]), [], bounds, 5, np.array([False, False, False, True]))
     assert chunk.without(np.array([0])).contradicted.tolist() == [True, False, True, True]
     assert chunk.contradicted.tolist() == [False, False, False, True]

@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,12 +18,14 @@ from vbas.core.privacy.diversity import shares_of
 from vbas.core.privacy.margins import hold_against_margins
 from vbas.core.privacy.requirement import Requirement, members_of
 from vbas.core.releases.examining import Examiner, examine
-from vbas.core.releases.published import publish
+from vbas.core.releases.published import Published, publish
 from vbas.core.releases.repair import repair
-from vbas.core.releases.updates import visible_changes
+from vbas.core.releases.updates import Changes, visible_changes
 from vbas.core.releases.values import KeptValues
 
 from .nested_cases import profile_of, random_levels
+
+pytestmark = pytest.mark.slow
 
 
 @st.composite
@@ -56,6 +59,7 @@ def test_nothing_is_given_away_after_a_repair(case):
         assert not (done.plan.shown & ~plan.shown).any()
     else:
         kept = done.plan.label_of != SUPPRESSED
+        assert done.plan.level_of is not None
         assert (done.plan.level_of[kept] >= plan.level_of[kept]).all()
         # A class is shown in a coarsest region with all its records, or not at all.
         assert publish(done.plan, areas).whole
@@ -137,15 +141,22 @@ def test_updates_change_by_nobody_or_by_k(case, seed):
         new = suppress(profile, levels.crosswalks[0], plan.k)
     else:
         new = nest(areas, profile, levels, plan.k)
-    changes = visible_changes(old, publish(new, areas))
+    changes = changes_of(old, publish(new, areas))
     if plan.level_of is None:
         before, after = (levels.crosswalks[0].membership() @ one for one in (counts, added))
         change = np.abs(after - before)
         expected = int(((before >= plan.k) & (after >= plan.k) & (change >= 1) & (change < plan.k)).sum())
         assert len(changes) == expected
     done = repair(new, areas, [old])
-    assert len(visible_changes(old, done.published)) == 0
+    assert len(changes_of(old, done.published)) == 0
     assert done.after.n_counts == 0
+
+
+def changes_of(old: Published, new: Published) -> Changes:
+    """The visible changes between two releases by the same regions."""
+    changes = visible_changes(old, new)
+    assert changes is not None
+    return changes
 
 
 def test_one_more_patient_is_seen_and_held_back():
@@ -159,11 +170,11 @@ def test_one_more_patient_is_seen_and_held_back():
         more = counts.copy()
         more[rng.integers(40), rng.integers(12)] += 1
         plan = suppress(profile_of(more), crosswalk, 5)
-        changes = visible_changes(old, publish(plan, areas))
+        changes = changes_of(old, publish(plan, areas))
         seen += len(changes) == 1 and changes.after[0] - changes.before[0] == 1
         if trial < 10:
             done = repair(plan, areas, [old])
-            assert len(visible_changes(old, done.published)) == 0 and done.after.n_counts == 0
+            assert len(changes_of(old, done.published)) == 0 and done.after.n_counts == 0
     assert seen >= 195
 
 
@@ -173,7 +184,7 @@ def test_regions_are_the_same_whatever_they_are_called():
     first = suppress(profile_of(counts), number_compactly(np.array([0, 0, 1]))[0], 5)
     other = suppress(profile_of(np.add(counts, [[1], [0], [0]])), number_compactly(np.array([1, 1, 0]))[0], 5)
     renamed = replace(publish(other, areas), title="other")
-    changes = visible_changes(publish(first, areas), renamed)
+    changes = changes_of(publish(first, areas), renamed)
     assert changes.before.tolist() == [15] and changes.after.tolist() == [16]
     apart = suppress(profile_of(counts), number_compactly(np.array([0, 1, 1]))[0], 5)
     assert visible_changes(publish(first, areas), publish(apart, areas)) is None

@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,6 +23,8 @@ from vbas.core.releases.values import KeptValues
 
 from .nested_cases import random_levels
 from .release_cases import coarser, only_seen_values, profile_over, true_table
+
+pytestmark = pytest.mark.slow
 
 ILLS = np.array(["cold", "flu", "HIV"], dtype=object)
 NAMES = ("p", "q")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from vbas.core.plan import suppress
 from vbas.core.profile import profile_records
 from vbas.core.report.comparison import trade_off_section
 from vbas.core.report.cost import classes_section, convergence_section, losers_section, person_section
+from vbas.core.report.page import Section
 from vbas.core.report.running import InputUsed, Running, how_it_was_done
 from vbas.core.site_location import LocationOptions
 
@@ -33,9 +36,14 @@ def case():
     return areas, plan, measures, audit
 
 
+def facts(section: Section) -> dict[Any, Any]:
+    """What the first column of a section names, by it."""
+    return {row[0]: row[1] for row in section.rows}
+
+
 def test_what_it_means_for_a_person_is_the_sums_over_people(case):
     _, plan, measures, _ = case
-    rows = {row[0]: row[1] for row in person_section(measures, plan, N).rows}
+    rows = facts(person_section(measures, plan, N))
     sizes = plan.records[plan.shown]
     assert measures.n_suppressed > 0
     assert rows["Smallest class, people"] == sizes.min() >= K
@@ -52,12 +60,12 @@ def test_a_person_of_a_single_area_is_not_hidden_by_the_region():
     records = records_of(areas, [(0, "f", "old", 1)] * 8)
     plan = suppress(records.profile, REGIONS, K)
     measures, _ = evaluate(areas, plan, REGIONS.mean_centres(areas.points))
-    assert dict(row[:2] for row in person_section(measures, plan, N).rows)["Areas to guess among"] == 1
+    assert facts(person_section(measures, plan, N))["Areas to guess among"] == 1
 
 
 def test_class_sizes_add_up(case):
     _, plan, measures, _ = case
-    rows = classes_section(plan).rows
+    rows: Sequence[Sequence[Any]] = classes_section(plan).rows
     assert sum(row[1] for row in rows) == len(plan.records)
     assert sum(row[2] for row in rows) == plan.shown.sum()
     assert sum(row[3] for row in rows) == measures.n_records
@@ -70,7 +78,7 @@ def test_who_is_suppressed_adds_up_for_every_quasi_identifier(case):
     areas, plan, measures, _ = case
     section = losers_section(evaluate_by_value(areas, plan), measures, K)
     for name in ("sex", "age"):
-        rows = [row for row in section.rows if row[0] == name]
+        rows: list[Sequence[Any]] = [row for row in section.rows if row[0] == name]
         assert sum(row[3] for row in rows) == measures.n_suppressed
         assert sum(row[2] for row in rows) == measures.n_records
     assert ("age", "rare 0") in {row[:2] for row in section.rows}

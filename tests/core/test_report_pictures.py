@@ -55,7 +55,7 @@ def wiggly(n, seed):
 @given(st.integers(3, 40), st.integers(0, 10_000), st.sampled_from([1.0, 4.0, 30.0]))
 def test_a_shared_border_stays_one_line_whatever_is_left_of_it(n, seed, tolerance):
     drawn = [edges_of(path) for path in paths(wiggly(n, seed), tolerance, 10**9)]
-    together = sum(drawn, Counter())
+    together: Counter[tuple] = sum(drawn, Counter())
     outside = [edge for edge, times in together.items() if times == 1]
     # The coverage is one piece without gaps: what is drawn once is its outer rim, which runs around all cells.
     rim = shapely.unary_union([shapely.LineString(list(edge)) for edge in outside])
@@ -145,12 +145,18 @@ def test_points_of_each_series_have_their_colour_and_key():
     assert "others" not in plain
 
 
+def groups_of(pattern: str, text: str) -> tuple[str, ...]:
+    found = re.search(pattern, text)
+    assert found, text
+    return found.groups()
+
+
 def test_the_scale_bar_is_as_long_as_it_says():
     for metres_wide in (120.0, 5_000.0, 730_000.0):
         scale = 640 / metres_wide
         bar = scale_bar(0.0, 0.0, scale, 640.0)
-        start, end = map(float, re.search(r"M([\d.]+) .*H([\d.]+)v", bar).groups())
-        number, unit = re.search(r">([\d.\u00a0]+) (k?m)<", bar).groups()
+        start, end = map(float, groups_of(r"M([\d.]+) .*H([\d.]+)v", bar))
+        number, unit = groups_of(r">([\d.\u00a0]+) (k?m)<", bar)
         metres = float(number.replace("\u00a0", "")) * (1000 if unit == "km" else 1)
         assert (unit == "km") == (metres >= 1000)
         assert (end - start) / scale == pytest.approx(metres, rel=0.01)

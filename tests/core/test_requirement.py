@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from vbas.core.crosswalk import number_compactly
 from vbas.core.errors import InputError, PrivacyError
-from vbas.core.evaluation import evaluate
+from vbas.core.evaluation import RegionAudit, evaluate
 from vbas.core.levels import make_levels, own_regions
-from vbas.core.nesting.measures import evaluate_levels
+from vbas.core.nesting.measures import LevelAudit, evaluate_levels
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
 from vbas.core.privacy.diversity import diversity_of, shares_of
@@ -55,7 +55,7 @@ def classes_of(plan, records):
     """The rows behind each label that is shown: persons, households, number of rows."""
     label = plan.label_of[records.cell_of]
     table = records.table
-    found = defaultdict(lambda: (set(), set(), Counter()))
+    found: defaultdict[int, tuple[set, set, Counter]] = defaultdict(lambda: (set(), set(), Counter()))
     columns = (table.members[PERSONS], table.members[HOUSEHOLDS])
     for one, person, household in zip(label.tolist(), *(column.codes.tolist() for column in columns)):
         if one >= 0:
@@ -80,10 +80,10 @@ def test_every_class_holds_what_is_asked_counted_row_by_row(case, nested):
     if nested:
         levels = make_levels(areas, [own_regions(len(areas)), crosswalk])
         plan = nest(areas, records.profile, levels, k, requirement=requirement)
-        _, audit = evaluate_levels(areas, plan)
+        audit: LevelAudit | RegionAudit = evaluate_levels(areas, plan)[1]
     else:
         plan = suppress(records.profile, crosswalk, k, requirement)
-        _, audit = evaluate(areas, plan, crosswalk.mean_centres(areas.points))
+        audit = evaluate(areas, plan, crosswalk.mean_centres(areas.points))[1]
     found, values = classes_of(plan, records), values_of(plan, records)
     assert set(found) == set(np.flatnonzero(plan.shown).tolist())
     for label, (persons, households, rows) in found.items():
@@ -128,14 +128,14 @@ def test_a_plan_that_counts_rows_is_refused_where_persons_are_known(case):
 
 
 def test_settings_outside_their_range_are_refused():
-    for settings_, words in (
-        ({"k": 1}, "K is 1"),
-        ({"l_diversity": 0}, "L_DIVERSITY is 0"),
-        ({"max_share": 0}, "MAX_SHARE is 0"),
-        ({"max_share": 101}, "MAX_SHARE is 101"),
+    for make, words in (
+        (lambda: Requirement(k=1), "K is 1"),
+        (lambda: Requirement(l_diversity=0), "L_DIVERSITY is 0"),
+        (lambda: Requirement(max_share=0), "MAX_SHARE is 0"),
+        (lambda: Requirement(max_share=101), "MAX_SHARE is 101"),
     ):
         with pytest.raises(InputError, match=words):
-            Requirement(**settings_)
+            make()
 
 
 def test_rows_without_a_person_and_counts_with_persons_are_refused():

@@ -20,7 +20,7 @@ from vbas.core.errors import PrivacyError
 from vbas.core.generalising.hierarchies import Hierarchy
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.coarser import nest_coarser, release_coarser
-from vbas.core.nesting.places import places_of
+from vbas.core.nesting.coarser_places import places_of
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import SUPPRESSED, suppress
 from vbas.core.privacy.checking import check_release
@@ -84,13 +84,13 @@ def test_the_second_count_refuses_a_plan_that_counted_rows():
 def test_any_table_with_such_a_class_is_refused():
     person, ill = zip(*FIVE)
     columns = {"sex": column_from_values(["F"] * len(FIVE))}
-    told = {"members": {PERSONS: column_from_values(list(person))}, "sensitive": {"ill": column_from_values(list(ill))}}
-    for asked in ({"l_diversity": 2}, {"max_share": 60.0}):
-        found = check_release(columns, {}, K, **told, **asked)
+    members, sensitive = {PERSONS: column_from_values(list(person))}, {"ill": column_from_values(list(ill))}
+    for l_diversity, max_share in ((2, 100.0), (1, 60.0)):
+        found = check_release(columns, {}, K, members, sensitive, l_diversity, max_share)
         assert (found.k_found, found.l_found, found.classes_below) == (5, 1, 1)
         assert found.diversity["ill"].largest_share.tolist() == [100.0]
     # By rows alone, each of them a person, the same table holds what is asked.
-    by_rows = check_release(columns, {}, K, sensitive=told["sensitive"], l_diversity=2, max_share=60.0)
+    by_rows = check_release(columns, {}, K, sensitive=sensitive, l_diversity=2, max_share=60.0)
     assert (by_rows.l_found, by_rows.classes_below) == (7, 0)
 
 
@@ -147,7 +147,7 @@ def holders_of(labels, records, field="ill"):
     if PERSONS not in table.members:
         columns.append(list(range(len(table))))
     ill = table.kept[field].codes.tolist()
-    found = defaultdict(lambda: [defaultdict(set) for _ in columns])
+    found: defaultdict[int, list[defaultdict[object, set]]] = defaultdict(lambda: [defaultdict(set) for _ in columns])
     for row, label in enumerate(labels):
         if label >= 0:
             for kind, codes in enumerate(columns):

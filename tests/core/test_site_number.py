@@ -76,6 +76,7 @@ def test_model_is_read_from_the_identifiers(identifiers, region):
     assert gaps_model(identifiers, SiteNumberOptions()) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "identifiers",
     [

@@ -169,7 +169,7 @@ def test_a_limit_warns(monkeypatch):
 
 def test_progress_rises_and_cancels():
     areas = scattered(1)
-    seen = []
+    seen: list[float] = []
     optimise(areas, None, areas.points[:20], progress=seen.append)
     assert seen == sorted(seen) and seen[-1] == 1.0 and len(seen) > 5
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 
@@ -62,6 +63,7 @@ def path(tmp_path_factory):
     return tmp_path_factory.mktemp("sqlite") / "records.gpkg"
 
 
+@pytest.mark.slow
 @given(ROWS, st.integers(1, 9), st.integers(1, 50), st.data())
 @settings(deadline=None)
 def test_the_same_as_row_by_row(path, rows, stretch, longest, data):
@@ -159,15 +161,17 @@ def test_a_view_and_numbers_are_read_row_by_row(tmp_path, by_thousands):
 
 
 def test_cancelling_waits_for_the_stretch_that_is_read(tmp_path, monkeypatch):
-    path, busy = made(tmp_path / "records.gpkg", [("F", 1, 1)] * 5_000), []
-    left, reading = [], sqlite_columns.reading
+    path = made(tmp_path / "records.gpkg", [("F", 1, 1)] * 5_000)
+    busy: list[Callable] = []
+    reading = sqlite_columns.reading
+    left: list[str] = []
 
     class Slow(ThreadPoolExecutor):
-        def submit(self, call, *given):
+        def submit(self, call, /, *given, **named):
             def slowly():
                 try:
                     time.sleep(0.3 if call.__name__ == "ask" else 0)
-                    return call(*given)
+                    return call(*given, **named)
                 finally:
                     busy.remove(call)
 

@@ -85,6 +85,8 @@ def test_everybody_asks_for_the_address():
             for call in [one for one in ast.walk(tree) if isinstance(one, ast.Call)]:
                 if any(word.arg == "uri" for word in call.keywords):
                     first = call.args[0]
-                    assert isinstance(first, ast.Call) and first.func.id == "sqlite_uri", f"{file}:{call.lineno}"
+                    assert isinstance(first, ast.Call) and getattr(first.func, "id", "") == "sqlite_uri", (
+                        f"{file}:{call.lineno}"
+                    )
                 name = getattr(call.func, "attr", "")
                 assert name != "as_uri" or file.name == "sqlite_uri.py", f"{file}:{call.lineno}"

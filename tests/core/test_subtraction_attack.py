@@ -19,6 +19,8 @@ from vbas.core.releases.repair import repair
 
 from .release_cases import coarser, profile_over
 
+pytestmark = pytest.mark.slow
+
 # Pairs and triples of one level, of several, and of both; of rows and of persons; with k 5 and 10. Among them are those
 # that an earlier search for sums of fewer kinds let pass: what follows from three regions, or from parts of one.
 SAMPLE = (0, 17, 33, 48, 77, 81)
@@ -150,7 +152,7 @@ def test_a_coarser_value_goes_with_its_finer_one_only():
     """Impossible classes, the young among the ages above 40, would take the blame for what is missing."""
     names = ("age", "age (level 1)", "age (level 2)", "sex")
     seen = {names[0]: {"1", "2", "50"}, names[1]: {"young", "old"}, names[2]: {"all"}, "sex": {"f", "m"}}
-    shown = {("1", "young", "all", "f"), ("2", "young", "all", "f"), ("50", "old", "all", "m")}
+    shown: set[tuple[str, ...]] = {("1", "young", "all", "f"), ("2", "young", "all", "f"), ("50", "old", "all", "m")}
     possible = set(_possible(names, seen, shown))
     ages = {"1": "young", "2": "young", "50": "old"}
     assert possible == {(age, ages[age], "all", sex) for age in ages for sex in ("f", "m")}

@@ -253,7 +253,7 @@ def test_groups_below_k_are_not_counted_among_those_that_lose():
 
 def test_sites_are_located_once_per_number():
     areas, profile, _ = town()
-    located = {}
+    located: dict = {}
     aggregate(areas, profile, budget_of(4), located=located)
     before = len(located)
     aggregate(areas, profile, budget_of(4, aggregation="basic Voronoi"), located=located)
@@ -265,7 +265,7 @@ def test_sites_are_located_once_per_number():
 def test_it_stands_in_a_comparison_and_a_failure_is_told():
     areas, profile, _ = town()
     found, failed = (compare(areas, profile, [budget_of(percent)], 5)[0] for percent in (4, 0))
-    assert found.measures.suppression_percent <= 4
+    assert found.measures is not None and found.measures.suppression_percent <= 4
     assert "Nothing is released" in failed.problem
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -160,12 +161,13 @@ def test_a_sampler_is_exact_at_the_borders():
     categories = np.array(["never", "a", "b", "nor this"], object)
     sampler = sampler_of_shares("x", categories, np.array([[0.0, 0.5, 0.5, 0.0], [0.0, 1.0, 0.0, 0.0]]))
     numbers = [0, 2**31 - 1, 2**31, 2**32 - 1, 0, 2**32 - 1]
-    column = sampler.draw(np.array([0, 0, 0, 0, 1, 1]), Numbers(numbers))["x"]
+    generator: Any = Numbers(numbers)
+    column = sampler.draw(np.array([0, 0, 0, 0, 1, 1]), generator)["x"]
     assert column.categories[column.codes].tolist() == ["a", "a", "b", "b", "a", "a"]
 
 
 def test_progress_is_reported_and_cancels():
-    seen = []
+    seen: list[float] = []
     list(people().chunks(1_000, seen.append))
     assert seen == sorted(seen)
     assert seen[-1] == 1.0

@@ -77,6 +77,7 @@ def test_of_a_large_lattice_the_best_of_each_step_are_followed():
     assert len(list(walk((1,) * 3, lambda node: 0.0, most=7))) == 7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("location", ["balanced density", "anonymity-driven clustering"])
 def test_each_choice_is_what_a_search_of_that_node_alone_gives(town, location):
     areas, profile, hierarchies = town
@@ -115,6 +116,7 @@ def test_rows_carry_what_their_node_gives_up_and_their_run_gives(town):
     assert top.given_up == pytest.approx(1)
     bottom = outcomes[0]
     assert (bottom.losses, bottom.given_up, bottom.generalised) == ((0.0, 0.0, 0.0), 0.0, ())
+    assert bottom.configuration is not None and bottom.crosswalk is not None and bottom.measures is not None
     again = replace(bottom.configuration, site_number="given number")
     run = aggregate(areas, profile, again)
     assert np.array_equal(run.aggregation.crosswalk.region_of, bottom.crosswalk.region_of)
@@ -216,8 +218,8 @@ def test_one_row_is_recommended_and_it_is_the_best_balanced_within_the_budget(to
     (best,) = [one for one in found if one.recommended]
     assert best.recommended == reason
     assert best.pareto
-    assert best.measures.suppression_percent <= 2
-    within = [o for o in outcomes if o.pareto and o.measures.suppression_percent <= 2]
+    assert best.measures is not None and best.measures.suppression_percent <= 2
+    within = [o for o in outcomes if o.pareto and o.measures is not None and o.measures.suppression_percent <= 2]
     assert balance(best, profile) == max(balance(o, profile) for o in within)
     assert max(best.losses) < 1
     assert f"{best.measures.n_regions} regions" in reason

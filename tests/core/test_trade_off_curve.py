@@ -103,6 +103,11 @@ def test_a_curve_can_be_cancelled_and_goes_on_where_it_was(monkeypatch):
     assert 0 < known < len(numbers_on_curve(50)) and not curve.whole
     ran = []
     again = curve.aggregation
-    monkeypatch.setattr(curve, "aggregation", lambda number, progress: ran.append(number) or again(number, progress))
+
+    def counted(number, progress):
+        ran.append(number)
+        return again(number, progress)
+
+    monkeypatch.setattr(curve, "aggregation", counted)
     list(curve.filled())
     assert curve.whole and len(ran) == len(curve.points) - known

@@ -95,7 +95,9 @@ def test_the_notes_tell_the_rounds_the_gap_the_loads_and_the_end(name):
     result = APPROACHES[name](areas, None, 40, AggregationOptions(capacity_factor=1.2))
     text = " ".join(result.notes)
     assert re.search(r"ended after \d+ (allocations|moves out of overfull regions): \w+", text)
-    digits, power = re.search(r"relative gap of ([\d.]+)(?: × 10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?(?:\.| at most\.)", text).groups()
+    told = re.search(r"relative gap of ([\d.]+)(?: × 10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?(?:\.| at most\.)", text)
+    assert told
+    digits, power = told.groups()
     gap = float(f"{digits}e{(power or '0').translate(str.maketrans('⁻⁰¹²³⁴⁵⁶⁷⁸⁹', '-0123456789'))}")
     assert 0 <= gap <= 1e-12
     assert f"The largest region has {loads(result).max()} areas, at most 10 were allowed." in result.notes
@@ -234,7 +236,7 @@ def test_the_seeding_bears_coinciding_points():
 @pytest.mark.parametrize("name", NAMES)
 def test_progress_rises_and_may_cancel(name):
     areas = clustered(300)
-    told = []
+    told: list[float] = []
     APPROACHES[name](areas, None, 40, AggregationOptions(1.0), told.append)
     assert told == sorted(told) and told[0] >= 0 and told[-1] == 1.0
 

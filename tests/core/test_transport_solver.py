@@ -46,6 +46,8 @@ def problems(draw):
     size = draw(st.integers(1, min(n, 40)))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     kind = draw(st.sampled_from(["random", "grid", "few places", "clusters", "facilities apart"]))
+    points: np.ndarray
+    facilities: np.ndarray
     if kind == "random":
         points, facilities = rng.random((n, 2)) * 1e6, rng.random((size, 2)) * 1e6
     elif kind == "grid":
@@ -81,6 +83,7 @@ def test_a_warm_start_is_optimal_too(problem, seed, shake):
     check_optimal(points, moved, capacity, allocate(points, moved, capacity, start=before))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [30, 100])
 def test_a_warm_start_saves_chains(size):
     rng = np.random.default_rng(3)
@@ -206,7 +209,7 @@ def test_a_start_with_other_facilities_is_refused():
 def test_progress_is_told_and_may_cancel():
     rng = np.random.default_rng(6)
     points, facilities = rng.random((300, 2)), rng.random((60, 2))
-    told = []
+    told: list[float] = []
     allocate(points, facilities, 5, progress=told.append)
     assert told == sorted(told) and told[-1] == 1.0
 

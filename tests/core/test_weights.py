@@ -47,7 +47,7 @@ def counted(most, dense, seed=0):
 def test_nearly_every_class_of_weighted_respondents_rests_on_fewer_than_k():
     plan, records = survey(lambda rng, n: rng.integers(20, 400, n))
     few, shown = classes_on_few_rows(plan, records)
-    by_hand = {}
+    by_hand: dict[int, list] = {}
     for row, cell in enumerate(records.cell_of.tolist()):
         label = int(plan.label_of[cell])
         by_hand.setdefault(label, []).append(row)

@@ -34,7 +34,7 @@ def records(seed, n=120):
         "area": rng.integers(0, N_AREAS, n),
         "age": rng.integers(0, 6, n),
         "sex": rng.choice(["F", "M"], n),
-        "group": rng.choice(["a", "b", "c", None], n, p=[0.7, 0.2, 0.07, 0.03]),
+        "group": rng.choice(np.array(["a", "b", "c", None]), n, p=[0.7, 0.2, 0.07, 0.03]),
         "person": rng.integers(0, 50, n),
     }
 
@@ -79,7 +79,7 @@ def test_what_attributes_cost_equals_a_recount(seed, k, persons, left_out):
         rows, region_of, k, lambda i: (rows["age"][i] < 3, rows["sex"][i], rows["group"][i]), persons
     )
     assert costs[0].coarser == pytest.approx(coarser)
-    assert costs[0].without <= costs[0].coarser
+    assert costs[0].coarser is not None and costs[0].without <= costs[0].coarser
     assert costs[0].given_up == pytest.approx(1 - entropy(rows["age"] < 3) / entropy(rows["age"]))
     assert costs[1].coarser is None
 
@@ -129,6 +129,7 @@ def test_the_group_that_loses_most_is_that_of_a_recount(seed, k):
                 shares[name, value] = 100.0 * sum(sizes[label] < k for label in own) / len(own)
     by_value = evaluate_by_value(areas, suppress(profile, Crosswalk(region_of, 2), k))
     worst = worst_group(by_value, k)
+    assert worst is not None
     assert worst.percent == pytest.approx(max(shares.values()))
     assert shares[worst.quasi_identifier, worst.value] == pytest.approx(worst.percent)
     mean = 100.0 * sum(sizes[label] < k for label in shown) / len(shown)
@@ -157,7 +158,7 @@ def test_no_group_of_fewer_than_k_is_named():
     areas = make_areas(["1", "2"], np.array([[0.0, 0.0], [1.0, 0.0]]))
     by_value = evaluate_by_value(areas, suppress(profile, Crosswalk(np.zeros(2, np.int64), 1), 5))
     worst = worst_group(by_value, 5)
-    assert (worst.name, worst.percent) == ("group: a", 0.0)
+    assert worst is not None and (worst.name, worst.percent) == ("group: a", 0.0)
     assert worst_group(by_value, 7) is None
 
 
@@ -166,6 +167,7 @@ def test_a_comparison_tells_the_group_that_loses_most():
     areas = make_areas([str(i) for i in range(N_AREAS)], np.random.default_rng(0).uniform(0, 1, (N_AREAS, 2)))
     given_number = Configuration("given number", number_options=SiteNumberOptions(n_sites=3))
     configured, nested = compare(areas, profile, [given_number], 5, nested=["from the areas up"])
+    assert configured.crosswalk is not None and configured.measures is not None and configured.worst is not None
     assert configured.worst == worst_group(evaluate_by_value(areas, suppress(profile, configured.crosswalk, 5)), 5)
     assert configured.worst.percent > configured.measures.suppression_percent > 0
     assert nested.worst is not None

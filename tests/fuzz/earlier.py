@@ -30,7 +30,7 @@ def earlier_register(town):
         (1, 1, regions[one.areas], json.dumps([dict(one.values)[name] for name in quasi]), one.people)
         for one in shown_by(people, quasi, region_of, k)
     ]
-    rows = {
+    rows: dict[str, list[tuple]] = {
         "vbas_releases": [(1, "release 1", "2026-01-01T00:00:00+00:00", k, json.dumps(quasi), 1, 1, 1, "{}")],
         "vbas_crosswalks": [(1, 1, area, region) for area, region in region_of.items()],
         "vbas_counts": counts,
@@ -49,7 +49,7 @@ def registered(case, outcome, regions):
         return  # k counts others than records; texts that the register writes in words of its own
     nested = "vbas_level" in names and "vbas_level" not in records.quasi
     front, n_quasi = 2 if nested else 1, len(records.quasi)
-    shown = Counter()
+    shown: Counter[tuple] = Counter()
     for row in rows:
         level, region = (int(float(row[0])), int(float(row[1]))) if nested else (1, int(float(row[0])))
         people = int(float(row[-1])) if records.count else 1
@@ -62,14 +62,14 @@ def registered(case, outcome, regions):
     names = json.loads(before["vbas_releases"][0][4])
     if names != records.quasi or any("undecided" in line or "hard to decide" in line for line in outcome.log):
         return
-    then = {}
+    then: dict[object, set] = {}
     for _, _, area, region in before["vbas_crosswalks"]:
         then.setdefault(region, set()).add(area)
     old = [
         Shown(frozenset(then[region]), frozenset(zip(names, map(loose, json.loads(of)))), n)
         for _, _, region, of, n in before["vbas_counts"]
     ]
-    now = {}
+    now: dict[object, set] = {}
     for area, (region, *_) in regions.items():
         now.setdefault(region, set()).add(area)
     new = [Shown(frozenset(now[region]), frozenset(zip(names, values)), n) for (_, region, values), n in shown.items()]

@@ -15,7 +15,13 @@ from .several import check_several
 from .town import Town
 
 # How often a form is drawn; what releases, more often.
-WEIGHTS = {"anonymize": 30, "releaserecords": 12, "flattenrelease": 5, "releasedatabase": 3, "donutmask": 6}
+WEIGHTS: dict[str, float] = {
+    "anonymize": 30,
+    "releaserecords": 12,
+    "flattenrelease": 5,
+    "releasedatabase": 3,
+    "donutmask": 6,
+}
 WEIGHTS |= {"partitioncells": 5, "evaluate": 5, "compare": 3, "nestlevels": 5, "aggregate": 5, "demonstrationcity": 0.2}
 WEIGHTS |= {"donutaudit": 2, "checkrelease": 4, "checkreleases": 4, "editregister": 2, "generaterecords": 2}
 

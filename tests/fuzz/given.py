@@ -117,9 +117,9 @@ def write_csv(table, file):
 def _write_with_json(table, file):
     """A table without shapes, whose fields of JSON stay what they are, as GDAL itself writes them."""
     rows = zip(*(values for _, _, values in table.columns)) if table.columns else ()
-    rows = [dict(zip(table.names, map(_in_json, row))) for row in rows]
+    told = [dict(zip(table.names, map(_in_json, row))) for row in rows]
     plain = file.with_suffix(".geojson")
-    features = [{"type": "Feature", "geometry": None, "properties": row} for row in rows]
+    features = [{"type": "Feature", "geometry": None, "properties": row} for row in told]
     plain.write_text(json.dumps({"type": "FeatureCollection", "features": features}), encoding="utf-8")
     if file != plain:
         gdal.VectorTranslate(str(file), str(plain), format=DRIVERS[table.stored], geometryType="NONE")

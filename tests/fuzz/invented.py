@@ -26,7 +26,7 @@ def microdata(town):
         ("job", "text", [dice.pick("a", "b", "c", None) for _ in range(n)]),
         ("weight", "real", weights),
     )
-    given = {"MICRODATA": Table(columns, stored=people.storage(dice))}
+    given: dict[str, object] = {"MICRODATA": Table(columns, stored=people.storage(dice))}
     given |= {"ATTRIBUTES": dice.pick(["sex"], ["sex"], ["job", "sex"]), "WEIGHT": "weight"}
     return given if dice.chance(0.7) else {name: value for name, value in given.items() if name != "WEIGHT"}
 
@@ -92,7 +92,7 @@ def _drawn_from(case, outcome, province):
 
 def shares_of(rows, position):
     """The share of each value of an attribute that is stated."""
-    total = Counter()
+    total: Counter[object] = Counter()
     for values, weight in rows:
         if values[position] is not None:
             total[values[position]] += weight
@@ -182,7 +182,7 @@ def _as_drawn(case, outcome, names, rows, province_of):
     if names[1:] != attributes:
         yield f"RECORDS has the fields {names}, the attributes are {attributes}."
         return
-    found = defaultdict(Counter)
+    found: defaultdict[tuple, Counter] = defaultdict(Counter)
     for row in rows:
         place = province_of[identity(row[0])]
         values = tuple(map(identity, row[1:]))
@@ -205,7 +205,7 @@ def _listed(case, outcome):
     """Attributes in the order of DISTRIBUTIONS, and their shares by province."""
     names, rows = _rows_given(case, outcome, "DISTRIBUTIONS")
     at = positions(names, ("province", "attribute", "category", "share"))
-    shares = defaultdict(Counter)
+    shares: defaultdict[tuple, defaultdict[object, float]] = defaultdict(lambda: defaultdict(float))
     for row in rows:
         place, name, category = (identity(row[i]) for i in at[:3])
         shares[place, name][category] += float(row[at[3]])

@@ -23,7 +23,7 @@ ODD_NUMBERS = (0, -1, 1, 2**31, 2**53 + 1, 2**63 - 1, -(2**63))
 ODD_REALS = (0.0, -0.0, -1.0, 0.5, 1e308, 1e15, 1e9, 1e-308, float("nan"), float("inf"), float("-inf"), 1e20)
 
 # Kinds of fields that few tables have: some formats keep them, others write them as text.
-OTHERS = {
+OTHERS: dict[str, list] = {
     "json": [{"a": 1}, {"a": [1, {"b": "“x”"}]}, {"": None}],
     "list": [["a", "b"], ["a,b"], [""]],
     "binary": [b"\x00\xff", b"abc", b"\x80"],
@@ -34,7 +34,7 @@ OTHERS = {
 
 def unique_names(dice, wanted):
     """A name for each role, all different; now and then odd ones."""
-    found = {}
+    found: dict[str, str] = {}
     for role, usual in wanted.items():
         name = dice.choice(ODD_NAMES) if dice.odd() else usual
         while name in found.values():
@@ -47,7 +47,7 @@ def identifiers(dice, n):
     """(kind, n identifiers of areas)."""
     kind = dice.pick("text", "text", "text", "long", "number text", "padded", "real")
     if kind == "long":
-        values = [46_110_000 + i for i in range(n)]
+        values: list = [46_110_000 + i for i in range(n)]
     elif kind == "real":
         values = [float(46_110_000 + i) for i in range(n)]
     elif kind == "number text":
@@ -91,14 +91,15 @@ def categories(dice, n_categories=None):
         kind = dice.choice(list(OTHERS))
         return kind, [*OTHERS[kind], None][: n_categories or dice.randint(1, 4)]
     n_categories = n_categories or dice.randint(1, 4)
-    values = {
+    of_kind: dict[str, list] = {
         "text": ["F", "M", "X", "young", "old"],
         "integer": [1, 2, 3, 40, 85],
         "long": [1, 2, 30, 40, 5_000_000_000],
         "real": [0.5, 1.0, 2.25, 40.0, 1e6],
         "boolean": [True, False],
         "date": ["2020-01-01", "1999-12-31", "2000-02-29"],
-    }[kind][:n_categories]
+    }
+    values = of_kind[kind][:n_categories]
     if dice.chance(0.25):
         values.append(None)
     if dice.odd(3):

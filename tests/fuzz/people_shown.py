@@ -72,7 +72,8 @@ class Records:
 
     def sizes(self, place):
         """By (place of the row, values): the least of records, persons, households; rows without a place are out."""
-        records, members = Counter(), [defaultdict(set) for _ in self.members]
+        records: Counter[tuple] = Counter()
+        members: list[defaultdict[tuple, set]] = [defaultdict(set) for _ in self.members]
         for row in self.rows:
             where = place(row)
             if where is None:
@@ -101,7 +102,8 @@ def release_of(case, outcome, regions, areas):
     front = 2 if nested else 1
     n_class = front + len(records.quasi)
     k = max(whole(case.parameters.get("K"), 5), 2)
-    classes, shown = Counter(), []
+    shown = []
+    classes: Counter[tuple] = Counter()
     for row in rows:
         n = int(float(row[-1])) if counted else 1
         classes[tuple(map(typed, row[:n_class]))] += n
@@ -194,7 +196,8 @@ def recount_one_level(case, outcome, regions, areas, shown):
     for row in records.rows:
         members[place(row), records.values(row)].append(row)
     sizes = records.sizes(place)
-    wanted, lost = Counter(), 0
+    lost = 0
+    wanted: Counter[tuple] = Counter()
     for key, rows in members.items():
         holds = _sensitive_hold(case, records, rows)
         if holds is None:
@@ -208,7 +211,7 @@ def recount_one_level(case, outcome, regions, areas, shown):
         yield f"N_SUPPRESSED is {outcome.results['N_SUPPRESSED']}, by hand {lost}."
     if shown is None:
         return
-    found = Counter()
+    found: Counter[tuple] = Counter()
     for place_shown, values, kept, n in shown:
         found[place_shown[0], tuple(map(loose, [*values, *kept]))] += n
     if found != wanted:
@@ -223,7 +226,8 @@ def difference(found, wanted):
 
 def _no_more_than_live(records, place, shown):
     """Nowhere are more records shown than live there."""
-    live, there = Counter(), Counter()
+    live: Counter[object] = Counter()
+    there: Counter[object] = Counter()
     for row in records.rows:
         live[place(row)] += records.people(row)
     for (region, *_), _, _, n in shown:
@@ -237,19 +241,20 @@ def _nested(case, records, shown, regions, k):
     """Rows fit into who lives where: of no class are more shown in a region, or within it, than live there."""
     coarser = any(case.parameters.get(name) for name in ("GENERALISE", "LEVELS_COARSER"))
     n_levels = len(next(iter(regions.values())))
-    above = [{} for _ in range(n_levels)]  # by level: region -> region of the last level... of each level
+    above: list[dict] = [{} for _ in range(n_levels)]  # by level: region -> region of the last level... of each level
     for path in regions.values():
         for level, region in enumerate(path):
             if region is not None:
                 above[level][region] = path
-    live, there = Counter(), Counter()
+    live: Counter[tuple] = Counter()
+    there: Counter[tuple] = Counter()
     for row in records.rows:
         path = regions.get(records.home(row), [None] * n_levels)
         values = () if coarser else tuple(map(loose, records.of(row, records.quasi)))
         for level, region in enumerate(path):
             if region is not None:
                 live[level, region, values] += records.people(row)
-    at_last = Counter()
+    at_last: Counter[tuple] = Counter()
     for (level, region), values, _, n in shown:
         values = () if coarser else tuple(map(loose, values))
         if not 1 <= level <= n_levels or region not in above[level - 1]:

@@ -22,12 +22,12 @@ class Shown:
 
 def shown_by(people, names, region_of, k):
     """What a release of one level shows of people who are (area, values by name): every class of k and more."""
-    counts = {}
+    counts: dict[tuple, int] = {}
     for area, values in people:
         if region_of.get(area) is not None:
             key = region_of[area], frozenset((name, text_of(values[name])) for name in names)
             counts[key] = counts.get(key, 0) + 1
-    areas = {}
+    areas: dict[object, set] = {}
     for area, region in region_of.items():
         areas.setdefault(region, set()).add(area)
     return [Shown(frozenset(areas[region]), values, n) for (region, values), n in counts.items() if n >= k]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 
 from .earlier import registered
 from .invented import estimated, generated, made_up
@@ -55,7 +55,7 @@ def crosswalk_of(case, outcome, areas, partial=False):
         if used and not keeps_numbers and used != set(range(1, len(used) + 1)):
             found.append(f"CROSSWALK numbers its regions {sorted(used)[:9]}.")
     for level in range(len(at) - 1):
-        above = {}
+        above: dict[object, object] = {}
         if any(above.setdefault(one[level], one[level + 1]) != one[level + 1] for one in regions.values()):
             found.append(f"Regions of level {level + 1} lie in several of the next.")
     return found, regions
@@ -234,7 +234,7 @@ def partitioned(case, outcome):
     empty_years = str(given.get("EMPTY_YEARS", "")).lower() in ("true", "1", "yes")
     k = whole(given.get("K"), 100)
     for name, at in () if not regions else zip(given["POPULATIONS"], positions(names, given["POPULATIONS"])):
-        people = Counter()
+        people: defaultdict[object, float] = defaultdict(float)
         for cell, row in zip(cells, rows):
             people[regions[cell][0]] += float(row[at] or 0)
         low = [group for group, n in people.items() if group is not None and n < k and not (empty_years and n == 0)]

@@ -56,9 +56,9 @@ def write_register(register, folder):
         return None
     with closing(sqlite3.connect(file)) as connection, connection:
         for table, rows in register.rows:
-            columns = ", ".join(f'"{one}"' for one in TABLES[table])
+            names = ", ".join(f'"{one}"' for one in TABLES[table])
             places = ", ".join("?" * len(TABLES[table]))
-            connection.executemany(f"INSERT INTO {table} ({columns}) VALUES ({places})", rows)
+            connection.executemany(f"INSERT INTO {table} ({names}) VALUES ({places})", rows)
         spoil = {
             "below k": "UPDATE vbas_counts SET records = 1",
             "no list": "UPDATE vbas_releases SET quasi_identifiers = 'sex'",
@@ -89,7 +89,7 @@ def drawn_register(dice):
 
 
 def _releases(dice, n):
-    rows = {table: [] for table in TABLES}
+    rows: dict[str, list[tuple]] = {table: [] for table in TABLES}
     for number in sorted(dice.sample(range(1, 9), n)):
         k = dice.randint(2, 5)
         names = dice.pick(["sex"], ["sex", "age"], ["a, b"], ['"', "é"])
@@ -189,7 +189,7 @@ def added(case, outcome, shown):
     if len(new["vbas_releases"]) != 1:
         yield f"{len(new['vbas_releases'])} releases were added to the register."
         return
-    found = Counter()
+    found: Counter[tuple] = Counter()
     for _, level, region, values, people in new["vbas_counts"]:
         found[level, region, tuple(map(loose, json.loads(values)))] += people
     if found != shown:

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
 from qgis.core import (
     QgsApplication,
     QgsProcessingContext,
@@ -141,7 +142,7 @@ def _resolved(name, value, inputs, outputs, outcome):
 @contextmanager
 def _watched(outcome):
     """Note every exception within a run that is no sentence of the plugin, whatever becomes of it."""
-    plain, areas = VbasAlgorithm._result, vbas.core.synthetic.city.N_AREAS
+    plain = VbasAlgorithm._result
 
     def watched(self, *given):
         try:
@@ -152,11 +153,10 @@ def _watched(outcome):
             outcome.foreign = traceback.format_exc()
             raise
 
-    VbasAlgorithm._result, vbas.core.synthetic.city.N_AREAS = watched, FEW_AREAS
-    try:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(VbasAlgorithm, "_result", watched)
+        monkeypatch.setattr(vbas.core.synthetic.city, "N_AREAS", FEW_AREAS)
         yield
-    finally:
-        VbasAlgorithm._result, vbas.core.synthetic.city.N_AREAS = plain, areas
 
 
 @contextmanager

@@ -91,7 +91,7 @@ def _crosswalk(town, regions):
 def _released(dice, people, names, region_of, shown, sensitive):
     """The rows of a release: one a person, or counted."""
     classes = {(one.areas, one.values) for one in shown}
-    areas = {}
+    areas: dict[object, set] = {}
     for area, region in region_of.items():
         areas.setdefault(region, set()).add(area)
     rows = []
@@ -106,8 +106,8 @@ def _released(dice, people, names, region_of, shown, sensitive):
         fields.append(("records", "long"))
     else:
         dice.shuffle(rows)
-    columns = list(map(list, zip(*rows))) or [[] for _ in fields]
-    columns = tuple((name, kind, column) for (name, kind), column in zip(fields, columns))
+    values = list(map(list, zip(*rows))) or [[] for _ in fields]
+    columns = tuple((name, kind, column) for (name, kind), column in zip(fields, values))
     return Table(columns, stored=dice.pick("memory", "memory", "memory", "gpkg"))
 
 
@@ -169,7 +169,7 @@ class _Row:
 def _held_against_truth(case, outcome, found, few, k):
     releases = case.known["releases"]
     shown = [shown_by(people, names, region_of, least) for people, names, region_of, least in releases]
-    classes = {}
+    classes: dict[object, set] = {}
     for (_, names, _, _), counts in zip(releases, shown):
         of = classes.setdefault(names, set())
         of.update(tuple(dict(one.values)[name] for name in names) for one in counts)

@@ -126,7 +126,9 @@ def _run_again(case, outcome, row, number, n_records):
 
 def _counted(records, region_of, k):
     """The measures of regions that need no distances (Croft et al. 2015, section 3.4), by plain counting."""
-    classes, areas, regions = Counter(), Counter(), Counter()
+    classes: Counter[tuple] = Counter()
+    areas: Counter[object] = Counter()
+    regions: Counter[object] = Counter()
     for row in records.rows:
         home, n = records.home(row), records.people(row)
         if home in region_of:
@@ -144,7 +146,9 @@ def _counted(records, region_of, k):
 
 def _worst(records, region_of, k, row):
     """No value that k records have loses a larger share than the one that is named."""
-    classes, all_of, shown_of = Counter(), Counter(), Counter()
+    classes: Counter[tuple] = Counter()
+    all_of: Counter[tuple] = Counter()
+    shown_of: Counter[tuple] = Counter()
     for one in records.rows:
         if records.home(one) in region_of:
             classes[region_of[records.home(one)], records.values(one)] += records.people(one)

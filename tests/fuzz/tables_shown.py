@@ -19,7 +19,8 @@ def recount_profile(case, outcome):
     if [name.lower() for name in names] != [name.lower() for name in (records.area, *records.quasi, "records")]:
         yield f"PROFILE has the fields {names}."
         return
-    found, wanted = Counter(), Counter()
+    found: Counter[tuple] = Counter()
+    wanted: Counter[tuple] = Counter()
     for row in rows:
         found[tuple(map(loose, row[:-1]))] += int(float(row[-1]))
     for row in records.rows:
@@ -44,7 +45,7 @@ def recount_flattened(case, outcome):
         for i, name in enumerate(there)
         if i not in (level_at, region_at, count_at) and name.lower() not in ("fid", "ogc_fid")
     ]
-    wanted = Counter()
+    wanted: Counter[tuple] = Counter()
     for row in given:
         level, region = int(float(row[level_at])), int(float(row[region_at]))
         if level - 1 > target:
@@ -59,7 +60,8 @@ def recount_flattened(case, outcome):
     lower = [name.lower() for name in names]
     if any(len(name) > 10 for name in there) and str(outcome.results["FLATTENED"]).endswith((".shp", ".dbf")):
         return  # it has shortened names
-    found, classes = Counter(), Counter()
+    found: Counter[tuple] = Counter()
+    classes: Counter[tuple] = Counter()
     at_region, at_own = lower.index("vbas_region"), [lower.index(there[i].lower()) for i in own]
     at_count = lower.index("records") if counted else None
     quasi = [lower.index(name.lower()) for name in parameters["QUASI_IDENTIFIERS"]]

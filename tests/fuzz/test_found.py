@@ -69,6 +69,7 @@ def ends_in_a_result(case):
 NUMBERS = (1e308, 1e300, 1e20, 1e12, 1e9, 1e-308, math.inf, math.nan, -1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", NUMBERS)
 @pytest.mark.parametrize(
     "name", ["K", "CAPACITY_FACTOR", "GAPS_EXPONENT", "GAPS_COEFFICIENT", "LOG_BASE", "N_SITES", "CUTOFF", "FLOOR"]
@@ -147,6 +148,7 @@ def test_areas_in_one_place(provider, shapes, aggregation):
     ends_well(anonymize(REGIONS=areas(shapes, geometry=geometry), AGGREGATION=aggregation, FLOOR=900, **SPREAD))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["records", "geom", "DA", "fid", 'a"b', "a'b", "select", "size", "n", "rowid", "é", "a\x00"]
 )

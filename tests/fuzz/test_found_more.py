@@ -51,6 +51,7 @@ def test_numbers_that_are_none_are_missing_in_a_database_too(provider):
     ends_in_a_result(Case("profiledatabase", given))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stored", ["memory", "gpkg", "geojson", "csv"])
 @pytest.mark.parametrize("kind", list(OTHERS))
 def test_fields_of_rare_kinds_end_in_a_result_or_a_sentence(provider, kind, stored):

@@ -15,6 +15,8 @@ from vbas.algorithms.catalogue import ALGORITHMS
 from .forms import FORMS, WEIGHTS, case_of
 from .many import run_cases
 
+pytestmark = pytest.mark.slow
+
 SEED = os.environ.get("VBAS_FUZZ_SEED", "vbas")
 CASES = int(os.environ.get("VBAS_FUZZ_CASES", "2000"))
 PARTS = 4

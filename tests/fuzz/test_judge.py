@@ -22,6 +22,7 @@ def _invented(monkeypatch):
 
     def more(*given):
         table, check = plain(*given)
+        assert table.copies is not None
         copies = table.copies.copy()
         copies[0] += 1
         return replace(table, copies=copies), check

@@ -13,7 +13,7 @@ import pytest
 from vbas.algorithms.privacy import check_releases, earlier
 from vbas.algorithms.testdata import estimate_distributions, generate_records
 from vbas.core import comparison, outcome
-from vbas.core.publish import register_list, register_releases
+from vbas.core.publish.register import listing, published_releases
 from vbas.core.releases.examining import Examined
 
 from .given import Case, Place, Table
@@ -110,7 +110,13 @@ def _measured(**wrong):
 
 def _worst():
     plain = comparison.worst_group
-    return comparison, "worst_group", lambda *given: replace(plain(*given), percent=1.5)
+
+    def worst(*given):
+        found = plain(*given)
+        assert found is not None
+        return replace(found, percent=1.5)
+
+    return comparison, "worst_group", worst
 
 
 def _rows(change):
@@ -127,14 +133,15 @@ def _nothing_found():
 
     def examined(*given):
         found = plain(*given)
+        assert found.pinned is not None
         return replace(found, pinned=replace(found.pinned, counts=[]))
 
     return check_releases, "examine_all", examined
 
 
 def _kept(*tables):
-    left = {name: one for name, one in register_list.TAKE_OUT.items() if name not in tables}
-    return register_list, "TAKE_OUT", left
+    left = {name: one for name, one in listing.TAKE_OUT.items() if name not in tables}
+    return listing, "TAKE_OUT", left
 
 
 def _readable():
@@ -143,7 +150,7 @@ def _readable():
     def connect(*given, **named):
         return plain(*given, **named, factory=_Plain)
 
-    return register_list.sqlite3, "connect", connect
+    return listing.sqlite3, "connect", connect
 
 
 class _Plain(sqlite3.Connection):
@@ -154,8 +161,8 @@ class _Plain(sqlite3.Connection):
 
 
 def _fewer_counts():
-    plain = register_releases._count_rows
-    return register_releases, "_count_rows", lambda *given: list(plain(*given))[1:]
+    plain = published_releases._count_rows
+    return published_releases, "_count_rows", lambda *given: list(plain(*given))[1:]
 
 
 def _giving_away():
@@ -189,6 +196,7 @@ def _unweighted():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("case", "fault", "words"),
     [

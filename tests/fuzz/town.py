@@ -100,7 +100,9 @@ class Town:
         if self.dice.chance(0.5) and values:
             rows = [(name, value, value[:1], "*") for value in values]
             columns = zip(("attribute", "value", "level_1", "level_2"), map(list, zip(*rows)))
-            hierarchy = {"HIERARCHIES": Table(tuple((one, "text", column) for one, column in columns))}
+            hierarchy: dict[str, object] = {
+                "HIERARCHIES": Table(tuple((one, "text", column) for one, column in columns))
+            }
         else:
             rule = self.dice.pick("leading characters 1 *", "*", "bands 5 10", "other below 20 *")
             if self.dice.odd(3):

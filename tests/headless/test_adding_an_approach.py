@@ -52,6 +52,7 @@ def copy(tmp_path_factory):
     tutorial = tutorial.split("\n## ")[0]
     code, imported, line = re.findall(r"```python\n(.*?)```", tutorial, re.DOTALL)
     file = re.match(r"# (\S+\.py)\n", code)
+    assert file
     (root / file[1]).write_text(code[file.end() :], encoding="utf-8")
     door = root / SITES / "__init__.py"
     text = door.read_text(encoding="utf-8").replace("from .options", f"{imported}from .options")

@@ -74,11 +74,13 @@ def profile(tmp_path):
         killer.start()
         try:
             lines = []
+            assert process.stdout is not None and process.stderr is not None
             for line in process.stdout:
                 lines.append(line)
                 if meanwhile is not None and line.startswith("PROGRESS"):
                     meanwhile()
                     meanwhile = None
+                    assert process.stdin is not None
                     process.stdin.close()
             errors = process.stderr.read()
             code = process.wait()

@@ -22,7 +22,7 @@ MODELS = [
 
 COARSER = [
     "GENERALISE=age_group,1,education,1",
-    "HIERARCHY_RULES=age_group,other below 90000,education,leading characters 1",
+    "HIERARCHY_RULES=age_group,other below 14000,education,leading characters 1",
 ]
 
 
@@ -35,7 +35,7 @@ COARSER = [
         [
             "COMBINATION=custom",
             "SITE_NUMBER=given number",
-            "N_SITES=90",
+            "N_SITES=15",
             "SITE_LOCATION=random",
             "AGGREGATION=site optimisation",
             "SEED=5",
@@ -51,8 +51,8 @@ COARSER = [
         ],
     ],
 )
-def test_model_equals_the_main_algorithm(qgis_process, city, tmp_path, choices):
-    common = [*inputs(city), "K=6", "KEEP_FIELDS=diagnosis", *choices]
+def test_model_equals_the_main_algorithm(qgis_process, town, tmp_path, choices):
+    common = [*inputs(town), "K=6", "KEEP_FIELDS=diagnosis", *choices]
     main = qgis_process(
         "run",
         "vbas:anonymize",
@@ -74,7 +74,7 @@ def test_model_equals_the_main_algorithm(qgis_process, city, tmp_path, choices):
     assert (tmp_path / "main.csv").read_text() == (tmp_path / "model.csv").read_text()
     rows = [query(tmp_path / f"{name}.gpkg", f"select * from {name}") for name in ("main", "model")]
     assert rows[0] == rows[1]
-    assert len(rows[0]) > 400_000
+    assert len(rows[0]) > 50_000
 
 
 @pytest.mark.parametrize(
@@ -93,9 +93,9 @@ def test_model_equals_the_main_algorithm(qgis_process, city, tmp_path, choices):
     ],
     ids=["all-rounder", "settings", "approaches", "fields, shown coarser"],
 )
-def test_nested_model_equals_the_main_algorithm(qgis_process, city, tmp_path, of_main, of_model):
+def test_nested_model_equals_the_main_algorithm(qgis_process, town, tmp_path, of_main, of_model):
     of_model = [one for one in of_main if not one.startswith("COMBINATION")] if of_model is None else of_model
-    common = [*inputs(city), "K=6", "KEEP_FIELDS=diagnosis"]
+    common = [*inputs(town), "K=6", "KEEP_FIELDS=diagnosis"]
     main = qgis_process(
         "run",
         "vbas:anonymize",
@@ -132,24 +132,24 @@ def test_nested_model_equals_the_main_algorithm(qgis_process, city, tmp_path, of
     )
     assert least >= 6
     ((rows,),) = query(tmp_path / "model.gpkg", "select count(*) from model")
-    assert rows > 400_000
+    assert rows > 50_000
 
 
 @pytest.mark.parametrize("levels", ["one level", "nested levels"])
-def test_model_in_place_equals_the_main_algorithm(qgis_process, city, tmp_path, levels):
+def test_model_in_place_equals_the_main_algorithm(qgis_process, town, tmp_path, levels):
     """Profiled there, anonymised here, released there: what “Anonymise records” releases of the loaded table."""
     arrow, files = needed("pyarrow"), needed("pyarrow.parquet")
     for package in ("ibis", "duckdb"):
         needed(package)
     names = ["area", *QUASI_IDENTIFIERS.split(";"), "diagnosis"]
-    rows = query(city / "records.gpkg", f"select {', '.join(names)} from records")
+    rows = query(town / "records.gpkg", f"select {', '.join(names)} from records")
     files.write_table(arrow.table(dict(zip(names, map(list, zip(*rows))))), tmp_path / "people.parquet")
     common = ["K=6", "KEEP_FIELDS=diagnosis", f"RELEASE={levels}"]
     main = qgis_process(
         "run",
         "vbas:anonymize",
         "--",
-        *inputs(city),
+        *inputs(town),
         *common,
         f"RELEASED_RECORDS={tmp_path / 'main.gpkg'}",
         f"CROSSWALK={tmp_path / 'main.csv'}",
@@ -159,7 +159,7 @@ def test_model_in_place_equals_the_main_algorithm(qgis_process, city, tmp_path, 
         "run",
         "vbas:inplacestepbystep",
         "--",
-        *(one for one in inputs(city) if not one.startswith("RECORDS=")),
+        *(one for one in inputs(town) if not one.startswith("RECORDS=")),
         *common,
         f"CONNECTION={tmp_path / 'people.parquet'}",
         f"DESTINATION={tmp_path / 'model.parquet'}",
@@ -171,7 +171,7 @@ def test_model_in_place_equals_the_main_algorithm(qgis_process, city, tmp_path, 
     released = files.read_table(tmp_path / "model.parquet")
     there = query(tmp_path / "main.gpkg", f"select {', '.join(released.column_names)} from main")
     assert Counter(zip(*(column.to_pylist() for column in released.columns))) == Counter(there)
-    assert len(there) > 400_000
+    assert len(there) > 50_000
     assert "is 6-anonymous" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 

@@ -58,7 +58,7 @@ def opened(page, folder, *arguments):
     log = folder / "net.json"
     done = subprocess.run(
         [
-            CHROMIUM,
+            str(CHROMIUM),
             "--headless=new",
             "--no-sandbox",
             "--disable-gpu",
@@ -115,7 +115,7 @@ def test_no_page_is_wider_than_a_phone(pages, evaluated, tmp_path):
     phones.write_text(f"<title>-</title><body>{frames}<script>{measure}</script>", encoding="utf-8")
     done = subprocess.run(
         [
-            *(CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--dump-dom"),
+            *(str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--dump-dom"),
             *("--allow-file-access-from-files", f"--user-data-dir={tmp_path / 'profile'}", phones.as_uri()),
         ],
         capture_output=True,

@@ -21,17 +21,17 @@ def told_by_us(done, typed):
     return "\n".join(lines)
 
 
-def test_the_results_of_a_good_run_hold_no_password(qgis_process, city, place):
-    done = qgis_process("run", "vbas:anonymize", "--", *inputs(city), "RELEASED_RECORDS=memory:", f"CROSSWALK={place}")
+def test_the_results_of_a_good_run_hold_no_password(qgis_process, town, place):
+    done = qgis_process("run", "vbas:anonymize", "--", *inputs(town), "RELEASED_RECORDS=memory:", f"CROSSWALK={place}")
     assert done.returncode == 0, done.stdout + done.stderr
     told = told_by_us(done, f"CROSSWALK:\t{place}")
     assert "ter2" not in told
     assert "CROSSWALK:\tpublic_released" in told and "Crosswalk (public.released)" in told
 
 
-def test_nor_does_the_sentence_of_one_that_fails(qgis_process, city, place):
+def test_nor_does_the_sentence_of_one_that_fails(qgis_process, town, place):
     typed = place.replace("released", "people")
-    given = [one for one in inputs(city) if not one.startswith("RECORDS=")]
+    given = [one for one in inputs(town) if not one.startswith("RECORDS=")]
     done = qgis_process("run", "vbas:anonymize", "--", *given, f"RECORDS={typed}", "RELEASED_RECORDS=memory:")
     assert done.returncode != 0
     told = told_by_us(done, f"RECORDS:\t{typed}")

@@ -36,16 +36,16 @@ CASES = [("anonymize", *case) for case in UNKNOWN] + [
 @pytest.mark.parametrize(
     ("algorithm", "given", "words"), CASES, ids=[f"{name} {given[-1]}" for name, given, _ in CASES]
 )
-def test_what_is_not_understood_stops_the_run(qgis_process, city, tmp_path, algorithm, given, words):
+def test_what_is_not_understood_stops_the_run(qgis_process, town, tmp_path, algorithm, given, words):
     place = f"{RELEASED[algorithm]}={tmp_path / 'released.gpkg'}"
-    done = qgis_process("run", f"vbas:{algorithm}", "--", *inputs(city), place, *given)
+    done = qgis_process("run", f"vbas:{algorithm}", "--", *inputs(town), place, *given)
     assert done.returncode != 0
     assert words.format(TITLES[algorithm], report=REPORTS[algorithm]) in done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_qgis_reads_itself_lets_the_run_go_on(qgis_process, city, tmp_path):
+def test_what_qgis_reads_itself_lets_the_run_go_on(qgis_process, town, tmp_path):
     """Its options stand before the “--”; QGIS itself adds nothing to the parameters."""
     done = qgis_process(
         "run",
@@ -55,7 +55,7 @@ def test_what_qgis_reads_itself_lets_the_run_go_on(qgis_process, city, tmp_path)
         "--area_units=m2",
         "--json",
         "--",
-        f"RECORDS={city / 'records.gpkg'}",
+        f"RECORDS={town / 'records.gpkg'}",
         "RECORD_REGION=area",
         "QUASI_IDENTIFIERS=sex",
         "QUASI_IDENTIFIERS=age_group",
@@ -68,36 +68,36 @@ def test_what_qgis_reads_itself_lets_the_run_go_on(qgis_process, city, tmp_path)
     assert names == ["fid", "area", "sex", "age_group", "records"]
 
 
-def test_the_model_warns_of_what_counts_for_nothing(qgis_process, city, tmp_path):
+def test_the_model_warns_of_what_counts_for_nothing(qgis_process, town, tmp_path):
     done = qgis_process(
         "run",
         "vbas:anonymizestepbystep",
         "--",
-        *inputs(city),
+        *inputs(town),
         "COMBINATION=fastest",
         "SITE_NUMBER=given number",
-        "N_SITES=200",
+        "N_SITES=70",
         f"aggregate:CROSSWALK={tmp_path / 'crosswalk.csv'}",
         f"releaserecords:RELEASED_RECORDS={tmp_path / 'released.gpkg'}",
     )
     assert done.returncode == 0, done.stderr
     log = done.stdout + done.stderr
     assert "SITE_NUMBER = given number has no effect here: it counts only where COMBINATION is “custom”" in log
-    assert "N_SITES = 200 has no effect here: it counts only where SITE_NUMBER is “given number”" in log
+    assert "N_SITES = 70 has no effect here: it counts only where SITE_NUMBER is “given number”" in log
     ((regions,),) = query(tmp_path / "released.gpkg", "select count(distinct vbas_region) from released")
-    assert regions != 200
+    assert regions != 70
 
 
 @pytest.mark.parametrize("told", ["entropy;given number", "1,3"])
-def test_several_choices_by_words_and_numbers(qgis_process, city, tmp_path, told):
+def test_several_choices_by_words_and_numbers(qgis_process, town, tmp_path, told):
     done = qgis_process(
         "run",
         "vbas:compare",
         "--json",
         "--",
-        *inputs(city),
+        *inputs(town),
         f"SITE_NUMBERS={told}",
-        "N_SITES=50",
+        "N_SITES=10",
         "AGGREGATIONS=basic Voronoi",
         f"COMPARISON={tmp_path / 'comparison.csv'}",
     )

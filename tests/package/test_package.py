@@ -125,9 +125,9 @@ def test_files_that_do_not_belong_there_are_found(package, tmp_path, name):
 
 def test_it_does_the_main_job_headless(profile, city):
     release, report = profile / "release.gpkg", profile / "report.html"
-    inputs = (f"REGIONS={city / 'areas.gpkg'}", "REGION_ID=area", "POPULATION=population")
-    inputs += (f"RECORDS={city / 'records.gpkg'}", "RECORD_REGION=area")
-    inputs += ("QUASI_IDENTIFIERS=age_group", "QUASI_IDENTIFIERS=sex", "K=5")
+    inputs = [f"REGIONS={city / 'areas.gpkg'}", "REGION_ID=area", "POPULATION=population"]
+    inputs += [f"RECORDS={city / 'records.gpkg'}", "RECORD_REGION=area"]
+    inputs += ["QUASI_IDENTIFIERS=age_group", "QUASI_IDENTIFIERS=sex", "K=5"]
     done = _process(profile, "run", "vbas:anonymize", "--", *inputs, f"RELEASED_RECORDS={release}", f"REPORT={report}")
     assert done.returncode == 0, done.stderr
     assert release.is_file() and "5-anonymous" in report.read_text(encoding="utf-8")
@@ -163,7 +163,7 @@ def _process(profile: Path, *arguments: str) -> subprocess.CompletedProcess:
     """qgis_process in the profile, without a word of where this checkout is."""
     program = shutil.which("qgis_process.bin") or shutil.which("qgis_process")
     return subprocess.run(
-        [program, *arguments], env=_environment(profile), capture_output=True, text=True, timeout=300, check=False
+        [str(program), *arguments], env=_environment(profile), capture_output=True, text=True, timeout=300, check=False
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import import_all
 
@@ -20,7 +21,8 @@ from vbas.core.trade_off.curve import CurvePoint  # noqa: E402
 from vbas.vbas_plugin.explorer.chooser import NumberChooser  # noqa: E402
 from vbas.vbas_plugin.explorer.curve_view import LINE, CurveView  # noqa: E402
 
-view, picked = CurveView(), []
+view = CurveView()
+picked: list[int] = []
 view.picked.connect(picked.append)
 view.resize(320, 220)
 view.show_points([CurvePoint(1, 1, 0.0), CurvePoint(10, 10, 3.0), CurvePoint(100, 99, 20.0)], 100)
@@ -31,13 +33,15 @@ blue = sum(
     for x in range(image.width())
     for y in range(image.height())
 )
-QTest.mouseClick(
+test: Any = QTest  # which is not made to be called, whatever PyQt says of its methods
+test.mouseClick(
     view, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, view.place(99, 20.0).toPoint() - QPoint(3, 0)
 )
 view.event(QHelpEvent(QEvent.Type.ToolTip, QPoint(50, 50), QPoint(50, 50)))
-chooser, chosen = NumberChooser(), []
+chooser = NumberChooser()
+chosen: list[int] = []
 chooser.chosen.connect(chosen.append)
 chooser.set_areas(100)
 chooser.set_value(10)
-QTest.keyClick(chooser.slider, Qt.Key.Key_Right)
+test.keyClick(chooser.slider, Qt.Key.Key_Right)
 print(blue > 200, picked, chosen)

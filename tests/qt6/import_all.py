@@ -49,7 +49,7 @@ def stand_in(name: str, told: dict) -> type:
 def install(names: dict[str, dict]) -> None:
     """Put Qt 6 and the stand-ins where the plugin imports them from."""
     qgis = sys.modules["qgis"] = types.ModuleType("qgis")
-    qgis.__path__ = []  # type: ignore[attr-defined]
+    qgis.__path__ = []
     for module, there in names.items():
         made = sys.modules[module] = types.ModuleType(module)
         setattr(qgis, module.partition(".")[2], made)
@@ -82,7 +82,7 @@ def unknown_names(path: Path) -> Iterator[str]:
                 if not isinstance(value, type):
                     break
                 if not hasattr(value, name):
-                    yield f"{path}:{node.lineno} {'.'.join(chain)}"
+                    yield f"{path}:{getattr(node, 'lineno', 0)} {'.'.join(chain)}"
                     break
                 value = getattr(value, name)
 

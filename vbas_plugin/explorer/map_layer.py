@@ -20,10 +20,11 @@ from qgis.PyQt import sip
 from qgis.PyQt.QtCore import QObject, QTimer, pyqtSignal
 from qgis.PyQt.QtXml import QDomDocument
 
-from ...algorithms.layers.delivery.looking import layer_of, refill
+from ...algorithms.layers.delivery.memory_layers import memory_layer, refill
 from ...algorithms.layers.reading.crosswalks import LEVEL, NUMBER
-from ...algorithms.layers.tables import INTERNAL, Table
+from ...algorithms.layers.tables import Table
 from ...core.language import tr
+from ...core.tables.schema import INTERNAL
 
 GROUP = tr("VBAS explorer")
 MARKED = "vbas/explorer"  # a property of the group, by which it is known whatever its user calls it
@@ -65,7 +66,7 @@ class RegionLayer(QObject):
             return
         self._remove_layer()
         title = tr("Regions looked at")
-        made = layer_of(
+        made = memory_layer(
             table,
             f"{title} ({INTERNAL})",
             tr("Regions of the explorer, with what they would suppress. Temporary, and not to be published."),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from pathlib import Path
 
 from qgis.core import (
@@ -16,27 +15,28 @@ from qgis.core import (
 
 from ....core.errors import InputError
 from ....core.language import tr
-from ....core.publish.journals import SUFFIXES, refuse_if_held, refuse_if_others_would_be_lost
-from ....core.publish.names import check_file_name
-from ....core.publish.replacing import refuse_if_not_replaceable
+from ....core.publish.names import check_file_name, check_table_name
+from ....core.publish.replacing import check_nameable, check_what_is_there
+from ....core.publish.side_files import STYLES, stale_beside
 from ....core.secrecy import holds_secret, without_secrets
+from ..database_tables.address import DatabaseTable
+from ..database_tables.parsing import parse
 from ..given import Given
-from . import databases
-from .formats import STYLES, stale_beside, written_endings
-from .taken import Taken
+from .formats import written_endings
+from .read_and_written import ReadAndWritten
 
 MEMORY = ("memory:", QgsProcessing.TEMPORARY_OUTPUT)
 PAGES = (".html", ".htm")
 
 
-def checked_destinations(given: Given) -> dict[str, Path | str | databases.DatabaseTable]:
+def checked_destinations(given: Given) -> dict[str, Path | str | DatabaseTable]:
     """Where each wanted output goes: a file, a layer in memory, or a table of a database.
 
     Raises InputError where one cannot go: onto an input or another output, into a format that cannot be written, onto
     a folder, where there is no folder, over layers that are not its own.
     """
-    taken = Taken(given)
-    destinations: dict[str, Path | str | databases.DatabaseTable] = {}
+    run = ReadAndWritten(given)
+    destinations: dict[str, Path | str | DatabaseTable] = {}
     for definition in given.algorithm.destinationParameterDefinitions():
         text = destination_text(definition, given)
         if not text:
@@ -53,8 +53,8 @@ def checked_destinations(given: Given) -> dict[str, Path | str | databases.Datab
             if text.startswith("memory:"):
                 destinations[name] = text
                 continue
-            table = databases.parse(name, text)
-            taken.add_table(name, table)
+            table = parse(name, text)
+            run.add_database_table(name, table)
             destinations[name] = table
             continue
         path = _named(name, text, definition)
@@ -63,9 +63,9 @@ def checked_destinations(given: Given) -> dict[str, Path | str | databases.Datab
             path = path.with_suffix(".dbf")
         names = [path.name, *(path.stem + ending for ending in endings), *stale_beside(path)]
         written = [path.with_name(one) for one in dict.fromkeys(names)]
-        _check_nameable(name, path, written)
-        taken.add_file(name, path, written)
-        _check_what_is_there(name, path, written)
+        check_nameable(name, path, written)
+        run.add_file(name, path, written)
+        check_what_is_there(name, path, written)
         destinations[name] = path
     return destinations
 
@@ -110,7 +110,7 @@ def _named(name: str, text: str, definition: QgsProcessingParameterDefinition) -
     if not path.suffix:
         path = path.with_name(f"{path.name}.{definition.defaultFileExtension()}")
     if path.suffix.lower() == ".gpkg":
-        databases.check_table_name(name, path.stem)
+        check_table_name(name, path.stem)
     if not os.path.isdir(path.parent):  # noqa: PTH112
         raise InputError(
             tr(
@@ -148,65 +148,3 @@ def _endings(name: str, path: Path, definition: QgsProcessingParameterDefinition
     if has_shape and path.suffix.lower() != ".gpkg":
         endings.append(STYLES[0])
     return endings
-
-
-def _check_nameable(name: str, path: Path, written: list[Path]) -> None:
-    journal = [path.with_name(path.name + "-journal")] if path.suffix.lower() in SUFFIXES else []
-    for one in [*written, *journal]:
-        try:
-            os.lstat(one)
-        except FileNotFoundError:
-            continue
-        except (OSError, ValueError) as error:
-            raise InputError(
-                tr(
-                    "{name} cannot be written to {path}: {reason}. Choose another name.",
-                    name=name,
-                    path=path,
-                    reason=getattr(error, "strerror", error),
-                )
-            ) from None
-
-
-def _check_what_is_there(name: str, path: Path, written: list[Path]) -> None:
-    for one in written:
-        try:
-            mode = os.lstat(one).st_mode
-        except FileNotFoundError:
-            continue
-        if stat.S_ISLNK(mode):
-            raise InputError(
-                tr(
-                    "{name}: {one} is a symbolic link to {path}: give the name of the file itself.",
-                    name=name,
-                    one=one,
-                    path=Path(os.path.realpath(one)),
-                )
-            )
-        if not stat.S_ISREG(mode):
-            kind = tr("a folder") if stat.S_ISDIR(mode) else tr("not a plain file")
-            raise InputError(
-                tr(
-                    "{name} would be written to {one}, which is {kind}: choose another name.",
-                    name=name,
-                    one=one,
-                    kind=kind,
-                )
-            )
-        if not os.access(one, os.W_OK):
-            raise InputError(
-                tr("{name}: {one} is write-protected: lift that or choose another name.", name=name, one=one)
-            )
-        refuse_if_not_replaceable(one, name)
-    map_file = path.with_suffix(".shp")
-    if path.suffix.lower() == ".dbf" and map_file.exists():
-        raise InputError(
-            tr(
-                "{name} is a table, and {path} holds the attributes of {map_file}: choose another name.",
-                name=name,
-                path=path,
-                map_file=map_file,
-            )
-        )
-    refuse_if_held(path, name)
-    refuse_if_others_would_be_lost(path, name)

@@ -14,39 +14,39 @@ from typing import TypeVar
 
 from qgis.core import (
     QgsProcessingFeedback,
-    QgsProcessingOutputLayerDefinition,
     QgsProcessingUtils,
-    QgsProperty,
     QgsVectorLayer,
 )
 
 from ....core.errors import InputError, VbasError
 from ....core.language import tr
 from ....core.progress import Progress, part
+from ....core.publish.counting import Counting
 from ....core.publish.delivery import Place, deliver
 from ....core.publish.file_place import FilePlace
 from ....core.publish.folders import clear_dead, temporary_folder
-from ....core.publish.journals import settle
 from ....core.publish.leftovers import tidy_up
 from ....core.publish.locks import one_run_on
-from ....core.secrecy import holds_secret, without_values
+from ....core.publish.read_back import SecondCount
+from ....core.publish.side_files import note_on, says_itself, stale_beside
+from ....core.publish.sqlite_targets import settle
+from ....core.secrecy import without_values
+from ....core.tables.schema import FOR_RELEASE, INTERNAL, TEST_DATA, kind_of_output, named
+from ..database_tables.address import DatabaseTable
+from ..database_tables.postgres import PostgresPlace
+from ..database_tables.sqlite import SqlitePlace
+from ..database_tables.swapping import TablePlace
 from ..feedback import check_cancelled
 from ..gdal_errors import silent_gdal, without_journals
 from ..given import Given
 from ..secrecy import addresses_in
-from ..tables import FOR_RELEASE, INTERNAL, TEST_DATA, SecondCount, Table, kind_of_output, named
-from .counting import Counting
-from .databases import DatabaseTable, TablePlace, layer_of
+from ..tables import Table
+from .announcing import Announcing
 from .destinations import checked_destinations, with_destination
-from .dressing import Dress, dress_when_loaded
 from .exact_values import check_writable
-from .formats import note_on, says_itself, stale_beside
 from .formulas import warning_of_formulas
-from .groups import group_of_run
-from .postgres_places import PostgresPlace
-from .second_count import check_layer
-from .styles import describe, store_look, style
-from .temporary import announce_layer, belongs_in_a_file, noted, temporary_file, withdraw
+from .second_count import check_file, check_layer
+from .temporary import belongs_in_a_file, noted, temporary_file, withdraw
 from .writing import fill_sink, in_one_sentence, write_file, write_text
 
 Held = TypeVar("Held")
@@ -73,12 +73,10 @@ class Outputs:
     def __init__(self, given: Given, feedback: QgsProcessingFeedback, made_by: str = "", history: str = "") -> None:
         """made_by : the title of the run's layers in the layer tree; history : a sentence for their metadata."""
         self._given, self._feedback = given, feedback
-        self._group, self._history = group_of_run(made_by or given.algorithm.displayName()), history
         self._addresses = addresses_in(given.parameters, given.context)
         self._files: dict[str, tuple[Path, Path]] = {}
         self._tables: dict[str, TablePlace] = {}
         self._results: dict[str, object] = {}
-        self._titles: dict[str, str] = {}
         self._destinations: dict[str, Path | str] = {}
         self._temporary: set[str] = set()
         self._made: set[str] = set()  # layers that QGIS knows of before the run has ended
@@ -93,6 +91,7 @@ class Outputs:
             for name, destination in destinations.items():
                 self._destinations[name] = self._settled(name, destination, stack)
             self._held = stack.pop_all()
+        self._announcing = Announcing(self._given, self._destinations, made_by, history)
 
     def __enter__(self) -> Outputs:
         return self
@@ -132,7 +131,7 @@ class Outputs:
         if not self.wanted(name):
             return
         destination = self._destinations[name]
-        title = self._titles[name] = title or self._given.definition(name).description()
+        title = self._announcing.titles[name] = title or self._given.definition(name).description()
         check_writable(name, table)
         if belongs_in_a_file(destination, table, title):
             destination = temporary_file(name)
@@ -148,10 +147,10 @@ class Outputs:
                 if not file.exists():  # a Shapefile without shapes is a .dbf alone
                     file, destination = file.with_suffix(".dbf"), destination.with_suffix(".dbf")
                     self._files[name] = (file, destination)
-                self._store_look(file, name)
+                self._announcing.store_look(file, name)
                 self._note(file, destination, title)
                 settle(file)
-                self._counting.begin(name, file, table, check)
+                self._counting.begin(name, file, partial(_recount, name, table, check), again=check is not None)
         else:
             with in_one_sentence(name):
                 self._to_sink(name, table, title, check, progress)
@@ -162,7 +161,7 @@ class Outputs:
             destination = self._destinations[name]
             if not isinstance(destination, Path):
                 raise InputError(tr("{name}: give the name of a file.", name=name))
-            self._titles[name] = self._given.definition(name).description()
+            self._announcing.titles[name] = self._given.definition(name).description()
             content = without_values(text(), self._addresses)
             with in_one_sentence(name):
                 write_text(self._stage(name, destination), content)
@@ -188,7 +187,7 @@ class Outputs:
         self._counting.wait()
         self._let_go_of_tables()
         places = [
-            FilePlace(name, staged, destination, stale_beside(destination), partial(self._counting.in_place, name))
+            FilePlace(name, staged, destination, stale_beside(destination), partial(self._count_in_place, name))
             for name, (staged, destination) in self._files.items()
         ]
         tables = {name: place for name, place in self._tables.items() if name in self._results}
@@ -198,14 +197,18 @@ class Outputs:
         for warning in deliver(every, lambda: check_cancelled(self._feedback), last):
             self._feedback.pushWarning(warning)
         for name, place in tables.items():
-            self._results[name] = self._without_address(self._announce_table(place, str(self._results[name])))
+            self._results[name] = self._announcing.table(place, str(self._results[name]))
         for name in tables:
-            self._dress(name, str(self._results[name]))
+            self._announcing.dress(name, str(self._results[name]))
         for name, (_, destination) in self._files.items():
-            announce = self._announce_temporary if name in self._temporary else self._announce
+            announce = self._announcing.temporary if name in self._temporary else self._announcing.file
             self._results[name] = announce(name, destination)
         self._say_what_may_be_published()
         return self._results
+
+    def _count_in_place(self, name: str, file: Path) -> None:
+        with without_journals():
+            self._counting.in_place(name, file)
 
     def _have_their_place(self) -> None:
         self.in_place = True
@@ -217,66 +220,11 @@ class Outputs:
             places |= {name: str(self._files[name][1]) for name in self._files.keys() - self._temporary}
             where = [
                 f"{named(title)} ({places[name]})" if name in places else named(title)
-                for name, title in self._titles.items()
+                for name, title in self._announcing.titles.items()
                 if name in self._results and kind_of_output(title) == kind
             ]
             if where:
                 self._feedback.pushInfo(sentence(", ".join(where)))
-
-    def _announce(self, name: str, destination: Path) -> str:
-        """Tell QGIS of a finished file, so that it is loaded if the user wanted that."""
-        if self._given.definition(name).type() == "fileDestination":
-            return str(destination)
-        announced = dict(self._given.parameters)
-        value = announced.get(name)
-        if isinstance(value, QgsProcessingOutputLayerDefinition):
-            value.sink = QgsProperty.fromValue(str(destination))
-        self._given.algorithm.parameterAsOutputLayer(announced, name, self._given.context)
-        self._dress(name, str(destination))
-        return str(destination)
-
-    def _announce_temporary(self, name: str, file: Path) -> str:
-        layer = announce_layer(self._given, name, file, self._titles[name])
-        self._show(layer, name)
-        self._dress(name, layer.id())
-        return layer.id()
-
-    def _announce_table(self, place: TablePlace, identifier: str) -> str:
-        """Tell QGIS the final name of a table that it is to load."""
-        loaded = {
-            place.final(one) if one == identifier else one: details
-            for one, details in self._given.context.layersToLoadOnCompletion().items()
-        }
-        self._given.context.setLayersToLoadOnCompletion(loaded)
-        return place.final(identifier)
-
-    def _without_address(self, identifier: str) -> str:
-        """A table whose address holds a password, as a layer that ends with the run's context: results are printed."""
-        if not holds_secret(identifier):
-            return identifier
-        context = self._given.context
-        layer = layer_of(identifier)
-        context.temporaryLayerStore().addMapLayer(layer)
-        loaded = context.layersToLoadOnCompletion().items()
-        context.setLayersToLoadOnCompletion({layer.id() if one == identifier else one: how for one, how in loaded})
-        return layer.id()
-
-    def _dress(self, name: str, identifier: str) -> None:
-        dress = Dress(name, self._titles[name], self._group, self._history)
-        dress_when_loaded(self._given, identifier, dress)
-
-    def _show(self, layer: QgsVectorLayer, name: str) -> None:
-        """Let a layer that is in no file of the user's say what it is, and look like it."""
-        style(layer, name, self._labelled(name))
-        describe(layer, self._titles[name], None, self._given.definition(name).help(), self._history)
-
-    def _store_look(self, file: Path, name: str) -> None:
-        told = self._titles[name], self._labelled(name), self._given.definition(name).help(), self._history
-        store_look(file, name, *told)
-
-    def _labelled(self, name: str) -> bool:
-        """Whether the regions of an output are numbered: of two layers over each other only one is."""
-        return name != "REGION_AUDIT" or not self.wanted("RELEASED_REGIONS")
 
     def _let_go_of_tables(self) -> None:
         """Close the layers that show tables under the names they were written under."""
@@ -305,8 +253,9 @@ class Outputs:
         if not isinstance(destination, DatabaseTable):
             return destination
         # A table of a database is written under a name of its own, and gets the one asked for when all is in place.
-        kind = PostgresPlace if destination.provider == "postgres" else TablePlace
-        place = self._tables[name] = kind(name, destination)
+        file = destination.file
+        place = PostgresPlace(name, destination) if file is None else SqlitePlace(name, destination, file)
+        self._tables[name] = place
         for told in stack.enter_context(place.held()):
             self._feedback.pushWarning(told)
         stack.callback(self._drop, place)
@@ -352,7 +301,12 @@ class Outputs:
                 layer.dataProvider().truncate()
             raise
         if isinstance(layer, QgsVectorLayer):
-            self._show(layer, name)
+            self._announcing.show(layer, name)
         if name not in self._tables:  # they are dressed under their final name
-            self._dress(name, identifier)
+            self._announcing.dress(name, identifier)
         self._results[name] = identifier
+
+
+def _recount(name: str, table: Table, check: SecondCount | None, file: Path) -> None:
+    with in_one_sentence(name):
+        check_file(name, file, table, check)

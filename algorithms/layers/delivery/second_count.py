@@ -23,12 +23,12 @@ from qgis.PyQt.QtCore import QVariant
 from ....core.errors import InputError, PrivacyError, VbasError, first_values
 from ....core.language import tr
 from ....core.progress import Progress, silent
+from ....core.publish.geopackage.recounting import read_geopackage
+from ....core.publish.read_back import ReadBack, SecondCount, names_there
 from ...compat import kind_of
-from ..tables import CHUNK, SecondCount, Table
+from ..tables import CHUNK, Table
 from .exact_values import changed_values, is_long_whole
-from .geopackage_count import read_geopackage
 from .opening import opened
-from .read_back import ReadBack, names_there
 
 FEATURES = 500  # read at once: Python's collector goes through all that are kept, again and again
 LONGEST_FIELD = 2**31 - 1  # that every Python takes
@@ -101,7 +101,7 @@ def check_file(output: str, file: Path, table: Table, check: SecondCount | None)
     below k.
     """
     if file.suffix.lower() == ".gpkg":
-        found: ReadBack | None = read_geopackage(file, table, check)
+        found: ReadBack | None = read_geopackage(file, _wanted(table), check, table.plain)
     elif file.suffix.lower() == ".csv":
         found = _of_csv(file, table, check)
     else:
@@ -197,7 +197,7 @@ def _of_csv(file: Path, table: Table, check: SecondCount | None) -> ReadBack:
         with file.open(encoding="utf-8", newline="") as lines:
             reader = csv.reader(lines)
             there = next(reader, [])
-            names = names_there(table, there)
+            names = names_there(_wanted(table), there)
             if None in names or len(there) != len(table.fields):
                 return ReadBack(names, sum(1 for row in reader if row))
             # GDAL, too, passes over empty lines.
@@ -228,7 +228,7 @@ def _of_layer(
         return None
     there = layer.fields().names()
     in_order = renamed and len(there) == len(table.fields)
-    names = there if in_order else names_there(table, there)
+    names = there if in_order else names_there(_wanted(table), there)
     request = QgsFeatureRequest()
     spatial = layer.isSpatial()
     if not spatial:
@@ -267,6 +267,10 @@ def _headers_in_spreadsheets() -> Iterator[None]:
     finally:
         for name, value in zip(names, before):
             gdal.SetConfigOption(name, value)
+
+
+def _wanted(table: Table) -> list[str]:
+    return [one.name() for one in table.fields]
 
 
 def _typed(value: object) -> object:

@@ -19,10 +19,12 @@ from qgis.core import (
 from qgis.PyQt.QtGui import QColor
 
 from ....core.language import as_data, tr
+from ....core.tables import tables_of
+from ....core.tables.schema import FOR_RELEASE, INTERNAL, TEST_DATA, kind_of_output
 from ...compat import geometry_kind, label_placement
-from ..tables import FOR_RELEASE, INTERNAL, TEST_DATA, kind_of_output
 from .fields import name_fields, tell_features
-from .looks import (
+from .opening import opened
+from .renderers import (
     GREENS_TO_BLUES,
     NO_VALUE,
     REDS,
@@ -33,7 +35,6 @@ from .looks import (
     Plain,
     field_of,
 )
-from .opening import opened
 
 RELEASED = Graduated(
     ("released", "area_km2"), "{0} / {1}", tr("records/km²"), tr("none released"), tr("no surface"), GREENS_TO_BLUES
@@ -104,17 +105,6 @@ LOOKS: dict[str, tuple[Look, ...]] = {
 # The outputs whose polygons are labelled: with the name of a region where it has one, with its number elsewhere.
 LABELLED = ("RELEASED_REGIONS", "REGION_AUDIT", "GROUPS")
 
-
-# What the numbers of a legend are, for the legends of printed maps.
-LEGENDS = {
-    "RELEASED_REGIONS": tr("records released per km²"),
-    "REGION_AUDIT": tr("records suppressed, % of all"),
-    "AREA_AUDIT": tr("households below the wanted anonymity, %"),
-    "GROUPS": tr("people per km²"),
-    "AREAS": tr("district"),
-    "AUDIT": tr("what became of each point"),
-    "LEFT_OUT": tr("why it is left out"),
-}
 MAY_BE_PUBLISHED = {
     FOR_RELEASE: tr("May be published under the rules that bind you."),
     INTERNAL: tr("Not to be published: suppressed counts could be derived from it."),
@@ -124,7 +114,7 @@ MAY_BE_PUBLISHED = {
 
 def legend_title(name: str) -> str:
     """What the numbers in the legend of an output are, with their unit; empty where it has none."""
-    return LEGENDS.get(name, "")
+    return next((table.legend for table in tables_of(name) if table.legend), "")
 
 
 def style(layer: QgsVectorLayer, name: str, labelled: bool = True) -> bool:

@@ -13,9 +13,8 @@ from pathlib import Path
 
 from qgis.core import QgsProcessing, QgsProcessingContext, QgsProcessingUtils, QgsVectorLayer
 
-from ..given import Given
-from ..tables import INTERNAL, Table, kind_of_output
-from .destinations import with_destination
+from ....core.tables.schema import INTERNAL, kind_of_output
+from ..tables import Table
 
 LARGE = 50_000  # rows
 
@@ -58,15 +57,3 @@ def withdraw(context: QgsProcessingContext, made: set[str]) -> None:
 
 def _known(context: QgsProcessingContext) -> set[str]:
     return {*context.temporaryLayerStore().mapLayers(), *context.layersToLoadOnCompletion()}
-
-
-def announce_layer(given: Given, name: str, file: Path, title: str) -> QgsVectorLayer:
-    """The file as a layer that ends with the run's context, as one in memory does, and is loaded if the user wants."""
-    layer = QgsVectorLayer(str(file), title, "ogr")
-    context = given.context
-    context.temporaryLayerStore().addMapLayer(layer)
-    announced = {**given.parameters, name: with_destination(given.parameters.get(name), str(file))}
-    given.algorithm.parameterAsOutputLayer(announced, name, context)
-    loaded = context.layersToLoadOnCompletion().items()
-    context.setLayersToLoadOnCompletion({layer.id() if one == str(file) else one: how for one, how in loaded})
-    return layer

@@ -25,11 +25,11 @@ from qgis.core import (
 from ....core.errors import InputError, VbasError
 from ....core.language import tr
 from ....core.progress import Progress, silent
+from ....core.publish.geopackage.filling import fill_geopackage
 from ....core.records.table import unused_name
 from ..gdal_errors import told_to_handlers
 from ..given import Given
 from ..tables import GEOMETRY_TYPES, Table
-from .geopackage_rows import fill_geopackage
 
 
 def write_file(file: Path, table: Table, title: str, progress: Progress = silent) -> None:
@@ -75,7 +75,7 @@ def write_file(file: Path, table: Table, title: str, progress: Progress = silent
             tr("{name} cannot be written: {errors}. Nothing was changed.", name=file.name, errors=errors[0])
         )
     if in_bulk:
-        fill_geopackage(file, table, progress)
+        fill_geopackage(file, fields.names(), table, progress)
 
 
 def write_text(file: Path, text: str) -> None:

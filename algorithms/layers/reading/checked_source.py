@@ -25,7 +25,7 @@ from ....core.errors import InputError
 from ....core.language import plural, tr
 from ..given import Given
 from .layer_file import held
-from .taken import chosen, unsaved_or_filtered
+from .partial_layers import chosen, unsaved_or_filtered
 from .unreadable import errors_of_readers, refuse_undecoded, refuse_unreadable
 
 SKIP_CHECK = QgsProcessingFeatureSource.Flag.FlagSkipGeometryValidityChecks

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
-from ..records.sqlite_file import quoted
+from ...records.sqlite_file import quoted
 
 # Types of columns, as the GeoPackage standard calls them.
 SHORT, LONG, REAL, TEXT = "MEDIUMINT", "INTEGER", "REAL", "TEXT"

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
-from ..errors import InputError, VbasError
-from ..language import tr
-from ..records.sqlite_uri import sqlite_uri
-from .free_names import give_free_name
-from .geopackage_tables import LONG, REAL, SHORT, TEXT, make_geopackage
-from .names import check_file_name
+from ...errors import InputError, VbasError
+from ...language import tr
+from ...records.sqlite_uri import sqlite_uri
+from ..free_names import give_free_name
+from ..geopackage.making import LONG, REAL, SHORT, TEXT, make_geopackage
+from ..names import check_file_name
 
 RELEASES, CROSSWALKS, COUNTS, VALUES = "vbas_releases", "vbas_crosswalks", "vbas_counts", "vbas_values"
 MASKINGS, POINTS = "vbas_maskings", "vbas_points"

@@ -11,7 +11,7 @@ from .writing import fill
 LIKE = "REGION_AUDIT"  # the output whose looks and names of fields they have
 
 
-def layer_of(table: Table, title: str, abstract: str) -> QgsVectorLayer:
+def memory_layer(table: Table, title: str, abstract: str) -> QgsVectorLayer:
     """A layer in memory with the rows of a table; title : says that it is internal; abstract : what it is.
 
     QGIS does not ask whether to save it when it closes.

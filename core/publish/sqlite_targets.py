@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ..errors import InputError, VbasError, first_values
 from ..language import tr
+from ..records.sqlite_file import SECONDS_TO_WAIT
 from ..records.sqlite_uri import is_no_database, sqlite_uri
 from .folders import BESIDE, own_folder
 
@@ -67,6 +68,26 @@ def refuse_if_held(target: Path, name: str) -> None:
             what_to_do=what_to_do,
         )
     )
+
+
+def refuse_if_closed(file: Path, name: str) -> None:
+    """Raise InputError where a table cannot be added to a file now, since it is locked or closed; it stays as it is."""
+    try:
+        with closing(
+            sqlite3.connect(sqlite_uri(file, "mode=rw"), uri=True, timeout=SECONDS_TO_WAIT, isolation_level=None)
+        ) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("ROLLBACK")
+    except sqlite3.Error as error:
+        raise InputError(
+            tr(
+                "{name}: no table can be added to {file} now ({error}): close it in other programs, or choose another "
+                "place.",
+                name=name,
+                file=file,
+                error=error,
+            )
+        ) from error
 
 
 def refuse_if_others_would_be_lost(target: Path, name: str) -> None:

@@ -6,13 +6,43 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from qgis.core import QgsTransaction
+from qgis.core import QgsAbstractDatabaseProviderConnection, QgsTransaction
 
 from ....core.engines import postgres_tables as sql
 from ....core.engines.postgres_tables import Right
 from ....core.errors import VbasError, first_values
 from ....core.language import tr
-from .databases import DatabaseTable, TablePlace, first_line
+from .address import DatabaseTable, first_line
+from .swapping import TablePlace
+
+# Bytes of a name; what is longer the server cuts.
+LONGEST_NAME = "SHOW max_identifier_length"
+# What would keep a replaced table from being dropped, and go on showing its old rows.
+DEPENDENTS = """
+SELECT n.nspname, c.relname, r.ev_class::regclass::text
+FROM pg_depend d JOIN pg_rewrite r ON r.oid = d.objid JOIN pg_class c ON c.oid = d.refobjid
+JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE d.classid = 'pg_rewrite'::regclass AND d.refclassid = 'pg_class'::regclass AND r.ev_class <> c.oid
+UNION
+SELECT n.nspname, c.relname, k.conrelid::regclass::text
+FROM pg_constraint k JOIN pg_class c ON c.oid = k.confrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE k.contype = 'f'
+UNION
+SELECT n.nspname, c.relname, d.objid::regprocedure::text
+FROM pg_depend d JOIN pg_class c ON c.oid = d.refobjid OR c.reltype = d.refobjid
+JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE d.classid = 'pg_proc'::regclass
+"""
+
+
+def in_the_way(connection: QgsAbstractDatabaseProviderConnection, table: DatabaseTable) -> tuple[int, str, list[str]]:
+    """What may keep a table from its name: the bytes that a name may have, why what is there cannot be replaced (empty
+    where it can), and what depends on it."""
+    longest = int(connection.executeSql(LONGEST_NAME)[0][0])
+    schema, name = table.schema or str(connection.executeSql("SELECT current_schema()")[0][0]), table.parts.table()
+    protecting = sql.why_it_stays(connection.executeSql(sql.standing(schema, name)))
+    dependents = [str(by) for of, one, by in connection.executeSql(DEPENDENTS) if (of, one) == (schema, name)]
+    return longest, protecting, dependents
 
 
 class PostgresPlace(TablePlace):

@@ -1,9 +1,4 @@
-"""The register: a GeoPackage of what was published, and of nothing else.
-
-It holds a row per release, the region of each area at each level, the counts that are shown, and of sensitive fields
-that are released how many people of each count have which value, and where masked points were shown: no record, no
-count that is suppressed, no true place. So it is no more sensitive than the releases themselves.
-"""
+"""Releases in a register: read, and added."""
 
 from __future__ import annotations
 
@@ -16,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import to_list
-from ..crosswalk import LEFT_OUT, Crosswalk
-from ..errors import InputError
-from ..language import as_data, plural, tr
-from ..levels import Levels
-from ..records.sqlite_file import reading
-from ..releases.published import Published
-from ..releases.values import Values
-from .geopackage_tables import SHORT
-from .register_file import (
+from ...arrays import to_list
+from ...crosswalk import LEFT_OUT, Crosswalk
+from ...errors import InputError
+from ...language import as_data, plural, tr
+from ...levels import Levels
+from ...records.sqlite_file import reading
+from ...releases.published import Published
+from ...releases.values import Values
+from ..geopackage.making import SHORT
+from .entry import (
     COUNTS,
     CROSSWALKS,
     RELEASES,
@@ -84,13 +79,13 @@ def new_entry(path: Path, release: Published, n_earlier: int) -> Entry:
     def add(connection: sqlite3.Connection) -> list[Statement]:
         if connection.execute("SELECT count(*) FROM vbas_releases").fetchone()[0] != n_earlier:
             raise InputError(tr("REGISTER: another run has added a release to {path} meanwhile: run again.", path=path))
-        number = _add(connection, release)
+        number = _insert(connection, release)
         return [(statement, (number,)) for statement in TAKE_OUT.values()]
 
     return written_entry(path, add)
 
 
-def _add(connection: sqlite3.Connection, release: Published) -> int:
+def _insert(connection: sqlite3.Connection, release: Published) -> int:
     """Add a release to an open register; its number there."""
     number: int = connection.execute("SELECT coalesce(max(release), 0) + 1 FROM vbas_releases").fetchone()[0]
     names = json.dumps(list(release.quasi_identifiers), ensure_ascii=False)

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from ..records.sqlite_file import reading
-from .register_file import Entry, Statement, check_register, now, written_entry
+from ...records.sqlite_file import reading
+from .entry import Entry, Statement, check_register, now, written_entry
 
 TAKE_OUT = ("DELETE FROM vbas_points WHERE masking = ?", "DELETE FROM vbas_maskings WHERE masking = ?")
 
 
 @dataclass(frozen=True, eq=False)
-class Masking:
+class ShownPoints:
     """Masked points that were released: their number in the register, when (UTC), and where.
 
     crs : the reference system as WKT; points : (n, 2) float64, coordinates in it
@@ -27,12 +27,12 @@ class Masking:
     points: np.ndarray
 
 
-def maskings_in(path: Path) -> list[Masking]:
+def maskings_in(path: Path) -> list[ShownPoints]:
     """The masked points of a register, in the order they were added. Raises InputError for a file that is none."""
     with reading(path, "REGISTER") as connection:
         check_register(connection, path)
         found = connection.execute("SELECT masking, time, crs FROM vbas_maskings ORDER BY masking").fetchall()
-        return [Masking(number, time, crs, _points(connection, number)) for number, time, crs in found]
+        return [ShownPoints(number, time, crs, _points(connection, number)) for number, time, crs in found]
 
 
 def _points(connection: sqlite3.Connection, number: int) -> np.ndarray:

@@ -3,24 +3,40 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
-from ....core.progress import Progress
-from ....core.records.sqlite_file import quoted
-from ....core.records.table import unused_name
-from ..tables import Table
+from ...progress import Progress
+from ...records.sqlite_file import quoted
+from ...records.table import unused_name
 
 VALUES_AT_ONCE = 999  # that every SQLite can bind
 WORTH_A_RUN = 3  # rows in a run of equal ones, on average, from which on SQLite copies them faster
 LONGEST_RUN, RUNS_AT_ONCE = 10_000, 5_000
 
 
-def fill_geopackage(file: Path, table: Table, progress: Progress) -> None:
-    """Rows into the table that OGR made: several times as fast as features.
+class Rows(Protocol):
+    """Rows to be written, of Python values."""
+
+    def __len__(self) -> int: ...
+
+    def runs(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Runs of equal rows: a position that stands for each, and its rows, two arrays (R,) int64; None if unknown."""
+
+    def rows_at(self, positions: np.ndarray) -> list[tuple[object, ...]]:
+        """The rows at positions, (m,) int64, as `runs` gives them."""
+
+    def chunks(self) -> Iterator[tuple[int, list[tuple[object, ...]]]]:
+        """All rows in chunks, each with the position of its first."""
+
+
+def fill_geopackage(file: Path, names: Sequence[str], table: Rows, progress: Progress) -> None:
+    """Rows into the table that OGR made: several times as fast as features. names : of its fields.
 
     The file is new and nobody reads it yet: what fails is thrown away, and needs no journal. OGR counts the rows in a
     trigger that takes longer than the row itself; the count is set once instead.
@@ -37,9 +53,9 @@ def fill_geopackage(file: Path, table: Table, progress: Progress) -> None:
             connection.execute(f"DROP TRIGGER {quoted(name)}")
         runs = table.runs()
         if runs is None or len(runs[0]) * WORTH_A_RUN > len(table):
-            _insert_rows(connection, file.stem, table, progress)
+            _insert_rows(connection, file.stem, names, table, progress)
         else:
-            _insert_runs(connection, file.stem, table, *runs, progress)
+            _insert_runs(connection, file.stem, names, table, *runs, progress)
         for _, statement in triggers:
             connection.execute(statement)
         if triggers:
@@ -49,21 +65,24 @@ def fill_geopackage(file: Path, table: Table, progress: Progress) -> None:
         connection.execute("COMMIT")
 
 
-def _insert_rows(connection: sqlite3.Connection, name: str, table: Table, progress: Progress) -> None:
+def _insert_rows(
+    connection: sqlite3.Connection, name: str, names: Sequence[str], table: Rows, progress: Progress
+) -> None:
     """Row by row, as many in one statement as can be bound: twice as fast as one by one."""
-    width = max(VALUES_AT_ONCE // max(len(table.fields), 1), 1)
+    width = max(VALUES_AT_ONCE // max(len(names), 1), 1)
     for start, rows in table.chunks():
         progress(start / max(len(table), 1))
         whole = len(rows) - len(rows) % width
         several = (list(chain.from_iterable(rows[i : i + width])) for i in range(0, whole, width))
-        connection.executemany(_insertion(name, table, width), several)
-        connection.executemany(_insertion(name, table, 1), rows[whole:])
+        connection.executemany(_insertion(name, names, width), several)
+        connection.executemany(_insertion(name, names, 1), rows[whole:])
 
 
 def _insert_runs(
     connection: sqlite3.Connection,
     name: str,
-    table: Table,
+    names: Sequence[str],
+    table: Rows,
     positions: np.ndarray,
     lengths: np.ndarray,
     progress: Progress,
@@ -84,8 +103,8 @@ def _insert_runs(
     connection.execute(f"CREATE TEMP TABLE {own} (number INTEGER PRIMARY KEY)")
     numbers = ((one,) for one in range(int(lengths.max(initial=0))))
     connection.executemany(" ".join(("INSERT INTO", own, "VALUES (?)")), numbers)
-    copies = ("SELECT", _places(table), "FROM", own, "LIMIT ?")
-    statement = " ".join((_insertion(name, table, 0), *copies))
+    copies = ("SELECT", _places(names), "FROM", own, "LIMIT ?")
+    statement = " ".join((_insertion(name, names, 0), *copies))
     for first in range(0, len(positions), RUNS_AT_ONCE):
         progress(int(done[first]) / max(len(table), 1))
         part = slice(first, first + RUNS_AT_ONCE)
@@ -94,13 +113,13 @@ def _insert_runs(
     connection.execute(f"DROP TABLE {own}")
 
 
-def _insertion(name: str, table: Table, n_rows: int) -> str:
+def _insertion(name: str, names: Sequence[str], n_rows: int) -> str:
     """The statement that inserts so many rows; for none its beginning."""
     # Names cannot be bound: they are those of the table that was just made, quoted. The values are bound.
-    names = ", ".join(quoted(field.name()) for field in table.fields)
-    beginning = " ".join(("INSERT INTO", quoted(name), "(", names, ")"))
-    return beginning if not n_rows else " ".join((beginning, "VALUES", ", ".join([f"({_places(table)})"] * n_rows)))
+    columns = ", ".join(map(quoted, names))
+    beginning = " ".join(("INSERT INTO", quoted(name), "(", columns, ")"))
+    return beginning if not n_rows else " ".join((beginning, "VALUES", ", ".join([f"({_places(names)})"] * n_rows)))
 
 
-def _places(table: Table) -> str:
-    return ", ".join("?" for _ in table.fields)
+def _places(names: Sequence[str]) -> str:
+    return ", ".join("?" for _ in names)

@@ -1,11 +1,21 @@
-"""What a file or layer holds, as the second count finds it."""
+"""What the second count looks for in a file or layer, and what it finds there."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ..tables import Table
+
+@dataclass(frozen=True)
+class SecondCount:
+    """What a release is counted by once more: its first n_class_fields fields make a class of at least k records.
+
+    count_field : position of the field that says how many records a row stands for, None where each is one.
+    """
+
+    k: int
+    n_class_fields: int
+    count_field: int | None = None
 
 
 @dataclass
@@ -25,11 +35,10 @@ class ReadBack:
     values: Sequence[Iterable[object]] | None = None
 
 
-def names_there(table: Table, there: Sequence[str]) -> list[str | None]:
-    """The name of each of the table's fields in the file; None for one that is not there under its name.
+def names_there(wanted: Sequence[str], there: Sequence[str]) -> list[str | None]:
+    """The name of each wanted field among those of a file; None for one that is not there under its name.
 
     Some databases know no capitals.
     """
     lower = {name.lower(): name for name in there}
-    wanted = [one.name() for one in table.fields]
     return [name if name in there else lower.get(name.lower()) for name in wanted]

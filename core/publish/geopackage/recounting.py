@@ -10,13 +10,15 @@ from pathlib import Path
 
 import numpy as np
 
-from ....core.records.sqlite_file import quoted
-from ..tables import SecondCount, Table
-from .read_back import ReadBack, names_there
+from ...records.sqlite_file import quoted
+from ..read_back import ReadBack, SecondCount, names_there
 
 
-def read_geopackage(file: Path, table: Table, check: SecondCount | None) -> ReadBack:
-    """What the only table of a GeoPackage holds, its classes counted where there is a check."""
+def read_geopackage(file: Path, wanted: Sequence[str], check: SecondCount | None, plain: bool = False) -> ReadBack:
+    """What the only table of a GeoPackage holds, its classes counted where there is a check.
+
+    wanted : names of fields; plain : all are numbers or text, which SQLite keeps: their values are not read
+    """
     name = file.stem
     with closing(sqlite3.connect(file)) as connection:
         shape = connection.execute(
@@ -24,7 +26,7 @@ def read_geopackage(file: Path, table: Table, check: SecondCount | None) -> Read
         ).fetchone()
         info = connection.execute("SELECT name, pk, type FROM pragma_table_info(?) ORDER BY cid", (name,)).fetchall()
         there = [column for column, key, _ in info if not key and (shape is None or column != shape[0])]
-        found = names_there(table, there)
+        found = names_there(wanted, there)
         names = [one for one in found if one is not None]
         if len(names) < len(found):
             return ReadBack(found, _count_of(connection, "SELECT COUNT(*) FROM", quoted(name)))
@@ -36,7 +38,7 @@ def read_geopackage(file: Path, table: Table, check: SecondCount | None) -> Read
         else:
             key = next((column for column, key, kind in info if key and kind.upper() == "INTEGER"), None)
             n_rows, smallest = _count_classes(connection, file, key, names, check)
-        values = None if table.plain and shape is None else _values_of_geopackage(connection, name, names)
+        values = None if plain and shape is None else _values_of_geopackage(connection, name, names)
         return ReadBack(names, n_rows, n_shapes, smallest, values)
 
 

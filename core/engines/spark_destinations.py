@@ -22,7 +22,7 @@ from .spark_failures import FAILURES
 from .spark_session import Session
 
 
-class Place(Protocol):
+class Destination(Protocol):
     """A place of a release, of which nothing need be there yet."""
 
     def there(self) -> bool:
@@ -31,7 +31,7 @@ class Place(Protocol):
     def check_free(self) -> None:
         """Raise InputError where something is there already, or where nothing can be."""
 
-    def beside(self, name: str) -> Place:
+    def beside(self, name: str) -> Destination:
         """A place of this name next to it, that nobody else looks at."""
 
     def write(self, rows: Any) -> None:
@@ -52,7 +52,7 @@ def is_path(name: str) -> bool:
     return "/" in name
 
 
-def place_of(at: Session, destination: str, schema: str) -> Place:
+def destination_of(at: Session, destination: str, schema: str) -> Destination:
     """The place that a user names; schema : of a table that is named without one."""
     if is_path(destination):
         check_file_name("DESTINATION", destination.rstrip("/").rpartition("/")[2], destination)
@@ -62,7 +62,7 @@ def place_of(at: Session, destination: str, schema: str) -> Place:
         raise InputError(tr("DESTINATION is empty: give a new folder, as the cluster sees it, or a new table."))
     for name in names:
         check_name("DESTINATION", name, destination)
-    return TablePlace(at, (*schema.split("."), *names) if schema and len(names) == 1 else names)
+    return CatalogueTable(at, (*schema.split("."), *names) if schema and len(names) == 1 else names)
 
 
 def quoted(names: Sequence[str]) -> str:
@@ -71,7 +71,7 @@ def quoted(names: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True)
-class TablePlace:
+class CatalogueTable:
     """A table of the cluster's catalogue, in the format that the cluster gives its tables."""
 
     at: Session
@@ -81,34 +81,34 @@ class TablePlace:
         return ".".join(self.names)
 
     def there(self) -> bool:
-        """See `Place`."""
+        """See `Destination`."""
         return bool(self.at.session.catalog.tableExists(quoted(self.names)))
 
     def check_free(self) -> None:
-        """See `Place`."""
+        """See `Destination`."""
         if self.there():
             raise _taken(self)
 
-    def beside(self, name: str) -> TablePlace:
-        """See `Place`."""
-        return TablePlace(self.at, (*self.names[:-1], name))
+    def beside(self, name: str) -> CatalogueTable:
+        """See `Destination`."""
+        return CatalogueTable(self.at, (*self.names[:-1], name))
 
     def write(self, rows: Any) -> None:
-        """See `Place`."""
+        """See `Destination`."""
         rows.write.saveAsTable(quoted(self.names))
 
     def read(self) -> Any:
-        """See `Place`."""
+        """See `Destination`."""
         return self.at.session.table(quoted(self.names))
 
-    def rename(self, final: TablePlace) -> None:
-        """See `Place`. Spark refuses a name that is taken."""
+    def rename(self, final: CatalogueTable) -> None:
+        """See `Destination`. Spark refuses a name that is taken."""
         if final.there():
             raise _taken_meanwhile(final)
         self.at.session.sql(f"ALTER TABLE {quoted(self.names)} RENAME TO {quoted(final.names[-2:])}")
 
     def remove(self) -> None:
-        """See `Place`."""
+        """See `Destination`."""
         self.at.session.sql(f"DROP TABLE IF EXISTS {quoted(self.names)}")
 
 
@@ -123,11 +123,11 @@ class Folder:
         return self.path
 
     def write(self, rows: Any) -> None:
-        """See `Place`."""
+        """See `Destination`."""
         rows.write.parquet(self.path)
 
     def read(self) -> Any:
-        """See `Place`."""
+        """See `Destination`."""
         return self.at.session.read.parquet(self.path)
 
 
@@ -135,11 +135,11 @@ class FolderThere(Folder):
     """A folder in any file system that the driver knows, moved by the driver."""
 
     def there(self) -> bool:
-        """See `Place`."""
+        """See `Destination`."""
         return bool(self._files().exists(self._of(self.path)))
 
     def check_free(self) -> None:
-        """See `Place`."""
+        """See `Destination`."""
         if self.there():
             raise _taken(self)
         parent = self._of(self.path).getParent()
@@ -147,12 +147,12 @@ class FolderThere(Folder):
             raise _no_folder(parent.toString())
 
     def beside(self, name: str) -> FolderThere:
-        """See `Place`. Spark does not look into what has a dot in front."""
+        """See `Destination`. Spark does not look into what has a dot in front."""
         parent = self._files().makeQualified(self._of(self.path)).getParent().toString()
         return FolderThere(self.at, f"{parent.rstrip('/')}/.{name}")
 
     def rename(self, final: FolderThere) -> None:
-        """See `Place`. Hadoop's plain rename would move it into a folder that is there; that of a context refuses."""
+        """See `Destination`. Hadoop's plain rename would move it into a folder that is there; a context's refuses."""
         if final.there():
             raise _taken_meanwhile(final)
         hadoop = self.at.java.org.apache.hadoop.fs
@@ -166,7 +166,7 @@ class FolderThere(Folder):
             raise
 
     def remove(self) -> None:
-        """See `Place`. A folder of this machine is removed also where the driver is gone."""
+        """See `Destination`. A folder of this machine is removed also where the driver is gone."""
         here = _here(self.path)
         try:
             self._files().delete(self._of(self.path), True)
@@ -192,11 +192,11 @@ class FolderHere(Folder):
     """A folder that the cluster and this machine both see: over Spark Connect nothing but this machine can move it."""
 
     def there(self) -> bool:
-        """See `Place`."""
+        """See `Destination`."""
         return os.path.lexists(self._local())
 
     def check_free(self) -> None:
-        """See `Place`. An empty folder made here, and looked for there, shows whether both see the same."""
+        """See `Destination`. An empty folder made here, and looked for there, shows whether both see the same."""
         here = self._local()
         if self.there():
             raise _taken(self)
@@ -212,17 +212,17 @@ class FolderHere(Folder):
             seen.rmdir()
 
     def beside(self, name: str) -> FolderHere:
-        """See `Place`."""
+        """See `Destination`."""
         return FolderHere(self.at, str(self._local().with_name(f".{name}")))
 
     def rename(self, final: FolderHere) -> None:
-        """See `Place`."""
+        """See `Destination`."""
         if final.there():
             raise _taken_meanwhile(final)
         self._local().rename(final._local())
 
     def remove(self) -> None:
-        """See `Place`."""
+        """See `Destination`."""
         _remove_here(self._local(), self.path)
 
     def _local(self) -> Path:

@@ -7,10 +7,10 @@ import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import InputError, VbasError
-from ..language import tr
-from ..records.sqlite_file import reading
-from .register_file import (
+from ...errors import InputError, VbasError
+from ...language import tr
+from ...records.sqlite_file import reading
+from .entry import (
     SECONDS_TO_WAIT,
     TAKE_OUT,
     Entry,

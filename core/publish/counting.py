@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
-
-from ..gdal_errors import without_journals
-from ..tables import SecondCount, Table
-from .second_count import check_file
-from .writing import in_one_sentence
 
 
 class Counting:
@@ -18,7 +14,7 @@ class Counting:
     def __init__(self) -> None:
         self._beside = ThreadPoolExecutor(1)
         self._begun: list[Future[None]] = []
-        self._of_releases: dict[str, tuple[Table, SecondCount]] = {}
+        self._of_releases: dict[str, Callable[[Path], None]] = {}
 
     def __enter__(self) -> Counting:
         return self
@@ -28,17 +24,18 @@ class Counting:
     ) -> None:
         self._beside.shutdown()
 
-    def begin(self, name: str, file: Path, table: Table, check: SecondCount | None) -> None:
+    def begin(self, name: str, file: Path, count: Callable[[Path], None], again: bool) -> None:
         """Count what was written of an output; a GeoPackage meanwhile, since SQLite lets go of Python as it reads.
 
-        Raises VbasError, or `wait` does.
+        count : raises VbasError; again : count it once more in its place, as a release is. Raises VbasError, or `wait`
+        does.
         """
-        if check is not None:
-            self._of_releases[name] = table, check
+        if again:
+            self._of_releases[name] = count
         if file.suffix.lower() == ".gpkg":
-            self._begun.append(self._beside.submit(_count, name, file, table, check))
+            self._begun.append(self._beside.submit(count, file))
         else:
-            _count(name, file, table, check)
+            count(file)
 
     def wait(self) -> None:
         """Return once all that was begun has ended. Raises VbasError where a count found something."""
@@ -48,10 +45,4 @@ class Counting:
     def in_place(self, name: str, file: Path) -> None:
         """Count a release once more, where it was put. Raises VbasError."""
         if name in self._of_releases:
-            with without_journals():
-                _count(name, file, *self._of_releases[name])
-
-
-def _count(name: str, file: Path, table: Table, check: SecondCount | None) -> None:
-    with in_one_sentence(name):
-        check_file(name, file, table, check)
+            self._of_releases[name](file)

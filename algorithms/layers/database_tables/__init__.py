@@ -1,0 +1,1 @@
+"""Tables of databases as outputs: written under a random name, and swapped in with all other outputs."""

@@ -1,0 +1,1 @@
+"""GeoPackages by SQLite itself: made, filled and counted, without GDAL."""

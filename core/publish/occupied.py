@@ -1,0 +1,123 @@
+"""What a run reads and writes, so that no two of its inputs and outputs are in one place.
+
+Files and tables are compared by what they are, not by how they are written.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..errors import InputError
+from ..language import tr
+from .side_files import read_with
+
+Key = tuple[object, ...]
+
+
+class Occupied:
+    """The files and tables that inputs are read from and other outputs go to."""
+
+    def __init__(self) -> None:
+        # By what a file is: whose it is, and whether it is the file itself or one beside it.
+        self._read: dict[Key, tuple[str, Path]] = {}
+        self._written: dict[Key, tuple[str, Path]] = {}
+        self._tables: dict[Key, str] = {}
+        self._read_tables: dict[Key, str] = {}
+
+    def read_file(self, name: str, path: Path) -> None:
+        """Note a file that an input is read from, or a folder of them, with what is read with it."""
+        path = path.absolute()
+        if path.is_dir():
+            files = [Path(folder, name) for folder, _, names in os.walk(path) for name in names]
+        else:
+            # A link is read with what lies beside it, and with what lies beside the file that it leads to.
+            real = Path(os.path.realpath(path))
+            files = [one.with_name(other) for one in dict.fromkeys((path, real)) for other in read_with(one)]
+        for one in files:
+            for key in _identities(one):
+                self._read.setdefault(key, (name, path))
+
+    def read_table(self, name: str, keys: Sequence[Key]) -> None:
+        """Note a table that an input is read from; keys : what it is, in all ways that it may be written."""
+        for key in keys:
+            self._read_tables.setdefault(key, name)
+
+    def add_file(self, name: str, path: Path, written: list[Path]) -> None:
+        """Note an output file. Raises InputError where it is, or would overwrite a part of, something else."""
+        for one in written:
+            for key in _identities(one):
+                for others in (self._read, self._written):
+                    if key in others:
+                        _refuse(name, path, one, *others[key])
+        for one in written:
+            for key in _identities(one):
+                self._written.setdefault(key, (name, path))
+
+    def add_table(self, name: str, table: str, keys: Sequence[Key], file: Path | None) -> None:
+        """Note an output table. Raises InputError where it is something else's.
+
+        keys : what it is, in all ways that it may be written; file : the database, where it is one
+        """
+        if file is not None:
+            for key in _identities(file):
+                if key in self._written and self._written[key][0] not in self._tables.values():
+                    _refuse(name, file, file, *self._written[key])
+        for key in keys:
+            if key in self._read_tables or key in self._tables:
+                other = self._read_tables.get(key) or self._tables[key]
+                raise InputError(
+                    tr(
+                        "{name} and {other} are the same table, “{table}”: choose another place for one.",
+                        name=name,
+                        other=other,
+                        table=table,
+                    )
+                )
+        self._tables.update(dict.fromkeys(keys, name))
+        if file is not None:
+            for one in read_with(file):
+                for key in _identities(file.with_name(one)):
+                    self._written.setdefault(key, (name, file))
+
+
+def tables_of_file(file: Path, table: object) -> list[Key]:
+    """What the table of that name in a file is."""
+    return [(*key, str(table).lower()) for key in _identities(file)]
+
+
+def _identities(path: Path) -> list[Key]:
+    """What a file is, by name and by what the file system calls it: two files are the same if they share one."""
+    names = {os.path.realpath(path), os.path.join(os.path.realpath(path.parent), path.name)}  # noqa: PTH118
+    if sys.platform == "darwin":
+        names = {one.casefold() for one in names}
+    keys: list[Key] = [("name", os.path.normcase(one)) for one in sorted(names)]
+    try:
+        found = path.stat()
+        keys.append(("file", found.st_dev, found.st_ino))
+    except OSError:  # not there yet
+        pass
+    return keys
+
+
+def _refuse(name: str, path: Path, one: Path, other: str, other_path: Path) -> None:
+    if one == path and set(_identities(one)) & set(_identities(other_path)):
+        raise InputError(
+            tr(
+                "{name} and {other} are the same file, {path}: choose another place for one.",
+                name=name,
+                other=other,
+                path=path,
+            )
+        )
+    raise InputError(
+        tr(
+            "{name} would write {one}, which belongs to {other} ({other_path}): choose another name for one of them.",
+            name=name,
+            one=one,
+            other=other,
+            other_path=other_path,
+        )
+    )

@@ -1,0 +1,6 @@
+"""The register: a GeoPackage of what was published, and of nothing else.
+
+It holds a row per release, the region of each area at each level, the counts that are shown, and of sensitive fields
+that are released how many people of each count have which value, and where masked points were shown: no record, no
+count that is suppressed, no true place. So it is no more sensitive than the releases themselves.
+"""

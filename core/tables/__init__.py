@@ -1,0 +1,31 @@
+"""The tables that the algorithms write, each with its fields: what all who tell of a field read."""
+
+from __future__ import annotations
+
+from . import cells, points, privacy, regions, testdata
+from .schema import OutputTable
+
+TABLES = tuple(
+    one
+    for room in (regions, points, cells, privacy, testdata)
+    for one in vars(room).values()
+    if isinstance(one, OutputTable)
+)
+
+
+def tables_of(parameter: str) -> tuple[OutputTable, ...]:
+    """The tables that algorithms write as an output of this name: forms may call different ones the same."""
+    return tuple(one for one in TABLES if one.parameter == parameter)
+
+
+def table_of(output: str, text: str) -> OutputTable | None:
+    """The table of an output, which in a model has the name of its step before its own, by a text on it; None for none.
+
+    text : begins with what the rows of the table are, in the language that is spoken
+    """
+    return next((one for one in tables_of(output.rpartition(":")[2]) if text.startswith(one.help)), None)
+
+
+def alias_of(parameter: str, field: str) -> str:
+    """What a field of an output is called for a reader; empty for a field of the user's own."""
+    return next((alias for one in tables_of(parameter) if (alias := one.alias_of(field))), "")

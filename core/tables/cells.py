@@ -1,0 +1,51 @@
+"""The tables of cells that are joined into groups."""
+
+from __future__ import annotations
+
+from ..language import tr
+from .regions import REGION, SURFACE
+from .schema import FOR_RELEASE, INTERNAL, OutputTable, integer, number, own, real, text
+
+CELL_CROSSWALK = OutputTable(
+    "CROSSWALK",
+    tr("Crosswalk"),
+    FOR_RELEASE,
+    tr(
+        "Which group each cell belongs to; a cell that is left out has none. “Release records” and “Evaluate regions” "
+        "take it."
+    ),
+    (own(tr("the identifier of the cell")), REGION),
+)
+GROUPS = OutputTable(
+    "GROUPS",
+    tr("Groups"),
+    FOR_RELEASE,
+    tr("The groups as polygons."),
+    (
+        REGION,
+        integer("cells", tr("Cells joined")),
+        own(tr("the people of each population field")),
+        number("least", tr("Fewest people in any year")),
+        number("least_{number}", tr("Fewest of population {number} in any year"), always=False),
+        real("density", tr("People per km²")),
+        SURFACE,
+        real("area_hull", tr("Share of the hull that is filled"), tr("below about 0.4 a group branches out")),
+        real("sqrt_hull", tr("Side of a square as large as the hull"), unit="m"),
+    ),
+    "polygons",
+    tr("Group"),
+    tr("people per km²"),
+)
+LEFT_OUT = OutputTable(
+    "LEFT_OUT",
+    tr("Cells left out"),
+    INTERNAL,
+    tr("The cells that are in no group, with the reason."),
+    (
+        own(tr("the identifier of the cell, and its people of each population field")),
+        text("reason", tr("Why it is left out")),
+    ),
+    "polygons",
+    tr("Left out"),
+    tr("why it is left out"),
+)

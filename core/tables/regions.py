@@ -1,0 +1,166 @@
+"""The tables of regions: releases, crosswalks, audits, sites; and of configurations that are compared."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..language import tr
+from .schema import FOR_RELEASE, INTERNAL, LONG, NESTED, ONE_LEVEL, OutputTable, integer, long, own, real, text
+
+LEVEL = integer("vbas_level", tr("Level (1 is the finest)"), levels=NESTED)
+REGION = long("vbas_region", tr("Region"))
+PARENT = long("vbas_parent", tr("Region of the next level"), levels=NESTED)
+AREAS = integer("areas", tr("Areas joined"))
+SURFACE = real("area_km2", tr("Surface"), unit="km²")
+RELEASED = long("released", tr("Records released"))
+RECORDS = long("records", tr("Records"))
+SUPPRESSED = long("suppressed", tr("Records suppressed"))
+MEAN_DISTANCE = tr("Mean distance of the people from the middle")
+COUNTED = replace(RECORDS, help=tr("of a row, where they were already counted"), always=False)
+
+RELEASED_RECORDS = OutputTable(
+    "RELEASED_RECORDS",
+    tr("Released records"),
+    FOR_RELEASE,
+    tr(
+        "The records with their region in place of their area, and nothing else. Rows are sorted by what they show, so "
+        "that their order reveals nothing."
+    ),
+    (replace(LEVEL, kind=LONG), REGION, own(tr("the quasi-identifiers and the further fields you named")), COUNTED),
+)
+FLATTENED = OutputTable(
+    "FLATTENED",
+    tr("Records of one level"),
+    FOR_RELEASE,
+    tr("The records with their region of that level, and all fields of the release."),
+    (REGION, own(tr("the fields of the release")), COUNTED),
+)
+PROFILE = OutputTable(
+    "PROFILE",
+    tr("Profile"),
+    INTERNAL,
+    tr("A row for each area and class that occurs."),
+    (own(tr("the area and the quasi-identifiers")), RECORDS),
+)
+RELEASED_REGIONS = OutputTable(
+    "RELEASED_REGIONS",
+    tr("Released regions"),
+    FOR_RELEASE,
+    tr("The regions as polygons. For areas given as points: their Voronoi cells."),
+    (
+        LEVEL,
+        REGION,
+        PARENT,
+        AREAS,
+        SURFACE,
+        text("vbas_values", tr("Values that this level shows"), levels=NESTED, always=False),
+        replace(RELEASED, always=False),
+        long("within", tr("Records released here or in regions within"), levels=NESTED, always=False),
+        text("name", tr("Name"), always=False),
+    ),
+    "polygons",
+    tr("Region"),
+    tr("records released per km²"),
+)
+CROSSWALK = OutputTable(
+    "CROSSWALK",
+    tr("Crosswalk"),
+    FOR_RELEASE,
+    tr(
+        "The region that each area belongs to, to link other statistics of the areas with the release. Areas that a "
+        "method leaves out have no region."
+    ),
+    (
+        own(tr("the identifier of the area")),
+        replace(REGION, levels=ONE_LEVEL),
+        long("vbas_region_{level}", tr("Region, level {level}"), tr("1 is the finest"), levels=NESTED),
+    ),
+)
+REGION_AUDIT = OutputTable(
+    "REGION_AUDIT",
+    tr("Region audit"),
+    INTERNAL,
+    tr("The regions with what they cost."),
+    (
+        LEVEL,
+        REGION,
+        PARENT,
+        AREAS,
+        SURFACE,
+        replace(RELEASED, levels=ONE_LEVEL),
+        real("population", tr("Population")),
+        RECORDS,
+        long("shown", tr("Records shown here"), levels=NESTED),
+        long("finer", tr("Records shown in finer regions"), levels=NESTED),
+        long("coarser", tr("Records shown only in coarser regions"), levels=NESTED),
+        SUPPRESSED,
+        long("anonymity", tr("Smallest class before suppression"), levels=ONE_LEVEL),
+        integer("classes", tr("Classes of quasi-identifiers")),
+        long("smallest", tr("Smallest class shown here"), levels=NESTED),
+        real("compactness", tr("Compactness: sum of distances to the site"), unit="m", levels=ONE_LEVEL),
+        real("distance", MEAN_DISTANCE, unit="m", levels=NESTED),
+        integer("parts", tr("Pieces that do not touch")),
+    ),
+    "polygons",
+    tr("Region"),
+    tr("records suppressed, % of all"),
+)
+SITE_POINTS = OutputTable(
+    "SITE_POINTS",
+    tr("Sites"),
+    INTERNAL,
+    tr("The points that draw the regions."),
+    (REGION,),
+    "points",
+    tr("Site of region"),
+)
+VORONOI = OutputTable(
+    "VORONOI",
+    tr("Voronoi diagram"),
+    INTERNAL,
+    tr(
+        "The cells of the sites. An area joins the site nearest to its point, so regions follow the cells along the "
+        "borders of the areas."
+    ),
+    (REGION,),
+    "polygons",
+    tr("Cell of region"),
+)
+COMPARISON = OutputTable(
+    "COMPARISON",
+    tr("Comparison"),
+    INTERNAL,
+    tr(
+        "A row per configuration with its measures; nested releases and baselines stand under their names. Measures "
+        "are empty where a configuration failed."
+    ),
+    (
+        text("site_number", tr("Number of regions by")),
+        text("site_location", tr("Sites by")),
+        text("aggregation", tr("Regions by")),
+        real("capacity_factor", tr("Capacity factor")),
+        integer("n_sites", tr("Regions")),
+        SUPPRESSED,
+        real("suppression_percent", tr("Records suppressed"), unit="%"),
+        real("compactness", tr("Compactness: sum of distances to the site"), unit="m"),
+        real("discernibility", tr("Discernibility")),
+        real("non_uniform_entropy", tr("Non-uniform entropy"), unit=tr("bits")),
+        real("mean_distance", MEAN_DISTANCE, tr("of the region that a record shows"), "m"),
+        text("worst_group", tr("Group that loses most"), tr("the value that loses the largest share of its records")),
+        real("worst_group_percent", tr("Of that group suppressed"), unit="%"),
+        real("seconds", tr("Seconds")),
+        integer("combination", tr("Combination of Croft et al. (2018)"), tr("Table 4")),
+        integer(
+            "pareto",
+            tr("1 where no other is as good in all and better in one"),
+            tr("of suppression, mean distance and what the attributes give up, among rows of the same k"),
+        ),
+        text("problem", tr("Why it failed")),
+        integer("k", "k"),
+        real("budget", tr("Budget of suppression"), unit="%"),
+        text("generalised", tr("Coarser values"), tr("the level of each attribute, where they were searched")),
+        real("given_up", tr("What the coarser values give up"), tr("of the entropy of all attributes"), "%"),
+        integer("recommended", tr("1 where it is recommended")),
+        real("lost_{attribute}", tr("Given up of {attribute}"), tr("of its entropy"), "%", always=False),
+    ),
+)

@@ -1,0 +1,114 @@
+"""A field of an output is one line of core/tables and the number that it shows: all else tells of it by itself."""
+
+from __future__ import annotations
+
+import runpy
+
+import numpy as np
+import pytest
+from qgis.core import QgsVectorLayer
+
+from vbas.algorithms.layers.delivery.styles import LOOKS, style
+from vbas.algorithms.layers.tables import TableColumn, filled, number_fields
+from vbas.algorithms.named import DOCS
+from vbas.core.evaluation import RegionAudit
+from vbas.core.nesting.measures import LevelAudit
+from vbas.core.tables import TABLES, cells, privacy, regions, tables_of
+from vbas.core.tables.schema import NESTED, ONE_LEVEL, real
+
+SCRATCH = real("scratch", "Scratch", "half of the records, to try", "m")
+
+
+@pytest.fixture
+def with_field():
+    """with_field(table, field): the table has one more field, before the last, until the test ends."""
+    kept = []
+
+    def add(table, field):
+        kept.append((table, table.fields))
+        object.__setattr__(table, "fields", (*table.fields[:-1], field, table.fields[-1]))
+
+    yield add
+    for table, fields in reversed(kept):
+        object.__setattr__(table, "fields", fields)
+
+
+@pytest.mark.parametrize("release", ["one level", "nested levels"])
+def test_a_field_that_is_added_is_complete(anonymize, provider, monkeypatch, tmp_path, with_field, release):
+    """One line in the table, and what measures it: the file, its alias, tips, help and reference have it."""
+    with_field(regions.REGION_AUDIT, SCRATCH)
+    for audit in (RegionAudit, LevelAudit):
+        monkeypatch.setattr(audit, "scratch", property(lambda self: self.records / 2), raising=False)
+    file = tmp_path / "audit.gpkg"
+    anonymize(REGION_AUDIT=str(file), RELEASE=release)
+    layer = QgsVectorLayer(str(file), "audit", "ogr")
+    assert layer.fields().field("scratch").alias() == "Scratch, m"
+    rows = [(one["records"], one["scratch"]) for one in layer.getFeatures()]
+    assert rows and all(half == records / 2 for records, half in rows)
+    assert "Scratch, m&nbsp;" in layer.mapTipTemplate()
+    layer.loadDefaultMetadata()
+    told = "“scratch”: Scratch, m (half of the records, to try)"
+    form = provider.algorithm("anonymize").create()
+    for text in (layer.metadata().abstract(), form.parameterDefinition("REGION_AUDIT").help(), form.shortHelpString()):
+        assert told in text
+    page = runpy.run_path(str(DOCS.parent / "scripts" / "reference.py"))["page_of"](form)
+    assert "\n| `scratch` | Scratch, m | a number | half of the records, to try |\n" in page
+
+
+def test_a_field_of_some_releases_is_in_those(with_field):
+    with_field(regions.VORONOI, real("single", "Single", levels=ONE_LEVEL))
+    with_field(regions.VORONOI, real("nested", "Nested", levels=NESTED))
+    with_field(regions.VORONOI, real("seldom", "Seldom", always=False))
+    columns: dict[str, TableColumn] = {"vbas_region": [1], "single": [1.0], "nested": [2.0]}
+    for nested, names in ((False, ["single", "vbas_region"]), (True, ["nested", "vbas_region"])):
+        table = filled(regions.VORONOI, columns, nested=nested)
+        assert [one.name() for one in table.fields] == names
+        with pytest.raises(KeyError, match=names[0]):  # nothing measures it
+            filled(regions.VORONOI, {"vbas_region": [1]}, nested=nested)
+    assert [one.name() for one in filled(regions.VORONOI, {**columns, "seldom": [3.0]}).fields][1] == "seldom"
+
+
+def test_a_column_without_a_field_is_refused():
+    with pytest.raises(KeyError, match="other"):
+        filled(regions.SITE_POINTS, {"vbas_region": [1], "other": [2]})
+    with pytest.raises(KeyError, match="vbas_region"):
+        filled(regions.SITE_POINTS, {})
+
+
+def test_no_number_is_no_value_and_fields_take_turns():
+    (name,) = number_fields(sex="text")
+    shares: dict[str, TableColumn] = {"vbas_share_1": np.array([0.5, np.nan]), "vbas_share_2": [0.25, None]}
+    values = {"vbas_values_1": np.array([1, 2]), "vbas_values_2": np.array([3, 4])}
+    columns: dict[str, TableColumn] = {"vbas_records": [5, 6], "vbas_people": [5, 6]}
+    for n in (1, 2):
+        columns |= {f"vbas_values_{n}": values[f"vbas_values_{n}"], f"vbas_share_{n}": shares[f"vbas_share_{n}"]}
+    table = filled(privacy.CHECK, columns, own=[(name, ["F", "M"])])
+    assert [one.name() for one in table.fields] == ["sex", *columns]
+    assert table.rows_at(np.array([1])) == [("M", 6, 6, 2, None, 4, None)]
+
+
+def test_looks_name_fields_of_their_table():
+    for output, looks in LOOKS.items():
+        named = {name for look in looks for part in (look, getattr(look, "finest", look)) for name in _fields_of(part)}
+        known = {name for table in tables_of(output) for name in table.names}
+        assert named <= known, output
+    assert set(LOOKS) <= {table.parameter for table in TABLES}
+
+
+def _fields_of(look):
+    return (*getattr(look, "fields", ()), *([look.field] if hasattr(look, "field") else []))
+
+
+def test_names_that_a_format_cut_are_told_and_those_of_the_user_are_not(qgis_app):
+    layer = QgsVectorLayer("None?field=candidates:double&field=percent_be:double&field=people:double", "x", "memory")
+    style(layer, "AUDIT")
+    aliases = [one.alias() for one in layer.fields()]
+    assert aliases == ["Addresses it may have come from", "Below the wanted anonymity, %", _of("people")]
+    style(layer, "GROUPS")
+    other = QgsVectorLayer("None?field=people:double&field=cells:int", "x", "memory")
+    style(other, "GROUPS")
+    assert [one.alias() for one in other.fields()] == ["", cells.GROUPS.alias_of("cells")]
+
+
+def _of(name):
+    return next(table.alias_of(name) for table in tables_of("AUDIT") if table.alias_of(name))
