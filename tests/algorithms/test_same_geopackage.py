@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 from qgis.core import QgsProcessingException, QgsProject, QgsVectorLayer
 
-from vbas.algorithms.layers.delivery import databases
+from vbas.core.publish import sqlite_targets
 
 from .test_destinations import refused, save  # noqa: F401 - a fixture
 
@@ -45,7 +45,7 @@ def test_tables_beside_the_inputs_and_nothing_printed(anonymize, database, capfd
 
 
 def test_a_database_that_is_locked_is_refused_before_any_work(refused, database, monkeypatch):  # noqa: F811
-    monkeypatch.setattr(databases, "SECONDS_TO_WAIT", 0.05)
+    monkeypatch.setattr(sqlite_targets, "SECONDS_TO_WAIT", 0.05)
     with closing(sqlite3.connect(database, isolation_level=None)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         refused(

@@ -100,6 +100,7 @@ def served(folder):
     command = [sys.executable, "-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "--directory", str(folder)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
         try:
+            assert server.stdout is not None
             yield int(server.stdout.readline().split("port ")[1].split()[0])
         finally:
             server.terminate()
