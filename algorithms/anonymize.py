@@ -8,6 +8,7 @@ from qgis.core import QgsProcessingContext
 
 from ..core.configuration import CUSTOM
 from ..core.language import as_data, tr
+from .anonymized import anonymized
 from .form import approaches, regions
 from .form import parameters as shared
 from .form.areas import area_parameters
@@ -22,8 +23,7 @@ from .form.release import released_records, ties
 from .layers.given import Given
 from .nested import coarser
 from .nested import levels as nested_levels
-from .nested.release import NUMBERS, anonymize_nested
-from .one_level import anonymize_one_level
+from .nested.levels import NUMBERS
 from .privacy import earlier
 from .privacy.rule import FollowsRules, rule_parameter
 
@@ -104,6 +104,4 @@ class Anonymize(FollowsRules):
         return approaches.settled_by_combination(Given(self, parameters, context))
 
     def work(self, form: Form) -> dict[str, object]:
-        if form.text("RELEASE") == nested_levels.NESTED:
-            return anonymize_nested(form)
-        return anonymize_one_level(form)
+        return anonymized(form)

@@ -12,20 +12,20 @@ import numpy as np
 from qgis.core import QgsApplication, QgsProcessingContext, QgsProcessingFeedback, QgsProject
 
 from ..core.aggregation import APPROACHES as AGGREGATIONS
+from ..core.anonymise import Ask, rate
 from ..core.approach import choosing_sites
 from ..core.areas import Areas
 from ..core.configuration import CUSTOM, RECOMMENDED, Configuration
 from ..core.crosswalk import Crosswalk
 from ..core.errors import VbasError
-from ..core.evaluation import Measures, RegionAudit, evaluate
+from ..core.evaluation import Measures, RegionAudit
 from ..core.language import tr
 from ..core.levels import Levels
 from ..core.nesting.making import LevelOptions, build_levels
-from ..core.nesting.measures import LevelAudit, evaluate_levels
-from ..core.nesting.planning import nest
-from ..core.plan import suppress
+from ..core.nesting.measures import LevelAudit
 from ..core.profile import Profile
 from ..core.progress import Progress, part
+from ..core.records.matching import Records
 from ..core.region_account import RegionAccount, account_of_region
 from ..core.suppression import Terms
 from ..core.trade_off.curve import Curve
@@ -95,14 +95,21 @@ class Settings:
 
 @dataclass(frozen=True, eq=False)
 class Explored:
-    """What was read: the layer of areas; the areas with the population to balance; the profile of the records, and how
-    many have no known area; warnings for the user."""
+    """What was read: the layer of areas; the areas with the population to balance; the records, matched with them."""
 
     layer: AreaLayer
     areas: Areas
-    profile: Profile
-    n_unmatched: int
-    warnings: tuple[str, ...]
+    records: Records
+
+    @property
+    def profile(self) -> Profile:
+        """The records by area and class."""
+        return self.records.profile
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the user should know of the records."""
+        return self.records.warnings
 
     def with_neighbours(self, progress: Progress) -> Explored:
         """The same, knowing which areas share a border."""
@@ -113,7 +120,7 @@ class Explored:
 
     def terms(self, k: int) -> Terms:
         """What is asked of a release at k."""
-        return Terms(k, n_unmatched=self.n_unmatched)
+        return Terms(k, n_unmatched=self.records.n_unmatched)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +162,7 @@ class Reading:
         form = self._form(feedback, spelled=True)
         layer = areas_of(form)
         records = records_of(form, layer.areas, form.whole("K"))
-        return Explored(layer, populated(layer, records), records.profile, records.n_unmatched, records.warnings)
+        return Explored(layer, populated(layer, records), records)
 
     def settings(self, favour: str = CUSTOM) -> Settings:
         """The choices. Raises VbasError for those that do not go together."""
@@ -188,22 +195,17 @@ class Reading:
 
 def regions_shown(explored: Explored, curve: Curve, settings: Settings, n_sites: int, progress: Progress) -> Shown:
     """The regions of a number of sites, rated and drawn; progress raises to cancel."""
-    areas, profile, k = explored.areas, explored.profile, settings.k
+    layer, areas, records = explored.layer, explored.areas, explored.records
     aggregation = curve.aggregation(n_sites, part(progress, 0.0, 0.3))
-    crosswalk = aggregation.crosswalk
-    step = part(progress, 0.7, 1.0)
-    if not settings.nested:
-        plan = suppress(profile, crosswalk, k)
-        measures, audit = evaluate(areas, plan, aggregation.sites, explored.n_unmatched)
-        table = regions.audit_table(
-            explored.layer, crosswalk, regions.region_shapes(explored.layer, crosswalk, step), audit
-        )
-        return Shown(n_sites, plan.levels, measures, audit, table)
-    levels = build_levels(areas, profile, crosswalk, settings.levels, part(progress, 0.3, 0.5))
-    nested = nest(areas, profile, levels, k, settings.loss, None, part(progress, 0.5, 0.7))
-    measures, by_level = evaluate_levels(areas, nested, explored.n_unmatched)
-    table = regions.audit_table(explored.layer, levels, regions.level_shapes(explored.layer, levels, step), by_level)
-    return Shown(n_sites, levels, measures, by_level, table)
+    levels = Levels((aggregation.crosswalk,))
+    if settings.nested:
+        step = part(progress, 0.3, 0.5)
+        levels = build_levels(areas, records.profile, aggregation.crosswalk, settings.levels, step)
+    ask = Ask(settings.k, nested=settings.nested, loss=settings.loss)
+    account = rate(areas, records, levels, ask, aggregation.sites, part(progress, 0.5, 0.7))
+    shapes = regions.level_shapes(layer, levels, part(progress, 0.7, 1.0))
+    table = regions.audit_table(layer, levels if settings.nested else aggregation.crosswalk, shapes, account.audit)
+    return Shown(n_sites, levels, account.measures, account.audit, table)
 
 
 def account_of(explored: Explored, settings: Settings, shown: Shown, level: int, number: int) -> RegionAccount:

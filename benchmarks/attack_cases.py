@@ -22,7 +22,7 @@ from vbas.core.privacy.kept_field import KeptField
 from vbas.core.privacy.kept_fields import examine_kept_fields
 from vbas.core.privacy.margins import hold_against_margins, pinned_columns
 from vbas.core.privacy.requirement import measure
-from vbas.core.privacy.weights import classes_on_few_rows, warning_of_weights
+from vbas.core.privacy.weights import classes_on_few_rows, rows_of, warning_of_weights
 from vbas.core.records.matching import Records, requirement_of
 from vbas.core.records.table import PERSONS
 from vbas.core.releases.published import publish
@@ -76,8 +76,8 @@ def weights(place: Place, seed: int = 0) -> Row:
     weighted, plain = place.records(rows, 3, counts=counts), place.records(rows, 3)
     crosswalk = place.regions(plain.profile, 20)
     plans = [suppress(one.profile, crosswalk, K) for one in (weighted, plain)]
-    (few, shown), (left, of) = (classes_on_few_rows(*pair) for pair in zip(plans, (weighted, plain)))
-    warned = bool(warning_of_weights(plans[0], weighted))
+    (few, shown), (left, of) = (classes_on_few_rows(plan, rows_of(one)) for plan, one in zip(plans, (weighted, plain)))
+    warned = bool(warning_of_weights(plans[0], rows_of(weighted)))
     row = _row("survey weight as RECORD_COUNT", "classes on < 5 respondents", few, left, shown, of)
     return row._replace(shown_after=f"{'warned of' if warned else 'silent'}; {row.shown_after}")
 

@@ -21,6 +21,7 @@ from vbas.core.generalising import HierarchyTable, generalise_records, hierarchy
 from vbas.core.generalising.hierarchies import Hierarchy
 from vbas.core.generalising.loss import records_by_category
 from vbas.core.generalising.texts import with_values_as_text
+from vbas.core.levels import with_coarser_values
 from vbas.core.nesting.coarser import check_coarser, nest_coarser, release_coarser
 from vbas.core.nesting.coarser_places import places_of
 from vbas.core.nesting.making import build_levels
@@ -120,7 +121,7 @@ def nested_table(example: Example) -> Iterator[str]:
     yield "|---|---|---|---|"
     for order in LAST_LEVELS:
         records, hierarchies = with_values_as_text(example.records, example.hierarchies, list(dict(order)), areas)
-        places = places_of(records.profile, levels, hierarchies, order)
+        places = places_of(records.profile, with_coarser_values(levels, order), hierarchies)
         plan = nest_coarser(areas, places, K)
         check_coarser(release_coarser(plan, places, records), places)
         measures, _ = evaluate_levels(areas, as_shown(plan, places))

@@ -22,6 +22,7 @@ from vbas.core.generalising import generalise_records, hierarchy_rule
 from vbas.core.generalising.hierarchies import Hierarchy
 from vbas.core.generalising.loss import records_by_category
 from vbas.core.generalising.texts import with_values_as_text
+from vbas.core.levels import with_coarser_values
 from vbas.core.nesting.coarser import check_coarser, nest_coarser, release_coarser
 from vbas.core.nesting.coarser_places import places_of
 from vbas.core.nesting.making import build_levels
@@ -156,7 +157,7 @@ def ways_out() -> Iterator[Try]:
 def nested_then_coarser(areas: Areas, records: Records, hierarchies: Mapping[str, Hierarchy]) -> Try:
     """Nested levels, and above them levels that show what is still too rare with coarser values."""
     records, coarser = with_values_as_text(records, hierarchies, list(dict(LAST_LEVELS)), areas)
-    places = places_of(records.profile, build_levels(areas, records.profile), coarser, LAST_LEVELS)
+    places = places_of(records.profile, with_coarser_values(build_levels(areas, records.profile), LAST_LEVELS), coarser)
     plan = nest_coarser(areas, places, K_SIX)
     check_coarser(release_coarser(plan, places, records), places)
     return Try("nested levels, coarser values last", evaluate_levels(areas, as_shown(plan, places))[0])

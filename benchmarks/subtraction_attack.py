@@ -79,7 +79,10 @@ class Found:
 class Attack:
     """The unknowns, and all that is known and asked of them."""
 
-    def __init__(self, releases: Sequence[Open], domains: dict[str, tuple[str, ...]]) -> None:
+    def __init__(
+        self, releases: Sequence[Open], domains: dict[str, tuple[str, ...]], asked: Sequence[Open] | None = None
+    ) -> None:
+        """releases : what is known; asked : the releases whose places are asked about, the same where None"""
         self._names = tuple(domains)
         self._classes = np.array(list(product(*domains.values())), dtype=object)
         self._n_areas = len(releases[0].regions[0])
@@ -92,8 +95,8 @@ class Attack:
             self._know(release)
         shape = (len(self._numbers), self._columns)
         self._equations = sparse.csr_matrix((self._value, (self._row, self._column)), shape=shape)
-        self._places = self._all_places(releases)
-        self._choices, self._groups = self._all_groups(releases)
+        self._places = self._all_places(releases if asked is None else asked)
+        self._choices, self._groups = self._all_groups(releases if asked is None else asked)
         self._taken = [np.zeros((len(self._places), len(self._groups)), np.int64)]
         self._taken += [self._shown_within(release) for release in releases]
 
@@ -336,15 +339,21 @@ def _plan(
 
 
 def attacked(case: Case) -> Iterator[Found]:
-    """The counts below the least k that the releases give away together, and not the earlier of them."""
-    known: set[tuple[object, ...]] = set()
-    for n in range(1, len(case.releases) + 1):
-        k = min(one.k for one in case.releases[:n])
-        for one in Attack(case.releases[:n], DOMAINS).found(k):
-            key = (one.areas, one.values, round(one.low, 3), round(one.high, 3))
-            if key not in known and n > 1:
-                yield one
-            known.add(key)
+    """The counts below the least k that the releases give away together, and not the earlier of them.
+
+    What the earlier ones give away is asked of every place that the later one names too: a region of the later one may
+    be the first to name a place whose count follows without it.
+    """
+    for n in range(2, len(case.releases) + 1):
+        together, earlier = case.releases[:n], case.releases[: n - 1]
+        found = list(Attack(together, DOMAINS).found(min(one.k for one in together)))
+        if found:
+            known = {_told(one) for one in Attack(earlier, DOMAINS, together).found(max(one.k for one in earlier))}
+            yield from (one for one in found if _told(one) not in known)
+
+
+def _told(one: Found) -> tuple[object, ...]:
+    return one.areas, one.values, one.taken, round(one.low, 3), round(one.high, 3)
 
 
 def main() -> None:

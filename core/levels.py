@@ -1,8 +1,10 @@
-"""Levels: nested crosswalks, from fine to coarse. Areas that share a region share one at every coarser level."""
+"""Levels: what records may be shown at, from fine to coarse. A level is a crosswalk, and how high each quasi-identifier
+stands in its hierarchy. Areas that share a region share one at every coarser level.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,10 +21,18 @@ class Levels:
     """L nested crosswalks of the same n areas, the finest first; see `make_levels`.
 
     names : of each level, (n_regions,) object array, what its regions are called; None where they have numbers only
+    heights : of each level, by quasi-identifier, how much coarser than elsewhere it is shown there, as a level of its
+    hierarchy; one that is not named is shown as it is. Empty where no level shows coarser values
     """
 
     crosswalks: tuple[Crosswalk, ...]
     names: tuple[np.ndarray | None, ...] = ()
+    heights: tuple[Mapping[str, int], ...] = ()
+
+    @property
+    def coarser(self) -> tuple[str, ...]:
+        """The quasi-identifiers that some level shows coarser, in the order in which they are given up."""
+        return tuple(dict.fromkeys(name for heights in self.heights for name in heights))
 
     def __len__(self) -> int:
         return len(self.crosswalks)
@@ -81,6 +91,32 @@ def without_last_repeats(levels: Levels) -> Levels:
     while n > 1 and levels.crosswalks[n - 2].n_regions == levels.crosswalks[n - 1].n_regions:
         n -= 1
     return Levels(levels.crosswalks[:n], levels.names[:n])
+
+
+def with_coarser_values(levels: Levels, steps: Sequence[tuple[str, int]]) -> Levels:
+    """The levels, and above them one more for each step, of the coarsest regions again and with coarser values.
+
+    steps : (quasi-identifier, level of its hierarchy) in the order in which they are given up; each level keeps what
+    those before it made coarser. Raises InputError where a step is not above the one before of its quasi-identifier.
+    """
+    heights: dict[str, int] = {}
+    found: list[Mapping[str, int]] = [{} for _ in levels.crosswalks]
+    for name, level in steps:
+        if level <= heights.get(name, 0):
+            raise InputError(
+                tr(
+                    "“{name}” is to be shown at level {level} after level {previous}: values become coarser from level "
+                    "to level, so give its levels in ascending order.",
+                    name=name,
+                    level=level,
+                    previous=heights.get(name, 0),
+                )
+            )
+        heights = {**heights, name: level}
+        found.append(heights)
+    more = len(steps)
+    names = (*levels.names, *(levels.names[-1:] * more))
+    return Levels((*levels.crosswalks, *(levels.crosswalks[-1:] * more)), names, tuple(found) if more else ())
 
 
 def levels_from_fields(areas: Areas, fields: Sequence[str], values: Sequence[Sequence[object]]) -> Levels:

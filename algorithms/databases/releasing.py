@@ -3,45 +3,61 @@
 from __future__ import annotations
 
 from ...core import counted
+from ...core.anonymise import Account, anonymise
 from ...core.engines.engine import Engine
-from ...core.engines.releasing import StagedInPlace, shown_by, stage_in_place
-from ...core.language import tr
+from ...core.engines.in_place import Matched
+from ...core.engines.profiling import match_in_place
+from ...core.engines.releasing import StagedInPlace
+from ...core.engines.source import EngineSource
+from ...core.errors import InputError
+from ...core.language import plural, tr
+from ...core.nesting.planning import cells_within
+from ...core.report.internal import Told
+from ..asking import ask_of
 from ..form import regions
-from ..form.conclusion import conclude
+from ..form.areas import areas_of
 from ..form.form import Form
-from ..nested.coarser import asks_for_coarser
-from .connection import NUMBERS
+from ..form.records import populated
+from ..handed_over import hand_over
+from ..nested.coarser import asks_for_coarser, levels_to_show, with_levels_asked
+from ..privacy.rule import rule_sentences
 from .counting import counted as counted_in_place
-from .planned import Planned, planned
-from .reported import add_reports, refuse_report_without_areas
 
 
 def release(form: Form, engine: Engine) -> dict[str, object]:
     """The numbers of a release that is staged; it is published, and named among them, once all else is in its place."""
-    refuse_report_without_areas(form)
-    asks_for_coarser(form)  # which raises for what cannot go with it
+    if form.outputs.wanted("REPORT") and not form.given("REGIONS"):
+        raise InputError(
+            tr("REPORT draws the regions and measures distances: give REGIONS and REGION_ID too, or leave it empty.")
+        )
+    coarser = asks_for_coarser(form)  # which raises for what cannot go with it
     destination = form.text("DESTINATION").strip()
     engine.check_free(destination)  # rather than after hours of counting
     records = counted_in_place(form, engine, form.progress(0, 40))
-    seconds = {"counting": form.seconds()}
-    done = planned(form, records)
-    seconds["what is shown"] = form.seconds() - sum(seconds.values())
-    levels, step = None if done.coarser is None else done.coarser.levels, form.progress(60, 85)
-    staged = stage_in_place(
-        done.matched,
-        done.plan,
-        destination,
-        done.nested,
-        progress=step,
-        coarser=levels,
-        requirement=done.requirement,
+    seconds = {tr("counting"): form.seconds()}
+    nested = coarser or regions.has_levels_in_crosswalk(form)
+    layer = areas_of(form) if form.given("REGIONS") else None
+    areas, levels = levels_to_show(form, None if layer is None else layer.areas)
+    matched = match_in_place(records.shown, areas, form.text("UNMATCHED"), form.whole("K"))
+    rule = rule_sentences(form, nested)
+    form.info(*rule)
+    notes = (*_notes(form, matched), *rule)
+    areas = areas.with_population(matched.profile.area_sizes) if layer is None else populated(layer, matched)
+    hierarchies = records.still_coarser(form) if coarser or not nested else {}
+    values = records.shown.values()
+    account = anonymise(
+        areas,
+        EngineSource(matched, destination, form.text("UNMATCHED")),
+        with_levels_asked(form, levels, values, hierarchies),
+        ask_of(form, values, nested, hierarchies, cells_within(form.whole("MEMORY"), form.whole("K"))),
+        progress=form.progress(40, 85),
+        log=form,
     )
-    _say_what_was_counted(form, done, staged)
-    seconds["writing and counting again"] = form.seconds() - sum(seconds.values())
-    advice = add_reports(form, done, staged, seconds)
-    conclude(form, done.measures, shown_by(done.plan), advice, len(done.plan.levels))
-    every = regions.numbers(done.measures)
-    found = {name: every[name] for name in NUMBERS}
+    if account.rows is None or account.rows.staged is None:
+        raise LookupError("staged")  # which an engine always gives
+    staged = account.rows.staged
+    _say_what_was_counted(form, account, staged)
+    found = hand_over(form, account, layer, Told(notes, seconds), hierarchies)
 
     def publish() -> None:
         found["RELEASED_RECORDS"] = staged.publish()
@@ -50,11 +66,24 @@ def release(form: Form, engine: Engine) -> dict[str, object]:
     return found
 
 
-def _say_what_was_counted(form: Form, done: Planned, staged: StagedInPlace) -> None:
+def _notes(form: Form, matched: Matched) -> tuple[str, ...]:
+    """What the report says of the records; the log is warned of those that are lost."""
+    n_unmatched = matched.n_unmatched
+    lost = plural(
+        "{n} record has no known area and is suppressed.",
+        "{n} records have no known area and are suppressed.",
+        n_unmatched,
+    )
+    warnings = [lost] if n_unmatched else []
+    form.warn(*warnings)
+    return (*warnings, *(one.sentence for one in matched.found.coarsened.values()))
+
+
+def _say_what_was_counted(form: Form, account: Account, staged: StagedInPlace) -> None:
     engine = staged.engine.title
     for level, held in sorted(staged.levels.items()):
         counts = {"records": counted.records(held.records), "classes": counted.classes(held.classes)}
-        if done.nested:
+        if account.nested:
             sentence = tr(
                 "{engine} counted once more, level {level}: {records} in {classes}, the smallest of {least:,}.",
                 engine=engine,

@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
+from ...core.anonymise import Account
 from ...core.evaluation import Measures
 from ...core.language import plural, tr
-from ...core.release import NOTHING_RELEASED, NOTHING_RELEASED_NESTED, Release, smallest_class
+from ...core.release import NOTHING_RELEASED, NOTHING_RELEASED_NESTED
 from .form import Form
 
 LOOK = tr("Look at the report; what is marked “for release” may be published under your rules, “internal” may not.")
 RELEASE_NEXT = tr("If the cost is right, release with this crosswalk; REGION_AUDIT is internal.")
 
 
-def conclude(form: Form, measures: Measures, release: Release | None, next_step: str = "", n_levels: int = 1) -> None:
+def conclude(form: Form, account: Account, next_step: str = "") -> None:
     """End the log, once all outputs are in their place, with verdict, cost and next step.
 
-    release : what was written, None for a run that only rates; next_step : a sentence, of which attribute to look at;
-    without it, what may be done with the outputs
+    next_step : a sentence, of which attribute to look at; without it, what may be done with the outputs
     """
-    if release is not None and measures.n_suppressed == measures.n_records:
+    measures, n_levels = account.measures, len(account.levels)
+    if account.rows is not None and measures.n_suppressed == measures.n_records:
         form.warn(NOTHING_RELEASED if n_levels == 1 else NOTHING_RELEASED_NESTED)
-    n_quasi_identifiers = len(form.field_names("QUASI_IDENTIFIERS"))
     form.conclusion = (
-        _verdict(form.whole("K"), release, n_quasi_identifiers),
+        _verdict(account),
         _cost(measures, n_levels),
-        next_step or (RELEASE_NEXT if release is None else LOOK),
+        next_step or (RELEASE_NEXT if account.rows is None else LOOK),
     )
 
 
-def _verdict(k: int, release: Release | None, n_quasi_identifiers: int) -> str:
-    if release is None:
+def _verdict(account: Account) -> str:
+    k, smallest = account.ask.k, account.smallest
+    if account.rows is None:
         return tr("Nothing is released here: this is what a release at k = {k} would be.", k=k)
-    smallest = smallest_class(release, n_quasi_identifiers)
     if smallest is None:
         return tr("Nothing can be released at k = {k}: no class has as many records.", k=k)
     return tr("{k}-anonymous, recounted: the smallest released class holds {smallest} records.", k=k, smallest=smallest)

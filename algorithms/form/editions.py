@@ -7,11 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterFileDestination
 
+from ...core.anonymise import Account
 from ...core.drawing import voronoi_cells_of
 from ...core.language import tr
-from ...core.levels import Levels
-from ...core.records.matching import Records
-from ...core.release import Release
 from ...core.report.ground import Ground
 from ...core.report.release import Edition, release_report
 from ...core.tables.schema import FOR_RELEASE
@@ -69,44 +67,31 @@ def ground_of(layer: AreaLayer, levels: Sequence[np.ndarray]) -> Ground:
 
 
 def add_release_edition(
-    form: Form,
-    release: Release,
-    n_quasi: int,
-    counts_people: bool,
-    levels: Levels,
-    layer: AreaLayer | None = None,
-    shapes: Sequence[np.ndarray] = (),
-    values: Sequence[str] = (),
+    form: Form, account: Account, layer: AreaLayer | None = None, shapes: Sequence[np.ndarray] = ()
 ) -> None:
-    """Write RELEASE_REPORT.
+    """Write RELEASE_REPORT of a release.
 
-    n_quasi : quasi-identifiers; counts_people : whether a person can have several records; layer : the areas as they
-    were given, without people counted from records, None where there are none; shapes : of each level those of its
-    regions, in the CRS of the layer; values : what each level shows of the quasi-identifiers, where levels differ
+    layer : the areas as they were given, without people counted from records, None where there are none; shapes : of
+    each level those of its regions, in the CRS of the layer
     """
     form.outputs.add_text(
         "RELEASE_REPORT",
         lambda: release_report(
             Edition(
-                release,
-                n_quasi,
-                levels,
-                form.whole("K"),
+                account.release,
+                len(account.plan.profile.quasi_identifiers),
+                account.levels,
+                account.ask.k,
                 None if layer is None else layer.areas,
                 ground_of(layer, shapes) if layer is not None and len(shapes) else None,
-                counts_people,
+                bool(account.requirement.members),
                 [(label, value) for label, value in form.rows(_said(form)) if value != ""],
                 version(),
                 now(),
-                values,
+                () if account.coarser is None else account.coarser.in_words,
             )
         ),
     )
-
-
-def people_in(records: Records) -> tuple[int, bool]:
-    """What `add_release_edition` must know of records: how many quasi-identifiers, and whether people are counted."""
-    return len(records.table.quasi_identifiers), bool(records.table.members)
 
 
 def _said(form: Form) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.anonymity import DEFAULT_K, SMALLEST_K
 from ...core.language import tr
-from ...core.privacy.requirement import Requirement
 from ...core.records.matching import Records, requirement_of
 from ...core.suppression import Terms
 from .effective import GIVEN, Counts
@@ -94,12 +93,9 @@ def protection_settings() -> Iterable[QgsProcessingParameterDefinition]:
 PROTECTION: Counts = {name: [{"SENSITIVE": GIVEN}] for name in ("L_DIVERSITY", "MAX_SHARE")}
 
 
-def required_of(form: Form, records: Records) -> Requirement:
-    """What the form asks of every class of these records."""
-    return requirement_of(records, form.whole("K"), form.whole("L_DIVERSITY"), form.number("MAX_SHARE"))
-
-
 def terms_of(form: Form, records: Records) -> Terms:
     """What the form asks of a release of these records, for searches that count what one would suppress."""
-    requirement = required_of(form, records) if form.has("PERSON_ID") else None
-    return Terms(form.whole("K"), requirement, records.n_unmatched)
+    k, requirement = form.whole("K"), None
+    if form.has("PERSON_ID"):
+        requirement = requirement_of(records, k, form.whole("L_DIVERSITY"), form.number("MAX_SHARE"))
+    return Terms(k, requirement, records.n_unmatched)

@@ -26,15 +26,12 @@ def say_who_is_lost(form: Form, areas: Areas, plan: Plan, measures: Measures) ->
         form.info(worst.sentence(measures.suppression_percent))
 
 
-def lost(
-    form: Form, areas: Areas, plan: Plan, measures: Measures, hierarchies: Mapping[str, Hierarchy], terms: Terms
-) -> tuple[Section, str]:
-    """What a plan of one level loses: who, in the log; what each attribute costs, for the report and as the next step,
-    which is empty where nothing is suppressed.
+def lost(plan: Plan, hierarchies: Mapping[str, Hierarchy], terms: Terms) -> tuple[Section, str]:
+    """What each attribute costs a plan of one level, for the report and as the next step, which is empty where nothing
+    is suppressed.
 
     hierarchies : what could still be shown coarser, as `coarser_of`
     """
-    say_who_is_lost(form, areas, plan, measures)
     percent, costs = _costs(plan, hierarchies, terms)
     cheaper = any(cost.without < percent for cost in costs)
     step = " ".join([cost_sentence(percent, costs), *([TO_LOSE_LESS] if cheaper else [])]) if percent else ""

@@ -240,17 +240,6 @@ def _numbered(table: OutputTable, layer: AreaLayer, shapes: np.ndarray) -> Table
     return filled(table, {NUMBER: np.arange(1, len(shapes) + 1)}, shapes=layer.to_layer(shapes), crs=layer.crs)
 
 
-def add_regions(form: Form, layer: AreaLayer, aggregation: Aggregation, audit: RegionAudit) -> np.ndarray:
-    """Write what describes regions that records are released from, and return their shapes."""
-    crosswalk = aggregation.crosswalk
-    shapes = region_shapes(layer, crosswalk, form.progress(70, 90))
-    form.outputs.add("RELEASED_REGIONS", regions_table(layer, crosswalk, shapes, audit))
-    form.outputs.add("CROSSWALK", crosswalk_table(layer, crosswalk))
-    form.outputs.add("REGION_AUDIT", audit_table(layer, crosswalk, shapes, audit))
-    _add_sites(form, layer, aggregation)
-    return shapes
-
-
 def add_aggregation(
     form: Form, layer: AreaLayer, aggregation: Aggregation, names: Sequence[object] | None = None
 ) -> dict[str, object]:
@@ -261,7 +250,7 @@ def add_aggregation(
     if form.outputs.wanted("RELEASED_REGIONS"):
         shapes = region_shapes(layer, crosswalk, form.progress(70, 95))
         form.outputs.add("RELEASED_REGIONS", regions_table(layer, crosswalk, shapes, None, names))
-    _add_sites(form, layer, aggregation)
+    add_sites(form, layer, aggregation)
     compactness = float(distances_to_sites(layer.areas, crosswalk, aggregation.sites).sum())
     found: dict[str, object] = {"N_SITES": crosswalk.n_regions, "COMPACTNESS": compactness}
     if form.declares("N_LEFT_OUT"):
@@ -269,7 +258,8 @@ def add_aggregation(
     return found
 
 
-def _add_sites(form: Form, layer: AreaLayer, aggregation: Aggregation) -> None:
+def add_sites(form: Form, layer: AreaLayer, aggregation: Aggregation) -> None:
+    """Write SITE_POINTS and VORONOI where they are wanted."""
     form.outputs.add("SITE_POINTS", sites_table(layer, aggregation.sites))
     if form.outputs.wanted("VORONOI"):
         form.outputs.add("VORONOI", voronoi_table(layer, aggregation))

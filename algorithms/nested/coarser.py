@@ -2,50 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 
-import numpy as np
 from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterMatrix
 
+from ...core.anonymise import refuse_with_coarser
 from ...core.areas import Areas
 from ...core.errors import InputError
 from ...core.generalising.hierarchies import Hierarchy
-from ...core.generalising.texts import with_values_as_text
-from ...core.language import as_data, tr
-from ...core.levels import Levels, without_last_repeats
-from ...core.nesting.coarser import (
-    check_coarser,
-    check_no_area_shown,
-    examine_coarser,
-    nest_coarser,
-    release_coarser,
-)
-from ...core.nesting.coarser_places import Places, places_of
-from ...core.nesting.views import as_shown, as_they_were
-from ...core.plan import SUPPRESSED, Plan, area_of_cells, suppress
-from ...core.privacy.requirement import Requirement
-from ...core.records.matching import Records
+from ...core.language import tr
+from ...core.levels import Levels, with_coarser_values, without_last_repeats
 from ...core.records.table import RecordTable
-from ...core.report.coarser import coarser_section, coarser_sentences
-from ...core.report.page import Section
-from ...core.ties import ties_of
 from ..form.effective import GIVEN, Counts
 from ..form.form import Form
 from ..form.generalising import COUNTS as GENERALISING
-from ..form.generalising import coarser_of, level_in, rows_of_two
-from ..form.guarantees import required_of
+from ..form.generalising import level_in, rows_of_two
 from ..form.parameters import described
 from ..form.regions import levels_of_crosswalk
-from ..form.release import protected_by
 from .levels import NESTED
-from .made import Made
 
 PARAMETER = "LEVELS_COARSER"
 COUNTS: Counts = {PARAMETER: [{"RELEASE": [NESTED]}]}
-# What does not know yet that one release may show a value finer and coarser.
 NOT_WITH = ("REGISTER", "PUBLISHED_MARGINS")
-FINEST, AT_LEVEL = as_data("as on level 1"), as_data("{name} at level {level}")
 
 
 def levels_coarser() -> QgsProcessingParameterDefinition:
@@ -89,86 +67,18 @@ def asks_for_coarser(form: Form) -> bool:
     """Whether last levels with coarser values are asked for. Raises InputError with what cannot go with them."""
     if not any(str(cell).strip() for cell in form.cells(PARAMETER)):
         return False
-    for name in NOT_WITH:
-        if form.given(name):
-            raise InputError(
-                tr(
-                    "{parameter} and {name} do not go together: what a release with finer and coarser values "
-                    "of a field gives away together with others cannot be checked yet. Leave one of them "
-                    "empty, or show the values coarser in all records (GENERALISE).",
-                    parameter=PARAMETER,
-                    name=name,
-                )
-            )
+    refuse_with_coarser([name for name in NOT_WITH if form.has(name) and form.given(name)])
     return True
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What LEVELS_COARSER asks for.
+def with_levels_asked(form: Form, levels: Levels, table: RecordTable, hierarchies: Mapping[str, Hierarchy]) -> Levels:
+    """The levels, and above them those of LEVELS_COARSER; the levels as they are where none is asked for.
 
-    steps : (quasi-identifier, level) of each row; before : by name, of those it names, the level at which all records
-    show it
+    table : of which names and what is coarser are looked at; hierarchies : of the values that it shows.
+    Raises InputError for a level that there is not, or that is not coarser.
     """
-
-    steps: tuple[tuple[str, int], ...]
-    before: Mapping[str, int]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The quasi-identifiers that some level shows coarser."""
-        return tuple(self.before)
-
-    @property
-    def above(self) -> list[tuple[str, int]]:
-        """The steps, with levels counted from what all records show."""
-        return [(name, level - self.before[name]) for name, level in self.steps]
-
-    def values(self, places: Places, say: Callable[..., str]) -> tuple[str, ...]:
-        """What each level shows; say : `tr` or `as_data`."""
-        found = []
-        for node in places.nodes:
-            levels = zip(places.profile.quasi_identifiers, node)
-            coarser = [say(AT_LEVEL, name=name, level=self.before[name] + level) for name, level in levels if level]
-            found.append(", ".join(coarser) or say(FINEST))
-        return tuple(found)
-
-
-def release_with_coarser(
-    form: Form, areas: Areas, records: Records, levels: Levels, k: int, loss: str, population: np.ndarray | None
-) -> Made:
-    """The optimum over regions and coarser values, and the rows that it shows, recounted level by level."""
-    hierarchies = coarser_of(form, records.table)
-    asked = asked_of(form, records.table, hierarchies)
-    records, hierarchies = with_values_as_text(records, hierarchies, asked.names, areas)
-    requirement = required_of(form, records)
-    places = places_of(records.profile, levels, hierarchies, asked.above)
-    area = np.append(area_of_cells(records.profile), SUPPRESSED)[records.cell_of]
-    check_no_area_shown(places, records.table, areas, area)
-    plan = nest_coarser(areas, places, k, loss, requirement, form.progress(45, 65), ties_of(form.text("TIES")))
-    kept = examine_coarser(plan, places, records)
-    release = release_coarser(plan, places, records, kept, requirement)
-    check_coarser(release, places, whole=not requirement.asks_for_values)
-    shown = as_shown(plan, places)
-    protection = protected_by(form, plan, shown, records, requirement, kept, population)
-    section = said_of_coarser(form, plan, places, asked, requirement)
-    values, in_words = asked.values(places, as_data), asked.values(places, tr)
-    return Made(records, shown, release, protection, asked.names, values, in_words, as_they_were(plan, places), section)
-
-
-def said_of_coarser(form: Form, plan: Plan, places: Places, asked: Asked, requirement: Requirement) -> Section:
-    """What log and report say of the coarser levels."""
-    without = suppress(places.profile, places.levels.crosswalks[-1], plan.k, requirement).n_released
-    n_more, in_words = max(plan.n_released - without, 0), asked.values(places, tr)
-    form.info(*coarser_sentences(plan, places, in_words, n_more))
-    return coarser_section(plan, places, in_words, n_more)
-
-
-def asked_of(form: Form, table: RecordTable, hierarchies: Mapping[str, Hierarchy]) -> Asked:
-    """The rows of LEVELS_COARSER. Raises InputError for a level that there is not, or that is not coarser.
-
-    table : of which names and what is coarser are looked at; hierarchies : of the values that it shows
-    """
+    if not asks_for_coarser(form):
+        return levels
     found = []
     reached = {name: _level_before(table, name) for name in table.quasi_identifiers}
     for name, words in rows_of_two(form, PARAMETER, tuple(table.quasi_identifiers)):
@@ -197,8 +107,8 @@ def asked_of(form: Form, table: RecordTable, hierarchies: Mapping[str, Hierarchy
                 )
             )
         reached[name] = level
-        found.append((name, level))
-    return Asked(tuple(found), {name: _level_before(table, name) for name, _ in found})
+        found.append((name, level - _level_before(table, name)))
+    return with_coarser_values(levels, found)
 
 
 def _level_before(table: RecordTable, name: str) -> int:

@@ -31,6 +31,11 @@ ONE_LEVEL, NESTED = "one level", "nested levels"
 AREAS, CONFIGURATION = "areas", "configuration"
 # An exchange is free in the number of regions, which levels are not.
 AGGREGATIONS = {name: approach for name, approach in APPROACHES.items() if not approach.starts_from}
+# The numbers that nested releases have beside those of one level.
+NUMBERS = {
+    "N_LEVELS": tr("Levels"),
+    "MEAN_DISTANCE": tr("Mean distance of the people of a record's region from its middle, metres"),
+}
 
 
 def release_kind() -> QgsProcessingParameterDefinition:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...core.errors import InputError
 from ...core.language import as_data, plural, tr
+from ...core.releases.concluding import counts_rows
 from ...core.releases.examining import examine_all
 from ...core.releases.listing import rows_of
 from ...core.report.releases import releases_report, verdict
@@ -16,7 +17,6 @@ from ..form.form import Form
 from ..form.generalising import relating_parameters
 from ..form.guarantees import k_parameter
 from ..form.running import running_of
-from .concluding import counts_rows
 from .relating import aliases_parameter, comparable
 from .releases import pinned_table, register_parameter, release_parameters, releases_of
 

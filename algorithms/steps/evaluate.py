@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from ...core.evaluation import evaluate
+from ...core.anonymise import rate
 from ...core.language import as_data, tr
-from ...core.plan import suppress
-from ...core.report.anonymisation import Account, evaluation_report
+from ...core.report.internal import Told
+from ..asking import rated
 from ..form import parameters as shared
 from ..form import regions
 from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
-from ..form.conclusion import conclude
-from ..form.editions import ground_of
 from ..form.effective import Counts
 from ..form.form import Form
 from ..form.generalising import COUNTS as GENERALISING
 from ..form.generalising import coarser_of
-from ..form.guarantees import PROTECTION, k_parameter, protection_parameters, terms_of
-from ..form.lost import counts_with_costs, lost
+from ..form.guarantees import PROTECTION, k_parameter, protection_parameters
+from ..form.lost import counts_with_costs
 from ..form.records import populated, record_parameters, records_of, unmatched
-from ..form.running import running_of
+from ..handed_over import hand_over
 from ..layers.reading.crosswalks import read_numbered_sites
-from ..nested.levels import loss
-from ..nested.release import NUMBERS, evaluate_nested, numbers
+from ..nested.levels import NUMBERS, loss
 
 
 class Evaluate(VbasAlgorithm):
@@ -61,32 +58,15 @@ class Evaluate(VbasAlgorithm):
         return counts_with_costs({**PROTECTION, **GENERALISING})
 
     def work(self, form: Form) -> dict[str, object]:
-        if regions.has_levels_in_crosswalk(form):
-            return evaluate_nested(form)
-        k = form.whole("K")
+        nested = regions.has_levels_in_crosswalk(form)
         layer = areas_of(form)
-        _, crosswalk = regions.crosswalk_of(form, layer.areas)
-        records = records_of(form, layer.areas, k)
-        areas = populated(layer, records)
-        source = form.optional_source("SITES")
-        if source is None:
-            sites = crosswalk.mean_centres(areas.points)
-        else:
-            sites = read_numbered_sites(source, layer, crosswalk, form.feedback)
-        terms = terms_of(form, records)
-        plan = suppress(records.profile, crosswalk, k, terms.requirement)
-        measures, audit = evaluate(areas, plan, sites, records.n_unmatched)
-        shapes = regions.region_shapes(layer, crosswalk, form.progress(30, 90))
-        form.outputs.add("REGION_AUDIT", regions.audit_table(layer, crosswalk, shapes, audit))
-        costs, step = lost(form, areas, plan, measures, coarser_of(form, records.table), terms)
-        form.outputs.add_text(
-            "REPORT",
-            lambda: evaluation_report(
-                Account(areas, plan, measures, audit, ground_of(layer, [shapes])),
-                running_of(form),
-                records.notes,
-                costs,
-            ),
-        )
-        conclude(form, measures, None, step)
-        return {**regions.numbers(measures), **numbers(plan.levels, measures)}
+        _, levels = regions.levels_of_crosswalk(form, layer.areas)
+        records = records_of(form, layer.areas, form.whole("K"))
+        areas, sites = populated(layer, records), None
+        if nested and form.given("SITES"):
+            form.warn(tr("Nested levels have no sites: SITES is not looked at."))
+        elif form.given("SITES"):
+            sites = read_numbered_sites(form.source("SITES"), layer, levels.crosswalks[0], form.feedback)
+        account = rate(areas, records, levels, rated(form, nested), sites, form.progress(stop=60))
+        hierarchies = {} if nested else coarser_of(form, records.table)
+        return hand_over(form, account, layer, Told(records.notes), hierarchies)

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from ...core.evaluation import evaluate
+from ...core.anonymise import anonymise
 from ...core.language import as_data, tr
-from ...core.plan import suppress
+from ...core.report.internal import Told
+from ..asking import ask_of
 from ..form import parameters as shared
 from ..form import regions
-from ..form.areas import area_parameters
+from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
-from ..form.conclusion import conclude
-from ..form.editions import add_release_edition, people_in, release_edition
+from ..form.editions import release_edition
 from ..form.effective import Counts
 from ..form.form import Form
 from ..form.generalising import COUNTS as GENERALISING
-from ..form.guarantees import PROTECTION, k_parameter, required_of
-from ..form.records import record_parameters, records_of, released_fields
-from ..form.release import release_table, released, released_records, ties
-from ..nested.coarser import asks_for_coarser, levels_coarser, with_levels_coarser
+from ..form.generalising import coarser_of
+from ..form.guarantees import PROTECTION, k_parameter
+from ..form.records import populated, record_parameters, records_of, released_fields
+from ..form.release import released_records, ties
+from ..handed_over import hand_over
+from ..nested.coarser import asks_for_coarser, levels_coarser, levels_to_show, with_levels_asked, with_levels_coarser
 from ..nested.levels import loss
-from ..nested.release import release_nested
 from ..privacy.earlier import COUNTS as REGISTERED
-from ..privacy.earlier import protected, register_parameters
+from ..privacy.earlier import register_parameters
 
 NUMBERS = ("N_RECORDS", "N_SUPPRESSED", "SUPPRESSION_PERCENT", "DISCERNIBILITY", "NON_UNIFORM_ENTROPY")
 
@@ -60,25 +61,24 @@ class ReleaseRecords(VbasAlgorithm):
         return with_levels_coarser({**PROTECTION, **GENERALISING, **REGISTERED})
 
     def work(self, form: Form) -> dict[str, object]:
-        if regions.has_levels_in_crosswalk(form) or asks_for_coarser(form):
-            found = release_nested(form)
-            return {name: found[name] for name in NUMBERS}
-        if form.given("REGIONS"):
+        coarser = asks_for_coarser(form)
+        nested = coarser or regions.has_levels_in_crosswalk(form)
+        layer = areas_of(form) if nested and form.given("REGIONS") else None
+        if not nested and form.given("REGIONS"):
             form.warn(
                 tr("CROSSWALK has one level, so that there is nothing to choose: REGIONS and LOSS are not looked at.")
             )
-        k = form.whole("K")
-        areas, crosswalk = regions.crosswalk_of(form)
-        records = records_of(form, areas, k)
-        requirement = required_of(form, records)
-        plan = suppress(records.profile, crosswalk, k, requirement)
-        plan = protected(form, plan, areas, records, requirement).plan
-        rows, _ = released(form, plan, records, requirement)
-        # Without the areas' shapes there are no distances: compactness is left to “Evaluate regions”.
-        measures, _ = evaluate(areas, plan, crosswalk.mean_centres(areas.points), records.n_unmatched)
-        table = release_table(form, rows, plan.levels, records, k)
-        form.outputs.add("RELEASED_RECORDS", *table, progress=form.progress(40, 100))
-        conclude(form, measures, rows)
-        add_release_edition(form, rows, *people_in(records), plan.levels)
-        found = regions.numbers(measures)
-        return {name: found[name] for name in NUMBERS}
+        areas, levels = levels_to_show(form, None if layer is None else layer.areas)
+        records = records_of(form, areas, form.whole("K"))
+        areas = areas if layer is None else populated(layer, records)
+        hierarchies = coarser_of(form, records.table) if coarser else {}
+        account = anonymise(
+            areas,
+            records,
+            with_levels_asked(form, levels, records.table, hierarchies),
+            ask_of(form, records.table, nested, hierarchies),
+            population=None if layer is None else areas.population,
+            progress=form.progress(40, 65),
+            log=form,
+        )
+        return hand_over(form, account, layer, Told(records.notes), hierarchies)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from ..nesting.coarser import examine_coarser_rows
+from ..nesting.views import CoarserLevels
 from ..plan import Plan
 from ..privacy.kept_field import KeptField
 from ..privacy.kept_fields import examine_rows
 from ..records.columns import Column, column_from_values, smallest_integers
 from .engine import Arrow, Expression
 from .in_place import InPlace, Matched
-from .showing import CoarserLevels
 
 NOT_LOOKED_AT = -1
 

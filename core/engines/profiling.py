@@ -13,6 +13,7 @@ from ..language import plural, tr
 from ..plan import stretches
 from ..privacy.diversity import Shares, held_of
 from ..privacy.requirement import Members, Requirement
+from ..privacy.weights import CountedRows
 from ..progress import Progress, silent
 from ..records.columns import Column, category_order, combine_codes
 from ..records.matching import STOP, area_copy, match_areas
@@ -172,11 +173,26 @@ def code_of_values(matched: Matched, name: str) -> str:
     return f"c_k{matched.found.fields.kept.index(name)}"
 
 
+def counted_rows_in_place(matched: Matched) -> CountedRows | None:
+    """The rows that stand for several records each, as `counted_rows`; one entry for those of a cell and a count."""
+    if not matched.found.fields.count:
+        return None
+    rows = steps.with_counts(matched.found.rows)
+    cell, count, n_rows = _by_cell(matched, steps.counted(rows, ["c_a", "key", "count"], False), 1)
+    return CountedRows(matched.profile, cell, count, n_rows)
+
+
 def _by_values(matched: Matched, *codes: str) -> list[np.ndarray]:
     """The records of each cell by further fields: cell, the codes of the values, records, of all that occurs."""
-    found, profile = matched.found, matched.profile
+    found = matched.found
     counted = steps.counted(found.with_others, ["c_a", "key", *codes], bool(found.fields.count))
-    kinds = np.int32, *(np.int64 for _ in ("key", *codes, "records"))
+    return _by_cell(matched, counted, len(codes))
+
+
+def _by_cell(matched: Matched, counted: Expression, n_values: int) -> list[np.ndarray]:
+    """Cell, values, records of what was counted by area, key and so many whole numbers; of known areas alone."""
+    found, profile = matched.found, matched.profile
+    kinds = np.int32, *([np.int64] * (n_values + 2))
     area, key, *values, records = _collected(found.engine.fetch(counted), kinds)
     position = matched.area_of[area]
     inside = position >= 0

@@ -10,6 +10,7 @@ from .. import counted
 from ..arrays import to_list
 from ..errors import PrivacyError
 from ..language import plural, tr
+from ..nesting.views import CoarserLevels
 from ..plan import SUPPRESSED, Plan, area_of_cells, stretches
 from ..privacy.kept_field import KeptField
 from ..privacy.kept_fields import ROWS_LOOKED_AT, refuse_kept_fields
@@ -23,7 +24,7 @@ from .engine import Engine, EngineError, Expression
 from .examining import NOT_LOOKED_AT, examined_in_place
 from .in_place import Matched
 from .profiling import code_of_values
-from .showing import CoarserLevels, Showing, labels_of_cells, showing
+from .showing import Showing, labels_of_cells, showing
 
 
 @dataclass(frozen=True)

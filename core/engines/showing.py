@@ -9,6 +9,7 @@ import numpy as np
 
 from ..arrays import to_list
 from ..nesting.coarser_places import Places
+from ..nesting.views import CoarserLevels
 from ..plan import Plan
 from ..profile import Profile
 from ..records.columns import category_order
@@ -16,17 +17,6 @@ from . import steps
 from .coarsening import class_numbers, values_by_code
 from .engine import Expression
 from .in_place import InPlace
-
-
-@dataclass(frozen=True, eq=False)
-class CoarserLevels:
-    """A plan whose last levels show coarser values; what is released is its `as_shown`, of the same labels.
-
-    plan, places : of `nest_coarser`, over the profile of the records
-    """
-
-    plan: Plan
-    places: Places
 
 
 @dataclass(frozen=True, eq=False)

@@ -174,6 +174,12 @@ def counted(rows: Expression, by: Sequence[str], weighted: bool) -> Expression:
     return found.filter(found.records > 0)
 
 
+def with_counts(rows: Expression) -> Expression:
+    """The rows that stand for any record, with how many as a whole number, `count`."""
+    count = rows["n"].cast("int64")
+    return rows.filter(count > 0).mutate(count=count)
+
+
 def placed(rows: Expression, places: Expression, plan: Expression, weighted: bool) -> Expression:
     """The rows that a plan shows, with their level and region.
 

@@ -71,22 +71,18 @@ class Places:
         return self.hierarchies[self.profile.quasi_identifiers[position]] if node else None
 
 
-def places_of(
-    profile: Profile, levels: Levels, hierarchies: Mapping[str, Hierarchy], coarser: Sequence[tuple[str, int]]
-) -> Places:
-    """The places where values become coarser above the coarsest regions, one level for each of `coarser`.
+def places_of(profile: Profile, levels: Levels, hierarchies: Mapping[str, Hierarchy]) -> Places:
+    """The places of levels whose values become coarser, see `levels.with_coarser_values`.
 
-    levels : of the areas of the profile; coarser : (quasi-identifier, level) in the order in which they are given up.
-    Raises InputError for names and levels that there are not, and for a level that is not above the one before.
+    levels : of the areas of the profile; hierarchies : by quasi-identifier, of its categories.
+    Raises InputError for names and levels that there are not.
     """
-    nodes = _nodes(profile.quasi_identifiers, len(levels), coarser)
+    nodes = _nodes(profile.quasi_identifiers, levels)
     for node in nodes:
         checked_node(hierarchies, profile.quasi_identifiers, node)
-    crosswalks = (*levels.crosswalks, *(levels.crosswalks[-1] for _ in coarser))
-    names = (*levels.names, *(levels.names[-1] for _ in coarser)) if levels.names else ()
     area, fine = area_of_cells(profile), profile.counts.indices
     class_of, of_cells, regions, classes = [], [], [], []
-    for crosswalk, node in zip(crosswalks, nodes):
+    for crosswalk, node in zip(levels.crosswalks, nodes):
         coarse, here = generalise_profile(profile, hierarchies, node)
         n_classes = max(len(coarse.classes), 1)
         region = crosswalk.region_of[area]
@@ -100,7 +96,7 @@ def places_of(
     return Places(
         profile,
         hierarchies,
-        Levels(crosswalks, names),
+        levels,
         nodes,
         tuple(class_of),
         Levels(tuple(of_cells)),
@@ -110,26 +106,13 @@ def places_of(
     )
 
 
-def _nodes(names: Sequence[str], n_levels: int, coarser: Sequence[tuple[str, int]]) -> tuple[tuple[int, ...], ...]:
+def _nodes(names: Sequence[str], levels: Levels) -> tuple[tuple[int, ...], ...]:
     """The node of each level. Raises InputError."""
-    node = dict.fromkeys(names, 0)
-    found = [tuple(node.values())] * n_levels
-    for name, level in coarser:
-        if name not in node:
+    for name in levels.coarser:
+        if name not in names:
             raise InputError(tr("“{name}” is not among QUASI_IDENTIFIERS: only these can be shown coarser.", name=name))
-        if level <= node[name]:
-            raise InputError(
-                tr(
-                    "“{name}” is to be shown at level {level} after level {previous}: values become coarser from level "
-                    "to level, so give its levels in ascending order.",
-                    name=name,
-                    level=level,
-                    previous=node[name],
-                )
-            )
-        node[name] = level
-        found.append(tuple(node.values()))
-    return tuple(found)
+    heights = levels.heights or ({},) * len(levels)
+    return tuple(tuple(here.get(name, 0) for name in names) for here in heights)
 
 
 def _by_coarsest_class(profile: Profile, class_of: np.ndarray) -> Profile:

@@ -5,14 +5,61 @@ In the plan of `nest_coarser` a label's region is a place. Here it is a region a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Callable
 
 import numpy as np
 from scipy import sparse
 
+from ..language import as_data, tr
 from ..plan import SUPPRESSED, Plan, area_of_cells, plan_by_levels
 from ..profile import Profile
 from .coarser_places import Places
+
+FINEST, AT_LEVEL = as_data("as on level 1"), as_data("{name} at level {level}")
+
+
+@dataclass(frozen=True, eq=False)
+class CoarserLevels:
+    """A plan whose last levels show coarser values.
+
+    plan, places : of `nest_coarser`, over the profile of the records; before : by name, the quasi-identifiers that all
+    records show coarser, and the level at which they do
+    """
+
+    plan: Plan
+    places: Places
+    before: Mapping[str, int] = field(default_factory=dict)
+
+    @cached_property
+    def as_they_were(self) -> Plan:
+        """The same records where the plan shows them, under the values of level 1."""
+        return as_they_were(self.plan, self.places)
+
+    @property
+    def as_text(self) -> tuple[str, ...]:
+        """The quasi-identifiers that some levels show coarser, and that are text in all rows."""
+        return self.places.levels.coarser
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """What each level shows, as data say it."""
+        return self._said(as_data)
+
+    @property
+    def in_words(self) -> tuple[str, ...]:
+        """The same for people."""
+        return self._said(tr)
+
+    def _said(self, say: Callable[..., str]) -> tuple[str, ...]:
+        found = []
+        for heights in self.places.levels.heights:
+            names = (name for name in self.places.profile.quasi_identifiers if name in heights)
+            coarser = [say(AT_LEVEL, name=name, level=self.before.get(name, 0) + heights[name]) for name in names]
+            found.append(", ".join(coarser) or say(FINEST))
+        return tuple(found)
 
 
 def as_shown(plan: Plan, places: Places) -> Plan:

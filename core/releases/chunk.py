@@ -42,10 +42,10 @@ class Chunk:
         return replace(self, contradicted=self.contradicted | np.isin(groups, groups[wrong]))
 
     def count(
-        self, kind: str, cell: np.ndarray, joint: np.ndarray, low: int, high: int, releases: tuple[int, ...]
+        self, kind: str, cells: np.ndarray, joint: np.ndarray, low: int, high: int, releases: tuple[int, ...]
     ) -> Count:
-        """A count of people of some unknowns; cell, joint : of each, the latter as positions in the chunk."""
-        return Count(kind, np.unique(cell).astype(np.int64), self.joint[np.unique(joint)], low, high, releases)
+        """A count of the people of some cells and joint classes, positions in the chunk."""
+        return Count(kind, cells.astype(np.int64), self.joint[joint], low, high, releases)
 
     def releases_of(self, cell: int) -> tuple[int, ...]:
         """The releases that show the region of an overlay cell."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -23,6 +23,8 @@ class Count:
 
     kind : one of KINDS; cells : the overlay cells in which they live; joint : their joint classes
     values : (sensitive field, value, people who have it at least), where the values of all of them are known
+    taken : (t,) int64, labels of the first release, whole within these cells and classes, whose people are not counted
+    less : how many these are
     """
 
     kind: str
@@ -32,6 +34,13 @@ class Count:
     high: int
     releases: tuple[int, ...]
     values: tuple[tuple[str, str, int], ...] = ()
+    taken: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
+    less: int = 0
+
+    @property
+    def key(self) -> tuple[bytes, bytes, int]:
+        """What tells it from counts of other people of the same overlay."""
+        return self.cells.tobytes(), self.joint.tobytes(), self.less
 
 
 def persons_in(counts: Sequence[Count]) -> int:

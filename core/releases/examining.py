@@ -102,12 +102,12 @@ class Examiner:
         return self._alone[same]
 
 
-Identity = tuple[bytes, bytes, int, int, tuple[tuple[str, str, int], ...]]
+Identity = tuple[tuple[bytes, bytes, int], int, int, tuple[tuple[str, str, int], ...]]
 
 
 def _identity(count: Count) -> Identity:
     """What tells a count from others of the same overlay."""
-    return count.cells.tobytes(), count.joint.tobytes(), count.low, count.high, count.values
+    return count.key, count.low, count.high, count.values
 
 
 def _silent(release: Published) -> Published:

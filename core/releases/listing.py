@@ -26,7 +26,8 @@ class Row:
     """One count of a few people.
 
     kind : what it is; areas : identifiers of the areas they live in; values : of each quasi-identifier
-    low, high : how many they are; releases : positions of the releases that tell
+    low, high : how many they are; less : people of these areas and values whom the first of the releases shows there,
+    and who are not counted; releases : positions of the releases that tell
     sensitive : their sensitive values, where they are known, or how those of a changed count changed
     """
 
@@ -37,6 +38,7 @@ class Row:
     high: int
     releases: tuple[int, ...]
     sensitive: str = ""
+    less: int = 0
 
 
 def rows_of(found: AllExamined, releases: Sequence[Published]) -> list[Row]:
@@ -65,7 +67,7 @@ def _of_count(pinned: Pinned, count: Count, kept: tuple[int, ...]) -> Row:
         values[name] = ANY if len(found) > 1 else _text(found.pop())
     of = tuple(kept[one] for one in count.releases)
     told = "; ".join(f"{name}: {_text(value)} {number}" for name, value, number in count.values)
-    return Row(count.kind, areas, values, count.low, count.high, of, told)
+    return Row(count.kind, areas, values, count.low, count.high, of, told, count.less)
 
 
 def _of_changes(kind: str, changes: Changes, later: Published, releases: tuple[int, int]) -> list[Row]:

@@ -82,14 +82,14 @@ def find_pinned(
     fields = sensitive_fields(releases)
     chunks = cut_overlay(over, np.arange(len(over.entries)) if joint is None else joint)
     for number, some in enumerate(chunks):
-        known: dict[tuple[bytes, bytes], Count] = {}
+        known: dict[tuple[bytes, bytes, int], Count] = {}
         looked_at = np.zeros(0, np.int64)
         for chunk, found in _found_in(over, some, k, programs, tuple(range(len(over.schemas)))):
             if (keep_bounds or fields) and not np.isin(chunk.joint, looked_at).any():
                 kept.append((chunk.joint, chunk.bounds))
             looked_at = np.union1d(looked_at, chunk.joint)
             for count in found.counts:
-                known.setdefault((count.cells.tobytes(), count.joint.tobytes()), count)
+                known.setdefault(count.key, count)
             undecided += found.n_undecided
             by_programs += found.n_by_programs
             contradicted.append(chunk.joint[found.contradicted])
@@ -159,17 +159,19 @@ def _pinned_of(chunk: Chunk, programs: bool) -> _Found:
         by_programs = len(new)
         wrong = members[at[answers.contradicted]].indices % chunk.n_joint
         chunk = chunk.without(wrong)
-    found: dict[tuple[bytes, bytes], Count] = {}
+    found: dict[tuple[bytes, bytes, int], Count] = {}
     for one in sorted(to_list(np.flatnonzero(pinned)), key=lambda one: KINDS.index(asked.kind[one])):
-        cell, joint = np.divmod(members[one].indices, chunk.n_joint)
+        cells, joint = (np.unique(part) for part in np.divmod(members[one].indices, chunk.n_joint))
         if not chunk.contradicted[joint].any():
             release = int(asked.release[one])
+            of = chunk.releases_of(int(cells[0])) if release == NONE else (release,)
+            bounds = int(low[one]), int(high[one])
             if asked.taken[one]:
-                cell, joint = _left(chunk, cell, joint, release)
-            of = chunk.releases_of(int(cell[0])) if release == NONE else (release,)
-            count = chunk.count(str(asked.kind[one]), cell, joint, int(low[one]), int(high[one]), of)
+                count = _left(chunk, chunk.count(str(asked.kind[one]), cells, joint, *bounds, of), joint)
+            else:
+                count = chunk.count(str(asked.kind[one]), cells, joint, *bounds, of)
             # A sum of counts may be what is left of another: one count is enough.
-            found.setdefault((count.cells.tobytes(), count.joint.tobytes()), count)
+            found.setdefault(count.key, count)
     return _Found(list(found.values()), undecided, by_programs, chunk.contradicted)
 
 
@@ -231,28 +233,43 @@ def _open_rows(chunk: Chunk, one: Sums, free: np.ndarray) -> tuple[sparse.csr_ma
     return rows, (one.low.ravel() - fixed)[needed], known_high[needed]
 
 
-def _left(chunk: Chunk, cell: np.ndarray, joint: np.ndarray, release: int) -> tuple[np.ndarray, np.ndarray]:
-    """The unknowns that may still hold somebody once all that a release shows wholly within these is taken away.
+def _left(chunk: Chunk, count: Count, joint: np.ndarray) -> Count:
+    """A count without the people whom its release shows wholly within it; joint : its classes, as in the chunk.
 
-    Of a release of one level those of a class and region that are shown are all gone; of several levels it is not told
-    where within a larger region somebody is who is shown there.
+    Of a release of one level the regions and classes that are shown are all gone. What is left need not be some areas
+    by some classes, and of several levels it is not told where within a larger region somebody is who is shown there:
+    then the count says whom to take away.
     """
-    if chunk.over.releases[release].nested:
-        return cell, joint
-    (one,) = [family for family in chunk.families if family.release == release]
-    _, region, at = chunk.labels_of(one)
-    taken = np.zeros_like(one.low, bool)
-    taken[region, one.class_of[at]] = True
-    taken &= np.outer(_whole(one.region, cell, len(taken)), _whole(one.class_of, joint, taken.shape[1]))
-    left = ~taken[one.region[cell], one.class_of[joint]]
-    return (cell[left], joint[left]) if left.any() else (cell, joint)
+    (release,) = count.releases
+    if not chunk.over.releases[release].nested:
+        (one,) = [family for family in chunk.families if family.release == release]
+        gone = np.zeros_like(one.low, bool)
+        _, region, at = _shown_within(chunk, one, count.cells, joint)
+        gone[region, one.class_of[at]] = True
+        left = ~gone[np.ix_(one.region[count.cells], one.class_of[joint])]
+        if left.any():
+            # Some of several classes have no name: but for a single one they are all kept.
+            kept = left.any(axis=0) if left.any(axis=0).sum() == 1 else np.ones(len(joint), bool)
+            joint = joint[kept]
+            count = replace(count, cells=count.cells[left.any(axis=1)], joint=chunk.joint[joint])
+    families = [family for family in chunk.families if family.release == release]
+    taken = np.concatenate([_shown_within(chunk, one, count.cells, joint)[0] for one in families])
+    return replace(count, taken=taken, less=int(chunk.over.releases[release].records[taken].sum()))
+
+
+def _shown_within(
+    chunk: Chunk, one: Sums, cells: np.ndarray, joint: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The labels of a family that lie whole in some cells and joint classes: as `Chunk.labels_of`."""
+    label, region, at = chunk.labels_of(one)
+    whole = _whole(one.region, cells, len(one.low))[region]
+    whole &= _whole(one.class_of, joint, one.low.shape[1])[one.class_of[at]]
+    return label[whole], region[whole], at[whole]
 
 
 def _whole(part_of: np.ndarray, some: np.ndarray, n: int) -> np.ndarray:
     """Which parts, (n,) bool, have all their members among some; the last is for NONE, of which nobody knows."""
-    sizes, inside = (
-        np.bincount(np.where(of >= 0, of, n - 1), minlength=n) for of in (part_of, part_of[np.unique(some)])
-    )
+    sizes, inside = (np.bincount(np.where(of >= 0, of, n - 1), minlength=n) for of in (part_of, part_of[some]))
     whole = sizes == inside
     whole[-1] = False
     return whole

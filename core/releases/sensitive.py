@@ -62,8 +62,8 @@ def tell_values(
         own = [number for one in to_list(joint) for number in by_joint.get(one, [])]
         for number in own:
             kept[number] = part.with_values(kept[number])
-        known = {(kept[number].cells.tobytes(), kept[number].joint.tobytes()) for number in own}
-        new += [one for one in part.found() if (one.cells.tobytes(), one.joint.tobytes()) not in known]
+        known = {kept[number].key for number in own}
+        new += [one for one in part.found() if one.key not in known]
     return Told([*kept, *new], np.concatenate(wrong))
 
 
@@ -143,6 +143,10 @@ class _Part:
         if self.contradicted[columns].any():
             return count
         low, high = self._of_group(count.cells, columns)
+        if count.less:
+            taken = self._by_value_of(count)
+            low = np.maximum(low - (taken if taken.any() else count.less), 0)
+            high = np.where(high < UNBOUNDED, high - taken, high)
         known = np.flatnonzero(high > 0)
         if high[-1] > 0 or not (len(known) == 1 or (low == high).all()):
             return count
@@ -150,6 +154,15 @@ class _Part:
             low[known] = max(int(low[known[0]]), count.low)
         told = tuple((self._field, self._categories[one], int(low[one])) for one in to_list(known[low[known] > 0]))
         return replace(count, values=(*count.values, *told))
+
+    def _by_value_of(self, count: Count) -> np.ndarray:
+        """The people whom a count takes away, by value, (values,); nobody of a release that does not show the field."""
+        found = np.zeros(self._n, np.int64)
+        for values in _of(self._over.releases[count.releases[0]], self._field):
+            there = np.isin(values.label, count.taken)
+            at = np.searchsorted(self._categories, values.categories.astype(str))
+            np.add.at(found, at[values.value[there]], values.records[there])
+        return found
 
     def _of_group(self, cells: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Bounds of the people of some cells and joint classes by value, (values,).

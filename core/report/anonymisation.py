@@ -3,42 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from .. import counted
-from ..areas import Areas
+from ..anonymise import Account
 from ..arrays import to_list
 from ..convergence import Convergence
-from ..evaluation import Measures, RegionAudit, evaluate_by_value
+from ..evaluation import RegionAudit, evaluate_by_value
 from ..language import plural, tr
-from ..plan import Plan
 from ..release import NOTHING_RELEASED
 from .cost import classes_section, convergence_section, losers_section, measures_section, person_section
 from .ground import Ground, before_and_after, lost_map
 from .numbers import shown
 from .page import Report, Section, render
 from .pictures import histogram
+from .protection import protection_section
 from .running import Running, how_it_was_done
 
 WORST_REGIONS = 10
 
 
-@dataclass(frozen=True, eq=False)
-class Account:
-    """What a plan of one level gives. areas : those of its profile, with their people; ground : what is drawn."""
-
-    areas: Areas
-    plan: Plan
-    measures: Measures
-    audit: RegionAudit
-    ground: Ground
-
-
-def regions_section(account: Account) -> Section:
+def regions_section(account: Account, audit: RegionAudit, ground: Ground) -> Section:
     """The regions by what they lose: a map, those that lose most, and how many records regions have."""
-    audit, numbers = account.audit, account.plan.crosswalk.numbers
+    numbers = account.plan.crosswalk.numbers
     share = 100.0 * audit.suppressed / np.maximum(audit.records, 1)
     labels = [
         tr(
@@ -71,7 +59,7 @@ def regions_section(account: Account) -> Section:
         tr("Smallest class before"),
     )
     pictures = (
-        lost_map(account.ground, labels, share),
+        lost_map(ground, labels, share),
         histogram(audit.records, tr("Records in a region, before suppression"), tr("records"), tr("regions")),
     )
     return Section(
@@ -89,23 +77,23 @@ def regions_section(account: Account) -> Section:
     )
 
 
-def _what_it_cost(account: Account, costs: Section) -> list[Section]:
+def _what_it_cost(account: Account, audit: RegionAudit, ground: Ground, costs: Section) -> list[Section]:
     plan, measures = account.plan, account.measures
     profile, crosswalk = plan.profile, plan.crosswalk
     return [
-        person_section(measures, plan, int(account.audit.areas.sum())),
-        before_and_after(
-            account.ground, account.areas.identifiers, profile.area_sizes, crosswalk.numbers, account.audit.released
-        ),
+        person_section(measures, plan, int(audit.areas.sum())),
+        before_and_after(ground, account.areas.identifiers, profile.area_sizes, crosswalk.numbers, audit.released),
         losers_section(evaluate_by_value(account.areas, plan), measures, plan.k),
         costs,
         classes_section(plan),
-        regions_section(account),
+        regions_section(account, audit, ground),
         measures_section(measures),
     ]
 
 
-def evaluation_report(account: Account, running: Running, notes: Sequence[str], costs: Section) -> str:
+def evaluation_report(
+    account: Account, audit: RegionAudit, ground: Ground, running: Running, notes: Sequence[str], costs: Section
+) -> str:
     """The page of an evaluation, which releases nothing; arguments as for `anonymisation_report`."""
     measures = account.measures
     verdict = plural(
@@ -116,26 +104,25 @@ def evaluation_report(account: Account, running: Running, notes: Sequence[str], 
         n_records=shown(measures.n_records),
         suppression_percent=shown(measures.suppression_percent),
     )
-    sections = [*_what_it_cost(account, costs), *how_it_was_done(notes, running)]
+    sections = [*_what_it_cost(account, audit, ground, costs), *how_it_was_done(notes, running)]
     good = measures.n_suppressed < measures.n_records
     return render(Report(tr("Evaluation report"), verdict, good, True, sections, running.date, True))
 
 
 def anonymisation_report(
     account: Account,
-    smallest_class: int | None,
+    audit: RegionAudit,
+    ground: Ground,
     running: Running,
     notes: Sequence[str],
     seconds: Mapping[str, float],
-    protection: Section,
     costs: Section,
     convergence: Sequence[Convergence] = (),
 ) -> str:
     """The page as HTML.
 
-    smallest_class : of the release, recounted; running : what the run was; notes : sentences of the components and
-    warnings; seconds : by component; protection : from `protection_section`; costs : from `costs_section`;
-    convergence : of the components.
+    audit : that of the account; ground : what is drawn; running : what the run was; notes : sentences of the components
+    and warnings; seconds : by component; costs : from `costs_section`; convergence : of the components.
     """
     measures, k = account.measures, account.plan.k
     released = measures.n_records - measures.n_suppressed
@@ -150,7 +137,7 @@ def anonymisation_report(
             k - 1,
             k=k,
             released=shown(released),
-            smallest_class=smallest_class,
+            smallest_class=account.smallest,
             n_suppressed=shown(measures.n_suppressed),
             n_records=shown(measures.n_records),
             suppression_percent=shown(measures.suppression_percent),
@@ -158,8 +145,8 @@ def anonymisation_report(
     else:
         verdict = NOTHING_RELEASED
     sections = [
-        *_what_it_cost(account, costs),
-        protection,
+        *_what_it_cost(account, audit, ground, costs),
+        protection_section(account),
         convergence_section(convergence),
         *how_it_was_done(notes, running, tr("Component"), seconds),
     ]

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from ..arrays import to_list
 from ..evaluation import value_text
 from ..language import plural, tr
-from ..nesting.coarser_places import Places
-from ..nesting.views import coarser_by_value, n_shown_coarser
-from ..plan import Plan
+from ..nesting.views import CoarserLevels, coarser_by_value, n_shown_coarser
+from ..plan import suppress
+from ..privacy.requirement import Requirement
 from .numbers import shown
 from .page import Section
 
@@ -33,38 +31,35 @@ LIMITS = tr(
 )
 
 
-def coarser_section(plan: Plan, places: Places, values: Sequence[str], n_more: int) -> Section:
-    """Which level shows what, and who is shown coarser.
-
-    plan : of `nest_coarser`; values : what each level shows; n_more : as for `coarser_sentences`
-    """
-    found = coarser_by_value(plan, places)
+def coarser_section(coarser: CoarserLevels, requirement: Requirement) -> Section:
+    """Which level shows what, and who is shown coarser; requirement : what was asked of the classes."""
+    found = coarser_by_value(coarser.plan, coarser.places)
     share = 100.0 * found.coarser / np.maximum(found.records, 1)
     columns = (found.records, found.as_is, found.coarser, share, found.suppressed)
     rows = list(zip(found.quasi_identifiers, map(value_text, found.values), *(to_list(column) for column in columns)))
-    return Section(tr("Who is shown coarser"), (*coarser_sentences(plan, places, values, n_more), LIMITS), HEADER, rows)
+    return Section(tr("Who is shown coarser"), (*coarser_sentences(coarser, requirement), LIMITS), HEADER, rows)
 
 
-def coarser_sentences(plan: Plan, places: Places, values: Sequence[str], n_more: int) -> tuple[str, ...]:
-    """How many records each coarser level shows, for log and report.
-
-    n_more : further records that would be suppressed without these levels
-    """
+def coarser_sentences(coarser: CoarserLevels, requirement: Requirement) -> tuple[str, ...]:
+    """How many records each coarser level shows, and how many would be suppressed without, for log and report."""
+    plan, places, values = coarser.plan, coarser.places, coarser.in_words
+    without = suppress(places.profile, places.levels.crosswalks[-1], plan.k, requirement).n_released
+    n_more = max(plan.n_released - without, 0)
     own = np.bincount(plan.level[plan.shown], plan.records[plan.shown], len(places.levels)).astype(np.int64)
     parts = [
         tr("level {level} ({values}) {own}", level=level + 1, values=values[level], own=shown(int(own[level])))
         for level, times in enumerate(to_list(places.n_coarser))
         if times
     ]
-    coarser = n_shown_coarser(plan, places)
-    percent = 100.0 * coarser / max(plan.n_released, 1)
+    n_coarser = n_shown_coarser(plan, places)
+    percent = 100.0 * n_coarser / max(plan.n_released, 1)
     return (
         plural(
             "{n} of {n_released} released records ({percent} %) is shown with coarser values, by "
             "level: {parts}. Without these levels {n_more} more would be suppressed.",
             "{n} of {n_released} released records ({percent} %) are shown with coarser values, "
             "by level: {parts}. Without these levels {n_more} more would be suppressed.",
-            coarser,
+            n_coarser,
             n_released=shown(plan.n_released),
             percent=shown(percent),
             parts=", ".join(parts),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from .. import counted
+from ..anonymise import Account
 from ..areas import Areas
 from ..convergence import Convergence
 from ..evaluation import Measures, distance_of_labels, evaluate_by_value
@@ -17,6 +17,7 @@ from ..plain_text import value_text
 from ..plan import Plan
 from ..privacy.derivable import not_proven
 from ..release import NOTHING_RELEASED_NESTED
+from .coarser import coarser_section
 from .cost import (
     by_value_rows,
     classes_section,
@@ -29,6 +30,7 @@ from .ground import Ground, drawn
 from .numbers import shown
 from .page import Report, Section, render
 from .pictures import horizontal_bars, region_map
+from .protection import protection_section
 from .running import Running, how_it_was_done
 
 MOST_DRAWN = 2_500  # regions on one map
@@ -38,67 +40,42 @@ FARTHEST_CLASSES = 12
 MOST_VALUES = 40
 
 
-@dataclass(frozen=True, eq=False)
-class NestedAccount:
-    """What a nested plan gives. areas : those of its profile, with their people; single : what one level of regions
-    gives, with its name; ground : what is drawn.
-
-    as_they_were : the same records by the values of level 1, where the last levels of `plan` show coarser ones; values
-    : what each level shows of the quasi-identifiers then; coarser : what is said of it
-    """
-
-    areas: Areas
-    plan: Plan
-    measures: Measures
-    audit: LevelAudit
-    single: tuple[str, Measures] | None
-    ground: Ground
-    as_they_were: Plan | None = None
-    values: Sequence[str] = ()
-    coarser: Section | None = None
-
-    @property
-    def by_value(self) -> Plan:
-        """The plan by which is said who loses what."""
-        return self.as_they_were or self.plan
-
-
 def nested_report(
-    account: NestedAccount,
-    smallest_class: int | None,
+    account: Account,
+    audit: LevelAudit,
+    ground: Ground,
     running: Running,
     notes: Sequence[str],
     seconds: Mapping[str, float],
-    protection: Section | None,
+    single: tuple[str, Measures] | None = None,
     convergence: Sequence[Convergence] = (),
 ) -> str:
     """The page as HTML.
 
-    smallest_class : of the release, recounted; running : what the run was; notes : sentences and warnings; seconds : by
-    step; protection : from `protection_section`, None for an evaluation, which releases nothing; convergence : of the
-    methods
+    audit : that of the account; ground : what is drawn; running : what the run was; notes : sentences and warnings;
+    seconds : by step; single : what one level of regions gives, with its name; convergence : of the methods
     """
     measures, plan = account.measures, account.plan
     sections = [
-        _levels_section(account),
-        *([account.coarser] if account.coarser else []),
+        _levels_section(account, audit, single),
+        *([coarser_section(account.coarser, account.requirement)] if account.coarser else []),
         person_section(measures, plan, len(account.areas)),
         _geography_section(account),
         losers_section(evaluate_by_value(account.areas, account.by_value), measures, plan.k),
-        _maps_section(account),
+        _maps_section(audit, ground),
         classes_section(plan),
         measures_section(measures),
-        *([protection] if protection else []),
+        *([protection_section(account)] if account.rows else []),
         Section(tr("What levels tell"), (*LIMITS, not_proven(plan.k))),
         convergence_section(convergence),
         *how_it_was_done(notes, running, tr("Step"), seconds),
     ]
-    title = tr("Nested release") if protection else tr("Evaluation of a nested release")
-    verdict = _verdict(account, smallest_class, protection is not None)
+    title = tr("Nested release") if account.rows else tr("Evaluation of a nested release")
+    verdict = _verdict(account)
     return render(Report(title, verdict, plan.n_released > 0, True, sections, running.date, True))
 
 
-def _verdict(account: NestedAccount, smallest_class: int | None, released: bool) -> str:
+def _verdict(account: Account) -> str:
     measures, k = account.measures, account.plan.k
     share = plural(
         "{n} of {n_records} records ({suppression_percent} %)",
@@ -110,7 +87,7 @@ def _verdict(account: NestedAccount, smallest_class: int | None, released: bool)
     distance = f"{shown(round(measures.mean_distance))} m"
     if not account.plan.n_released:
         return NOTHING_RELEASED_NESTED
-    if not released:
+    if account.rows is None:
         return tr(
             "At k = {k} a nested release by these levels would suppress {share}, at a mean distance of {distance}.",
             k=k,
@@ -127,7 +104,7 @@ def _verdict(account: NestedAccount, smallest_class: int | None, released: bool)
         k - 1,
         k=k,
         n_released=shown(account.plan.n_released),
-        smallest_class=smallest_class,
+        smallest_class=account.smallest,
         share=share,
         distance=distance,
     )
@@ -143,9 +120,9 @@ LIMITS = (
 )
 
 
-def _levels_section(account: NestedAccount) -> Section:
+def _levels_section(account: Account, audit: LevelAudit, single: tuple[str, Measures] | None) -> Section:
     """What each level shows, and one level of regions beside it."""
-    measures, audit = account.measures, account.audit
+    measures, of_levels = account.measures, () if account.coarser is None else account.coarser.in_words
     rows: list[tuple[object, ...]] = []
     n_released = max(measures.n_records - measures.n_suppressed, 1)
     for level in np.unique(audit.level).tolist():
@@ -153,7 +130,7 @@ def _levels_section(account: NestedAccount) -> Section:
         own = int(audit.shown[here].sum())
         people = float(audit.population[here].mean())
         metres = float((audit.shown[here] * audit.distance[here]).sum() / own) if own else 0.0
-        values = account.values[level : level + 1]
+        values = of_levels[level : level + 1]
         rows.append((level + 1, int(here.sum()), *values, people, own, 100.0 * own / n_released, metres))
     paragraphs = [
         tr(
@@ -162,8 +139,8 @@ def _levels_section(account: NestedAccount) -> Section:
             "middle for where a person lives."
         )
     ]
-    if account.single is not None:
-        name, one = account.single
+    if single is not None:
+        name, one = single
         paragraphs.append(
             tr(
                 "One level of regions ({name}) would have {regions}, suppress {records} "
@@ -179,7 +156,7 @@ def _levels_section(account: NestedAccount) -> Section:
                 distance_nested=shown(round(measures.mean_distance)),
             )
         )
-    columns = (tr("Values"),) if account.values else ()
+    columns = (tr("Values"),) if of_levels else ()
     header = (
         tr("Level"),
         tr("Regions"),
@@ -192,7 +169,7 @@ def _levels_section(account: NestedAccount) -> Section:
     return Section(tr("What each level shows"), paragraphs, header, rows)
 
 
-def _geography_section(account: NestedAccount) -> Section:
+def _geography_section(account: Account) -> Section:
     """Who loses geography, by value of each quasi-identifier; the classes that lose most."""
     rows = by_value_rows(evaluate_by_value(account.areas, account.by_value))
     names, released, distance = _classes(account.areas, account.by_value)
@@ -235,12 +212,11 @@ def _classes(areas: Areas, plan: Plan) -> tuple[list[str], np.ndarray, np.ndarra
     return names, released, metres / np.maximum(released, 1)
 
 
-def _maps_section(account: NestedAccount) -> Section:
+def _maps_section(audit: LevelAudit, ground: Ground) -> Section:
     """A map per level: the share of each region's records that are shown in it or finer."""
-    audit = account.audit
     pictures: list[str] = []
     shares = 100.0 * (audit.shown + audit.finer) / np.maximum(audit.records, 1)
-    for level, of_level in enumerate(account.ground.levels):
+    for level, of_level in enumerate(ground.levels):
         here = audit.level == level
         there = drawn(of_level)
         whole = 100.0 * (audit.shown + audit.finer)[here].sum() / max(audit.records[here].sum(), 1)
@@ -274,7 +250,7 @@ def _maps_section(account: NestedAccount) -> Section:
                 [label for label, one in zip(labels, there) if one],
                 caption,
                 unit=tr("% of the region's records"),
-                north=account.ground.north,
+                north=ground.north,
                 like=shares,
                 most=POINTS_A_MAP + POINTS_A_REGION * int(there.sum()),
             )

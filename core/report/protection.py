@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..anonymise import Account
 from ..arrays import to_list
 from ..language import as_data, plural, tr
 from ..plan import Plan
 from ..privacy.kept_field import KeptField
-from ..privacy.requirement import Found, Requirement
 from ..records.table import HOUSEHOLDS, PERSONS
 from .page import Section
 
@@ -41,14 +41,10 @@ HEADER = (
 )
 
 
-def protection_section(
-    requirement: Requirement, found: Found, kept: Sequence[KeptField], plan: Plan, weights: str = ""
-) -> Section:
-    """What the classes have in common, whom they hold, and what the kept fields give away.
-
-    weights : what is said of counts that look like survey weights
-    """
-    paragraphs = [*LIMITS, *([weights] if weights else [])]
+def protection_section(account: Account) -> Section:
+    """What the classes have in common, whom they hold, and what the kept fields give away."""
+    requirement, found, kept, plan = account.requirement, account.found, account.kept, account.plan
+    paragraphs = [*LIMITS, *([account.weights] if account.weights else [])]
     for kind, smallest in found.smallest.items():
         paragraphs.append(
             tr("k counts {kind}: the smallest released class holds {smallest} of them.", kind=kind, smallest=smallest)

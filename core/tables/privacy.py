@@ -40,6 +40,7 @@ PINNED = OutputTable(
         integer("n_areas", tr("Number of areas")),
         integer("low", tr("At least so many people")),
         integer("high", tr("At most so many people")),
+        long("less", tr("Others there whom the release shows, not counted")),
     ),
     "polygons",
     always_drawn=False,

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from qgis.core import QgsProcessingException
 
+from vbas.core import anonymise, source
+
 from ..core.nested_cases import row_by_row
 from .conftest import make_layer
 from .nested_town import make_town, rows_in
@@ -204,15 +206,13 @@ def test_who_is_lost_is_said_of_the_values_as_they_were(nested, town, k):
 
 
 def test_choices_that_cost_the_same_are_taken_as_asked(nested, town, monkeypatch):
-    import vbas.algorithms.nested.coarser as form_of
-
-    asked, right = [], form_of.nest_coarser
+    asked, right = [], anonymise.nest_coarser
 
     def noted(*given):
         asked.append(given[-1])
         return right(*given)
 
-    monkeypatch.setattr(form_of, "nest_coarser", noted)
+    monkeypatch.setattr(anonymise, "nest_coarser", noted)
     for ties in ("fixed", "secret"):
         done = nested(TIES=ties, K=12)
         recount(done.rows("RELEASED_RECORDS"), done.rows("CROSSWALK"), town.records, 12)
@@ -391,10 +391,8 @@ def test_a_coarser_value_that_names_the_area_is_refused(nested, town):
 
 def test_a_file_that_shows_too_few_never_reaches_its_place(nested, tmp_path, monkeypatch):
     """The recount of the written file stands on its own feet: with the others off, it stops a wrong release."""
-    import vbas.algorithms.nested.coarser as form_of
-
     path = tmp_path / "released.gpkg"
-    right = form_of.release_coarser
+    right = source.release_coarser
 
     def wrong(*arguments):
         release = row_by_row(right(*arguments))
@@ -402,10 +400,10 @@ def test_a_file_that_shows_too_few_never_reaches_its_place(nested, tmp_path, mon
         level[0] = level.max()
         return replace(release, level=level)
 
-    monkeypatch.setattr(form_of, "release_coarser", wrong)
+    monkeypatch.setattr(source, "release_coarser", wrong)
     with pytest.raises(QgsProcessingException, match="nothing was written"):
         nested(RELEASED_RECORDS=str(path))
-    monkeypatch.setattr(form_of, "check_coarser", lambda *_, **__: None)
+    monkeypatch.setattr(source, "check_coarser", lambda *_, **__: None)
     with pytest.raises(QgsProcessingException):
         nested(RELEASED_RECORDS=str(path))
     assert not Path(path).exists()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from qgis.core import QgsProcessingException
 
-from vbas.algorithms.databases import coarser
+from vbas.core import anonymise
 from vbas.core.engines.engine import EngineError
 from vbas.core.errors import OutcomeUnknown
 
@@ -106,8 +106,8 @@ def test_what_last_levels_of_coarser_values_do_not_go_with_is_said_before_anythi
 
 def test_what_last_levels_would_show_is_held_against_the_records(there, levels, tmp_path, monkeypatch):  # noqa: F811
     given = {"HIERARCHY_RULES": ["age", "bands 3 6", "sex", "*"], "LEVELS_COARSER": ["age", "1", "sex", "1"]}
-    right = coarser.as_shown
-    monkeypatch.setattr(coarser, "as_shown", lambda *all: replace(right(*all), records=right(*all).records + 1_000))
+    right = anonymise.as_shown
+    monkeypatch.setattr(anonymise, "as_shown", lambda *all: replace(right(*all), records=right(*all).records + 1_000))
     with pytest.raises(QgsProcessingException, match="where not as many such records live"):
         there("releasedatabase", CROSSWALK=levels, K=440, DESTINATION=str(tmp_path / "released.parquet"), **given)
     assert not (tmp_path / "released.parquet").exists()
@@ -166,7 +166,9 @@ def test_a_rule_with_nested_levels_ends_in_what_is_not_proven(there, crosswalk, 
 
 def test_a_rule_raises_k_and_looks_at_the_people_of_regions(there, crosswalk, grid, tmp_path):  # noqa: F811
     given = {"CROSSWALK": crosswalk, "DESTINATION": str(tmp_path / "released.parquet")}
-    with pytest.raises(QgsProcessingException, match="20\u00a0001 people; 4 of CROSSWALK have fewer, the smallest 360"):
+    with pytest.raises(
+        QgsProcessingException, match="20\u00a0001 people are asked for; 4 of CROSSWALK have fewer, the smallest 360"
+    ):
         there("releasedatabase", RULE="HIPAA Safe Harbor geography", **given)
     assert not (tmp_path / "released.parquet").exists()
     done = there("releasedatabase", RULE="CMS cell size", K=2, **given)

@@ -19,9 +19,8 @@ from qgis.core import (
     QgsProject,
 )
 
-import vbas.algorithms.form.release as release_form
-import vbas.algorithms.nested.release as nested_release
 from vbas.algorithms.layers.delivery import writing
+from vbas.core import anonymise, source
 from vbas.core.plan import plan_by_levels
 from vbas.core.records.columns import Column
 
@@ -839,7 +838,7 @@ def test_cancelled_levels_leave_nothing(run, layers, tmp_path, stop_at):
 
 def tampering(monkeypatch, name, change):
     """What `anonymize` and the steps call under this name gives something else."""
-    where = {"apply": release_form, "nest": nested_release}[name]
+    where = {"apply": source, "nest": anonymise}[name]
     right = getattr(where, name)
     monkeypatch.setattr(where, name, lambda *given, **more: change(right(*given, **more)))
 

@@ -164,15 +164,15 @@ def during_the_work(monkeypatch):
     """during_the_work(change): it happens once the places of the outputs have been settled."""
 
     def at(change):
-        from vbas.algorithms import one_level
+        from vbas.algorithms import anonymized
 
-        real = one_level.areas_of
+        real = anonymized.areas_of
 
         def first(*arguments, **options):
             change()
             return real(*arguments, **options)
 
-        monkeypatch.setattr(one_level, "areas_of", first)
+        monkeypatch.setattr(anonymized, "areas_of", first)
 
     return at
 

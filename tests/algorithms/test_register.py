@@ -12,11 +12,11 @@ from osgeo import ogr
 from qgis.core import QgsProcessingException
 
 from vbas.algorithms.layers.delivery import outputs
-from vbas.algorithms.privacy import earlier
 from vbas.core.errors import VbasError
 from vbas.core.publish import file_place
 from vbas.core.publish.geopackage.making import make_geopackage
-from vbas.core.publish.register import entry, listing
+from vbas.core.publish.register import entry, listing, published_releases
+from vbas.core.releases import earlier
 
 from .conftest import make_layer
 
@@ -257,16 +257,16 @@ def test_a_run_that_fails_adds_nothing_to_a_register(anonymize, tmp_path, monkey
 
 
 def test_a_release_that_another_run_adds_meanwhile_is_not_overlooked(anonymize, tmp_path, monkeypatch):
-    register, read = tmp_path / "register.gpkg", earlier.read_register
+    register, read = tmp_path / "register.gpkg", published_releases.read_register
     anonymize(N_SITES=9, REGISTER=str(register))
 
     def while_another_adds(path):
         found = read(path)
-        monkeypatch.setattr(earlier, "read_register", read)
+        monkeypatch.setattr(published_releases, "read_register", read)
         anonymize(N_SITES=9, REGISTER=str(register))
         return found
 
-    monkeypatch.setattr(earlier, "read_register", while_another_adds)
+    monkeypatch.setattr(published_releases, "read_register", while_another_adds)
     with pytest.raises(QgsProcessingException, match="another run has added a release"):
         anonymize(N_SITES=9, REGISTER=str(register))
     assert tables_of(register)[1] == 2

@@ -12,15 +12,15 @@ from vbas.core.engines.coarsening import as_text_in_place, coarser_in_place
 from vbas.core.engines.fields import RecordFields
 from vbas.core.engines.profiling import count_in_place, match_in_place, requirement_in_place
 from vbas.core.engines.releasing import release_in_place
-from vbas.core.engines.showing import CoarserLevels
 from vbas.core.errors import InputError
 from vbas.core.generalising.collapsing import generalise_records
 from vbas.core.generalising.hierarchies import make_hierarchy, text_of
 from vbas.core.generalising.texts import with_values_as_text
+from vbas.core.levels import with_coarser_values
 from vbas.core.nesting.coarser import nest_coarser, release_coarser
 from vbas.core.nesting.coarser_places import places_of
 from vbas.core.nesting.planning import nest
-from vbas.core.nesting.views import as_shown
+from vbas.core.nesting.views import CoarserLevels, as_shown
 from vbas.core.plan import suppress
 from vbas.core.release import apply
 
@@ -127,7 +127,7 @@ def test_last_levels_show_coarser_values_as_arrays_do(place, odd, quasi):
         return {name: one.above(before[name]) for name, one in hierarchies_of(quasi, found).items()}
 
     def planned(profile, hierarchies):
-        places = places_of(profile, levels, hierarchies, [("age", 1), ("odd", 2 - odd)])
+        places = places_of(profile, with_coarser_values(levels, [("age", 1), ("odd", 2 - odd)]), hierarchies)
         return nest_coarser(cases.areas(), places, 40, "non-uniform entropy"), places
 
     ours = levels_of(records.profile.categories)
@@ -158,7 +158,7 @@ def test_a_kept_field_that_gives_back_what_last_levels_take_is_refused(place):
         found = count_in_place(engine, FIELDS)
         text, above = as_text_in_place(found, hierarchies(found.categories), ["age"])
         matched = match_in_place(text, cases.areas(), k=40)
-        places = places_of(matched.profile, cases.two_levels(), above, [("age", 1)])
+        places = places_of(matched.profile, with_coarser_values(cases.two_levels(), [("age", 1)]), above)
         plan = nest_coarser(cases.areas(), places, 40, "non-uniform entropy")
         with pytest.raises(InputError, match="gives back what coarser values take"):
             release_in_place(matched, as_shown(plan, places), destination, True, coarser=CoarserLevels(plan, places))

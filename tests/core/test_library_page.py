@@ -8,11 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
+from vbas.core.publish.register.published_releases import read_register
+
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "library.md"
 
 
-def test_the_library_example_runs():
-    (code,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+def test_the_library_example_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code = "\n".join(re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL))
     rng = np.random.default_rng(0)
     names = [f"46{i:06d}" for i in range(30)]
     given = {
@@ -21,9 +24,11 @@ def test_the_library_example_runs():
         "population": np.full(30, 40),
         "homes": rng.choice(names, 1_200).tolist(),
         "sexes": rng.choice(["F", "M"], 1_200).tolist(),
+        "ages": rng.choice(["0-19", "20-64", "65+"], 1_200, p=[0.3, 0.6, 0.1]).tolist(),
     }
     exec(compile(code, "docs/library.md", "exec"), given)
-    assert len(given["release"]) == given["measures"].n_records - given["measures"].n_suppressed == 1_200
-    classes = Counter(given["rows"])
-    assert sum(classes.values()) == 1_200
-    assert min(classes.values()) >= 5
+    measures = given["account"].measures
+    assert len(given["rows"]) == measures.n_records - measures.n_suppressed > 0
+    assert min(Counter(given["rows"]).values()) >= 5
+    (published,) = read_register(tmp_path / "register.gpkg")
+    assert published.records.sum() == len(given["rows"]) and published.quasi_identifiers == ("sex", "age")

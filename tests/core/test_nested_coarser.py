@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from vbas.core.areas import make_areas
 from vbas.core.errors import InputError, PrivacyError
 from vbas.core.generalising import make_hierarchy
-from vbas.core.levels import make_levels, own_regions
+from vbas.core.levels import make_levels, own_regions, with_coarser_values
 from vbas.core.nesting.coarser import check_coarser, nest_coarser, release_coarser
 from vbas.core.nesting.coarser_places import places_of
 from vbas.core.nesting.losses import LOSSES
@@ -54,7 +54,7 @@ def cases(draw, most_areas=5, most_rows=60, most_levels=3, orders=ORDERS, counte
     area = Column(rng.integers(0, n, rows), areas.identifiers)
     records = match_records(RecordTable(area, columns, kept, counts), areas)
     levels = random_levels(areas, rng, draw(st.integers(1, most_levels)), left_out=True)
-    places = places_of(records.profile, levels, HIERARCHIES, draw(st.sampled_from(orders)))
+    places = places_of(records.profile, with_coarser_values(levels, draw(st.sampled_from(orders))), HIERARCHIES)
     return areas, records, places, draw(st.integers(2, 5))
 
 
@@ -207,7 +207,7 @@ def town(ages, sexes, homes):
 
 def test_what_is_rare_in_the_largest_region_is_shown_coarser():
     areas, records, levels = town([0, 0, 0, 1, 2, 0], [0] * 6, [0, 0, 0, 0, 0, 1])
-    places = places_of(records.profile, levels, HIERARCHIES, (("age", 1), ("age", 2)))
+    places = places_of(records.profile, with_coarser_values(levels, (("age", 1), ("age", 2))), HIERARCHIES)
     plan = nest_coarser(areas, places, 2)
     release = release_coarser(plan, places, records)
     columns = release.level.tolist(), release.region.tolist(), values(release.fields["age"]), release.counts.tolist()
@@ -219,11 +219,11 @@ def test_what_is_rare_in_the_largest_region_is_shown_coarser():
 def test_levels_that_do_not_become_coarser_are_refused():
     _, records, levels = town([0, 1], [0, 0], [0, 1])
     with pytest.raises(InputError, match="“age” is to be shown at level 1 after level 1"):
-        places_of(records.profile, levels, HIERARCHIES, (("age", 1), ("age", 1)))
+        places_of(records.profile, with_coarser_values(levels, (("age", 1), ("age", 1))), HIERARCHIES)
     with pytest.raises(InputError, match="“ill” is not among QUASI_IDENTIFIERS"):
-        places_of(records.profile, levels, HIERARCHIES, (("ill", 1),))
+        places_of(records.profile, with_coarser_values(levels, (("ill", 1),)), HIERARCHIES)
     with pytest.raises(InputError, match=r"“sex” is to be shown at level 2, but its levels are 0 .* to 1"):
-        places_of(records.profile, levels, HIERARCHIES, (("sex", 2),))
+        places_of(records.profile, with_coarser_values(levels, (("sex", 2),)), HIERARCHIES)
 
 
 @settings(max_examples=60, deadline=None)
@@ -286,7 +286,7 @@ def fits(release, places, profile):
 
 def test_the_recount_refuses_a_class_of_which_a_part_is_missing():
     areas, records, levels = town([0, 0, 0, 1, 2, 0], [0] * 6, [0, 0, 0, 0, 0, 1])
-    places = places_of(records.profile, levels, HIERARCHIES, (("age", 1),))
+    places = places_of(records.profile, with_coarser_values(levels, (("age", 1),)), HIERARCHIES)
     release = row_by_row(release_coarser(nest_coarser(areas, places, 2), places, records))
     fields = {name: Column(one.codes[1:], one.categories) for name, one in release.fields.items()}
     fewer = {name: getattr(release, name)[1:] for name in ("level", "region", "counts")}

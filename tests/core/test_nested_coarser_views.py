@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from vbas.core.errors import InputError
 from vbas.core.generalising import make_hierarchy
 from vbas.core.generalising.texts import with_values_as_text
+from vbas.core.levels import with_coarser_values
 from vbas.core.nesting.coarser import (
     check_no_area_shown,
     examine_coarser,
@@ -113,7 +114,7 @@ def test_numbers_become_text_and_nothing_else_changes():
     assert text.table.coarsened == {} and len(found["age"]) == 2
     release = release_coarser(
         *(lambda places: (nest_coarser(areas, places, 2), places))(
-            places_of(text.profile, levels, found, [("age", 1)])
+            places_of(text.profile, with_coarser_values(levels, [("age", 1)]), found)
         ),
         text,
     )
@@ -138,7 +139,7 @@ def kept_town(kept, n=400):
     values = sorted(set(kept(ages)))
     column = Column(np.array([values.index(one) for one in kept(ages)]), np.array(values, dtype=object))
     records = match_records(replace(records.table, kept={"field": column}), areas)
-    places = places_of(records.profile, levels, HIERARCHIES, [("age", 1), ("age", 2)])
+    places = places_of(records.profile, with_coarser_values(levels, [("age", 1), ("age", 2)]), HIERARCHIES)
     plan = nest_coarser(areas, places, 3)
     return records, places, plan
 
@@ -168,16 +169,16 @@ def test_a_field_that_tells_nothing_is_released():
 def test_a_coarser_value_that_is_the_area_is_refused():
     areas, records, levels = town([0, 1, 2, 0], [0] * 4, [0, 1, 1, 0])
     hierarchy = make_hierarchy("age", AGES, [["a", "b", "b", None]])
-    places = places_of(records.profile, levels, {"age": hierarchy}, [("age", 1)])
+    places = places_of(records.profile, with_coarser_values(levels, [("age", 1)]), {"age": hierarchy})
     with pytest.raises(InputError, match="“age” holds the identifier of the record's area"):
         check_no_area_shown(places, records.table, areas, np.array([0, 1, 2, 0]))
-    others = places_of(records.profile, levels, HIERARCHIES, [("age", 1)])
+    others = places_of(records.profile, with_coarser_values(levels, [("age", 1)]), HIERARCHIES)
     check_no_area_shown(others, records.table, areas, np.array([0, 1, 2, 0]))
 
 
 def test_a_plan_without_coarser_levels_is_the_nested_plan():
     areas, records, levels = town([0, 0, 0, 1, 1, 0], [0] * 6, [0, 0, 1, 0, 1, 1])
-    places = places_of(records.profile, levels, {}, [])
+    places = places_of(records.profile, levels, {})
     shown, plain = as_shown(nest_coarser(areas, places, 2), places), nest(areas, records.profile, levels, 2)
     assert [key_of(shown, i) for i in range(len(shown.records))] == [
         key_of(plain, i) for i in range(len(plain.records))

@@ -10,17 +10,16 @@ import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vbas.core.anonymise import Ask, anonymise
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import number_compactly
-from vbas.core.evaluation import evaluate
 from vbas.core.levels import Levels, make_levels, own_regions
-from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
 from vbas.core.records.matching import match_records
 from vbas.core.records.table import RecordTable
 from vbas.core.release import apply
-from vbas.core.report.anonymisation import Account, anonymisation_report
 from vbas.core.report.ground import Ground
+from vbas.core.report.internal import Told, internal_report
 from vbas.core.report.page import Section
 from vbas.core.report.release import Edition, release_report
 from vbas.core.report.running import Running
@@ -88,16 +87,13 @@ def both_pages(rows, nested=False, counted=False):
     records = records_of(public, rows, counted)
     populated = public.with_population(records.profile.area_sizes)  # what the regions were balanced by
     levels = levels_of(public, nested)
-    plan = nest(populated, records.profile, levels, K) if nested else suppress(records.profile, REGIONS, K)
-    release = apply(plan, records)
+    account = anonymise(populated, records, levels, Ask(K))
+    release = account.release
     shapes = [SQUARES, np.array([shapely.union_all(SQUARES[REGIONS.region_of == r]) for r in range(4)])]
     ground = Ground(SQUARES, shapes if nested else shapes[1:])
     published = Edition(release, 2, levels, K, public, ground, False, [("k", K)], "1", "today")
-    if nested:
-        return release_report(published), ""
-    measures, audit = evaluate(populated, plan, REGIONS.mean_centres(public.points))
-    account = Account(populated, plan, measures, audit, ground)
-    return release_report(published), anonymisation_report(account, K, Running(), (), {}, Section("x"), Section("y"))
+    told = Told(costs=Section("y"))
+    return release_report(published), "" if nested else internal_report(account, ground, Running(), told)
 
 
 @settings(deadline=None, max_examples=40)

@@ -9,7 +9,9 @@ import numpy as np
 from hypothesis import given, settings
 
 from vbas.core.releases.chunk import Chunk
-from vbas.core.releases.counts import CELL, DIFFERENCE, HIDDEN
+from vbas.core.releases.counts import CELL, DIFFERENCE, HIDDEN, REST
+from vbas.core.releases.examining import examine_all
+from vbas.core.releases.listing import ANY, OTHERS, rows_of
 from vbas.core.releases.pinned import find_pinned
 
 from .release_cases import all_tables, only_seen_values, several_releases, true_table
@@ -31,6 +33,28 @@ def test_true_counts_lie_within_all_bounds(case):
         assert count.low >= 1 and count.high < found.k
         if count.kind == CELL and only_seen_values(found.overlay, table):
             assert count.low <= true <= count.high
+
+
+@given(several_releases(most_areas=8, most_releases=3, most_count=7, most_classes=4))
+@settings(max_examples=150, deadline=None)
+def test_rows_say_who_is_counted_and_who_is_not(case):
+    """The people of its areas and values, less those whom the release shows there, are as many as a row says."""
+    areas, profile, releases = case
+    found = examine_all(releases)
+    assert found.pinned is not None
+    over = found.pinned.overlay
+    table = true_table(over, profile, areas)
+    for row in rows_of(found, releases):
+        cells = np.unique(over.cell_of[np.isin(over.areas, row.areas)])
+        joint = [one for one in range(len(over.entries)) if has(row.values, over.values_of(one))]
+        if only_seen_values(over, table):
+            assert row.low <= table[np.ix_(cells, joint)].sum() - row.less <= row.high, row
+        assert not row.less or row.kind == REST
+
+
+def has(values, of_joint):
+    """Whether a joint class has the values of a row; one of several has any."""
+    return all(values[name] in (ANY, OTHERS if value is None else value) for name, value in of_joint.items())
 
 
 @given(several_releases(most_areas=4, most_releases=3, most_count=4))

@@ -156,7 +156,21 @@ def true_values(over, count, people, values):
             position = [over.areas.tolist().index(f"a{i}") for i in range(len(people))]
             inside = np.isin(over.cell_of[position], count.cells)
             shown += people[inside, c].sum(axis=0)
-    return shown
+    return shown - taken_values(over, count)
+
+
+def taken_values(over, count):
+    """The people whom a count takes away, by value; of one value where their release does not show it."""
+    taken = np.zeros(3, np.int64)
+    (values,) = over.releases[count.releases[0]].sensitive or (None,)
+    if values is not None:
+        there = np.isin(values.label, count.taken)
+        at = [ILLS.tolist().index(one) for one in values.categories]
+        np.add.at(taken, np.array(at, int)[values.value[there]], values.records[there])
+    elif count.values:
+        assert not count.less or len(count.values) == 1
+        taken[ILLS.tolist().index(count.values[0][1])] = count.less
+    return taken
 
 
 @given(people_and_releases())

@@ -18,7 +18,7 @@ from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk, number_compactly
 from vbas.core.errors import PrivacyError
 from vbas.core.generalising.hierarchies import Hierarchy
-from vbas.core.levels import make_levels, own_regions
+from vbas.core.levels import make_levels, own_regions, with_coarser_values
 from vbas.core.nesting.coarser import nest_coarser, release_coarser
 from vbas.core.nesting.coarser_places import places_of
 from vbas.core.nesting.planning import nest
@@ -263,7 +263,7 @@ def test_last_levels_of_coarser_values_are_counted_by_sets_of_persons(case):
     codes = np.arange(len(values)), np.zeros(len(values), np.int64)
     above = Hierarchy("sex", codes, (values, np.array(["any"], dtype=object)))
     levels = make_levels(areas, [own_regions(len(areas)), Crosswalk(np.zeros(len(areas), np.int64), 1)])
-    places = places_of(records.profile, levels, {"sex": above}, [("sex", 1)])
+    places = places_of(records.profile, with_coarser_values(levels, [("sex", 1)]), {"sex": above})
     plan = nest_coarser(areas, places, k, requirement=requirement)
     found = holders_of(plan.label_of[records.cell_of].tolist(), records)
     assert set(found) == set(np.flatnonzero(plan.shown).tolist())

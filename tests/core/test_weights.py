@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.plan import suppress
-from vbas.core.privacy.weights import classes_on_few_rows, warning_of_weights
+from vbas.core.privacy.weights import classes_on_few_rows, counted_rows, rows_of, warning_of_weights
 from vbas.core.records.matching import match_records
 from vbas.core.records.table import RecordTable
 
@@ -46,7 +48,7 @@ def counted(most, dense, seed=0):
 
 def test_nearly_every_class_of_weighted_respondents_rests_on_fewer_than_k():
     plan, records = survey(lambda rng, n: rng.integers(20, 400, n))
-    few, shown = classes_on_few_rows(plan, records)
+    few, shown = classes_on_few_rows(plan, rows_of(records))
     by_hand: dict[int, list] = {}
     for row, cell in enumerate(records.cell_of.tolist()):
         label = int(plan.label_of[cell])
@@ -55,23 +57,35 @@ def test_nearly_every_class_of_weighted_respondents_rests_on_fewer_than_k():
     assert shown == len(by_hand) and few == sum(len(rows) < K for rows in by_hand.values())
     assert few / shown > 0.5  # without the warning nobody would know: every class has k records by weight
     assert plan.records[plan.shown].min() >= K
-    warning = warning_of_weights(plan, records)
+    warning = warning_of_weights(plan, counted_rows(records))
     assert f"{few} of {shown} released classes rest on fewer than {K} rows" in warning
 
     # The cure: without RECORD_COUNT, k counts respondents.
     unweighted, rows = survey(None)
-    assert unweighted.records[unweighted.shown].min() >= K and classes_on_few_rows(unweighted, rows)[0] == 0
-    assert warning_of_weights(unweighted, rows) == ""
+    assert unweighted.records[unweighted.shown].min() >= K and classes_on_few_rows(unweighted, rows_of(rows))[0] == 0
+    assert warning_of_weights(unweighted, counted_rows(rows)) == ""
 
 
 @pytest.mark.parametrize(("most", "dense"), [(2, True), (4, True), (60, True), (60, False), (200, False)])
 def test_true_counts_are_taken_for_what_they_are(most, dense):
     plan, records = counted(most, dense)
     population = records.profile.area_sizes
-    assert warning_of_weights(plan, records, population) == ""
-    assert "more than the" in warning_of_weights(plan, records, population / 2)
+    assert warning_of_weights(plan, counted_rows(records), population) == ""
+    assert "more than the" in warning_of_weights(plan, counted_rows(records), population / 2)
 
 
 def test_equal_weights_are_seen_and_a_small_table_is_left_alone():
-    assert "survey weight" in warning_of_weights(*survey(lambda _, n: np.full(n, 50)))
-    assert warning_of_weights(*survey(lambda _, n: np.full(n, 50), n=12)) == ""
+    for n, warned in ((600, True), (12, False)):
+        plan, records = survey(lambda _, n: np.full(n, 50), n=n)
+        assert ("survey weight" in warning_of_weights(plan, counted_rows(records))) == warned
+
+
+def test_rows_that_are_counted_together_say_the_same():
+    """As an engine counts them: the rows of a cell and a count once, with how many there are."""
+    plan, records = survey(lambda rng, n: rng.integers(20, 24, n))
+    one_by_one = rows_of(records)
+    pairs, rows = np.unique(np.column_stack([one_by_one.cell, one_by_one.count]), axis=0, return_counts=True)
+    together = replace(one_by_one, cell=pairs[:, 0], count=pairs[:, 1], rows=rows)
+    assert len(rows) < together.n_rows == one_by_one.n_rows == 600
+    assert together.median == one_by_one.median == np.median(records.table.counts)
+    assert warning_of_weights(plan, together) == warning_of_weights(plan, one_by_one) != ""

@@ -6,11 +6,10 @@ from collections import Counter
 
 from .given import Table
 from .people_shown import whole
-from .published import Shown, changes, rests, shown_by, text_of
+from .published import changes, rests, shown_by, text_of
 from .reading import identity, positions, rows_of_output
 
 SEVERAL, NOT_SHOWN = "(several)", "(not shown)"
-REST = "rest of a count"
 CHANGES = ("change since", "change by one sensitive value")
 ALIKE = ("one sensitive value", CHANGES[1])
 VALUES = {"sex": ("F", "M"), "age": ("young", "old", None), "ill": ("flu", "cold", "none")}
@@ -138,7 +137,7 @@ def given_away(case, outcome):
     yield from _held_against_truth(case, outcome, found, few, k)
 
 
-FIXED = ("kind", "releases", "vbas_sensitive", "areas", "n_areas", "low", "high")
+FIXED = ("kind", "releases", "vbas_sensitive", "areas", "n_areas", "low", "high", "less")
 
 
 class _Row:
@@ -147,7 +146,7 @@ class _Row:
     def __init__(self, row, at, values):
         self.kind, self.values = row[at["kind"]], {name: value for name, value in values.items() if value}
         self.areas = frozenset(str(row[at["areas"]]).split(";"))
-        self.low, self.high = int(row[at["low"]]), int(row[at["high"]])
+        self.low, self.high, self.less = (int(row[at[name]]) for name in ("low", "high", "less"))
         self.releases = [int(one) - 1 for one in str(row[at["releases"]]).split(";")]
         self.told = [part.rpartition(" ") for part in str(row[at["vbas_sensitive"]] or "").split("; ") if part]
 
@@ -159,11 +158,6 @@ class _Row:
                 return False
         plain = {name: value for name, value in self.values.items() if value not in (SEVERAL, NOT_SHOWN)}
         return area in self.areas and all(text_of(values[name]) == value for name, value in plain.items())
-
-    @property
-    def exact(self):
-        """Whether the values say who is counted."""
-        return SEVERAL not in self.values.values()
 
 
 def _held_against_truth(case, outcome, found, few, k):
@@ -177,7 +171,7 @@ def _held_against_truth(case, outcome, found, few, k):
         if one.kind in CHANGES:
             yield from _change(one, releases)
         elif all(releases[i][0] == releases[one.releases[0]][0] for i in range(len(releases))):
-            yield from _count(one, releases[one.releases[0]][0], classes, _taken_away(one, shown))
+            yield from _count(one, releases[one.releases[0]][0], classes)
     if outcome.results["N_CONTRADICTED"] and all(one[0] == releases[0][0] for one in releases):
         yield f"The same people contradict themselves in {outcome.results['N_CONTRADICTED']} classes."
     for later in range(len(releases)):
@@ -204,24 +198,10 @@ def _agree(row, values):
     return all(row.values.get(name, SEVERAL) in (*told, value) for name, value in values.items())
 
 
-def _taken_away(one, shown):
-    """The counts that a rest is what is left by: those that its release shows wholly within it."""
-    if one.kind != REST or not one.exact:
-        return []
-    plain = frozenset((name, value) for name, value in one.values.items() if value != NOT_SHOWN)
-    whole_of_it = Shown(one.areas, plain, 0)
-    return [count for i in one.releases for count in shown[i] if count.within(whole_of_it)]
-
-
-def _count(one, people, classes, taken):
-    there = [
-        values
-        for area, values in people
-        if one.holds(area, values, classes)
-        and not any(area in c.areas and all(text_of(values[name]) == value for name, value in c.values) for c in taken)
-    ]
-    if len(there) < one.low or (one.exact and len(there) > one.high):
-        said = f"{one.low} to {one.high} are said to live in {sorted(one.areas)} with {one.values}"
+def _count(one, people, classes):
+    there = [values for area, values in people if one.holds(area, values, classes)]
+    if not one.low <= len(there) - one.less <= one.high:
+        said = f"{one.low} to {one.high} beside {one.less} are said to live in {sorted(one.areas)} with {one.values}"
         yield f"{one.kind}: {said}, there are {len(there)}."
     for field, _, number in one.told:
         name, _, value = field.partition(": ")

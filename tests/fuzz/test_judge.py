@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from vbas.algorithms import one_level
+from vbas.algorithms import handed_over
 from vbas.algorithms.compat import field
+from vbas.core import anonymise
 from vbas.core.errors import VbasError
 
 from .given import Place, Table
@@ -18,7 +19,7 @@ from .test_found import IDS, anonymize
 
 def _invented(monkeypatch):
     """The first row is released twice, where it is counted too."""
-    plain = one_level.release_table
+    plain = handed_over.release_table
 
     def more(*given):
         table, check = plain(*given)
@@ -27,32 +28,32 @@ def _invented(monkeypatch):
         copies[0] += 1
         return replace(table, copies=copies), check
 
-    monkeypatch.setattr(one_level, "release_table", more)
+    monkeypatch.setattr(handed_over, "release_table", more)
 
 
 def _renamed(monkeypatch):
     """A quasi-identifier is released under another name."""
-    plain = one_level.release_table
+    plain = handed_over.release_table
 
     def more(*given):
         table, check = plain(*given)
         return replace(table, fields=[*table.fields[:-1], field("other", "text")]), check
 
-    monkeypatch.setattr(one_level, "release_table", more)
+    monkeypatch.setattr(handed_over, "release_table", more)
 
 
 def _foreign(monkeypatch):
-    monkeypatch.setattr("vbas.algorithms.one_level.evaluate", lambda *given: [][0])
+    monkeypatch.setattr("vbas.core.anonymise.evaluate", lambda *given: [][0])
 
 
 def _warned(monkeypatch):
-    plain = one_level.evaluate
+    plain = anonymise.evaluate
 
     def warned(*given):
         np.array([1.0]) / np.array([0.0])
         return plain(*given)
 
-    monkeypatch.setattr(one_level, "evaluate", warned)
+    monkeypatch.setattr(anonymise, "evaluate", warned)
 
 
 def _half_written(monkeypatch):
@@ -60,7 +61,7 @@ def _half_written(monkeypatch):
         (form.outputs.target("RELEASED_RECORDS").parent / "half.csv").write_text("half")
         raise VbasError("N_SITES is wrong: choose another one.")
 
-    monkeypatch.setattr(one_level, "released", failing)
+    monkeypatch.setattr(handed_over, "release_table", failing)
 
 
 def _lower_k(monkeypatch):
@@ -72,7 +73,7 @@ def _raw(monkeypatch):
     def failing(*given):
         raise VbasError("'NoneType' object has no attribute 'fields'")
 
-    monkeypatch.setattr("vbas.algorithms.one_level.evaluate", failing)
+    monkeypatch.setattr("vbas.core.anonymise.evaluate", failing)
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from vbas.algorithms.privacy import check_releases, earlier
+from vbas.algorithms.privacy import check_releases
 from vbas.algorithms.testdata import estimate_distributions, generate_records
 from vbas.core import comparison, outcome
 from vbas.core.publish.register import listing, published_releases
+from vbas.core.releases import earlier
 from vbas.core.releases.examining import Examined
 
 from .given import Case, Place, Table

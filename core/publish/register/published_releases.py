@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ...anonymise import Account
 from ...arrays import to_list
 from ...crosswalk import LEFT_OUT, Crosswalk
 from ...errors import InputError
+from ...generalising.rules import HierarchyRule
+from ...generalising.table import HierarchyTable
 from ...language import as_data, plural, tr
 from ...levels import Levels
 from ...records.sqlite_file import reading
+from ...releases.earlier import STOP, Earlier
 from ...releases.published import Published
 from ...releases.values import Values
 from ..geopackage.making import SHORT
@@ -31,6 +35,7 @@ from .entry import (
     check_register,
     damaged,
     is_there,
+    new_register,
     now,
     written_entry,
 )
@@ -67,6 +72,42 @@ def read_register(path: Path) -> list[Published]:
         rows = connection.execute(READ[RELEASES].format(of_persons=of_persons)).fetchall()
         found = [_release(connection, row, path) for row in rows]
     return found
+
+
+def earlier_releases(
+    path: Path,
+    action: str = STOP,
+    aliases: Sequence[tuple[str, str]] = (),
+    tables: Mapping[str, HierarchyTable] | None = None,
+    rules: Mapping[str, HierarchyRule] | None = None,
+) -> Earlier:
+    """What a release is held against: the releases of a register, none where there is no file yet.
+
+    Arguments as for `Earlier`; raises InputError as `read_register` does.
+    """
+    releases, warning = read_register(path), ""
+    if not releases:
+        warning = new_register(path)
+        if path.exists():
+            warning = tr(
+                "REGISTER: {path} has no release in it: this one was held against no earlier release.", path=path
+            )
+    return Earlier(releases, action, aliases, tables or {}, rules or {}, warning)
+
+
+def add_release(path: Path, account: Account) -> None:
+    """Add a release to the register that it was held against (`Ask.earlier`), as one that is published now.
+
+    Raises InputError as `new_entry` does, and where the release was held against none.
+    """
+    new_entry(path, *entry_of(account)).put()
+
+
+def entry_of(account: Account) -> tuple[Published, int]:
+    """What the register is to keep of a release, and how many releases it was held against. Raises InputError."""
+    if account.published is None or account.ask.earlier is None:
+        raise InputError(tr("The release was held against no register: give Ask(earlier=earlier_releases(path))."))
+    return account.published, len(account.ask.earlier.releases)
 
 
 def new_entry(path: Path, release: Published, n_earlier: int) -> Entry:

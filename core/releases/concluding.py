@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from ...core.language import plural, tr
-from ...core.privacy.requirement import Requirement
-from ...core.releases.counts import ALIKE
-from ...core.releases.examining import Examined
-from ...core.releases.matching import Matched
-from ..form.form import Form
+from ..language import plural, tr
+from ..log import QUIET, Log
+from ..privacy.requirement import Requirement
+from .counts import ALIKE
+from .examining import Examined
+from .matching import Matched
 
 
 def concluded(
-    form: Form, same: Matched, found: Examined, n_earlier: int, k: int, requirement: Requirement
+    same: Matched, found: Examined, n_earlier: int, k: int, requirement: Requirement, log: Log = QUIET
 ) -> list[str]:
     """Say what was found once this release gives nothing away; all sentences on it, for the report.
 
@@ -21,8 +21,8 @@ def concluded(
     warnings = [*([counts_rows(k)] if of_persons else []), *_warnings(found, k, requirement)]
     sure = not (same.warnings or found.n_undecided or of_persons)
     result = _result(same, found, n_earlier, k) if sure else _unsure(n_earlier)
-    form.warn(*warnings)
-    (form.info if sure else form.warn)(result)
+    log.warn(*warnings)
+    (log.info if sure else log.warn)(result)
     return [*same.said, *same.warnings, *warnings, result]
 
 

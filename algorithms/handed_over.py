@@ -1,0 +1,119 @@
+"""A release, or what one would be, handed over by a form: outputs, report, and the end of the log."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from ..core.aggregation import Aggregation
+from ..core.anonymise import Account
+from ..core.evaluation import Measures, RegionAudit
+from ..core.generalising.hierarchies import Hierarchy
+from ..core.language import tr
+from ..core.report.coarser import coarser_sentences
+from ..core.report.internal import Told, internal_report
+from ..core.suppression import Terms
+from .form import regions
+from .form.conclusion import conclude
+from .form.editions import add_release_edition, ground_of
+from .form.form import Form
+from .form.lost import lost, say_who_is_lost
+from .form.release import release_table
+from .form.running import running_of
+from .layers.shapes.areas import AreaLayer
+from .privacy.earlier import add_to_register
+
+DRAWN = ("RELEASED_REGIONS", "REGION_AUDIT", "REPORT", "RELEASE_REPORT")
+
+
+def hand_over(
+    form: Form,
+    account: Account,
+    layer: AreaLayer | None,
+    told: Told,
+    hierarchies: Mapping[str, Hierarchy],
+    aggregation: Aggregation | None = None,
+) -> dict[str, object]:
+    """Write what is asked for and end the log; the numbers that the form declares.
+
+    layer : the areas as they were given, None where there are none; told : what the report says beside the account;
+    hierarchies : what could still be shown coarser; aggregation : what made the regions of one level, where it is known
+    """
+    add_to_register(form, account)
+    if account.coarser is not None:
+        form.info(*coarser_sentences(account.coarser, account.requirement))
+    if account.rows is not None and account.rows.staged is None:
+        table = release_table(form, account, account.rows.release)
+        form.outputs.add("RELEASED_RECORDS", *table, progress=form.progress(65, 80))
+    shapes = _drawn(form, account, layer)
+    if layer is not None:
+        _add_regions(form, account, layer, shapes, aggregation)
+    step = ""
+    if layer is not None:
+        told, step = _with_costs(form, account, told, hierarchies)
+        seconds = {**told.seconds, **{tr(name): seconds for name, seconds in account.seconds.items()}}
+        seconds[tr("drawing and writing")] = form.seconds() - sum(seconds.values())
+        told = replace(told, seconds=seconds, notes=(*account.notes, *told.notes))
+        ground = ground_of(layer, shapes)
+        form.outputs.add_text("REPORT", lambda: internal_report(account, ground, running_of(form), told))
+    if account.rows is not None:
+        add_release_edition(form, account, layer, shapes)
+    conclude(form, account, step)
+    if told.single is not None:
+        single, measures = told.single
+        form.info(tr("One level ({single}) would give: {in_short}.", single=single, in_short=_in_short(measures)))
+    return {name: value for name, value in _numbers(account).items() if form.declares(name)}
+
+
+def _drawn(form: Form, account: Account, layer: AreaLayer | None) -> list[np.ndarray]:
+    """Of each level the shapes of its regions, where anything draws them; else none."""
+    if layer is None or not any(map(form.outputs.wanted, DRAWN)):
+        return []
+    return regions.level_shapes(layer, account.levels, form.progress(80, 90))
+
+
+def _add_regions(
+    form: Form, account: Account, layer: AreaLayer, shapes: list[np.ndarray], aggregation: Aggregation | None
+) -> None:
+    """Write what describes the regions."""
+    wanted, add = form.outputs.wanted, form.outputs.add
+    of = account.levels if account.nested else account.levels.crosswalks[0]
+    if wanted("RELEASED_REGIONS"):
+        values = () if account.coarser is None else account.coarser.values
+        add("RELEASED_REGIONS", regions.regions_table(layer, of, shapes, account.audit, values=values))
+    if wanted("CROSSWALK"):
+        add("CROSSWALK", regions.crosswalk_table(layer, of))
+    if wanted("REGION_AUDIT"):
+        add("REGION_AUDIT", regions.audit_table(layer, of, shapes, account.audit))
+    if aggregation is not None:
+        regions.add_sites(form, layer, aggregation)
+    elif wanted("SITE_POINTS") or wanted("VORONOI"):
+        form.warn(tr("Nested levels have no sites: SITE_POINTS and VORONOI are not made."))
+
+
+def _with_costs(form: Form, account: Account, told: Told, hierarchies: Mapping[str, Hierarchy]) -> tuple[Told, str]:
+    """What the report says of who is lost and what each attribute costs, and the next step; the log says it too."""
+    say_who_is_lost(form, account.areas, account.by_value, account.measures)
+    if not isinstance(account.audit, RegionAudit):
+        return told, ""
+    terms = Terms(account.ask.k, account.requirement, account.source.n_unmatched)
+    costs, step = lost(account.plan, hierarchies, terms)
+    return replace(told, costs=costs), step
+
+
+def _numbers(account: Account) -> dict[str, object]:
+    """The numbers of a release; N_SITES counts the finest regions."""
+    found = regions.numbers(account.measures)
+    mean = account.measures.mean_distance
+    n_finest = account.levels.crosswalks[0].n_regions
+    return {**found, "N_SITES": n_finest, "N_LEVELS": len(account.levels), "MEAN_DISTANCE": mean}
+
+
+def _in_short(measures: Measures) -> str:
+    return tr(
+        "{suppression_percent:.3g} % suppressed, mean distance {mean_distance:.0f} m",
+        suppression_percent=measures.suppression_percent,
+        mean_distance=measures.mean_distance,
+    )

@@ -1,0 +1,124 @@
+"""Records in an engine as the source of a release: counted, planned here, written there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..areas import Areas, identifier_text
+from ..arrays import to_list
+from ..generalising.collapsing import generalise_table
+from ..generalising.hierarchies import Hierarchy
+from ..nesting.coarser import check_coarser
+from ..nesting.coarser_places import Places
+from ..nesting.recount import check_where_shown
+from ..nesting.views import CoarserLevels
+from ..plan import Plan
+from ..privacy.requirement import Requirement
+from ..privacy.weights import CountedRows
+from ..profile import Profile
+from ..progress import Progress, silent
+from ..records.matching import STOP
+from ..records.table import RecordTable
+from ..releases.values import KeptValues
+from ..source import Rows
+from .coarsening import as_text_in_place
+from .dictionaries import values_of
+from .in_place import Matched
+from .profiling import counted_rows_in_place, match_in_place, refuse_area_copies, requirement_in_place
+from .releasing import shown_by, stage_in_place
+
+
+@dataclass(frozen=True, eq=False)
+class EngineSource:
+    """Records in an engine. matched : with the areas; destination : where the engine is to publish the rows; unmatched
+    : what becomes of records of no known area"""
+
+    matched: Matched
+    destination: str
+    unmatched: str = STOP
+
+    @property
+    def profile(self) -> Profile:
+        """Their counts by area and class."""
+        return self.matched.profile
+
+    @property
+    def n_unmatched(self) -> int:
+        """Records of no known area."""
+        return self.matched.n_unmatched
+
+    def values(self) -> RecordTable:
+        """Each value once."""
+        return self.matched.found.values()
+
+    def requirement(self, k: int, l_diversity: int, max_share: float) -> Requirement:
+        """What is asked of every class of these records. Raises InputError."""
+        return requirement_in_place(self.matched, k, l_diversity, max_share)
+
+    def sensitive_values(self, requirement: Requirement) -> tuple[KeptValues, ...]:
+        """The sensitive fields, which are released, with what their codes stand for."""
+        found = self.matched.found
+        kept = []
+        for shares in requirement.shares:
+            one = f"k{found.fields.kept.index(shares.field)}"
+            values = values_of(found.engine, found.dictionaries[one], one)
+            kept.append(KeptValues(shares, np.append(values, np.array([None], dtype=object))))
+        return tuple(kept)
+
+    def counted_rows(self) -> CountedRows | None:
+        """The rows that stand for several records each; None where every row is a record."""
+        return counted_rows_in_place(self.matched)
+
+    def as_text(
+        self, hierarchies: Mapping[str, Hierarchy], names: Sequence[str], areas: Areas
+    ) -> tuple[EngineSource, dict[str, Hierarchy]]:
+        """The records with these quasi-identifiers as text, and all hierarchies, those of these of the text."""
+        found, above = as_text_in_place(self.matched.found, hierarchies, names)
+        matched = self.matched if found is self.matched.found else match_in_place(found, areas, self.unmatched)
+        return replace(self, matched=matched), above
+
+    def check_no_area_shown(self, places: Places, areas: Areas) -> None:
+        """Refuse coarser values that repeat the area: of the cells, where any value could. Raises InputError."""
+        values = [
+            identifier_text(value)
+            for hierarchy in places.hierarchies.values()
+            for categories in hierarchy.categories[1:]
+            for value in to_list(categories)
+        ]
+        if (areas.codes_of(np.array([*values, None], dtype=object)) >= 0).any():
+            found = self.matched.found
+            by_class = found.by_class()
+            for node in dict.fromkeys(places.nodes):
+                shown = generalise_table(by_class, places.hierarchies, node).quasi_identifiers
+                refuse_area_copies(found, areas, self.matched.area_of, shown)
+
+    def release(
+        self,
+        plan: Plan,
+        coarser: CoarserLevels | None,
+        nested: bool,
+        requirement: Requirement,
+        progress: Progress = silent,
+    ) -> Rows:
+        """The rows that a plan shows, written and counted in the engine, and seen by nobody yet.
+
+        Raises what `stage_in_place` raises, and PrivacyError where the plan shows what its levels do not have.
+        """
+        shown, whole = shown_by(plan), not requirement.asks_for_values
+        if coarser is not None:
+            check_coarser(shown, coarser.places, whole)
+        elif nested:
+            check_where_shown(shown, self.matched, plan.levels, whole)
+        staged = stage_in_place(
+            self.matched,
+            plan,
+            self.destination,
+            nested,
+            progress=progress,
+            coarser=coarser,
+            requirement=requirement,
+        )
+        return Rows(shown, staged.kept, staged)

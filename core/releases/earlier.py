@@ -1,0 +1,178 @@
+"""A release held against those that were published before: stopped, or repaired, where they tell a count together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Callable
+
+from .. import counted
+from ..areas import Areas
+from ..errors import PrivacyError
+from ..generalising.rules import HierarchyRule
+from ..generalising.table import HierarchyTable
+from ..language import plural, tr
+from ..log import QUIET, Log
+from ..plan import Plan
+from ..privacy.requirement import Requirement
+from ..records.table import RecordTable
+from ..ties import FIXED, ties_of
+from .comparable import refuse_data_dependent_groups, related
+from .concluding import concluded
+from .examining import Examined, examine
+from .published import Published, publish
+from .repair import Repaired, on_earlier_regions, repair
+from .values import KeptValues
+
+STOP, REPAIR = "stop", "repair"
+ACTIONS = (STOP, REPAIR)
+
+
+@dataclass(frozen=True, eq=False)
+class Earlier:
+    """What was published of the same people before, and what becomes of a release that tells a count beside it.
+
+    releases : those of a register, the first first; action : STOP or REPAIR; aliases : rows of ALIASES, a field and
+    what it is; tables, rules : what coarser values are, by quasi-identifier; warning : what is said of a register that
+    knows no release
+    """
+
+    releases: Sequence[Published]
+    action: str = STOP
+    aliases: Sequence[tuple[str, str]] = ()
+    tables: Mapping[str, HierarchyTable] = field(default_factory=dict)
+    rules: Mapping[str, HierarchyRule] = field(default_factory=dict)
+    warning: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class HeldAgainst:
+    """A plan beside which the earlier releases tell no count; what it publishes; sentences on it for the report."""
+
+    plan: Plan
+    published: Published
+    notes: tuple[str, ...]
+
+
+def held_against_earlier(
+    plan: Plan,
+    areas: Areas,
+    table: RecordTable,
+    sensitive: tuple[KeptValues, ...],
+    requirement: Requirement,
+    earlier: Earlier,
+    also: Callable[[Plan], Plan],
+    ties: str = FIXED,
+    log: Log = QUIET,
+) -> HeldAgainst:
+    """The plan, from which no count below k was found to follow together with earlier releases.
+
+    table : the records or their cells, of which names and values are looked at; sensitive : their sensitive fields;
+    also : what else must hold of a plan that is repaired, a function that suppresses further labels where it does not.
+    Raises PrivacyError where counts follow and may not be, or cannot be, mended, and where the releases contradict each
+    other; InputError where somebody has to say which fields are the same.
+    """
+    refuse_data_dependent_groups(table, earlier.rules)
+    coarsened = {name: one.level for name, one in table.coarsened.items()}
+    of_persons = bool(requirement.members)
+    told = publish(plan, areas, tr("release {n}", n=len(earlier.releases) + 1), sensitive, coarsened)
+    told = replace(told, of_persons=of_persons)
+    if not earlier.releases:
+        log.warn(earlier.warning)
+        return HeldAgainst(plan, told, (earlier.warning,))
+    alike = requirement.asks_for_values
+    same = related(earlier.releases, told, table, earlier.aliases, earlier.tables, earlier.rules)
+    log.info(*same.matched.said)
+    log.warn(*same.matched.warnings)
+    held_against = [same.relate(one) for one in same.earlier]
+    found = examine(same.relate(told), held_against, alike=alike)
+    _refuse_contradictions(found)
+    if found.n_counts and earlier.action == STOP:
+        raise PrivacyError(_stopped(found, plan.k))
+    if found.n_counts:
+        done = repair(
+            plan,
+            areas,
+            held_against,
+            told.title,
+            sensitive,
+            alike,
+            also,
+            ties=ties_of(ties),
+            relate=same.relate,
+            coarsened=told.coarsened,
+            requirement=requirement,
+        )
+        plan, told, found = done.plan, replace(done.published, of_persons=of_persons), done.after
+        _say_what_it_cost(done, on_earlier_regions(plan, areas, same.earlier, requirement), log)
+    notes = concluded(same.matched, found, len(earlier.releases), plan.k, requirement, log)
+    return HeldAgainst(plan, told, tuple(notes))
+
+
+def _say_what_it_cost(done: Repaired, other: Plan | None, log: Log) -> None:
+    """Say what a repair cost, and what the regions of an earlier release would: `other`. Raises PrivacyError."""
+    k = done.plan.k
+    if done.after.n_counts:
+        raise PrivacyError(_stopped(done.after, k))
+    log.warn(
+        plural(
+            "Together with earlier ones this release would have given away {n} count of fewer than {k} people.",
+            "Together with earlier ones this release would have given away {n} counts of fewer than {k} people.",
+            done.before.n_counts,
+            k=k,
+        ),
+        tr(
+            "To prevent that, {suppressed} more are suppressed, and {coarser} shown in larger regions.",
+            suppressed=counted.records(done.n_suppressed),
+            coarser=counted.records(done.n_coarser),
+        ),
+    )
+    if done.n_known_by_size:
+        log.warn(
+            plural(
+                "Keep the reasons for suppression confidential: from which classes are suppressed for their size "
+                "alone, "
+                "{n} count would follow.",
+                "Keep the reasons for suppression confidential: from which classes are suppressed for their size "
+                "alone, "
+                "{n} counts would follow.",
+                done.n_known_by_size,
+            )
+        )
+    if other is not None:
+        log.info(
+            tr(
+                "With the regions of an earlier release {records} could be shown, here {n_here}: release by its "
+                "crosswalk (“Release records”, with this register).",
+                records=counted.records(other.n_released),
+                n_here=done.plan.n_released,
+            )
+        )
+
+
+def _refuse_contradictions(found: Examined) -> None:
+    if found.n_contradicted:
+        raise PrivacyError(
+            plural(
+                "This release and those of REGISTER contradict each other in {n} class: no population has both sets of "
+                "counts. People were added or changed, and so were the regions, so that nobody can say what they give "
+                "away together. Use the crosswalk of the last release (“Release records”), or a new register if these "
+                "are other people.",
+                "This release and those of REGISTER contradict each other in {n} classes: no population has both sets "
+                "of counts. People were added or changed, and so were the regions, so that nobody can say what they "
+                "give away together. Use the crosswalk of the last release (“Release records”), or a new register if "
+                "these are other people.",
+                found.n_contradicted,
+            )
+        )
+
+
+def _stopped(found: Examined, k: int) -> str:
+    return plural(
+        "Together with the releases of REGISTER this one would give away {n} count of fewer than {k} people: use the "
+        "crosswalk and the quasi-identifiers of the earlier release, or set REGISTER_ACTION to “repair”.",
+        "Together with the releases of REGISTER this one would give away {n} counts of fewer than {k} people: use the "
+        "crosswalk and the quasi-identifiers of the earlier release, or set REGISTER_ACTION to “repair”.",
+        found.n_counts,
+        k=k,
+    )

@@ -1,0 +1,39 @@
+"""The internal report of a release, or of what one would be: the page of one level, or that of several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..anonymise import Account
+from ..convergence import Convergence
+from ..evaluation import Measures
+from ..nesting.measures import LevelAudit
+from .anonymisation import anonymisation_report, evaluation_report
+from .ground import Ground
+from .nested import nested_report
+from .page import Section
+from .running import Running
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """What a page says beside the account: sentences, seconds by step, what each attribute costs, how the methods came
+    to rest, and what one level of regions would give, with its name."""
+
+    notes: Sequence[str] = ()
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    costs: Section | None = None
+    convergence: Sequence[Convergence] = ()
+    single: tuple[str, Measures] | None = None
+
+
+def internal_report(account: Account, ground: Ground, running: Running, told: Told) -> str:
+    """The page as HTML. ground : what is drawn; running : what the run was."""
+    audit = account.audit
+    if isinstance(audit, LevelAudit):
+        return nested_report(account, audit, ground, running, told.notes, told.seconds, told.single, told.convergence)
+    costs = Section("") if told.costs is None else told.costs
+    if account.rows is None:
+        return evaluation_report(account, audit, ground, running, told.notes, costs)
+    return anonymisation_report(account, audit, ground, running, told.notes, told.seconds, costs, told.convergence)

@@ -1,0 +1,155 @@
+"""Where the records of a release are: in arrays here, or in an engine (`core.engines.source`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from .areas import Areas
+from .generalising.hierarchies import Hierarchy
+from .generalising.texts import with_values_as_text
+from .nesting.coarser import check_coarser, check_no_area_shown, examine_coarser, release_coarser
+from .nesting.coarser_places import Places
+from .nesting.recount import check_where_shown
+from .nesting.views import CoarserLevels
+from .plan import SUPPRESSED, Plan, area_of_cells
+from .privacy.kept_field import KeptField
+from .privacy.kept_fields import examine_kept_fields
+from .privacy.requirement import Requirement
+from .privacy.weights import CountedRows, counted_rows
+from .profile import Profile
+from .progress import Progress, silent
+from .records.matching import Records, requirement_of
+from .records.table import RecordTable
+from .release import Release, apply
+from .releases.values import KeptValues, kept_values
+
+if TYPE_CHECKING:
+    from .engines.releasing import StagedInPlace
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """What a plan releases, recounted.
+
+    release : the rows, or of records in an engine what they show, counted; kept : what the kept fields tell; staged :
+    of records in an engine, the rows that were written and that nobody sees yet
+    """
+
+    release: Release
+    kept: Sequence[KeptField]
+    staged: StagedInPlace | None = None
+
+
+class Source(Protocol):
+    """Records that are matched with areas and counted, wherever they are."""
+
+    @property
+    def profile(self) -> Profile:
+        """Their counts by area and class."""
+
+    @property
+    def n_unmatched(self) -> int:
+        """Records of no known area."""
+
+    def values(self) -> RecordTable:
+        """A table with the values of their fields, for what looks at values and not at rows."""
+
+    def requirement(self, k: int, l_diversity: int, max_share: float) -> Requirement:
+        """What is asked of every class of these records."""
+
+    def sensitive_values(self, requirement: Requirement) -> tuple[KeptValues, ...]:
+        """The sensitive fields, which are released."""
+
+    def counted_rows(self) -> CountedRows | None:
+        """The rows that stand for several records each; None where every row is a record."""
+
+    def as_text(
+        self, hierarchies: Mapping[str, Hierarchy], names: Sequence[str], areas: Areas
+    ) -> tuple[Source, dict[str, Hierarchy]]:
+        """The records with these quasi-identifiers as text, and all hierarchies, those of these of the text."""
+
+    def check_no_area_shown(self, places: Places, areas: Areas) -> None:
+        """Refuse coarser values that repeat the area. Raises InputError."""
+
+    def release(
+        self,
+        plan: Plan,
+        coarser: CoarserLevels | None,
+        nested: bool,
+        requirement: Requirement,
+        progress: Progress = silent,
+    ) -> Rows:
+        """The rows that a plan shows, counted once more by themselves and against the records.
+
+        plan : by region and what is shown; coarser : what it was made from where its last levels show coarser values
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class RecordSource:
+    """Records in arrays."""
+
+    records: Records
+
+    @property
+    def profile(self) -> Profile:
+        """Their counts by area and class."""
+        return self.records.profile
+
+    @property
+    def n_unmatched(self) -> int:
+        """Records of no known area."""
+        return self.records.n_unmatched
+
+    def values(self) -> RecordTable:
+        """The records themselves."""
+        return self.records.table
+
+    def requirement(self, k: int, l_diversity: int, max_share: float) -> Requirement:
+        """What is asked of every class of these records. Raises InputError."""
+        return requirement_of(self.records, k, l_diversity, max_share)
+
+    def sensitive_values(self, requirement: Requirement) -> tuple[KeptValues, ...]:
+        """The sensitive fields, which are released."""
+        return kept_values(self.records, requirement)
+
+    def counted_rows(self) -> CountedRows | None:
+        """The rows that stand for several records each; None where every row is a record."""
+        return counted_rows(self.records)
+
+    def as_text(
+        self, hierarchies: Mapping[str, Hierarchy], names: Sequence[str], areas: Areas
+    ) -> tuple[RecordSource, dict[str, Hierarchy]]:
+        """The records with these quasi-identifiers as text, and all hierarchies, those of these of the text."""
+        records, found = with_values_as_text(self.records, hierarchies, names, areas)
+        return RecordSource(records), found
+
+    def check_no_area_shown(self, places: Places, areas: Areas) -> None:
+        """Refuse coarser values that repeat the area. Raises InputError."""
+        area = np.append(area_of_cells(self.profile), SUPPRESSED)[self.records.cell_of]
+        check_no_area_shown(places, self.records.table, areas, area)
+
+    def release(
+        self,
+        plan: Plan,
+        coarser: CoarserLevels | None,
+        nested: bool,
+        requirement: Requirement,
+        progress: Progress = silent,
+    ) -> Rows:
+        """The rows that a plan shows, recounted. Raises InputError and PrivacyError as `apply` does."""
+        records, whole = self.records, not requirement.asks_for_values
+        if coarser is not None:
+            kept = examine_coarser(coarser.plan, coarser.places, records)
+            release = release_coarser(coarser.plan, coarser.places, records, kept, requirement)
+            check_coarser(release, coarser.places, whole)
+            return Rows(release, kept)
+        kept = examine_kept_fields(plan, records)
+        release = apply(plan, records, kept, requirement)
+        if nested:
+            check_where_shown(release, records, plan.levels, whole)
+        return Rows(release, kept)
