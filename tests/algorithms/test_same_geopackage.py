@@ -60,7 +60,7 @@ def test_what_qgis_refuses_is_a_sentence_and_the_inputs_stay_as_they_were(anonym
     and for none that a later SQLite has taken over."""
     from vbas.algorithms import anonymized
 
-    real, found = anonymized.evaluate, []
+    real, found = anonymized.anonymise, []
 
     def then_closed(*arguments, **options):
         with database.open("r+b") as file:
@@ -69,7 +69,7 @@ def test_what_qgis_refuses_is_a_sentence_and_the_inputs_stay_as_they_were(anonym
         found.append(database.read_bytes())
         return real(*arguments, **options)
 
-    monkeypatch.setattr(anonymized, "evaluate", then_closed)
+    monkeypatch.setattr(anonymized, "anonymise", then_closed)
     with pytest.raises(QgsProcessingException, match=r"^CROSSWALK could not be written: [^\n]*$"):
         anonymize(**inputs(database), **tables(database, "CROSSWALK"))
     assert [database.read_bytes()] == found
