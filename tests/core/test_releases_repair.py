@@ -29,25 +29,33 @@ pytestmark = pytest.mark.slow
 
 
 @st.composite
-def two_plans(draw):
-    """(areas, plan, earlier releases) of the same people."""
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    n = draw(st.integers(2, 12))
+def two_plans(draw, tries=6):
+    """(areas, plan, earlier releases) of the same people; the more tries, the likelier they give something away."""
+    seed, n, k = draw(st.integers(0, 2**32 - 1)), draw(st.integers(2, 12)), draw(st.integers(2, 5))
+    nested, n_earlier = draw(st.booleans()), draw(st.integers(1, 2))
+    for one in range(tries):
+        areas, plan, earlier = plans_of(np.random.default_rng((seed, one)), n, k, nested, n_earlier)
+        if one < tries - 1 and examine(publish(plan, areas), earlier).n_counts:
+            break
+    return areas, plan, earlier
+
+
+def plans_of(rng, n, k, nested, n_earlier):
+    """Some people of n areas in releases that know nothing of each other: (areas, plan, earlier releases)."""
     areas = make_areas([f"a{i}" for i in range(n)], rng.integers(0, 100, (n, 2)).astype(float), np.ones(n))
     profile = profile_of(rng.integers(0, 9, (n, 3)) * (rng.random((n, 3)) < 0.8))
-    k = draw(st.integers(2, 5))
 
     def one(nested):
         if nested:
             return nest(areas, profile, random_levels(areas, rng, 3, left_out=False), k)
         return suppress(profile, number_compactly(rng.integers(0, max(2, n // 2), n))[0], k)
 
-    earlier = [publish(one(rng.random() < 0.3), areas, f"r{i}") for i in range(draw(st.integers(1, 2)))]
-    return areas, one(draw(st.booleans())), earlier
+    earlier = [publish(one(rng.random() < 0.3), areas, f"r{i}") for i in range(n_earlier)]
+    return areas, one(nested), earlier
 
 
 @given(two_plans())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=105, deadline=None)
 def test_nothing_is_given_away_after_a_repair(case):
     areas, plan, earlier = case
     done = repair(plan, areas, earlier)
@@ -66,7 +74,7 @@ def test_nothing_is_given_away_after_a_repair(case):
 
 
 @given(two_plans(), st.integers(0, 2**32 - 1))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_what_is_asked_of_labels_holds_after_a_repair(case, seed):
     """Distinct values and persons, and the largest share of a value; of one level and of several."""
     areas, plain, earlier = case
@@ -127,7 +135,7 @@ def test_what_else_must_hold_holds_after_a_repair():
     assert repaired  # it was needed
 
 
-@given(two_plans(), st.integers(0, 2**32 - 1))
+@given(two_plans(tries=1), st.integers(0, 2**32 - 1))
 @settings(max_examples=200, deadline=None)
 def test_updates_change_by_nobody_or_by_k(case, seed):
     areas, plan, _ = case
