@@ -39,6 +39,10 @@ def test_every_form_is_french_from_label_to_help():
     assert f"{2 * len(FORMS) + 1} passed" in in_language("fr", str(HERE / "in_french.py"))
 
 
+def test_the_dock_is_french():
+    assert "passed" in in_language("fr", str(HERE / "in_french_dock.py"))
+
+
 def test_every_form_runs_in_french():
     test = HERE / "test_dialogs.py"
     done = in_language(

@@ -180,6 +180,16 @@ def test_lists_and_bytes_are_no_categories(run, tmp_path):
         run("profilerecords", RECORDS=str(path), RECORD_REGION="home", QUASI_IDENTIFIERS=["photo"], PROFILE="memory:")
 
 
+@pytest.mark.parametrize("name", ["RECORDS", "REGIONS"])
+def test_a_layer_without_fields_is_named_as_such(anonymize, name):
+    layer = QgsVectorLayer("Polygon?crs=EPSG:26914" if name == "REGIONS" else "None", "bare", "memory")
+    with pytest.raises(QgsProcessingException) as error:
+        anonymize(**{name: layer})
+    told = str(error.value)
+    assert "has no fields: choose another layer." in told and name in told, told
+    assert "none" not in told
+
+
 def test_encoding_that_the_user_chose(run, tmp_path):
     """The layer shows the text rightly once its encoding is chosen, and so it is read."""
     path = tmp_path / "records.csv"

@@ -208,6 +208,22 @@ def test_suppressed_people_leave_no_trace_in_it(run, tmp_path, release):
     assert "rare" not in text and "SEED" not in text and "364" not in text
 
 
+@pytest.mark.parametrize("release", ["one level", "nested levels"])
+def test_both_reports_tell_the_same_mean_distance(run, tmp_path, release):
+    """Of the people of a census; where the records alone say where people are, the edition says that areas count."""
+
+    def shown(page, title):
+        return re.findall(rf"<tr><td[^>]*>{title}, m</td><td[^>]*>([^<]+)</td>", page)
+
+    town, changes = TownWithRare("x", 4), {"RELEASE": release, "FINEST": "configuration"}
+    changes["N_SITES"] = 3
+    edition, internal = page_of(run, town, tmp_path / "a.html", POPULATION=town.field("people"), **changes)
+    (metres,) = shown(internal, "Mean distance")
+    assert shown(edition, "Mean distance") == [metres]
+    edition, _ = page_of(run, town, tmp_path / "b.html", **changes)
+    assert not shown(edition, "Mean distance") and len(shown(edition, "Mean distance of the areas")) == 1
+
+
 def test_floors_are_said_only_where_the_people_are_those_of_a_census(run, tmp_path):
     town = Town("x")
     without, _ = page_of(run, town, tmp_path / "a.html", LEAST_POPULATION=50)

@@ -8,6 +8,8 @@ from contextlib import closing
 import pytest
 from qgis.core import QgsProcessingException, QgsProject, QgsVectorLayer
 
+from vbas.core.publish import sqlite_targets
+
 from .test_destinations import refused, save  # noqa: F401 - a fixture
 
 
@@ -42,7 +44,8 @@ def test_tables_beside_the_inputs_and_nothing_printed(anonymize, database, capfd
     assert "layer_styles" not in said and "No geometry column" not in said and "ERROR" not in said
 
 
-def test_a_database_that_is_locked_is_refused_before_any_work(refused, database):  # noqa: F811
+def test_a_database_that_is_locked_is_refused_before_any_work(refused, database, monkeypatch):  # noqa: F811
+    monkeypatch.setattr(sqlite_targets, "SECONDS_TO_WAIT", 0.05)
     with closing(sqlite3.connect(database, isolation_level=None)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         refused(
@@ -53,18 +56,20 @@ def test_a_database_that_is_locked_is_refused_before_any_work(refused, database)
 
 
 def test_what_qgis_refuses_is_a_sentence_and_the_inputs_stay_as_they_were(anonymize, database, monkeypatch):
-    """Such as a file that is locked once all work is done."""
+    """Such as a file that can no longer be written once all work is done: GDAL waits 20 seconds for one that is locked,
+    and for none that a later SQLite has taken over."""
     from vbas.algorithms import anonymized
 
-    real, other = anonymized.areas_of, sqlite3.connect(database, isolation_level=None)
-    before = database.read_bytes()
+    real, found = anonymized.anonymise, []
 
-    def then_locked(*arguments, **options):
-        found = real(*arguments, **options)
-        other.execute("BEGIN IMMEDIATE")
-        return found
+    def then_closed(*arguments, **options):
+        with database.open("r+b") as file:
+            file.seek(18)  # the version of SQLite's format that a writer must know
+            file.write(b"\3")
+        found.append(database.read_bytes())
+        return real(*arguments, **options)
 
-    monkeypatch.setattr(anonymized, "areas_of", then_locked)
-    with closing(other), pytest.raises(QgsProcessingException, match=r"^CROSSWALK could not be written: [^\n]*$"):
+    monkeypatch.setattr(anonymized, "anonymise", then_closed)
+    with pytest.raises(QgsProcessingException, match=r"^CROSSWALK could not be written: [^\n]*$"):
         anonymize(**inputs(database), **tables(database, "CROSSWALK"))
-    assert database.read_bytes() == before
+    assert [database.read_bytes()] == found

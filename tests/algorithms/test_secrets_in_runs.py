@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from contextlib import contextmanager
+
 import pytest
-from qgis.core import QgsProcessingContext, QgsProcessingException, QgsProject, QgsVectorLayer
+from qgis.core import (
+    QgsProcessingContext,
+    QgsProcessingException,
+    QgsProcessingOutputLayerDefinition,
+    QgsProcessingUtils,
+    QgsProject,
+    QgsVectorLayer,
+    QgsVectorLayerExporter,
+)
 
 from vbas.algorithms.layers.secrecy import DiscreetFeedback, addresses_in, texts_in
 
 from ..secrets_written import PLAIN, WRITTEN
-from .conftest import Feedback
+from .conftest import OUTPUTS, Feedback
+from .test_destinations import save
 
 PARTS = ("hunter2", "ter2", "hun ")
 
@@ -79,6 +92,59 @@ def test_a_good_run_with_a_password_shows_it_nowhere(anonymize, server, sql, gri
     # Whoever goes on with the result, a model for one, has the table all the same.
     assert done.layer("RELEASED_RECORDS").featureCount() == done.results["N_RECORDS"] - done.results["N_SUPPRESSED"]
     assert done.layer("RELEASED_RECORDS").dataProvider().uri().table() == "released"
+
+
+@contextmanager
+def served(folder):
+    """The files of a folder on the web of this machine: the port."""
+    command = [sys.executable, "-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "--directory", str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+        try:
+            assert server.stdout is not None
+            yield int(server.stdout.readline().split("port ")[1].split()[0])
+        finally:
+            server.terminate()
+
+
+def everything(folder, done):
+    """All that a run leaves: its log and results, every byte of its files, and what its layers say of themselves."""
+    told = [str(done.results), *done.log, *(path.read_bytes().decode("latin-1") for path in folder.rglob("*.*"))]
+    loaded = done.context.layersToLoadOnCompletion()
+    for key, details in loaded.items():
+        layer = QgsProcessingUtils.mapLayerFromString(key, done.context)
+        if details.postProcessor() is not None:
+            details.postProcessor().postProcessLayer(layer, done.context, Feedback())
+        said = layer.metadata()
+        told += [details.name, layer.name(), said.title(), said.abstract(), *said.history()]
+    return told
+
+
+@pytest.mark.parametrize("way", ["PostgreSQL", "web"])
+def test_whatever_a_good_run_leaves_holds_no_secret_of_its_layers(anonymize, server, sql, grid, tmp_path, way):
+    """Of records, or of areas too: in both reports, the register, all files and what layers say of themselves."""
+    given, folder, web = {}, tmp_path / "outputs", tmp_path / "web"
+    folder.mkdir()
+    web.mkdir()
+    with served(web) as port:
+        if way == "web":
+            for name, layer in zip(("REGIONS", "RECORDS"), grid):
+                save(layer, web / f"{name}.geojson", "GeoJSON")
+                address = f"/vsicurl_streaming/http://127.0.0.1:{port}/{name}.geojson?token=hunter2"
+                given[name] = QgsVectorLayer(address, name, "ogr")
+        else:
+            there = f"{server} password='hunter2' key='id' table=\"public\".\"people\""
+            _, told = QgsVectorLayerExporter.exportLayer(grid[1], there, "postgres", grid[1].crs(), False)
+            assert not told
+            given["RECORDS"] = QgsVectorLayer(there, "people", "postgres")
+        assert all(layer.isValid() and "hunter2" in layer.source() for layer in given.values())
+        project = QgsProject.instance()
+        files = {name: folder / f"{name.lower()}.gpkg" for name in OUTPUTS}
+        files = {name: QgsProcessingOutputLayerDefinition(str(file), project) for name, file in files.items()}
+        pages = {name: str(folder / f"{name.lower()}.html") for name in ("REPORT", "RELEASE_REPORT")}
+        done = anonymize(**given, **files, **pages, REGISTER=str(folder / "register.gpkg"))
+    left = everything(folder, done)
+    assert len(list(folder.iterdir())) == len(OUTPUTS) + len(pages) + 1 and len(left) > 30
+    assert not [one for one in left if any(part in one for part in PARTS)]
 
 
 def test_a_result_without_a_password_is_the_address(anonymize, server, sql):

@@ -1,22 +1,28 @@
-"""All that is shipped is checked by mypy, on every system it runs on."""
+"""All that is here is checked by mypy, and what is shipped on every system it runs on."""
 
 import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PYPROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+TYPES = (ROOT / "scripts" / "types").read_text(encoding="utf-8")
+NOT_ON_EVERY_SYSTEM = {"benchmarks", "scripts", "tests"}
 
 
 def test_no_package_is_left_out():
     types = PYPROJECT[PYPROJECT.index("[tool.mypy]") : PYPROJECT.index("[tool.bandit]")]
-    (checked,) = re.findall(r"^packages = (.*)$", types, re.MULTILINE)
-    shipped = set(re.findall(r'"vbas\.(\w+)', PYPROJECT[: PYPROJECT.index("[tool.mypy]")])) - {"benchmarks"}
-    assert {f"vbas.{name}" for name in shipped} == set(re.findall(r'"([^"]+)"', checked))
+    (checked,) = re.findall(r"^packages = (\[.*?\])$", types, re.MULTILINE | re.DOTALL)
+    packages = set(re.findall(r'"vbas\.(\w+)', PYPROJECT[: PYPROJECT.index("[tool.mypy]")]))
+    there = {f"vbas.{name}" for name in packages | NOT_ON_EVERY_SYSTEM}
+    assert there == set(re.findall(r'"([^"]+)"', checked))
+    assert {one.parent.name for one in ROOT.glob("*/*.py")} <= packages | NOT_ON_EVERY_SYSTEM
+    shipped = {f"vbas.{name}" for name in packages - NOT_ON_EVERY_SYSTEM}
+    assert shipped == set(re.findall(r"-p (\S+)", TYPES))
     assert "ignore_errors" not in types
     assert "disallow_untyped_defs = true" in types
 
 
 def test_every_system_is_checked_before_anything_is_committed_or_tested():
-    assert "for platform in linux win32 darwin" in (ROOT / "scripts" / "types").read_text(encoding="utf-8")
+    assert "--platform linux" in TYPES and "for platform in win32 darwin" in TYPES
     assert "bash scripts/types\n" in (ROOT / "scripts" / "test").read_text(encoding="utf-8")
     assert "entry: bash scripts/types\n" in (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
