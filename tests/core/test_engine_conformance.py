@@ -17,8 +17,6 @@ from vbas.core.anonymise import Ask, anonymise
 from vbas.core.engines import ENGINES, open_engine
 from vbas.core.engines.addresses import read_address
 from vbas.core.engines.fields import RecordFields
-from vbas.core.engines.profiling import count_in_place, counted_rows_in_place, match_in_place
-from vbas.core.engines.source import EngineSource
 from vbas.core.privacy import weights
 from vbas.core.publish.register.published_releases import earlier_releases
 
@@ -161,6 +159,9 @@ def test_every_engine_is_run():
 def test_engine_and_arrays_give_one_account(adapter, nested, counted, tmp_path, request):
     for package in ENGINES[adapter.kind][2]:
         needed(package)
+    from vbas.core.engines.profiling import count_in_place, counted_rows_in_place, match_in_place
+    from vbas.core.engines.source import EngineSource
+
     columns = people_of(adapter, counted)
     place = adapter.put(columns, tmp_path, request)
     assert read_address(place.address).kind == adapter.kind
