@@ -38,6 +38,7 @@ TOGETHER = {
     **dict.fromkeys(
         [
             "tests/algorithms/test_same_everywhere.py",
+            "tests/core/test_engine_conformance.py",
             "tests/core/test_engine_spark.py",
             "tests/core/test_engines_sensitive.py",
         ],

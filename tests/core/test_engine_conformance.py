@@ -1,0 +1,199 @@
+"""What every engine must do: the recipe of a release gives the rows, counts, sentences and measures of arrays.
+
+An engine that is added has a line in ADAPTERS, and its tests of what only it can do in a file of their own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Callable, NamedTuple
+
+import numpy as np
+import pytest
+
+from vbas.core.anonymise import Ask, anonymise
+from vbas.core.engines import ENGINES, open_engine
+from vbas.core.engines.addresses import read_address
+from vbas.core.engines.fields import RecordFields
+from vbas.core.privacy import weights
+from vbas.core.publish.register.published_releases import earlier_releases
+
+from .. import postgres_server
+from ..engines_there import needed
+from . import engine_cases as cases
+from .engine_cases import QUASI, K, areas, in_memory, one_level, people, rows_of, two_levels
+
+KEPT = ("diagnosis",)
+NUMBERS = ("age", "records")  # fields of whole numbers, where an engine has such
+Columns = Mapping[str, list[Any]]
+
+
+class Place(NamedTuple):
+    """People in an engine. table : of a database; destination : of the rows; read : those at the published place."""
+
+    address: str
+    table: str
+    destination: str
+    read: Callable[[str], list[tuple[Any, ...]]]
+
+
+def in_parquet(columns: Columns, folder: Path, request: pytest.FixtureRequest) -> Place:
+    source = cases.write_parquet(columns, folder / "people.parquet")
+    return Place(str(source), "", str(folder / "out.parquet"), parquet_rows)
+
+
+def in_csv(columns: Columns, folder: Path, request: pytest.FixtureRequest) -> Place:
+    source = cases.write_csv(columns, folder / "people.csv")
+    return Place(str(source), "", str(folder / "out.csv"), csv_rows)
+
+
+def in_postgres(columns: Columns, folder: Path, request: pytest.FixtureRequest) -> Place:
+    arrow, dbapi = needed("pyarrow"), needed("adbc_driver_postgresql.dbapi")
+    address = request.getfixturevalue("postgres")
+    kinds = {name: arrow.int64() if name in NUMBERS else arrow.string() for name in columns}
+    given = arrow.table({name: arrow.array(values, kinds[name]) for name, values in columns.items()})
+    with dbapi.connect(address, autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute("DROP SCHEMA IF EXISTS public CASCADE")
+        cursor.execute("CREATE SCHEMA public")
+        cursor.adbc_ingest("people", given, mode="create")
+
+    def rows(place: str) -> list[tuple[Any, ...]]:
+        with dbapi.connect(address) as connection, connection.cursor() as cursor:
+            cursor.execute(f"SELECT * FROM {place}")
+            return cursor.fetchall()
+
+    return Place(address, "people", "released", rows)
+
+
+def in_spark(columns: Columns, folder: Path, request: pytest.FixtureRequest) -> Place:
+    return in_cluster(columns, folder, request.getfixturevalue("spark").driver)
+
+
+def in_spark_connect(columns: Columns, folder: Path, request: pytest.FixtureRequest) -> Place:
+    return in_cluster(columns, folder, request.getfixturevalue("spark").connect)
+
+
+def in_cluster(columns: Columns, folder: Path, address: str) -> Place:
+    (place := folder / "people").mkdir()
+    cases.write_parquet(columns, place / "0.parquet")
+    return Place(address, str(place), str(folder / "released"), parquet_rows)
+
+
+def parquet_rows(place: str) -> list[tuple[Any, ...]]:
+    return [tuple(row.values()) for row in needed("pyarrow.parquet").read_table(place).to_pylist()]
+
+
+def csv_rows(place: str) -> list[tuple[Any, ...]]:
+    """The fields as text, level and region as the numbers that they are."""
+    read = needed("duckdb").read_csv(place, all_varchar=True, header=True, allow_quoted_nulls=False)
+    regions = sum(name.startswith("vbas_") for name in read.columns)
+    return [(*map(int, row[:regions]), *row[regions:]) for row in read.fetchall()]
+
+
+class Adapter(NamedTuple):
+    """A kind of place that records stay in.
+
+    kind : a key of ENGINES; put : people into it; as_text : whether it holds nothing else, so that rows cannot have
+    counts
+    """
+
+    kind: str
+    put: Callable[[Columns, Path, pytest.FixtureRequest], Place]
+    as_text: bool = False
+
+
+ADAPTERS = {
+    "DuckDB over Parquet": Adapter("duckdb", in_parquet),
+    "DuckDB over CSV": Adapter("duckdb", in_csv, as_text=True),
+    "PostgreSQL": Adapter("postgres", in_postgres),
+    "Spark": Adapter("spark", in_spark),
+    "Spark Connect": Adapter("connect", in_spark_connect),
+}
+SLOW = ("spark", "connect")  # a cluster takes its time to start
+JOBS = [
+    pytest.param(one, nested, counted, marks=[pytest.mark.slow] if one.kind in SLOW else [], id=f"{name}-{levels}-{of}")
+    for name, one in ADAPTERS.items()
+    for levels, nested in (("one level", False), ("nested", True))
+    for of, counted in (("records", False), ("counts", True))
+    if not (counted and one.as_text)
+]
+
+
+class Listener:
+    def __init__(self):
+        self.said = []
+
+    def info(self, *sentences):
+        self.said.extend(sentences)
+
+    warn = info
+
+
+@pytest.fixture(scope="module")
+def postgres():
+    """The address of a server of its own."""
+    with postgres_server.running() as port:
+        yield f"postgresql://vbas@127.0.0.1:{port}/postgres"
+
+
+def people_of(adapter: Adapter, counted: bool) -> dict[str, list[Any]]:
+    """The people, without the megabyte of text; counted ones are respondents with a weight each, so that k by weight
+    rests on few of them."""
+    columns = people()
+    columns["odd"] = [None if one is None else one[:10] for one in columns["odd"]]
+    if counted:
+        rng = np.random.default_rng(0)
+        columns["records"] = rng.integers(15, 40, len(columns["area"])).tolist()
+    if adapter.as_text:
+        return {name: [None if one is None else str(one) for one in values] for name, values in columns.items()}
+    return columns
+
+
+def test_every_engine_is_run():
+    assert {one.kind for one in ADAPTERS.values()} == set(ENGINES)
+
+
+@pytest.mark.parametrize(("adapter", "nested", "counted"), JOBS)
+def test_engine_and_arrays_give_one_account(adapter, nested, counted, tmp_path, request):
+    for package in ENGINES[adapter.kind][2]:
+        needed(package)
+    from vbas.core.engines.profiling import count_in_place, counted_rows_in_place, match_in_place
+    from vbas.core.engines.source import EngineSource
+
+    columns = people_of(adapter, counted)
+    place = adapter.put(columns, tmp_path, request)
+    assert read_address(place.address).kind == adapter.kind
+    count = "records" if counted else ""
+    records = in_memory(columns, KEPT, QUASI, count or None)
+    levels = two_levels() if nested else one_level()
+    k = 100 if counted else K
+    ask = Ask(k, published_margins="age", earlier=earlier_releases(tmp_path / "register.gpkg"))
+    population = np.full(len(areas()), 10.0)
+    heard, heard_there = Listener(), Listener()
+    here = anonymise(areas(), records, levels, ask, population=population, log=heard)
+    with open_engine(place.address, place.table) as engine:
+        fields = RecordFields("area", QUASI, KEPT, count)
+        matched = match_in_place(count_in_place(engine, fields), areas(), k=k)
+        source = EngineSource(matched, place.destination)
+        there = anonymise(areas(), source, levels, ask, population=population, log=heard_there)
+        assert there.rows is not None and there.rows.staged is not None
+        rows = counted_rows_in_place(matched)
+        published = there.rows.staged.publish()
+    assert Counter(place.read(published)) == rows_of(here.release, levels, nested)
+    assert here.release.n_records > 1000 and here.measures.n_suppressed > 10
+    assert here.measures == there.measures
+    assert here.smallest == there.smallest and (here.smallest or 0) >= k
+    assert [one.name for one in here.kept] == [one.name for one in there.kept] == [*KEPT]
+    assert heard.said == heard_there.said and here.weights == there.weights
+    assert bool(here.weights) == counted
+    assert here.published is not None and there.published is not None
+    assert (here.published.records == there.published.records).all()
+    if counted:
+        ours = weights.rows_of(records)
+        assert rows is not None
+        assert rows.n_rows == ours.n_rows and rows.median == ours.median
+        assert (np.bincount(rows.cell, rows.rows) == np.bincount(ours.cell)).all()
+    else:
+        assert rows is None
