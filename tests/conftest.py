@@ -6,7 +6,7 @@ import os
 from pathlib import Path, PurePath
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from vbas.core.language import ENGLISH, speak
 
@@ -17,7 +17,7 @@ from vbas.benchmarks.real_data import DATA  # noqa: E402
 
 # The same examples in every run, so that the verdict on a change does not hang on luck; other ones where asked for. How
 # long one takes is the matter of the machine.
-settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.register_profile("repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 if not os.environ.get("VBAS_EXPLORE"):
     settings.load_profile("repeatable")
 
