@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .arrays import to_list
+
 NEVER_MISSING = {str, bytes, bool, int}
 
 
@@ -32,4 +34,4 @@ def with_none(values: Sequence[object] | np.ndarray) -> list[object]:
     unknown = np.fromiter(map(operator.is_, unequal.tolist(), found), bool, len(found))
     unequal[unknown] = True
     array[unequal.astype(bool)] = None
-    return array.tolist()
+    return to_list(array)

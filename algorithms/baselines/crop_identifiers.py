@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...core.arrays import to_list
 from ...core.baselines import BaselineOptions
 from ...core.baselines.cropping import cropped_identifiers, cropping
 from ...core.baselines.hierarchy import hierarchy
@@ -51,6 +52,6 @@ class CropIdentifiers(VbasAlgorithm):
         else:
             characters = form.whole("CHARACTERS")
             aggregation = cropping(layer.areas, None, BaselineOptions(characters=characters))
-            units = cropped_identifiers(layer.areas, characters).tolist()
+            units = to_list(cropped_identifiers(layer.areas, characters))
         names = regions.names_of_regions(aggregation.crosswalk, units)
         return regions.add_aggregation(form, layer, aggregation, names)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from qgis.core import QgsField, QgsProcessingParameterDefinition
 
+from ...core.arrays import to_list
 from ...core.cells import REASONS, Cells, Partition
 from ...core.cells.measures import GroupDescriptions
 from ...core.language import tr
@@ -50,10 +51,10 @@ def left_out_table(layer: PopulatedLayer, cells: Cells, partition: Partition, sh
     out = np.flatnonzero(partition.reason)
     fields = _people_fields(cells.fields, cells.population, {layer.id_field.name().lower(), *LEFT_OUT.names})
     columns = _columns(cells.population[out], whole=_kind(cells.population) == "long")
-    identifiers = [layer.identifiers[cell] for cell in out.tolist()]
+    identifiers = [layer.identifiers[cell] for cell in to_list(out)]
     return filled(
         LEFT_OUT,
-        {"reason": [REASONS[reason] for reason in partition.reason[out].tolist()]},
+        {"reason": [REASONS[reason] for reason in to_list(partition.reason[out])]},
         own=[(layer.id_field, identifiers), *zip(fields, columns)],
         shapes=shapes[out],
         crs=layer.crs,

@@ -10,6 +10,7 @@ from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.aggregation import Aggregation
 from ...core.areas import Areas
+from ...core.arrays import to_list
 from ...core.crosswalk import Crosswalk
 from ...core.drawing import buffered_hull, dissolve, pieces, voronoi_cells_of
 from ...core.evaluation import Measures, RegionAudit, distances_to_sites
@@ -138,7 +139,7 @@ def crosswalk_table(
     for level, crosswalk in enumerate(levels.crosswalks):
         numbers = [*crosswalk.numbers.tolist(), None]  # the last, -1, is that of areas that are left out
         name = f"{NUMBER}_{level + 1}" if nested else NUMBER
-        columns[name] = [numbers[region] for region in crosswalk.region_of.tolist()]
+        columns[name] = [numbers[region] for region in to_list(crosswalk.region_of)]
     return filled(table, columns, own=[(layer.id_field, layer.identifiers)], nested=nested)
 
 
@@ -194,7 +195,7 @@ def _table(
     if nested:
         above = [[*one.numbers.tolist(), None] for one in crosswalks[1:]] + [[None]]
         found[LEVEL] = np.repeat(np.arange(len(levels)) + 1, [one.n_regions for one in crosswalks])
-        found[PARENT] = [one[parent] for i, one in enumerate(above) for parent in levels.parents(i).tolist()]
+        found[PARENT] = [one[parent] for i, one in enumerate(above) for parent in to_list(levels.parents(i))]
     return filled(
         table,
         {**found, **columns},

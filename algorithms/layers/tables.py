@@ -9,6 +9,7 @@ from typing import Union
 import numpy as np
 from qgis.core import QgsCoordinateReferenceSystem, QgsField, QgsFields, QgsWkbTypes
 
+from ...core.arrays import to_list
 from ...core.records.columns import Column
 from ...core.tables.schema import NUMBER, OWN, OutputField, OutputTable
 from ..compat import field, is_text
@@ -76,7 +77,7 @@ class Table:
         if isinstance(column, Column):
             if not len(column):
                 return []
-            return column.categories[np.flatnonzero(np.bincount(column.codes))].tolist()
+            return to_list(column.categories[np.flatnonzero(np.bincount(column.codes))])
         if not isinstance(column, np.ndarray):
             return list(dict.fromkeys(column))
         if column.dtype.kind in "iu" and len(column):
@@ -211,7 +212,7 @@ def _filled(one: OutputField, name: str, column: TableColumn) -> tuple[QgsField,
 
 def _values(column: TableColumn, part: slice | np.ndarray) -> list[object]:
     if isinstance(column, Column):
-        return column.categories[column.codes[part]].tolist()
+        return to_list(column.categories[column.codes[part]])
     if isinstance(column, np.ndarray):
-        return column[part].tolist()
-    return list(column[part]) if isinstance(part, slice) else [column[position] for position in part.tolist()]
+        return to_list(column[part])
+    return list(column[part]) if isinstance(part, slice) else [column[position] for position in to_list(part)]

@@ -10,6 +10,7 @@ import numpy as np
 from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterFile
 
 from ...core.anonymity import SMALLEST_K
+from ...core.arrays import to_list
 from ...core.crosswalk import number_compactly
 from ...core.drawing import dissolve
 from ...core.errors import InputError, first_values
@@ -244,7 +245,7 @@ def _warn_of_unknown(form: Form, layer: AreaLayer, rows: Sequence[Row]) -> None:
 
 
 def _named(areas: np.ndarray) -> str:
-    shown = areas[:MOST_AREAS_NAMED].tolist()
+    shown = to_list(areas[:MOST_AREAS_NAMED])
     return ";".join(shown) + ("…" if len(areas) > len(shown) else "")
 
 

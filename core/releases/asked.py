@@ -308,7 +308,7 @@ def _one_value(over: Overlay, joint: np.ndarray, name: str, group: np.ndarray) -
 def _by_values(over: Overlay, joint: np.ndarray, names: Sequence[str]) -> np.ndarray:
     """Joint classes by the values of quasi-identifiers that several sets of them have in common."""
     number: dict[tuple[str, ...], int] = {}
-    of_each = np.full(len(joint), NONE)
+    of_each: np.ndarray = np.full(len(joint), NONE)
     for schema, entry in zip(over.schemas, over.entries[joint].T):
         if set(names) <= set(schema.names):
             at = [schema.names.index(name) for name in names]

@@ -323,7 +323,7 @@ def _nobody(schemas: Sequence[Schema], entries: np.ndarray) -> np.ndarray:
         lacking = np.flatnonzero(entries[:, position] == NONE)
         there = entries[lacking] >= 0
         for pattern in np.unique(there, axis=0):
-            others = [one for one in np.flatnonzero(pattern).tolist() if set(schemas[one].names) & set(schema.names)]
+            others = [one for one in to_list(np.flatnonzero(pattern)) if set(schemas[one].names) & set(schema.names)]
             rows = lacking[(there == pattern).all(axis=1)]
             if not others:
                 found[rows, position] = len(schema.classes) >= seen.n_classes(schema, {})

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import counted
+from ..arrays import to_list
 from ..cells.cells import Cells
 from ..cells.measures import GroupDescriptions, Minimum, hull_areas, weights_of
 from ..cells.partition import REASONS, TAKEN, Partition
@@ -138,7 +139,7 @@ def _left_out_section(cells: Cells, minimums: Sequence[Minimum], partition: Part
 
 
 def _group_labels(groups: GroupDescriptions) -> list[str]:
-    columns = (groups.cells.tolist(), groups.least[:, 0].tolist(), groups.sqrt_hull.tolist())
+    columns = [to_list(one) for one in (groups.cells, groups.least[:, 0], groups.sqrt_hull)]
     return [
         tr(
             "Group {i}: {cells}, {least:g} people in the year with the fewest, √hull {hull:.0f} m",

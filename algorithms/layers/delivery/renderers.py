@@ -27,6 +27,7 @@ from qgis.core import (
 )
 from qgis.PyQt.QtGui import QColor
 
+from ....core.arrays import to_list
 from ....core.language import plural, tr, written
 from ....core.plain_text import value_text
 from ...compat import geometry_kind, python_value
@@ -92,7 +93,7 @@ class Graduated:
         breaks = self.steps if self.steps and positive.size else quantile_breaks(positive)
         classes = list(zip(_classes(breaks), shades(self.ramp, len(breaks) - 1)))
         if self.steps and positive.size:  # the legend need not show what no value reaches
-            first, last = np.searchsorted(breaks[1:], [positive.min(), positive.max()]).tolist()
+            first, last = to_list(np.searchsorted(breaks[1:], [positive.min(), positive.max()]))
             classes = classes[first : last + 1]
         ranges = [
             QgsRendererRange(low, high, _symbol(layer, {"color": colour, **OUTLINE}), f"{text} {self.unit}")
@@ -131,8 +132,8 @@ class NestedLevels:
             tr("{title} (finest)", title=titles[0]),
         )
         root.appendChild(fill)
-        colours, widths = shades(OUTLINES, len(levels)), np.linspace(0.2, 1.3, max(len(levels), 2)).tolist()
-        for level, title, colour, width in list(zip(levels.tolist(), titles, colours, widths))[1:]:
+        colours, widths = shades(OUTLINES, len(levels)), to_list(np.linspace(0.2, 1.3, max(len(levels), 2)))
+        for level, title, colour, width in list(zip(to_list(levels), titles, colours, widths))[1:]:
             outline = {"style": "no", "outline_color": colour, "outline_width": f"{width:.2f}"}
             root.appendChild(QgsRuleBasedRenderer.Rule(_symbol(layer, outline), 0, 0, f'"{name}" = {level:g}', title))
         renderer = QgsRuleBasedRenderer(root)
@@ -232,7 +233,7 @@ def quantile_breaks(values: np.ndarray) -> tuple[float, ...]:
 
 def _rounded_breaks(values: np.ndarray, inner: np.ndarray, digits: int) -> tuple[float, ...]:
     low, high = _to_digits(values.min(), digits, np.floor), _to_digits(values.max(), digits, np.ceil)
-    between = {_to_digits(value, digits, np.round) for value in inner.tolist()}
+    between = {_to_digits(value, digits, np.round) for value in to_list(inner)}
     return (low, *sorted(value for value in between if low < value < high), high)
 
 

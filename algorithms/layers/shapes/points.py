@@ -71,7 +71,8 @@ def read_points(
     builders = {name: ColumnBuilder() for name in indexes}
     request = QgsFeatureRequest().setSubsetOfAttributes(list(indexes.values()))
     features = source.getFeatures(request, QgsProcessingFeatureSource.Flag.FlagSkipGeometryValidityChecks)
-    coordinates, ids, several = [np.empty((0, 2))], [], 0
+    coordinates: list[np.ndarray] = [np.empty((0, 2))]
+    ids, several = [], 0
     while chunk := list(islice(features, CHUNK)):
         check_cancelled(feedback)
         for name, index in indexes.items():

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ...arrays import to_list
 from ...records.sqlite_file import reading
 from .entry import Entry, Statement, check_register, now, written_entry
 
@@ -50,7 +51,7 @@ def new_masking(path: Path, crs: str, points: np.ndarray) -> Entry:
     def write(connection: sqlite3.Connection) -> list[Statement]:
         number = connection.execute("SELECT coalesce(max(masking), 0) + 1 FROM vbas_maskings").fetchone()[0]
         connection.execute("INSERT INTO vbas_maskings (masking, time, crs) VALUES (?, ?, ?)", (number, now(), crs))
-        rows = ((number, x, y) for x, y in points.tolist())
+        rows = ((number, x, y) for x, y in to_list(points))
         connection.executemany("INSERT INTO vbas_points (masking, x, y) VALUES (?, ?, ?)", rows)
         return [(statement, (number,)) for statement in TAKE_OUT]
 

@@ -215,7 +215,7 @@ def _insert(connection: sqlite3.Connection, release: Published) -> int:
     )
     for level, crosswalk in enumerate(release.levels.crosswalks):
         numbers = [*crosswalk.numbers.tolist(), None]  # the last one is for areas that are left out
-        regions = (numbers[region] for region in crosswalk.region_of.tolist())
+        regions = (numbers[region] for region in to_list(crosswalk.region_of))
         areas = release.areas.tolist()
         connection.executemany(
             ADD[CROSSWALKS], ((number, level + 1, area, region) for area, region in zip(areas, regions))
