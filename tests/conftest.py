@@ -95,9 +95,10 @@ def on_a_network_drive(monkeypatch):
 
     SQLite refuses them as it does on Windows, and finds the files under what it wants instead: //tmp/… is /tmp/….
     """
-    real = PurePath.as_uri
+    real = {kind: vars(kind)["as_uri"] for kind in (PurePath, Path) if "as_uri" in vars(kind)}  # of both since 3.13
 
     def move():
-        monkeypatch.setattr(PurePath, "as_uri", lambda path: real(path).replace("file:///", "file://", 1))
+        for kind, as_uri in real.items():
+            monkeypatch.setattr(kind, "as_uri", lambda path, it=as_uri: it(path).replace("file:///", "file://", 1))
 
     return move

@@ -42,10 +42,15 @@ def test_the_toolbox_of_names_is_the_toolbox_of_forms(provider):
         assert (forms[name].displayName(), forms[name].group()) == (title, GROUPS[group])
 
 
+def tables():
+    return [one for one in gc.get_objects() if type(one) is RecordTable]
+
+
 def test_a_run_that_ends_in_an_error_holds_on_to_no_records(anonymize, grid):
     """QGIS keeps the exception for good, and with it every frame of its traceback."""
+    before = tables()  # of other tests, which keep the demonstration city
     records = make_layer({"home": ["nowhere"] + ["460000"] * 39, "sex": ["F"] * 40, "age": [1] * 40})
     with pytest.raises(QgsProcessingException, match="nowhere"):
         anonymize(RECORDS=records)
     gc.collect()
-    assert not [one for one in gc.get_objects() if type(one) is RecordTable]
+    assert len(tables()) <= len(before)

@@ -78,7 +78,7 @@ def test_the_bar_moves_while_a_layer_is_written_and_recounted(anonymize, monkeyp
     monkeypatch.setattr(QgsProcessingFeedback, "setProgress", lambda _, percent: moved.append(percent))
     anonymize()
     assert moved == sorted(moved)
-    for start, stop in ((40, 52), (52, 70)):  # written, recounted
+    for start, stop in ((65, 71), (71, 80)):  # written, recounted
         assert len([percent for percent in moved if start < percent <= stop]) >= 5
 
 
