@@ -15,7 +15,7 @@ from ..core.language import tr
 from ..core.levels import Levels
 from ..core.nesting.making import build_levels
 from ..core.records.matching import Records
-from ..core.report.internal import Told
+from ..core.report.internal import Remarks
 from .asking import ask_of, rated
 from .form import approaches
 from .form.areas import areas_of, with_neighbours
@@ -76,13 +76,13 @@ def anonymized(form: Form) -> dict[str, object]:
     )
     if not nested:
         form.warn(*approaches.over_budget(configuration, account.measures.suppression_percent))
-    told = Told(
+    remarks = Remarks(
         (*records.notes, *notes),
         {**seconds, **made.seconds},
         convergence=made.convergence,
         single=made.single,
     )
-    return hand_over(form, account, layer, told, hierarchies, made.aggregation)
+    return hand_over(form, account, layer, remarks, hierarchies, made.aggregation)
 
 
 def _one_level(form: Form, areas: Areas, records: Records, configuration: Configuration) -> LevelsMade:

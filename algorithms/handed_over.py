@@ -13,7 +13,7 @@ from ..core.evaluation import Measures, RegionAudit
 from ..core.generalising.hierarchies import Hierarchy
 from ..core.language import tr
 from ..core.report.coarser import coarser_sentences
-from ..core.report.internal import Told, internal_report
+from ..core.report.internal import Remarks, internal_report
 from ..core.suppression import Terms
 from .form import regions
 from .form.conclusion import conclude
@@ -32,13 +32,13 @@ def hand_over(
     form: Form,
     account: Account,
     layer: AreaLayer | None,
-    told: Told,
+    remarks: Remarks,
     hierarchies: Mapping[str, Hierarchy],
     aggregation: Aggregation | None = None,
 ) -> dict[str, object]:
     """Write what is asked for and end the log; the numbers that the form declares.
 
-    layer : the areas as they were given, None where there are none; told : what the report says beside the account;
+    layer : the areas as they were given, None where there are none; remarks : what the report says beside the account;
     hierarchies : what could still be shown coarser; aggregation : what made the regions of one level, where it is known
     """
     add_to_register(form, account)
@@ -52,17 +52,17 @@ def hand_over(
         _add_regions(form, account, layer, shapes, aggregation)
     step = ""
     if layer is not None:
-        told, step = _with_costs(form, account, told, hierarchies)
-        seconds = {**told.seconds, **{tr(name): seconds for name, seconds in account.seconds.items()}}
+        remarks, step = _with_costs(form, account, remarks, hierarchies)
+        seconds = {**remarks.seconds, **{tr(name): seconds for name, seconds in account.seconds.items()}}
         seconds[tr("drawing and writing")] = form.seconds() - sum(seconds.values())
-        told = replace(told, seconds=seconds, notes=(*account.notes, *told.notes))
+        remarks = replace(remarks, seconds=seconds, notes=(*account.notes, *remarks.notes))
         ground = ground_of(layer, shapes)
-        form.outputs.add_text("REPORT", lambda: internal_report(account, ground, running_of(form), told))
+        form.outputs.add_text("REPORT", lambda: internal_report(account, ground, running_of(form), remarks))
     if account.rows is not None:
         add_release_edition(form, account, layer, shapes)
     conclude(form, account, step)
-    if told.single is not None:
-        single, measures = told.single
+    if remarks.single is not None:
+        single, measures = remarks.single
         form.info(tr("One level ({single}) would give: {in_short}.", single=single, in_short=_in_short(measures)))
     return {name: value for name, value in _numbers(account).items() if form.declares(name)}
 
@@ -93,14 +93,16 @@ def _add_regions(
         form.warn(tr("Nested levels have no sites: SITE_POINTS and VORONOI are not made."))
 
 
-def _with_costs(form: Form, account: Account, told: Told, hierarchies: Mapping[str, Hierarchy]) -> tuple[Told, str]:
+def _with_costs(
+    form: Form, account: Account, remarks: Remarks, hierarchies: Mapping[str, Hierarchy]
+) -> tuple[Remarks, str]:
     """What the report says of who is lost and what each attribute costs, and the next step; the log says it too."""
     say_who_is_lost(form, account.areas, account.by_value, account.measures)
     if not isinstance(account.audit, RegionAudit):
-        return told, ""
+        return remarks, ""
     terms = Terms(account.ask.k, account.requirement, account.source.n_unmatched)
     costs, step = lost(account.plan, hierarchies, terms)
-    return replace(told, costs=costs), step
+    return replace(remarks, costs=costs), step
 
 
 def _numbers(account: Account) -> dict[str, object]:

@@ -31,13 +31,12 @@ from .privacy.kept_field import KeptField
 from .privacy.margins import hold_against_margins, parse_margins
 from .privacy.requirement import Found, Requirement, measure
 from .privacy.weights import warning_of_weights
-from .profile import Profile
 from .progress import Progress, part, silent
 from .records.matching import Records
 from .release import Release, smallest_class
 from .releases.earlier import Earlier, held_against_earlier
 from .releases.published import Published
-from .source import RecordSource, Rows, Source
+from .source import RecordSource, ReleasedRows, Source
 from .ties import FIXED, ties_of
 
 PLANNED = 0.45  # of the time until the rows are made
@@ -131,7 +130,7 @@ class Account:
         What the release costs.
     audit : RegionAudit or LevelAudit
         The same by region, or by level. Internal.
-    rows : Rows, optional
+    rows : ReleasedRows, optional
         What is released, recounted.
     found : Found
         What the classes have of what was asked.
@@ -148,15 +147,8 @@ class Account:
 
     Examples
     --------
-    >>> from vbas.core.areas import make_areas
-    >>> from vbas.core.crosswalk import crosswalk_from_table
-    >>> from vbas.core.records.columns import column_from_values
-    >>> from vbas.core.records.matching import match_records
-    >>> from vbas.core.records.table import RecordTable
-    >>> areas = make_areas(list("abcd"), [(0, 0), (100, 0), (0, 900), (100, 900)], [30, 40, 20, 10])
-    >>> sexes = column_from_values(list("FMFMFMFF"))
-    >>> records = match_records(RecordTable(column_from_values(list("aabbccdd")), {"sex": sexes}, kept={}), areas)
-    >>> crosswalk = crosswalk_from_table(areas, list("abcd"), [1, 1, 2, 2])
+    >>> from vbas.core.synthetic.hamlet import hamlet
+    >>> areas, records, crosswalk = hamlet()
     >>> from vbas.core.anonymise import Ask, anonymise
     >>> from vbas.core.levels import Levels
     >>> account = anonymise(areas, records, Levels((crosswalk,)), Ask(k=2))
@@ -173,7 +165,7 @@ class Account:
     requirement: Requirement
     measures: Measures
     audit: RegionAudit | LevelAudit
-    rows: Rows | None = None
+    rows: ReleasedRows | None = None
     found: Found = field(default_factory=lambda: Found({}))
     weights: str = ""
     notes: tuple[str, ...] = ()
@@ -262,15 +254,8 @@ def anonymise(
 
     Examples
     --------
-    >>> from vbas.core.areas import make_areas
-    >>> from vbas.core.crosswalk import crosswalk_from_table
-    >>> from vbas.core.records.columns import column_from_values
-    >>> from vbas.core.records.matching import match_records
-    >>> from vbas.core.records.table import RecordTable
-    >>> areas = make_areas(list("abcd"), [(0, 0), (100, 0), (0, 900), (100, 900)], [30, 40, 20, 10])
-    >>> sexes = column_from_values(list("FMFMFMFF"))
-    >>> records = match_records(RecordTable(column_from_values(list("aabbccdd")), {"sex": sexes}, kept={}), areas)
-    >>> crosswalk = crosswalk_from_table(areas, list("abcd"), [1, 1, 2, 2])
+    >>> from vbas.core.synthetic.hamlet import hamlet
+    >>> areas, records, crosswalk = hamlet()
     >>> from vbas.core.anonymise import Ask, anonymise
     >>> from vbas.core.levels import Levels
     >>> account = anonymise(areas, records, Levels((crosswalk,)), Ask(k=2))
@@ -284,18 +269,7 @@ def anonymise(
     clock = _Clock()
     _refuse_together(levels, ask)
     _refuse_small_regions(areas, levels, ask)
-    at_hand: Source = RecordSource(source) if isinstance(source, Records) else source
-    hierarchies = ask.hierarchies
-    if levels.coarser:
-        at_hand, hierarchies = at_hand.as_text(hierarchies, levels.coarser, areas)
-    requirement = at_hand.requirement(ask.k, ask.l_diversity, ask.max_share)
-    if levels.coarser:
-        plan, coarser = _plan_coarser(
-            areas, at_hand, levels, hierarchies, ask, requirement, part(progress, 0.0, PLANNED)
-        )
-    else:
-        plan = _plan(areas, at_hand.profile, levels, ask, requirement, part(progress, 0.0, PLANNED))
-        coarser = None
+    at_hand, requirement, plan, coarser = _planned(areas, source, levels, ask, part(progress, 0.0, PLANNED))
     clock.has_taken(WHAT_IS_SHOWN)
     plan, notes, published = _held_against_published(plan, areas, at_hand, requirement, ask, log)
     clock.has_taken(PUBLISHED_ALREADY)
@@ -354,15 +328,8 @@ def rate(
 
     Examples
     --------
-    >>> from vbas.core.areas import make_areas
-    >>> from vbas.core.crosswalk import crosswalk_from_table
-    >>> from vbas.core.records.columns import column_from_values
-    >>> from vbas.core.records.matching import match_records
-    >>> from vbas.core.records.table import RecordTable
-    >>> areas = make_areas(list("abcd"), [(0, 0), (100, 0), (0, 900), (100, 900)], [30, 40, 20, 10])
-    >>> sexes = column_from_values(list("FMFMFMFF"))
-    >>> records = match_records(RecordTable(column_from_values(list("aabbccdd")), {"sex": sexes}, kept={}), areas)
-    >>> crosswalk = crosswalk_from_table(areas, list("abcd"), [1, 1, 2, 2])
+    >>> from vbas.core.synthetic.hamlet import hamlet
+    >>> areas, records, crosswalk = hamlet()
     >>> from vbas.core.anonymise import Ask, rate
     >>> from vbas.core.levels import Levels
     >>> for k in (2, 3):
@@ -371,36 +338,32 @@ def rate(
     2 1 12.5
     3 5 62.5
     """
-    at_hand: Source = RecordSource(source) if isinstance(source, Records) else source
-    requirement = at_hand.requirement(ask.k, ask.l_diversity, ask.max_share)
-    plan = _plan(areas, at_hand.profile, levels, ask, requirement, progress)
+    at_hand, requirement, plan, coarser = _planned(areas, source, levels, ask, progress)
     measures, audit = _measured(areas, plan, sites, ask.is_nested(levels), at_hand.n_unmatched)
-    return Account(ask, areas, at_hand, plan, requirement, measures, audit)
+    return Account(ask, areas, at_hand, plan, requirement, measures, audit, coarser=coarser)
 
 
-def _plan(
-    areas: Areas, profile: Profile, levels: Levels, ask: Ask, requirement: Requirement, progress: Progress
-) -> Plan:
-    if not ask.is_nested(levels):
-        return suppress(profile, levels.crosswalks[0], ask.k, requirement)
-    return nest(areas, profile, levels, ask.k, ask.loss, requirement, progress, ties_of(ask.ties), ask.at_once)
-
-
-def _plan_coarser(
-    areas: Areas,
-    source: Source,
-    levels: Levels,
-    hierarchies: Mapping[str, Hierarchy],
-    ask: Ask,
-    requirement: Requirement,
-    progress: Progress,
-) -> tuple[Plan, CoarserLevels]:
-    """The plan by what is shown, and what it was made from; hierarchies : of the source's values."""
-    places = places_of(source.profile, levels, hierarchies)
-    source.check_no_area_shown(places, areas)
-    plan = nest_coarser(areas, places, ask.k, ask.loss, requirement, progress, ties_of(ask.ties))
-    before = {name: one.level for name, one in source.values().coarsened.items()}
-    return as_shown(plan, places), CoarserLevels(plan, places, before)
+def _planned(
+    areas: Areas, source: Source | Records, levels: Levels, ask: Ask, progress: Progress
+) -> tuple[Source, Requirement, Plan, CoarserLevels | None]:
+    """The records as they are shown, what is asked of them, the plan by what is shown, and what that was made from
+    where the last levels show coarser values."""
+    at_hand: Source = RecordSource(source) if isinstance(source, Records) else source
+    hierarchies = ask.hierarchies
+    if levels.coarser:
+        at_hand, hierarchies = at_hand.as_text(hierarchies, levels.coarser, areas)
+    requirement, ties = at_hand.requirement(ask.k, ask.l_diversity, ask.max_share), ties_of(ask.ties)
+    if levels.coarser:
+        places = places_of(at_hand.profile, levels, hierarchies)
+        at_hand.check_no_area_shown(places, areas)
+        plan = nest_coarser(areas, places, ask.k, ask.loss, requirement, progress, ties)
+        before = {name: one.level for name, one in at_hand.values().coarsened.items()}
+        return at_hand, requirement, as_shown(plan, places), CoarserLevels(plan, places, before)
+    if ask.is_nested(levels):
+        plan = nest(areas, at_hand.profile, levels, ask.k, ask.loss, requirement, progress, ties, ask.at_once)
+    else:
+        plan = suppress(at_hand.profile, levels.crosswalks[0], ask.k, requirement)
+    return at_hand, requirement, plan, None
 
 
 def _held_against_published(

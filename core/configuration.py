@@ -314,15 +314,8 @@ def aggregate(
 
     Examples
     --------
-    >>> from vbas.core.areas import make_areas
-    >>> from vbas.core.crosswalk import crosswalk_from_table
-    >>> from vbas.core.records.columns import column_from_values
-    >>> from vbas.core.records.matching import match_records
-    >>> from vbas.core.records.table import RecordTable
-    >>> areas = make_areas(list("abcd"), [(0, 0), (100, 0), (0, 900), (100, 900)], [30, 40, 20, 10])
-    >>> sexes = column_from_values(list("FMFMFMFF"))
-    >>> records = match_records(RecordTable(column_from_values(list("aabbccdd")), {"sex": sexes}, kept={}), areas)
-    >>> crosswalk = crosswalk_from_table(areas, list("abcd"), [1, 1, 2, 2])
+    >>> from vbas.core.synthetic.hamlet import hamlet
+    >>> areas, records, crosswalk = hamlet()
     >>> from vbas.core.configuration import Configuration, aggregate
     >>> from vbas.core.site_number import SiteNumberOptions
     >>> chosen = Configuration("given number", "balanced density", "basic Voronoi", SiteNumberOptions(n_sites=2))

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class ReleasedRows:
     """What a plan releases, recounted.
 
     release : the rows, or of records in an engine what they show, counted; kept : what the kept fields tell; staged :
@@ -82,7 +82,7 @@ class Source(Protocol):
         nested: bool,
         requirement: Requirement,
         progress: Progress = silent,
-    ) -> Rows:
+    ) -> ReleasedRows:
         """The rows that a plan shows, counted once more by themselves and against the records.
 
         plan : by region and what is shown; coarser : what it was made from where its last levels show coarser values
@@ -140,16 +140,16 @@ class RecordSource:
         nested: bool,
         requirement: Requirement,
         progress: Progress = silent,
-    ) -> Rows:
+    ) -> ReleasedRows:
         """The rows that a plan shows, recounted. Raises InputError and PrivacyError as `apply` does."""
         records, whole = self.records, not requirement.asks_for_values
         if coarser is not None:
             kept = examine_coarser(coarser.plan, coarser.places, records)
             release = release_coarser(coarser.plan, coarser.places, records, kept, requirement)
             check_coarser(release, coarser.places, whole)
-            return Rows(release, kept)
+            return ReleasedRows(release, kept)
         kept = examine_kept_fields(plan, records)
         release = apply(plan, records, kept, requirement)
         if nested:
             check_where_shown(release, records, plan.levels, whole)
-        return Rows(release, kept)
+        return ReleasedRows(release, kept)

@@ -12,7 +12,7 @@ from ...core.engines.source import EngineSource
 from ...core.errors import InputError
 from ...core.language import plural, tr
 from ...core.nesting.planning import cells_within
-from ...core.report.internal import Told
+from ...core.report.internal import Remarks
 from ..asking import ask_of
 from ..form import regions
 from ..form.areas import areas_of
@@ -50,6 +50,7 @@ def release(form: Form, engine: Engine) -> dict[str, object]:
         EngineSource(matched, destination, form.text("UNMATCHED")),
         with_levels_asked(form, levels, values, hierarchies),
         ask_of(form, values, nested, hierarchies, cells_within(form.whole("MEMORY"), form.whole("K"))),
+        population=None if layer is None else areas.population,
         progress=form.progress(40, 85),
         log=form,
     )
@@ -57,7 +58,7 @@ def release(form: Form, engine: Engine) -> dict[str, object]:
         raise LookupError("staged")  # which an engine always gives
     staged = account.rows.staged
     _say_what_was_counted(form, account, staged)
-    found = hand_over(form, account, layer, Told(notes, seconds), hierarchies)
+    found = hand_over(form, account, layer, Remarks(notes, seconds), hierarchies)
 
     def publish() -> None:
         found["RELEASED_RECORDS"] = staged.publish()

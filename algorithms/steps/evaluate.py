@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...core.anonymise import rate
 from ...core.language import as_data, tr
-from ...core.report.internal import Told
+from ...core.report.internal import Remarks
 from ..asking import rated
 from ..form import parameters as shared
 from ..form import regions
@@ -69,4 +69,4 @@ class Evaluate(VbasAlgorithm):
             sites = read_numbered_sites(form.source("SITES"), layer, levels.crosswalks[0], form.feedback)
         account = rate(areas, records, levels, rated(form, nested), sites, form.progress(stop=60))
         hierarchies = {} if nested else coarser_of(form, records.table)
-        return hand_over(form, account, layer, Told(records.notes), hierarchies)
+        return hand_over(form, account, layer, Remarks(records.notes), hierarchies)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...core.anonymise import anonymise
 from ...core.language import as_data, tr
-from ...core.report.internal import Told
+from ...core.report.internal import Remarks
 from ..asking import ask_of
 from ..form import parameters as shared
 from ..form import regions
@@ -81,4 +81,4 @@ class ReleaseRecords(VbasAlgorithm):
             progress=form.progress(40, 65),
             log=form,
         )
-        return hand_over(form, account, layer, Told(records.notes), hierarchies)
+        return hand_over(form, account, layer, Remarks(records.notes), hierarchies)

@@ -23,7 +23,7 @@ from ..progress import Progress, silent
 from ..records.matching import STOP
 from ..records.table import RecordTable
 from ..releases.values import KeptValues
-from ..source import Rows
+from ..source import ReleasedRows
 from .coarsening import as_text_in_place
 from .dictionaries import values_of
 from .in_place import Matched
@@ -102,7 +102,7 @@ class EngineSource:
         nested: bool,
         requirement: Requirement,
         progress: Progress = silent,
-    ) -> Rows:
+    ) -> ReleasedRows:
         """The rows that a plan shows, written and counted in the engine, and seen by nobody yet.
 
         Raises what `stage_in_place` raises, and PrivacyError where the plan shows what its levels do not have.
@@ -121,4 +121,4 @@ class EngineSource:
             coarser=coarser,
             requirement=requirement,
         )
-        return Rows(shown, staged.kept, staged)
+        return ReleasedRows(shown, staged.kept, staged)

@@ -86,15 +86,8 @@ def build_levels(
 
     Examples
     --------
-    >>> from vbas.core.areas import make_areas
-    >>> from vbas.core.crosswalk import crosswalk_from_table
-    >>> from vbas.core.records.columns import column_from_values
-    >>> from vbas.core.records.matching import match_records
-    >>> from vbas.core.records.table import RecordTable
-    >>> areas = make_areas(list("abcd"), [(0, 0), (100, 0), (0, 900), (100, 900)], [30, 40, 20, 10])
-    >>> sexes = column_from_values(list("FMFMFMFF"))
-    >>> records = match_records(RecordTable(column_from_values(list("aabbccdd")), {"sex": sexes}, kept={}), areas)
-    >>> crosswalk = crosswalk_from_table(areas, list("abcd"), [1, 1, 2, 2])
+    >>> from vbas.core.synthetic.hamlet import hamlet
+    >>> areas, records, crosswalk = hamlet()
     >>> from vbas.core.nesting.making import LevelOptions, build_levels
     >>> levels = build_levels(areas, records.profile, options=LevelOptions(coarsest=1, ratio=2))
     >>> [crosswalk.n_regions for crosswalk in levels.crosswalks]

@@ -17,7 +17,7 @@ from .running import Running
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class Remarks:
     """What a page says beside the account: sentences, seconds by step, what each attribute costs, how the methods came
     to rest, and what one level of regions would give, with its name."""
 
@@ -28,12 +28,16 @@ class Told:
     single: tuple[str, Measures] | None = None
 
 
-def internal_report(account: Account, ground: Ground, running: Running, told: Told) -> str:
+def internal_report(account: Account, ground: Ground, running: Running, remarks: Remarks) -> str:
     """The page as HTML. ground : what is drawn; running : what the run was."""
     audit = account.audit
     if isinstance(audit, LevelAudit):
-        return nested_report(account, audit, ground, running, told.notes, told.seconds, told.single, told.convergence)
-    costs = Section("") if told.costs is None else told.costs
+        return nested_report(
+            account, audit, ground, running, remarks.notes, remarks.seconds, remarks.single, remarks.convergence
+        )
+    costs = Section("") if remarks.costs is None else remarks.costs
     if account.rows is None:
-        return evaluation_report(account, audit, ground, running, told.notes, costs)
-    return anonymisation_report(account, audit, ground, running, told.notes, told.seconds, costs, told.convergence)
+        return evaluation_report(account, audit, ground, running, remarks.notes, costs)
+    return anonymisation_report(
+        account, audit, ground, running, remarks.notes, remarks.seconds, costs, remarks.convergence
+    )

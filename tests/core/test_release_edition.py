@@ -19,7 +19,7 @@ from vbas.core.records.matching import match_records
 from vbas.core.records.table import RecordTable
 from vbas.core.release import apply
 from vbas.core.report.ground import Ground
-from vbas.core.report.internal import Told, internal_report
+from vbas.core.report.internal import Remarks, internal_report
 from vbas.core.report.page import Section
 from vbas.core.report.release import Edition, release_report
 from vbas.core.report.running import Running
@@ -92,8 +92,8 @@ def both_pages(rows, nested=False, counted=False):
     shapes = [SQUARES, np.array([shapely.union_all(SQUARES[REGIONS.region_of == r]) for r in range(4)])]
     ground = Ground(SQUARES, shapes if nested else shapes[1:])
     published = Edition(release, 2, levels, K, public, ground, False, [("k", K)], "1", "today")
-    told = Told(costs=Section("y"))
-    return release_report(published), "" if nested else internal_report(account, ground, Running(), told)
+    remarks = Remarks(costs=Section("y"))
+    return release_report(published), "" if nested else internal_report(account, ground, Running(), remarks)
 
 
 @settings(deadline=None, max_examples=40)
