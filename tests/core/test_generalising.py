@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -92,7 +94,8 @@ def test_a_collapsed_profile_is_the_profile_of_the_coarser_table(data, counted):
 @given(data=st.data(), counted=st.booleans(), k=st.integers(2, 5))
 def test_what_is_released_at_coarser_values_has_k_of_each_and_nothing_finer(data, counted, k):
     areas = data.draw(regions())
-    table = data.draw(tables(areas, counted=counted))
+    # Without kept fields: drawn at random, one may by chance give an original value back, which is refused.
+    table = replace(data.draw(tables(areas, counted=counted)), kept={})
     hierarchies, node = data.draw(random_hierarchies(table))
     fine = match_records(table, areas, SUPPRESS)
     records = generalise_records(fine, hierarchies, node, areas)
