@@ -50,7 +50,7 @@ class Areas:
 def make_areas(
     identifiers: Sequence[object] | np.ndarray,
     points: ArrayLike,
-    population: np.ndarray | None = None,
+    population: ArrayLike | None = None,
     field: str = "REGION_ID",
     layer: str = "REGIONS",
     in_metres: bool = False,
@@ -63,7 +63,7 @@ def make_areas(
         Compared as text (see `identifier_text`).
     points : array_like of shape (n, 2)
         Metres.
-    population : ndarray of shape (n,), optional
+    population : array-like of shape (n,), optional
         Ones where None.
     field, layer : str
         The identifier's field name, and what holds it, for messages.
@@ -173,7 +173,7 @@ def checked_identifiers(
     return texts
 
 
-def checked_population(population: np.ndarray, identifiers: np.ndarray) -> np.ndarray:
+def checked_population(population: ArrayLike, identifiers: np.ndarray) -> np.ndarray:
     """The population as float, (n,).
 
     Raises InputError where it is missing, negative or beyond MOST_PEOPLE, or where nobody lives anywhere.
