@@ -63,7 +63,7 @@ def make_areas(
         Compared as text (see `identifier_text`).
     points : array_like of shape (n, 2)
         Metres.
-    population : array-like of shape (n,), optional
+    population : array_like of shape (n,), optional
         Ones where None.
     field, layer : str
         The identifier's field name, and what holds it, for messages.
