@@ -13,11 +13,11 @@ from .form import approaches, regions
 from .form import parameters as shared
 from .form.areas import area_parameters
 from .form.editions import release_edition
-from .form.effective import GIVEN, Condition, Counts
+from .form.effective import GIVEN, Condition, Conditions
 from .form.form import Form
-from .form.generalising import COUNTS as GENERALISING
+from .form.generalising import CONDITIONS as GENERALISING
 from .form.guarantees import PROTECTION, k_parameter
-from .form.lost import counts_with_costs
+from .form.lost import conditions_with_costs
 from .form.records import record_parameters, released_fields
 from .form.release import released_records, ties
 from .layers.given import Given
@@ -76,22 +76,22 @@ class Anonymize(FollowsRules):
         )
         self.addNumbers(**regions.NUMBERS, **NUMBERS)
 
-    def counts(self) -> Counts:
+    def conditions(self) -> Conditions:
         tied: Condition = {
             "RELEASE": [nested_levels.NESTED],
             "PUBLISHED_MARGINS": GIVEN,
             "REGISTER_ACTION": [earlier.REPAIR],
         }
-        own: Counts = {
-            **nested_levels.counts(),
-            **coarser.COUNTS,
+        own: Conditions = {
+            **nested_levels.conditions(),
+            **coarser.CONDITIONS,
             **PROTECTION,
             **GENERALISING,
-            **earlier.COUNTS,
+            **earlier.CONDITIONS,
             "TIES": [tied],
         }
-        counts: Counts = {**approaches.counts_with_combination(), **own}
-        return counts_with_costs(counts, {"RELEASE": [nested_levels.ONE_LEVEL], coarser.PARAMETER: GIVEN})
+        conditions: Conditions = {**approaches.conditions_with_combination(), **own}
+        return conditions_with_costs(conditions, {"RELEASE": [nested_levels.ONE_LEVEL], coarser.PARAMETER: GIVEN})
 
     def made_by(self, given: Given) -> str:
         regions_of = tr("Nested regions") if given.text("RELEASE") == nested_levels.NESTED else tr("Regions")

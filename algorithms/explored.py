@@ -190,7 +190,7 @@ class Reading:
         algorithm, context = self._algorithm, self._context
         given = Given(algorithm, understood(algorithm, self._parameters, context), context)
         given = as_spelled(given) if spelled else given
-        return Form(given, feedback, Effective(given, algorithm.counts(), {}))
+        return Form(given, feedback, Effective(given, algorithm.conditions(), {}))
 
 
 def regions_shown(explored: Explored, curve: Curve, settings: Settings, n_sites: int, progress: Progress) -> Shown:

@@ -110,7 +110,7 @@ class TitledModel(QgsProcessingModelAlgorithm):
         given = Given(self, understood(self, parameters, context), context)
         if given.has("COMBINATION"):  # which the steps do not know, so that they cannot warn of it
             settled = approaches.settled_by_combination(given)
-            for sentence in Effective(given, approaches.counts_with_combination(), settled).idle():
+            for sentence in Effective(given, approaches.conditions_with_combination(), settled).idle():
                 feedback.pushWarning(sentence)
         with one_group(self._made_by(given)):
             return super().processAlgorithm(given.parameters, context, feedback)

@@ -23,7 +23,7 @@ from ..layers.gdal_errors import raised_by_gdal, sentence_of_gdal
 from ..layers.given import Given
 from ..layers.secrecy import DiscreetFeedback, addresses_in
 from ..named import NamedAlgorithm, history, name_pages
-from .effective import Counts, Effective
+from .effective import Conditions, Effective
 from .form import Form
 from .refusals import fault_of_the_program, kept_by_qgis, problem_of, refused_value
 from .understanding import as_spelled, understood, with_labels
@@ -51,7 +51,7 @@ class VbasAlgorithm(NamedAlgorithm):
         """Do the work: read the form, add to its outputs, return the numbers; VbasError becomes what QGIS shows."""
         raise NotImplementedError
 
-    def counts(self) -> Counts:
+    def conditions(self) -> Conditions:
         """Under which choices a parameter counts, see `effective`; one that is not named always counts."""
         return {}
 
@@ -72,7 +72,7 @@ class VbasAlgorithm(NamedAlgorithm):
     def effective(self, parameters: dict[str, object], context: QgsProcessingContext) -> Effective:
         """What a run with these parameters really uses."""
         given = Given(self, parameters, context)
-        return Effective(given, self.counts(), self.settled(parameters, context))
+        return Effective(given, self.conditions(), self.settled(parameters, context))
 
     def createInstance(self) -> VbasAlgorithm:
         return type(self)()

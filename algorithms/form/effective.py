@@ -1,6 +1,6 @@
 """What a run really works with: which parameters count under the choices made, and with which values.
 
-A form declares once, in `counts`, under which choices a parameter counts:
+A form declares once, in `conditions`, under which choices a parameter counts:
 
     {"N_SITES": [{"SITE_NUMBER": ["given number"]}], "RECORD_COUNT": [{"RECORDS": GIVEN}]}
 
@@ -22,14 +22,14 @@ from .understanding import LAYERS
 
 GIVEN, NOT_GIVEN = True, False
 Condition = Mapping[str, Union[Collection[str], bool]]
-Counts = Mapping[str, Sequence[Condition]]
+Conditions = Mapping[str, Sequence[Condition]]
 
 
 class Effective:
-    """The inputs of one run; `counts` and `settled` as the form declares them."""
+    """The inputs of one run; `conditions` and `settled` as the form declares them."""
 
-    def __init__(self, given: Given, counts: Counts, settled: Mapping[str, object]) -> None:
-        self._given, self._counts, self._settled = given, counts, settled
+    def __init__(self, given: Given, conditions: Conditions, settled: Mapping[str, object]) -> None:
+        self._given, self._conditions, self._settled = given, conditions, settled
         self._inputs = [one for one in given.algorithm.parameterDefinitions() if not one.isDestination()]
 
     def values(self) -> dict[str, object]:
@@ -122,7 +122,7 @@ class Effective:
 
     def _missing(self, name: str) -> Condition | None:
         """The first condition of a parameter that does not hold, None where all do."""
-        for condition in self._counts.get(name, ()):
+        for condition in self._conditions.get(name, ()):
             if not any(self._holds(choice, wanted) for choice, wanted in condition.items()):
                 return condition
         return None

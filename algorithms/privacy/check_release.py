@@ -12,7 +12,7 @@ from ...core.tables.privacy import CHECK
 from ..form import parameters as shared
 from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
-from ..form.effective import GIVEN, Counts
+from ..form.effective import GIVEN, Conditions
 from ..form.form import Form
 from ..form.guarantees import PROTECTION, k_parameter, protection_parameters
 from ..form.layer_chooser import RELEASED, propose_layer
@@ -70,7 +70,7 @@ class CheckRelease(VbasAlgorithm):
             MEAN_RISK=tr("Mean risk"),
         )
 
-    def counts(self) -> Counts:
+    def conditions(self) -> Conditions:
         return {**PROTECTION, **{name: [{"REGIONS": GIVEN}] for name in ("REGION_ID", "AREA_POINT")}}
 
     def work(self, form: Form) -> dict[str, object]:

@@ -12,7 +12,7 @@ from ...core.tables.privacy import PINNED
 from ..form import parameters as shared
 from ..form.areas import area_parameters
 from ..form.base import VbasAlgorithm
-from ..form.effective import GIVEN, NOT_GIVEN, Counts
+from ..form.effective import GIVEN, NOT_GIVEN, Conditions
 from ..form.form import Form
 from ..form.generalising import relating_parameters
 from ..form.guarantees import k_parameter
@@ -67,7 +67,7 @@ class CheckReleases(VbasAlgorithm):
             N_NOT_COMPARED=tr("Fields or sets of areas that could not be compared"),
         )
 
-    def counts(self) -> Counts:
+    def conditions(self) -> Conditions:
         layers = ("RELEASES", "CROSSWALKS", "QUASI_IDENTIFIERS", "SENSITIVE", "COUNT_FIELD", "EACH_K", "BY_SIZE_ALONE")
         return {
             **{name: [{"REGISTER": NOT_GIVEN}] for name in layers},

@@ -142,7 +142,7 @@ def test_every_condition_names_parameters_and_choices_that_there_are(provider):
     for algorithm in ALGORITHMS:
         one = form(algorithm.ID)
         names = {definition.name() for definition in one.parameterDefinitions()}
-        for name, conditions in one.counts().items():
+        for name, conditions in one.conditions().items():
             if name not in names:
                 continue
             for condition in conditions:
