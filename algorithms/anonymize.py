@@ -20,7 +20,7 @@ from .form.guarantees import PROTECTION, k_parameter
 from .form.lost import conditions_with_costs
 from .form.records import record_parameters, released_fields
 from .form.release import released_records, ties
-from .layers.given import Given
+from .layers.inputs import Inputs
 from .nested import coarser
 from .nested import levels as nested_levels
 from .nested.levels import NUMBERS
@@ -93,15 +93,15 @@ class Anonymize(FollowsRules):
         conditions: Conditions = {**approaches.conditions_with_combination(), **own}
         return conditions_with_costs(conditions, {"RELEASE": [nested_levels.ONE_LEVEL], coarser.PARAMETER: GIVEN})
 
-    def made_by(self, given: Given) -> str:
-        regions_of = tr("Nested regions") if given.text("RELEASE") == nested_levels.NESTED else tr("Regions")
-        method = given.text("COMBINATION")
+    def made_by(self, inputs: Inputs) -> str:
+        regions_of = tr("Nested regions") if inputs.text("RELEASE") == nested_levels.NESTED else tr("Regions")
+        method = inputs.text("COMBINATION")
         if method == CUSTOM:
-            method = f"{method}: {given.text('SITE_LOCATION')}, {given.text('AGGREGATION')}"
-        return f"{regions_of}, k = {given.whole('K')}, {method}"
+            method = f"{method}: {inputs.text('SITE_LOCATION')}, {inputs.text('AGGREGATION')}"
+        return f"{regions_of}, k = {inputs.whole('K')}, {method}"
 
     def settled(self, parameters: dict[str, object], context: QgsProcessingContext) -> Mapping[str, object]:
-        return approaches.settled_by_combination(Given(self, parameters, context))
+        return approaches.settled_by_combination(Inputs(self, parameters, context))
 
     def work(self, form: Form) -> dict[str, object]:
         return anonymized(form)

@@ -28,7 +28,7 @@ from .form.command import command_of
 from .form.form import Form
 from .form.generalising import coarser_of
 from .form.records import populated, records_of
-from .form.run_again import given_for
+from .form.run_again import inputs_for
 from .form.running import running_of
 
 
@@ -99,8 +99,8 @@ def _recommended(form: Form, records: Records, outcomes: list[Outcome], reason: 
     costs = attribute_costs(profile, best.crosswalk, terms, further)
     # Of the provider, which the command names; the form by itself knows none.
     algorithm = QgsApplication.processingRegistry().createAlgorithmById("vbas:anonymize")
-    given = given_for(form, algorithm, records, best, best.configuration)
-    command, caveats = command_of(given, algorithm.effective(given.parameters, form.context).given())
+    inputs = inputs_for(form, algorithm, records, best, best.configuration)
+    command, caveats = command_of(inputs, algorithm.effective(inputs.parameters, form.context).given())
     worst = [] if best.worst is None or not percent else [best.worst.sentence(percent)]
     form.info(*worst, *([cost_sentence(percent, costs)] if percent else []), tr("It is run by:"), command, *caveats)
     return [

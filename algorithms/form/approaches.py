@@ -20,7 +20,7 @@ from ...core.site_number.cutoff import CUSTOM as CUSTOM_MODEL
 from ...core.site_number.cutoff import GAPS_REGIONS
 from ...core.site_number.population_cutoff import PUBLISHED_CUTOFFS
 from ...core.suppression import FAIR_FACTOR
-from ..layers.given import Given
+from ..layers.inputs import Inputs
 from .effective import Conditions
 from .form import Form
 from .parameters import choice, field, number, whole
@@ -208,9 +208,9 @@ def conditions_with_combination() -> Conditions:
     return {**single, **{name: [{"COMBINATION": [CUSTOM]}, *single.get(name, ())] for name in chosen}}
 
 
-def settled_by_combination(given: Given) -> Mapping[str, object]:
+def settled_by_combination(inputs: Inputs) -> Mapping[str, object]:
     """The parts of the combination in the place of the single choices; nothing for `custom`."""
-    combination = RECOMMENDED.get(given.text("COMBINATION"))
+    combination = RECOMMENDED.get(inputs.text("COMBINATION"))
     if combination is None:
         return {}
     parts: dict[str, object] = {

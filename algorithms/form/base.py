@@ -20,7 +20,7 @@ from ...core.secrecy import without_secrets
 from ..layers.delivery.outputs import Outputs
 from ..layers.feedback import cancelled_by_signals
 from ..layers.gdal_errors import raised_by_gdal, sentence_of_gdal
-from ..layers.given import Given
+from ..layers.inputs import Inputs
 from ..layers.secrecy import DiscreetFeedback, addresses_in
 from ..named import NamedAlgorithm, history, name_pages
 from .effective import Conditions, Effective
@@ -59,20 +59,20 @@ class VbasAlgorithm(NamedAlgorithm):
         """Values that the form uses in place of what was typed; an empty text where it needs none."""
         return {}
 
-    def made_by(self, given: Given) -> str:
+    def made_by(self, inputs: Inputs) -> str:
         """What the layers of a run are called together."""
-        k = [f"k = {given.whole('K')}"] if given.has("K") else []
-        methods = [given.text(name) for name in METHODS if given.has(name)]
+        k = [f"k = {inputs.whole('K')}"] if inputs.has("K") else []
+        methods = [inputs.text(name) for name in METHODS if inputs.has(name)]
         return ", ".join([self.displayName(), *k, *methods])
 
-    def raised(self, given: Given) -> Given:
+    def raised(self, inputs: Inputs) -> Inputs:
         """The run as it is worked with, where a choice raises other parameters."""
-        return given
+        return inputs
 
     def effective(self, parameters: dict[str, object], context: QgsProcessingContext) -> Effective:
         """What a run with these parameters really uses."""
-        given = Given(self, parameters, context)
-        return Effective(given, self.conditions(), self.settled(parameters, context))
+        inputs = Inputs(self, parameters, context)
+        return Effective(inputs, self.conditions(), self.settled(parameters, context))
 
     def createInstance(self) -> VbasAlgorithm:
         return type(self)()
@@ -146,15 +146,15 @@ class VbasAlgorithm(NamedAlgorithm):
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
     ) -> dict[str, object]:
         with cancelled_by_signals(feedback):
-            given = self.raised(as_spelled(Given(self, understood(self, parameters, context), context)))
-            effective = self.effective(given.parameters, context)
+            inputs = self.raised(as_spelled(Inputs(self, understood(self, parameters, context), context)))
+            effective = self.effective(inputs.parameters, context)
             for sentence in effective.idle():
                 feedback.pushWarning(sentence)
             feedback.pushInfo(effective.sentence())
             for sentence in kept_by_qgis(parameters):
                 feedback.pushWarning(sentence)
-            with Outputs(given, feedback, self.made_by(given), history(self.displayName())) as outputs:
-                form = Form(given, feedback, effective, outputs)
+            with Outputs(inputs, feedback, self.made_by(inputs), history(self.displayName())) as outputs:
+                form = Form(inputs, feedback, effective, outputs)
                 try:
                     numbers = self.work(form)
                     results = outputs.deliver()

@@ -76,8 +76,8 @@ class CheckReleases(VbasAlgorithm):
         }
 
     def work(self, form: Form) -> dict[str, object]:
-        given, k = releases_of(form), form.whole("K")
-        releases = given.releases
+        compared, k = releases_of(form), form.whole("K")
+        releases = compared.releases
         if len(releases) < 2:
             raise InputError(
                 plural(
@@ -86,10 +86,10 @@ class CheckReleases(VbasAlgorithm):
                     len(releases),
                 )
             )
-        releases, same = comparable(form, releases, given.aliases)
-        not_compared = (*given.warnings, *same.warnings)
+        releases, same = comparable(form, releases, compared.aliases)
+        not_compared = (*compared.warnings, *same.warnings)
         unsure = (*not_compared, *([counts_rows(k)] if any(one.of_persons for one in releases) else []))
-        taken = (*given.said, *same.said)
+        taken = (*compared.said, *same.said)
         form.info(*taken)
         form.warn(*unsure)
         found = examine_all(releases, k, form.progress(stop=80))

@@ -104,7 +104,7 @@ def release_parameters() -> Iterable[QgsProcessingParameterDefinition]:
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class ReleasesToCompare:
     """The releases that were given.
 
     aliases : what is said of their fields; said, warnings : sentences on fields that some lack
@@ -116,14 +116,14 @@ class Given:
     warnings: tuple[str, ...] = ()
 
 
-def releases_of(form: Form) -> Given:
+def releases_of(form: Form) -> ReleasesToCompare:
     """The releases of REGISTER, or of RELEASES and CROSSWALKS."""
     if form.given("REGISTER"):
         path = Path(form.text("REGISTER"))
         if not path.is_file():
             raise InputError(tr("REGISTER: there is no file {path}: name a register, or give RELEASES.", path=path))
         found = read_register(path)
-        return Given(found, aliases_in(form, [name for one in found for name in names_in(one)]))
+        return ReleasesToCompare(found, aliases_in(form, [name for one in found for name in names_in(one)]))
     tables, crosswalks = form.sources("RELEASES"), form.sources("CROSSWALKS")
     if len(tables) != len(crosswalks):
         raise InputError(
@@ -150,7 +150,7 @@ def releases_of(form: Form) -> Given:
     releases = [
         _release(form, tr("release {i}", i=i + 1), table, crosswalk, wanted, k) for i, (table, crosswalk, k) in parts
     ]
-    return Given(releases, aliases, *looked_for(form, tables, releases, wanted))
+    return ReleasesToCompare(releases, aliases, *looked_for(form, tables, releases, wanted))
 
 
 def _names(form: Form, parameter: str) -> list[str]:
