@@ -65,7 +65,7 @@ class VbasAlgorithm(NamedAlgorithm):
         methods = [inputs.text(name) for name in METHODS if inputs.has(name)]
         return ", ".join([self.displayName(), *k, *methods])
 
-    def raised(self, inputs: Inputs) -> Inputs:
+    def with_rule_minimums(self, inputs: Inputs) -> Inputs:
         """The run as it is worked with, where a choice raises other parameters."""
         return inputs
 
@@ -146,7 +146,7 @@ class VbasAlgorithm(NamedAlgorithm):
         self, parameters: dict[str, object], context: QgsProcessingContext, feedback: QgsProcessingFeedback
     ) -> dict[str, object]:
         with cancelled_by_signals(feedback):
-            inputs = self.raised(as_spelled(Inputs(self, understood(self, parameters, context), context)))
+            inputs = self.with_rule_minimums(as_spelled(Inputs(self, understood(self, parameters, context), context)))
             effective = self.effective(inputs.parameters, context)
             for sentence in effective.idle():
                 feedback.pushWarning(sentence)

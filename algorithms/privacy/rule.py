@@ -26,7 +26,7 @@ def own_rules() -> list[Path]:
 class FollowsRules(VbasAlgorithm):
     """A form with a RULE: its numbers are raised, and without a whole file of rules it does not start."""
 
-    def raised(self, inputs: Inputs) -> Inputs:
+    def with_rule_minimums(self, inputs: Inputs) -> Inputs:
         return with_rule(inputs)
 
     def checkParameterValues(self, parameters: dict[str, object], context: QgsProcessingContext) -> tuple[bool, str]:
