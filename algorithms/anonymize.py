@@ -93,7 +93,7 @@ class Anonymize(FollowsRules):
         conditions: Conditions = {**approaches.conditions_with_combination(), **own}
         return conditions_with_costs(conditions, {"RELEASE": [nested_levels.ONE_LEVEL], coarser.PARAMETER: GIVEN})
 
-    def made_by(self, inputs: Inputs) -> str:
+    def group_title(self, inputs: Inputs) -> str:
         regions_of = tr("Nested regions") if inputs.text("RELEASE") == nested_levels.NESTED else tr("Regions")
         method = inputs.text("COMBINATION")
         if method == CUSTOM:

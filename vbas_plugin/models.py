@@ -112,10 +112,10 @@ class TitledModel(QgsProcessingModelAlgorithm):
             settled = approaches.settled_by_combination(inputs)
             for sentence in Effective(inputs, approaches.conditions_with_combination(), settled).idle():
                 feedback.pushWarning(sentence)
-        with one_group(self._made_by(inputs)):
+        with one_group(self._group_title(inputs)):
             return super().processAlgorithm(inputs.parameters, context, feedback)
 
-    def _made_by(self, inputs: Inputs) -> str:
+    def _group_title(self, inputs: Inputs) -> str:
         """What the layers of a run are called together, as “Anonymise records” calls them."""
         k = f"k = {inputs.whole('K')}"
         if inputs.has("CONNECTION"):

@@ -59,7 +59,7 @@ class VbasAlgorithm(NamedAlgorithm):
         """Values that the form uses in place of what was typed; an empty text where it needs none."""
         return {}
 
-    def made_by(self, inputs: Inputs) -> str:
+    def group_title(self, inputs: Inputs) -> str:
         """What the layers of a run are called together."""
         k = [f"k = {inputs.whole('K')}"] if inputs.has("K") else []
         methods = [inputs.text(name) for name in METHODS if inputs.has(name)]
@@ -153,7 +153,7 @@ class VbasAlgorithm(NamedAlgorithm):
             feedback.pushInfo(effective.sentence())
             for sentence in kept_by_qgis(parameters):
                 feedback.pushWarning(sentence)
-            with Outputs(inputs, feedback, self.made_by(inputs), history(self.displayName())) as outputs:
+            with Outputs(inputs, feedback, self.group_title(inputs), history(self.displayName())) as outputs:
                 form = Form(inputs, feedback, effective, outputs)
                 try:
                     numbers = self.work(form)

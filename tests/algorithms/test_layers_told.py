@@ -312,5 +312,5 @@ def test_the_tree_says_what_a_legend_shows(project, run, grid):
 )
 def test_the_group_of_a_run_names_what_differs(provider, form, given, title):
     algorithm = provider.algorithm(form).create()
-    made = algorithm.made_by(Inputs(algorithm, given, QgsProcessingContext()))
+    made = algorithm.group_title(Inputs(algorithm, given, QgsProcessingContext()))
     assert made == title if form == "anonymize" else made.endswith(f", {title}")

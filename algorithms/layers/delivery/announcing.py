@@ -20,15 +20,15 @@ from .styles import describe, store_look, style
 class Announcing:
     """Tells QGIS of the outputs of one run.
 
-    inputs : with the places that tables are written to; wanted : names of outputs; made_by : the title of the run's
+    inputs : with the places that tables are written to; wanted : names of outputs; group_title : the title of the run's
     layers in the layer tree; history : a sentence for their metadata
 
     titles : of the outputs by name, noted before anything is told of them
     """
 
-    def __init__(self, inputs: Inputs, wanted: Container[str], made_by: str, history: str) -> None:
+    def __init__(self, inputs: Inputs, wanted: Container[str], group_title: str, history: str) -> None:
         self._inputs, self._wanted = inputs, wanted
-        self._group, self._history = group_of_run(made_by or inputs.algorithm.displayName()), history
+        self._group, self._history = group_of_run(group_title or inputs.algorithm.displayName()), history
         self.titles: dict[str, str] = {}
 
     def file(self, name: str, destination: Path) -> str:

@@ -70,8 +70,10 @@ class Outputs:
     Whatever ends the run before that (an error, Cancel, Ctrl-C) leaves nothing behind.
     """
 
-    def __init__(self, inputs: Inputs, feedback: QgsProcessingFeedback, made_by: str = "", history: str = "") -> None:
-        """made_by : the title of the run's layers in the layer tree; history : a sentence for their metadata."""
+    def __init__(
+        self, inputs: Inputs, feedback: QgsProcessingFeedback, group_title: str = "", history: str = ""
+    ) -> None:
+        """group_title : the title of the run's layers in the layer tree; history : a sentence for their metadata."""
         self._inputs, self._feedback = inputs, feedback
         self._addresses = addresses_in(inputs.parameters, inputs.context)
         self._files: dict[str, tuple[Path, Path]] = {}
@@ -91,7 +93,7 @@ class Outputs:
             for name, destination in destinations.items():
                 self._destinations[name] = self._settled(name, destination, stack)
             self._held = stack.pop_all()
-        self._announcing = Announcing(self._inputs, self._destinations, made_by, history)
+        self._announcing = Announcing(self._inputs, self._destinations, group_title, history)
 
     def __enter__(self) -> Outputs:
         return self
