@@ -21,7 +21,7 @@ class Approach(Generic[Result]):
 
     settings : the fields of the room's options that it looks at; own_sites : an aggregation that chooses its own sites
     and is given their number in place of the sites; neighbours : it needs areas with their neighbours; weighs_groups :
-    in the end, the groups of cells that make the loss worse are left out; looks_at_classes : what it gives depends on
+    in the end, the groups of cells that make the loss worse are left out; uses_attribute_counts : what it gives depends on
     the classes of records that are suppressed in the end, so that it may give some of them away; tries : a site number
     that is called with what any number of sites suppresses, and with progress; starts_from : the aggregation that an
     exchange starts from, by which numbers of sites are tried and coarser levels made in its place
@@ -32,7 +32,7 @@ class Approach(Generic[Result]):
     own_sites: bool = False
     neighbours: bool = False
     weighs_groups: bool = False
-    looks_at_classes: bool = False
+    uses_attribute_counts: bool = False
     tries: bool = False
     starts_from: str = ""
 
@@ -46,7 +46,7 @@ class Approach(Generic[Result]):
         sentences = [tr(described(self.function)[0])]
         if self.own_sites:
             sentences.append(tr("It chooses its own sites."))
-        if self.looks_at_classes:
+        if self.uses_attribute_counts:
             sentences.append(tr("It depends on suppressed records, too."))
         return " ".join(filter(None, sentences))
 
@@ -69,9 +69,9 @@ def looking_at(approaches: Mapping[str, Approach[Result]], setting: str) -> tupl
     return tuple(name for name, approach in approaches.items() if setting in approach.settings)
 
 
-def depending_on_classes(approaches: Mapping[str, Approach[Result]]) -> tuple[str, ...]:
+def depending_on_attribute_counts(approaches: Mapping[str, Approach[Result]]) -> tuple[str, ...]:
     """The names of the approaches whose results depend on the classes of suppressed records."""
-    return tuple(name for name, approach in approaches.items() if approach.looks_at_classes)
+    return tuple(name for name, approach in approaches.items() if approach.uses_attribute_counts)
 
 
 def choosing_sites(approaches: Mapping[str, Approach[Result]]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import Union
 
 from . import aggregation, levels, site_location, site_number
 from .aggregation import Aggregation, AggregationOptions
-from .approach import Approach, Result, choosing_sites, depending_on_classes, looking_at
+from .approach import Approach, Result, choosing_sites, depending_on_attribute_counts, looking_at
 from .areas import Areas
 from .convergence import Convergence
 from .errors import InputError
@@ -69,9 +69,9 @@ class Configuration:
     def looking_at_classes(self) -> tuple[str, ...]:
         """The approaches of this configuration whose results depend on the classes of suppressed records."""
         parts = (
-            (self.site_number, depending_on_classes(site_number.APPROACHES)),
-            ("" if self.chooses_sites else self.site_location, depending_on_classes(site_location.APPROACHES)),
-            (self.aggregation, depending_on_classes(aggregation.APPROACHES)),
+            (self.site_number, depending_on_attribute_counts(site_number.APPROACHES)),
+            ("" if self.chooses_sites else self.site_location, depending_on_attribute_counts(site_location.APPROACHES)),
+            (self.aggregation, depending_on_attribute_counts(aggregation.APPROACHES)),
         )
         return tuple(name for name, depending in parts if name in depending)
 

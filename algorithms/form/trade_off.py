@@ -95,7 +95,7 @@ def searched_approaches(locations: Sequence[str], aggregations: Sequence[str]) -
     Regions that look at classes would have to be made anew for every combination of levels, which takes hours.
     """
     blind = [
-        [name for name in chosen if not approaches[name].looks_at_classes]
+        [name for name in chosen if not approaches[name].uses_attribute_counts]
         for chosen, approaches in ((locations, SITE_LOCATIONS), (aggregations, AGGREGATIONS))
     ]
     location, how = (usual if usual in named or not named else named[0] for usual, named in zip(PREFERRED, blind))

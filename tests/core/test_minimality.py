@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from vbas.benchmarks.crosswalk_attack import looks_at_classes, makers, suppressed_record_attack
+from vbas.benchmarks.crosswalk_attack import makers, suppressed_record_attack, uses_attribute_counts
 from vbas.benchmarks.minimality import NestedRelease, insider, outsider
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
@@ -159,7 +159,7 @@ def test_only_crosswalks_that_look_at_classes_tell_of_suppressed_records(town, n
     areas, profile = town
     found = suppressed_record_attack(areas, profile, makers(5, 6)[name], 5, n_targets)
     assert found.attacked == n_targets and found.right == found.sure
-    if not looks_at_classes(name):
+    if not uses_attribute_counts(name):
         assert (found.method, found.sure) == (found.base, 0)
     if "anonymity-driven clustering," in name:
         assert found.method > found.base and found.sure > 0
