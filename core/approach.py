@@ -20,20 +20,21 @@ class Approach(Generic[Result]):
     """A function that is called as its room says, such as `approach(areas, profile, sites, options, progress)`.
 
     settings : the fields of the room's options that it looks at; own_sites : an aggregation that chooses its own sites
-    and is given their number in place of the sites; neighbours : it needs areas with their neighbours; weighs_groups :
-    in the end, the groups of cells that make the loss worse are left out; uses_attribute_counts : what it gives depends on
-    the classes of records that are suppressed in the end, so that it may give some of them away; tries : a site number
-    that is called with what any number of sites suppresses, and with progress; starts_from : the aggregation that an
-    exchange starts from, by which numbers of sites are tried and coarser levels made in its place
+    and is given their number in place of the sites; neighbours : it needs areas with their neighbours;
+    leaves_out_wide_groups : in the end, the groups of cells that make the loss worse are left out;
+    uses_attribute_counts : what it gives depends on the classes of records that are suppressed in the end, so that it
+    may give some of them away; runs_candidates : a site number that is called with what any number of sites suppresses,
+    and with progress; starts_from : the aggregation that an exchange starts from, by which numbers of sites are tried
+    and coarser levels made in its place
     """
 
     function: Callable[..., Result]
     settings: tuple[str, ...] = ()
     own_sites: bool = False
     neighbours: bool = False
-    weighs_groups: bool = False
+    leaves_out_wide_groups: bool = False
     uses_attribute_counts: bool = False
-    tries: bool = False
+    runs_candidates: bool = False
     starts_from: str = ""
 
     def __call__(self, *arguments: object, **named: object) -> Result:

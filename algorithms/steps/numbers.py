@@ -16,7 +16,7 @@ from ..form.form import Form
 from ..form.guarantees import PROTECTION, protection_parameters, terms_of
 from ..form.records import populated, profile_of, records_of
 
-TRYING = tuple(name for name, approach in APPROACHES.items() if approach.tries)
+TRYING = tuple(name for name, approach in APPROACHES.items() if approach.runs_candidates)
 
 
 def budget_parameters() -> Iterable[QgsProcessingParameterDefinition]:

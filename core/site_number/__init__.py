@@ -1,7 +1,7 @@
 """Component 1, how many sites: a file per approach, `APPROACHES` by the words the user sees.
 
 An approach is called as `approach(profile, identifiers, options)` and returns a `SiteNumber`; `settings` are fields of
-`SiteNumberOptions`. One that `tries` numbers is given what a number of sites suppresses, and progress, too.
+`SiteNumberOptions`. One that `runs_candidates` is given what a number of sites suppresses, and progress, too.
 """
 
 from __future__ import annotations
@@ -24,5 +24,7 @@ APPROACHES: dict[str, Approach[SiteNumber]] = {
     "population cut-off": Approach(population_cutoff, ("cutoff",)),
     "given number": Approach(given_number, ("n_sites",)),
     "max combinations (2018)": Approach(max_combinations_2018, MODEL, uses_attribute_counts=True),
-    "suppression budget": Approach(suppression_budget, ("budget", "fair", "k"), uses_attribute_counts=True, tries=True),
+    "suppression budget": Approach(
+        suppression_budget, ("budget", "fair", "k"), uses_attribute_counts=True, runs_candidates=True
+    ),
 }

@@ -102,7 +102,7 @@ def test_an_approach_looks_at_the_settings_that_it_names(town, room, name):
     for settings in TRIED.get(room, ({},)):
         options, seen = watched(replace(kind(), **settings))
         if room == "site number":
-            tried = [lambda n_sites, progress: n_sites / 9.0] if approach.tries else []
+            tried = [lambda n_sites, progress: n_sites / 9.0] if approach.runs_candidates else []
             approach(profile, areas.identifiers, options, *tried)
         elif room == "site location":
             approach(areas, profile, 4, options)
