@@ -180,7 +180,7 @@ def _release(
 ) -> Published:
     """One release, counted."""
     fields = source.fields()
-    told = fields_for(fields, wanted.sensitive, wanted.aliases)
+    by_sensitive = fields_for(fields, wanted.sensitive, wanted.aliases)
     own = fields_for(fields, wanted.quasi_identifiers, wanted.aliases)
     if not own:
         raise InputError(
@@ -196,13 +196,13 @@ def _release(
     field_index(fields, NUMBER, "RELEASES", title)
     count = wanted.count if wanted.counts(fields) else None
     nested = fields.lookupField(LEVEL) >= 0
-    read = [NUMBER, *([LEVEL] if nested else []), *own.values(), *told.values(), *([count] if count else [])]
+    read = [NUMBER, *([LEVEL] if nested else []), *own.values(), *by_sensitive.values(), *([count] if count else [])]
     columns = read_columns(source, list(dict.fromkeys(read)), form.feedback)
     counts = counts_of(columns[count], count) if count else None
     number = whole_numbers(columns[NUMBER], NUMBER)
     level = whole_numbers(columns[LEVEL], LEVEL) - 1 if nested else np.zeros(len(number), np.int64)
     region = positions(levels, level, number)
-    shown, by_value = ({name: columns[field] for name, field in some.items()} for some in (own, told))
+    shown, by_value = ({name: columns[field] for name, field in some.items()} for some in (own, by_sensitive))
     by_size = form.yes("BY_SIZE_ALONE")
     return publish_rows(title, k, areas, levels, level, region, shown, counts, by_size, by_value)
 

@@ -147,13 +147,13 @@ def _mended(groups: Sequence[np.ndarray], records: np.ndarray, lost: np.ndarray,
 
     groups : for each margin, the total that each place counts in; records : (p,); lost : (p,) suppressed anyway
     """
-    told_anyway = _pinned(groups, records, np.ones(len(records), bool), k, np.flatnonzero(lost))
+    disclosed_anyway = _pinned(groups, records, np.ones(len(records), bool), k, np.flatnonzero(lost))
     cuts: list[Cut] = []
     for _ in range(MOST_ROUNDS):
         found = fewest_to_add(groups, records, lost, k, cuts)
         if found is None or len(_smallest_to_add(groups, records, found, k)):
             break
-        new = [cut_off(groups, lost, found, one) for one in _pinned(groups, records, found, k, None, told_anyway)]
+        new = [cut_off(groups, lost, found, one) for one in _pinned(groups, records, found, k, None, disclosed_anyway)]
         if not new:
             return found
         cuts += new
@@ -161,7 +161,7 @@ def _mended(groups: Sequence[np.ndarray], records: np.ndarray, lost: np.ndarray,
     while True:
         more = _smallest_to_add(groups, records, found, k)
         if not len(more):
-            pinned = _pinned(groups, records, found, k, None, told_anyway)
+            pinned = _pinned(groups, records, found, k, None, disclosed_anyway)
             parts = [_first_shown(group[[one]], group, records, found) for one in pinned for group in groups]
             more = np.unique(np.concatenate([np.empty(0, np.int64), *parts]))
         if not len(more):
@@ -201,7 +201,7 @@ def _pinned(
     lost: np.ndarray,
     k: int,
     asked: np.ndarray | None = None,
-    told_anyway: Sequence[int] = (),
+    disclosed_anyway: Sequence[int] = (),
 ) -> list[int]:
     """The suppressed places that linear programs bound within 1 to k - 1 from the totals and the places shown.
 
@@ -213,7 +213,7 @@ def _pinned(
     rows = np.vstack(
         [(group[unknown] == total).astype(float) for group in groups for total in np.unique(group[unknown])]
     )
-    wanted = np.setdiff1d(unknown if asked is None else asked, np.array(told_anyway, np.int64))
+    wanted = np.setdiff1d(unknown if asked is None else asked, np.array(disclosed_anyway, np.int64))
     columns = pinned_columns(rows, rows @ records[unknown], k, np.searchsorted(unknown, wanted))
     return to_list(unknown[columns])
 

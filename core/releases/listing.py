@@ -66,16 +66,18 @@ def _of_count(pinned: Pinned, count: Count, kept: tuple[int, ...]) -> Row:
         found = {one[name] for one in every}
         values[name] = ANY if len(found) > 1 else _text(found.pop())
     of = tuple(kept[one] for one in count.releases)
-    told = "; ".join(f"{name}: {_text(value)} {number}" for name, value, number in count.values)
-    return Row(count.kind, areas, values, count.low, count.high, of, told, count.less)
+    disclosed = "; ".join(f"{name}: {_text(value)} {number}" for name, value, number in count.values)
+    return Row(count.kind, areas, values, count.low, count.high, of, disclosed, count.less)
 
 
 def _of_changes(kind: str, changes: Changes, later: Published, releases: tuple[int, int]) -> list[Row]:
     classes = later.values_of_classes()
     rows = []
     columns = (changes.level, changes.region, changes.class_of, changes.people)
-    told = ("; ".join(f"{name}: {_text(value)} {number:+d}" for name, value, number in one) for one in changes.values)
-    for level, region, class_of, change, sensitive in zip(*(to_list(one) for one in columns), told):
+    disclosed = (
+        "; ".join(f"{name}: {_text(value)} {number:+d}" for name, value, number in one) for one in changes.values
+    )
+    for level, region, class_of, change, sensitive in zip(*(to_list(one) for one in columns), disclosed):
         areas = later.areas[later.levels.crosswalks[level].region_of == region]
         values = {name: _text(value) for name, value in zip(later.quasi_identifiers, classes[class_of])}
         rows.append(Row(kind, areas, values, change, change, releases, sensitive))

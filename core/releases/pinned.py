@@ -96,9 +96,9 @@ def find_pinned(
         counts += known.values()
         progress((number + 1) / (len(chunks) + len(fields)))
     for number, name in enumerate(fields):
-        told = tell_values(over, kept, counts, name, k)
-        counts = told.counts
-        contradicted.append(told.contradicted)
+        disclosed = tell_values(over, kept, counts, name, k)
+        counts = disclosed.counts
+        contradicted.append(disclosed.contradicted)
         progress((len(chunks) + number + 1) / (len(chunks) + len(fields)))
     counts.sort(key=lambda count: KINDS.index(count.kind))
     nobody = np.empty(0, np.int64)

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..arrays import to_list
 from .bounds import Bounds, propagate
-from .counts import ALIKE, TOLD, Count
+from .counts import ALIKE, DISCLOSED_BY_VALUES, Count
 from .overlay import NONE, UNBOUNDED, Overlay, Sums, differences
 from .published import Published
 from .values import Values
@@ -26,7 +26,7 @@ UNKNOWNS_AT_ONCE = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class DisclosedValues:
     """What the values of one field add.
 
     counts : those given, with the values of their people where they are known, and those that only values tell
@@ -44,7 +44,7 @@ def sensitive_fields(releases: Sequence[Published]) -> list[str]:
 
 def tell_values(
     over: Overlay, bounds: Sequence[tuple[np.ndarray, Bounds]], counts: Sequence[Count], field: str, k: int
-) -> Told:
+) -> DisclosedValues:
     """What the values of a field add to the counts that are given away anyway.
 
     bounds : joint classes, whole groups of them, with the bounds of their people; counts : the counts found in them
@@ -64,7 +64,7 @@ def tell_values(
             kept[number] = part.with_values(kept[number])
         known = {kept[number].key for number in own}
         new += [one for one in part.found() if one.key not in known]
-    return Told([*kept, *new], np.concatenate(wrong))
+    return DisclosedValues([*kept, *new], np.concatenate(wrong))
 
 
 def _chunks(
@@ -125,11 +125,11 @@ class _Part:
         """What only values tell: counts below k, and people of one value in common, however many."""
         people, fits = self._people_low >= 1, ~self.contradicted
         low, high = self._counted
-        told = people & (self._people_high < self._k) & ((low < 1) | (high >= self._k)) & fits
+        disclosed = people & (self._people_high < self._k) & ((low < 1) | (high >= self._k)) & fits
         alike = ((self._high > 0).sum(axis=2) == 1) & (self._high[:, :, -1] == 0)
         one_value = alike & people & (self._people_high >= self._k) & fits
         found = []
-        for kind, where in ((TOLD, told), (ALIKE, one_value & ~self._alike_anyway())):
+        for kind, where in ((DISCLOSED_BY_VALUES, disclosed), (ALIKE, one_value & ~self._alike_anyway())):
             for cell, column in to_list(np.argwhere(where)):
                 least, most = int(self._people_low[cell, column]), int(self._people_high[cell, column])
                 shown_by = tuple(one.release for one in self._shown if one.region[cell] >= 0)
@@ -152,8 +152,8 @@ class _Part:
             return count
         if len(known) == 1:
             low[known] = max(int(low[known[0]]), count.low)
-        told = tuple((self._field, self._categories[one], int(low[one])) for one in to_list(known[low[known] > 0]))
-        return replace(count, values=(*count.values, *told))
+        disclosed = tuple((self._field, self._categories[one], int(low[one])) for one in to_list(known[low[known] > 0]))
+        return replace(count, values=(*count.values, *disclosed))
 
     def _by_value_of(self, count: Count) -> np.ndarray:
         """The people whom a count takes away, by value, (values,); nobody of a release that does not show the field."""
@@ -236,9 +236,9 @@ class _Part:
                     people = int(low[column].sum())
                     both = tuple(sorted({outer.release, inner.release}))
                     value = self._categories[int(np.argmax(high[column]))]
-                    told = ((self._field, value, people),)
+                    disclosed = ((self._field, value, people),)
                     most = int(high[column].sum())
-                    found.append(Count(ALIKE, left, self._joint[[column]], people, most, both, told))
+                    found.append(Count(ALIKE, left, self._joint[[column]], people, most, both, disclosed))
         return found
 
     def _difference(self, large: int, small: int, b: int, a: int) -> tuple[np.ndarray, np.ndarray]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from .. import counted
 from ..language import plural, tr
-from ..releases.counts import ALIKE, CELL, DIFFERENCE, HIDDEN, REST, SUM, TOLD
+from ..releases.counts import ALIKE, CELL, DIFFERENCE, DISCLOSED_BY_VALUES, HIDDEN, REST, SUM
 from ..releases.examining import AllExamined
 from ..releases.listing import ALIKE_CHANGE, CHANGE, Row
 from ..releases.published import Published
@@ -20,7 +20,7 @@ MEANING = {
     DIFFERENCE: tr("people of one class in a region but not in the smaller one of another release"),
     REST: tr("what is left of a count once the counts of another release within it are taken away"),
     SUM: tr("people of one or several classes in one or several regions, or parts of them, together"),
-    TOLD: tr("a count that the sensitive values tell, and the counts alone do not"),
+    DISCLOSED_BY_VALUES: tr("a count that the sensitive values tell, and the counts alone do not"),
     ALIKE: tr("k people and more who all have one sensitive value, which no release alone shows"),
     ALIKE_CHANGE: tr("k people and more who were added or taken out, all of one sensitive value"),
     CHANGE: tr("people who were added to a count, or taken out, between two releases of the same regions"),

@@ -173,5 +173,5 @@ def test_a_field_that_could_hardly_tell_the_finer_value_is_let_pass():
     assert regained_identifier(ward, {"sex": (shown, sex)}, EXPOSED)[0] == ""
     # As many men as women: wards of one sex tell it.
     sex = ward % 2
-    name, told = regained_identifier(ward, {"sex": (shown, sex)}, EXPOSED)
-    assert name == "sex" and told.rows == 100 and told.placed > 30
+    name, disclosed = regained_identifier(ward, {"sex": (shown, sex)}, EXPOSED)
+    assert name == "sex" and disclosed.rows == 100 and disclosed.placed > 30

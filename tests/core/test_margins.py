@@ -86,11 +86,11 @@ def test_no_count_below_k_follows_from_totals_but_those_that_the_totals_tell_alo
     for crosswalk, plan in plans(areas, profile, k):
         held, _ = hold_against_margins(plan, MARGINS)
         for totals, lost in tables_of(crosswalk, profile, held):
-            alone = told(profile, totals, sorted(totals), k)
-            assert told(profile, totals, sorted(lost), k) <= alone
+            alone = disclosed(profile, totals, sorted(totals), k)
+            assert disclosed(profile, totals, sorted(lost), k) <= alone
 
 
-def told(profile, totals, hidden, k):
+def disclosed(profile, totals, hidden, k):
     """The classes that totals and what is shown bound within 1 to k - 1."""
     rows, sums = [], []
     for margin in MARGINS:
@@ -113,7 +113,7 @@ def test_no_way_suppresses_fewer_records(case):
         shown = [one for one in totals if one not in anyway]
         if not anyway or len(shown) > 8:
             continue
-        alone = told(profile, totals, sorted(totals), k)
+        alone = disclosed(profile, totals, sorted(totals), k)
         least = sum(totals.values())
         for chosen in product((False, True), repeat=len(shown)):
             hidden = anyway | {one for one, out in zip(shown, chosen) if out}
@@ -121,7 +121,7 @@ def test_no_way_suppresses_fewer_records(case):
             if (
                 cost < least
                 and enough(profile, totals, hidden, k)
-                and told(profile, totals, sorted(hidden), k) <= alone
+                and disclosed(profile, totals, sorted(hidden), k) <= alone
             ):
                 least = cost
         assert sum(totals[one] for one in lost) == least

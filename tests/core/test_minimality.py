@@ -57,7 +57,7 @@ def test_the_outsider_counts_origins_as_trying_them_all_does():
     cells = ProfileCells(np.tile([0, 1], 21), np.repeat(first, 2), np.column_stack([first, 20 - first]).ravel())
     there = cells.records > 0
     cells = ProfileCells(cells.area[there], cells.class_of[there], cells.records[there])
-    wanted = release.told(np.zeros(1, np.int64), np.array([release.first[1]]), np.array([20]), 1)[0]
+    wanted = release.published(np.zeros(1, np.int64), np.array([release.first[1]]), np.array([20]), 1)[0]
     again = np.flatnonzero(release.made_again(cells, 21, levels_by_chance) == wanted)
     assert again.tolist() == [1, 2, 3, 4, 16, 17, 18, 19]  # nearly all live in one of the two
     found = outsider(release, n_labels=1, draws=2000)

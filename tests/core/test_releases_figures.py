@@ -117,8 +117,8 @@ def test_what_contradicts_itself_is_told_as_that_and_never_as_nothing():
     areas = make_areas(["a", "b"], np.array([[0.0, 0.0], [1.0, 0.0]]))
     both, each = Crosswalk(np.array([0, 0]), 1), Crosswalk(np.array([0, 1]), 2)
     people = [profile_over(np.array(one), [("x",)], ("p",)) for one in ([[5], [5]], [[6], [5]])]
-    told = [publish(suppress(one, regions, 5), areas) for one, regions in zip(people, (both, each))]
-    found = examine_all(told)
+    published = [publish(suppress(one, regions, 5), areas) for one, regions in zip(people, (both, each))]
+    found = examine_all(published)
     assert found.pinned is not None and found.n_counts == 0 and len(found.pinned.contradicted) == 1
     said = verdict(found, 5)
     assert "In 1 class the releases contradict each other" in said and "nobody can say" in said

@@ -215,8 +215,8 @@ def test_the_cost_is_close_to_the_least_there_is():
         for chosen in product((False, True), repeat=len(labels)):
             out = labels[np.array(chosen, bool)]
             shown = plan.shown & ~np.isin(np.arange(len(plan.shown)), out)
-            told = replace(publish(replace(plan, shown=shown), areas), bounded=False, held_back=None)
-            if plan.records[out].sum() < best and not examiner.examine(told).n_counts:
+            published = replace(publish(replace(plan, shown=shown), areas), bounded=False, held_back=None)
+            if plan.records[out].sum() < best and not examiner.examine(published).n_counts:
                 best = int(plan.records[out].sum())
         ours, least = ours + done.n_suppressed, least + best
     assert least <= ours <= 1.15 * least

@@ -15,7 +15,7 @@ from vbas.core.crosswalk import number_compactly
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
 from vbas.core.privacy.diversity import Shares
-from vbas.core.releases.counts import ALIKE, CELL, REST, TOLD
+from vbas.core.releases.counts import ALIKE, CELL, DISCLOSED_BY_VALUES, REST
 from vbas.core.releases.examining import examine
 from vbas.core.releases.pinned import find_pinned
 from vbas.core.releases.published import publish
@@ -87,9 +87,9 @@ def test_values_pin_what_counts_leave_open():
     assert not find_pinned([release(people, one, field=False) for one in overlapping]).counts
     found = find_pinned([release(people, one) for one in overlapping])
     over = found.overlay
-    told = {(one.kind, over.areas[over.cell_of == one.cells[0]].item(), one.values) for one in found.counts}
+    disclosed = {(one.kind, over.areas[over.cell_of == one.cells[0]].item(), one.values) for one in found.counts}
     cold, flu, hiv = ((("ill", one, n),) for one, n in (("cold", 4), ("flu", 4), ("HIV", 6)))
-    assert told == {(TOLD, "a0", cold), (TOLD, "a1", flu), (ALIKE, "a2", hiv)}
+    assert disclosed == {(DISCLOSED_BY_VALUES, "a0", cold), (DISCLOSED_BY_VALUES, "a1", flu), (ALIKE, "a2", hiv)}
 
 
 def test_the_rest_of_a_class_after_one_more_quasi_identifier():
@@ -186,13 +186,13 @@ def test_whatever_is_told_is_true(case):
     for count in found.counts:
         true = dict(zip(ILLS.tolist(), true_values(found.overlay, count, people, values).tolist()))
         total = sum(true.values())
-        if count.kind in (TOLD, ALIKE, CELL):
+        if count.kind in (DISCLOSED_BY_VALUES, ALIKE, CELL):
             assert 1 <= count.low <= total <= count.high
         assert (count.kind == ALIKE) <= (len(count.values) == 1)
         if count.values:
-            told = {value for _, value, _ in count.values}
+            disclosed = {value for _, value, _ in count.values}
             assert all(true[value] >= least for _, value, least in count.values)
-            assert all(number == 0 for value, number in true.items() if value not in told)
+            assert all(number == 0 for value, number in true.items() if value not in disclosed)
         if len(count.values) > 1:
             assert {value: least for _, value, least in count.values} == {v: n for v, n in true.items() if n}
 
