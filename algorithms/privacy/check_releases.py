@@ -18,7 +18,7 @@ from ..form.generalising import relating_parameters
 from ..form.guarantees import k_parameter
 from ..form.running import running_of
 from .relating import aliases_parameter, comparable
-from .releases import pinned_table, register_parameter, release_parameters, releases_of
+from .releases import disclosed_table, register_parameter, release_parameters, releases_of
 
 
 class CheckReleases(VbasAlgorithm):
@@ -94,7 +94,7 @@ class CheckReleases(VbasAlgorithm):
         form.warn(*unsure)
         found = examine_all(releases, k, form.progress(stop=80))
         rows = rows_of(found, releases)
-        form.outputs.add("PINNED", pinned_table(form, rows, releases))
+        form.outputs.add("PINNED", disclosed_table(form, rows, releases))
         form.outputs.add_text(
             "REPORT",
             lambda: releases_report(found, rows, releases, k, running_of(form), taken, unsure, same.assumption),

@@ -207,7 +207,7 @@ def _release(
     return publish_rows(title, k, areas, levels, level, region, shown, counts, by_size, by_value)
 
 
-def pinned_table(form: Form, rows: Sequence[Row], releases: Sequence[Published]) -> Table:
+def disclosed_table(form: Form, rows: Sequence[Row], releases: Sequence[Published]) -> Table:
     """PINNED: polygons where REGIONS is given, else a table."""
     own = [
         (make_field(name, "text"), [row.values.get(name) for row in rows]) for name in quasi_identifiers_of(releases)

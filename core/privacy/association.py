@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 ROWS_FOR_PREFIXES = 100_000
-PINNED = 0.8  # of the pairs of rows that share a value, the share in one area from which it stands for the area
+STANDS = 0.8  # of the pairs of rows that share a value, the share in one area from which it stands for the area
 CLOSED = 0.5  # and of what the region alone leaves open, the share that the value must close
 DETERMINED = 0.999  # pairs of equal values that share a quasi-identifier, from which the value is a finer one
 FINER = 0.9  # of the values that several rows have, the share that must be finer ones: all but the fillers
@@ -94,14 +94,14 @@ class Agreement:
 
         A value that is found in many areas, but in few rows of any region, is rather one of a home than of an area.
         """
-        stands = (self.shared >= PINNED) & (self.shared - self.base >= CLOSED * (1.0 - self.base)) & (self.base < 1.0)
-        return stands & ((self.everywhere >= PINNED) | (self.others >= HOME))
+        stands = (self.shared >= STANDS) & (self.shared - self.base >= CLOSED * (1.0 - self.base)) & (self.base < 1.0)
+        return stands & ((self.everywhere >= STANDS) | (self.others >= HOME))
 
     @property
     def says_more(self) -> np.ndarray:
         """The values that say much more of the area than the region does."""
         says_more = self.shared > np.maximum(self.base + TELLS, 2.0 * self.base)
-        return says_more & ((self.everywhere >= PINNED) | (self.others >= HOME))
+        return says_more & ((self.everywhere >= STANDS) | (self.others >= HOME))
 
     @property
     def rare(self) -> np.ndarray:
@@ -190,7 +190,7 @@ def area_bits(region: np.ndarray, area: np.ndarray, value: np.ndarray | None = N
     return float(((whole * np.log2(whole)).sum() - (parts * np.log2(parts)).sum()) / n)
 
 
-def pinned_share(region: np.ndarray, area: np.ndarray, value: np.ndarray) -> float:
+def share_in_one_area(region: np.ndarray, area: np.ndarray, value: np.ndarray) -> float:
     """The share of rows whose value, in a region of several areas, occurs in one area only, and more than once."""
     if not len(area):
         return 0.0

@@ -25,7 +25,7 @@ class KeptField:
     values : different values; rows, looked_at : rows with a value, and all; single, rare : rows whose value nobody else
     has, and fewer than RARE have
     bits_before, bits_left : how hard it is to guess the area, by the region alone and with the value, bits per row
-    pinned : share of rows whose value, in their region, occurs in one area only, and there more than once
+    in_one_area : share of rows whose value, in their region, occurs in one area only, and there more than once
     below_k : rows that fewer than k others share region, quasi-identifiers and value with; alone : those that none does
     disclosed : what the values disclose of the area, or their first `prefix` characters where that is not 0
     refines : the quasi-identifier of which its values are finer ones, empty for none; finer, finer_alone : rows that
@@ -42,7 +42,7 @@ class KeptField:
     rare: int
     bits_before: float
     bits_left: float
-    pinned: float
+    in_one_area: float
     below_k: int
     alone: int
     disclosed: Disclosed = NOTHING_DISCLOSED

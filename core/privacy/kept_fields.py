@@ -15,9 +15,9 @@ from .association import (
     disclosed_by,
     disclosed_by_prefix,
     group_sizes,
-    pinned_share,
     refined_identifier,
     regained_identifier,
+    share_in_one_area,
 )
 from .kept_field import EXPOSED, RARE, KeptField
 
@@ -141,7 +141,7 @@ def _examine(
         rare=int(times[times < RARE].sum()),
         bits_before=area_bits(region[there], area[there]),
         bits_left=area_bits(region[there], area[there], value[there]),
-        pinned=pinned_share(region[there], area[there], value[there]),
+        in_one_area=share_in_one_area(region[there], area[there], value[there]),
         below_k=int(groups[groups < k].sum()),
         alone=int((groups == 1).sum()),
         disclosed=disclosed,

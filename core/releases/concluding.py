@@ -69,7 +69,7 @@ def _warnings(found: Examined, k: int, requirement: Requirement) -> list[str]:
 
 def _given_away_before(found: Examined) -> int:
     """Counts that the earlier releases give away by themselves; found : once this release adds none."""
-    return 0 if found.pinned is None else sum(count.kind != ALIKE for count in found.pinned.counts)
+    return 0 if found.disclosed is None else sum(count.kind != ALIKE for count in found.disclosed.counts)
 
 
 def _result(same: Matched, found: Examined, n_earlier: int, k: int) -> str:

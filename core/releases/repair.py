@@ -144,7 +144,7 @@ class _Work:
     ) -> tuple[Plan, Published, Examined]:
         """The plan with those suppressed labels shown again, the largest first, without which nothing is told either.
 
-        first : the plan before the repair, of one level; published, after : what `plan` publishes and what is found of it
+        first : the plan before the repair, of one level; published, after : what `plan` publishes, what is found of it
         One label of every class is tried at a time: classes without a sum in common do not tell of each other.
         """
         out = np.flatnonzero(first.shown & ~plan.shown)
@@ -158,12 +158,12 @@ class _Work:
             shown = self.relate(self.published(trial, False))
             class_of = shown.class_of[np.searchsorted(np.flatnonzero(trial.shown), tried)]
             group = _groups_of(after, shown, class_of)
-            found = self.examiner.examine(shown, None if after.pinned is None else np.flatnonzero(group.concerned))
+            found = self.examiner.examine(shown, None if after.disclosed is None else np.flatnonzero(group.concerned))
             if found.n_undecided or found.n_contradicted:
                 continue
             telling = [group.of_class[one.class_of] for _, one in found.changes]
-            if found.pinned is not None:
-                telling += [found.pinned.overlay.group_of[count.joint] for count in found.counts]
+            if found.disclosed is not None:
+                telling += [found.disclosed.overlay.group_of[count.joint] for count in found.counts]
             bad = np.concatenate([np.empty(0, np.int64), *telling])
             new = _with(new, tried[~np.isin(group.of_class[class_of], bad)])
         if new.n_released == plan.n_released:
@@ -183,9 +183,9 @@ class _Groups:
 
 def _groups_of(after: Examined, published: Published, class_of: np.ndarray) -> _Groups:
     """The groups of the classes of a release, the last of an overlay, and which joint classes these ones concern."""
-    if after.pinned is None:
+    if after.disclosed is None:
         return _Groups(np.arange(len(published.classes)), np.empty(0, bool))
-    over = after.pinned.overlay
+    over = after.disclosed.overlay
     last = len(over.releases) - 1
     entry = over.entries[:, over.schema_of[last]]
     own = np.append(over.own_class[last], NONE)[entry]
@@ -251,9 +251,9 @@ def _labels_that_tell(plan: Plan, published: Published, found: Examined, by_size
     shown = np.flatnonzero(plan.shown)  # the order of what is published
     for _, changes in found.changes:
         chosen[shown[_changed(published, changes)]] = True
-    if found.pinned is None:
+    if found.disclosed is None:
         return chosen
-    over, last = found.pinned.overlay, len(found.pinned.overlay.releases) - 1
+    over, last = found.disclosed.overlay, len(found.disclosed.overlay.releases) - 1
     by_class = _Labels(over, last)
     size = np.empty(len(shown), np.int64)
     size[np.lexsort((ranks(len(shown), ties), plan.records[shown]))] = np.arange(len(shown))

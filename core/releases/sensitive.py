@@ -3,7 +3,7 @@
 A released class shows how many of its people have each value, a suppressed one none. People whom two releases show in
 two classes have a value that both of them show; and what is left of a class once a class of another release is taken
 away is left value by value. So values may pin a count that counts alone leave open, tell the values of the people in a
-pinned count, and show people to have one value in common however many they are, as no class of any one release does.
+disclosed count, and show people to have one value in common however many they are, as no class of any one release does.
 The unknowns are the people of an overlay cell and joint class by value, bounded by interval propagation, the bounds of
 the counts among the sums.
 """

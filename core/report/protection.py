@@ -96,7 +96,7 @@ def kept_rows(kept: Sequence[KeptField]) -> list[tuple[object, ...]]:
             100 * one.unique,
             one.bits_before,
             one.bits_left,
-            100 * one.pinned,
+            100 * one.in_one_area,
             one.below_k,
         )
         for one in kept

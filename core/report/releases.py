@@ -189,23 +189,23 @@ def _notes(found: AllExamined, releases: Sequence[Published]) -> list[str]:
                 "together, or only linear programming would find, is not looked at."
             )
         )
-    if found.pinned is not None:
+    if found.disclosed is not None:
         notes.append(
             tr(
                 "Looked at: cells of the overlay ({n_cells}) and classes ({n_classes}). Found by linear programming "
                 "alone: {n_by_programs} of the counts. Not decided: {n_undecided}.",
-                n_cells=found.pinned.overlay.n_cells,
-                n_classes=len(found.pinned.overlay.entries),
-                n_by_programs=found.pinned.n_by_programs,
-                n_undecided=found.pinned.n_undecided,
+                n_cells=found.disclosed.overlay.n_cells,
+                n_classes=len(found.disclosed.overlay.entries),
+                n_by_programs=found.disclosed.n_by_programs,
+                n_undecided=found.disclosed.n_undecided,
             )
         )
-        if len(found.pinned.contradicted):
+        if len(found.disclosed.contradicted):
             notes.append(
                 plural(
                     "In {n} class the releases contradict each other: it was not looked at.",
                     "In {n} classes the releases contradict each other: they were not looked at.",
-                    len(found.pinned.contradicted),
+                    len(found.disclosed.contradicted),
                 )
             )
     return notes

@@ -14,8 +14,8 @@ from vbas.core.crosswalk import number_compactly
 from vbas.core.errors import InputError
 from vbas.core.generalising import generalise_profile, hierarchy_rule, hierarchy_tables
 from vbas.core.plan import suppress
+from vbas.core.releases.disclosed import find_disclosed
 from vbas.core.releases.examining import examine, examine_all
-from vbas.core.releases.pinned import find_pinned
 from vbas.core.releases.published import publish
 from vbas.core.releases.relating import Relating, with_levels
 from vbas.core.releases.repair import repair
@@ -77,7 +77,7 @@ def test_true_counts_lie_within_all_bounds(case):
     releases = [one for _, one in made]
     relate = Relating(releases, TABLE)
     related = [relate(one) for one in releases]
-    found = find_pinned(related, keep_bounds=True)
+    found = find_disclosed(related, keep_bounds=True)
     known = [(age, TEN[age], "*", sex) for age, sex in CLASSES]
     every = profile_over(
         profile.counts.toarray()[:, _order(profile)], known, ("age", "age (level 1)", "age (level 2)", "sex")
