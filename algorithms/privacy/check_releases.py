@@ -102,6 +102,6 @@ class CheckReleases(VbasAlgorithm):
         sure = not (rows or unsure or found.n_contradicted or found.n_undecided)
         (form.info if sure else form.warn)(verdict(found, k, unsure, same.assumption))
         numbers = {"N_PINNED": found.n_counts, "N_PERSONS": found.n_persons}
-        numbers.update(N_VALUES=found.n_values, N_ALIKE=found.n_alike)
+        numbers.update(N_VALUES=found.n_values, N_ALIKE=found.n_homogeneous)
         numbers.update(N_UNDECIDED=found.n_undecided, N_CONTRADICTED=found.n_contradicted)
         return {**numbers, "N_NOT_COMPARED": len(not_compared)}

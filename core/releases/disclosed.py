@@ -21,7 +21,7 @@ from ..progress import Progress, silent
 from .asked import asked_of
 from .bounds import Bounds
 from .chunk import Chunk, chunk_of, cut_overlay
-from .counts import ALIKE, KINDS, Count, persons_in
+from .counts import HOMOGENEOUS, KINDS, Count, persons_in
 from .overlay import NONE, UNBOUNDED, Overlay, Sums, overlay
 from .programs import Answers, Problem, Table, decide, tables_of
 from .published import Published
@@ -49,7 +49,7 @@ class DisclosedCounts:
     @property
     def n_persons(self) -> int:
         """The people that are in counts of fewer than k at least."""
-        return persons_in([count for count in self.counts if count.kind != ALIKE])
+        return persons_in([count for count in self.counts if count.kind != HOMOGENEOUS])
 
 
 def find_disclosed(

@@ -80,12 +80,12 @@ def held_against_earlier(
     if not earlier.releases:
         log.warn(earlier.warning)
         return HeldAgainst(plan, published, (earlier.warning,))
-    alike = requirement.asks_for_values
+    homogeneous = requirement.asks_for_values
     same = related(earlier.releases, published, table, earlier.aliases, earlier.tables, earlier.rules)
     log.info(*same.matched.said)
     log.warn(*same.matched.warnings)
     held_against = [same.relate(one) for one in same.earlier]
-    found = examine(same.relate(published), held_against, alike=alike)
+    found = examine(same.relate(published), held_against, homogeneous=homogeneous)
     _refuse_contradictions(found)
     if found.n_counts and earlier.action == STOP:
         raise PrivacyError(_stopped(found, plan.k))
@@ -96,7 +96,7 @@ def held_against_earlier(
             held_against,
             published.title,
             sensitive,
-            alike,
+            homogeneous,
             also,
             ties=ties_of(ties),
             relate=same.relate,

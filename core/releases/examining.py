@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..progress import Progress, silent
-from .counts import ALIKE, Count, persons_in
+from .counts import HOMOGENEOUS, Count, persons_in
 from .disclosed import DisclosedCounts, find_disclosed
 from .published import Published
 from .updates import Changes, compare, differs
@@ -21,14 +21,14 @@ class Examined:
     disclosed : of the new release, the last one, and those earlier ones that are not updated by it; None without such
     counts : its counts that do not follow from the earlier releases alone
     changes : for each earlier release of the same regions, its position and the counts that changed by a few people
-    n_alike : groups of k people and more whom only the releases together show to have one sensitive value; they are
-    among the counts and changes only where that was asked for
+    n_homogeneous : groups of k people and more whom only the releases together show to have one sensitive value; they
+    are among the counts and changes only where that was asked for
     """
 
     disclosed: DisclosedCounts | None
     counts: list[Count]
     changes: list[tuple[int, Changes]]
-    n_alike: int = 0
+    n_homogeneous: int = 0
 
     @property
     def n_counts(self) -> int:
@@ -50,24 +50,24 @@ def examine(
     new: Published,
     earlier: Sequence[Published],
     k: int | None = None,
-    alike: bool = False,
+    homogeneous: bool = False,
     progress: Progress = silent,
 ) -> Examined:
     """Hold a release against earlier ones; see `Examiner`."""
-    return Examiner(earlier, k, alike).examine(new, progress=progress)
+    return Examiner(earlier, k, homogeneous).examine(new, progress=progress)
 
 
 class Examiner:
     """Holds releases against the same earlier ones, once or again and again.
 
-    k : counts below it are looked for, the least k of all where None; alike : whether people who are shown to have one
-    sensitive value count as given away, however many they are
+    k : counts below it are looked for, the least k of all where None; homogeneous : whether people who are shown to
+    have one sensitive value count as given away, however many they are
     An earlier release of the same regions whose counts differ was of other people, before an update: with that one
     only counts are compared. All others are taken to be of the same people.
     """
 
-    def __init__(self, earlier: Sequence[Published], k: int | None = None, alike: bool = False) -> None:
-        self._earlier, self._k, self._alike = earlier, k, alike
+    def __init__(self, earlier: Sequence[Published], k: int | None = None, homogeneous: bool = False) -> None:
+        self._earlier, self._k, self._homogeneous = earlier, k, homogeneous
         self._alone: dict[tuple[int, ...], set[Identity]] = {}
 
     def examine(
@@ -79,20 +79,25 @@ class Examiner:
         """
         k = min(one.k for one in (new, *self._earlier)) if self._k is None else self._k
         compared = [(i, both) for i, both in enumerate(compare(old, new, k) for old in self._earlier) if both]
-        changes = [(i, one) for i, (few, alike) in compared for one in (few, alike)[: 1 + self._alike] if len(one)]
-        n_alike = sum(len(alike) for _, (_, alike) in compared)
+        changes = [
+            (i, one)
+            for i, (few, homogeneous) in compared
+            for one in (few, homogeneous)[: 1 + self._homogeneous]
+            if len(one)
+        ]
+        n_homogeneous = sum(len(homogeneous) for _, (_, homogeneous) in compared)
         same = tuple(i for i, old in enumerate(self._earlier) if not differs(old, new))
         if not same:
-            return Examined(None, [], changes, n_alike)
+            return Examined(None, [], changes, n_homogeneous)
         disclosed = find_disclosed(
             [*(self._earlier[i] for i in same), new], k, programs, joint=joint, progress=progress
         )
         known = self._given_away_before(same, new, k)
         counts = [count for count in disclosed.counts if _identity(count) not in known]
-        n_alike += sum(count.kind == ALIKE for count in counts)
-        if not self._alike:
-            counts = [count for count in counts if count.kind != ALIKE]
-        return Examined(disclosed, counts, changes, n_alike)
+        n_homogeneous += sum(count.kind == HOMOGENEOUS for count in counts)
+        if not self._homogeneous:
+            counts = [count for count in counts if count.kind != HOMOGENEOUS]
+        return Examined(disclosed, counts, changes, n_homogeneous)
 
     def _given_away_before(self, same: tuple[int, ...], new: Published, k: int) -> set[Identity]:
         """The counts that the earlier releases give away by themselves, in the overlay with the new one."""
@@ -134,13 +139,13 @@ class AllExamined:
 
     disclosed : of those that no later one updates, None where they are fewer than two; kept : their positions
     changes : for pairs (earlier, later) of releases of the same regions, the counts that changed by a few people
-    alike : for such pairs, the counts that changed by k people and more, all of one sensitive value
+    homogeneous : for such pairs, the counts that changed by k people and more, all of one sensitive value
     """
 
     disclosed: DisclosedCounts | None
     kept: tuple[int, ...]
     changes: list[tuple[int, int, Changes]]
-    alike: list[tuple[int, int, Changes]]
+    homogeneous: list[tuple[int, int, Changes]]
 
     @property
     def n_counts(self) -> int:
@@ -148,10 +153,10 @@ class AllExamined:
         return len(self._disclosed()) + sum(len(one) for *_, one in self.changes)
 
     @property
-    def n_alike(self) -> int:
+    def n_homogeneous(self) -> int:
         """Groups of k people and more who are shown to have one sensitive value by the releases together alone."""
-        counts = 0 if self.disclosed is None else sum(count.kind == ALIKE for count in self.disclosed.counts)
-        return counts + sum(len(one) for *_, one in self.alike)
+        counts = 0 if self.disclosed is None else sum(count.kind == HOMOGENEOUS for count in self.disclosed.counts)
+        return counts + sum(len(one) for *_, one in self.homogeneous)
 
     @property
     def n_values(self) -> int:
@@ -176,7 +181,7 @@ class AllExamined:
         return 0 if self.disclosed is None else self.disclosed.n_undecided
 
     def _disclosed(self) -> list[Count]:
-        return [] if self.disclosed is None else [count for count in self.disclosed.counts if count.kind != ALIKE]
+        return [] if self.disclosed is None else [count for count in self.disclosed.counts if count.kind != HOMOGENEOUS]
 
 
 def examine_all(releases: Sequence[Published], k: int | None = None, progress: Progress = silent) -> AllExamined:
@@ -188,10 +193,10 @@ def examine_all(releases: Sequence[Published], k: int | None = None, progress: P
     pairs = [(i, j) for j in range(len(releases)) for i in range(j)]
     compared = [(i, j, both) for i, j in pairs if (both := compare(releases[i], releases[j], k)) is not None]
     changes = [(i, j, few) for i, j, (few, _) in compared if len(few)]
-    alike = [(i, j, many) for i, j, (_, many) in compared if len(many)]
+    homogeneous = [(i, j, many) for i, j, (_, many) in compared if len(many)]
     updated = {i for i, j in pairs if differs(releases[i], releases[j])}
     kept = tuple(i for i in range(len(releases)) if i not in updated)
     disclosed = None
     if len(kept) > 1 or len(releases) < 2:
         disclosed = find_disclosed([releases[i] for i in kept], k, progress=progress)
-    return AllExamined(disclosed, kept, changes, alike)
+    return AllExamined(disclosed, kept, changes, homogeneous)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arrays import to_list
 from ..language import as_data
-from .counts import ALIKE, Count
+from .counts import HOMOGENEOUS, Count
 from .disclosed import DisclosedCounts
 from .examining import AllExamined
 from .published import Published
@@ -17,8 +17,8 @@ from .updates import Changes
 from .values import MISSING
 
 ANY, OTHERS, NO_VALUE = "(several)", "(not shown)", "(missing)"
-CHANGE, ALIKE_CHANGE = as_data("change since"), as_data("change by one sensitive value")
-OF_ONE_VALUE = (ALIKE, ALIKE_CHANGE)
+CHANGE, HOMOGENEOUS_CHANGE = as_data("change since"), as_data("change by one sensitive value")
+OF_ONE_VALUE = (HOMOGENEOUS, HOMOGENEOUS_CHANGE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ def rows_of(found: AllExamined, releases: Sequence[Published]) -> list[Row]:
     rows = []
     if found.disclosed is not None:
         rows = [_of_count(found.disclosed, count, found.kept) for count in found.disclosed.counts]
-    for kind, pairs in ((CHANGE, found.changes), (ALIKE_CHANGE, found.alike)):
+    for kind, pairs in ((CHANGE, found.changes), (HOMOGENEOUS_CHANGE, found.homogeneous)):
         for earlier, later, changes in pairs:
             rows += _of_changes(kind, changes, releases[later], (earlier, later))
     return sorted(rows, key=lambda row: row.kind in OF_ONE_VALUE)

@@ -58,7 +58,7 @@ def repair(
     earlier: Sequence[Published],
     title: str = "",
     sensitive: Sequence[KeptValues] = (),
-    alike: bool = False,
+    homogeneous: bool = False,
     also: Callable[[Plan], Plan] | None = None,
     progress: Progress = silent,
     ties: Ties = None,
@@ -68,17 +68,18 @@ def repair(
 ) -> Repaired:
     """Suppress or coarsen labels of a plan, the smallest first, until nothing is given away.
 
-    areas : those of the plan's profile; sensitive : the fields that are released too; alike : whether people who are
-    shown to have one sensitive value count as given away, however many they are; also : what else must hold, a
-    function that suppresses further labels where it does not; ties : decides among labels of one size, the first
-    where None; relate : makes what the plan publishes comparable with the earlier releases, which are comparable
-    already, and keeps the labels in their order; coarsened : as in Published; requirement : what is asked of labels
-    beside k records
+    areas : those of the plan's profile; sensitive : the fields that are released too; homogeneous : whether people who
+    are shown to have one sensitive value count as given away, however many they are; also : what else must hold, a
+    function that suppresses further labels where it does not; ties : decides among labels of one size, the first where
+    None; relate : makes what the plan publishes comparable with the earlier releases, which are comparable already, and
+    keeps the labels in their order; coarsened : as in Published; requirement : what is asked of labels beside k records
     What the earlier releases give away without this one stays as it is. What is asked of labels is looked at again once
     some were joined, as labels that hold by themselves need not hold together (`holding`). Every round suppresses or
     coarsens at least one label; with none of a class left, this release tells nothing of it.
     """
-    work = _Work(areas, title, tuple(sensitive), coarsened, relate, Examiner(earlier, alike=alike), progress, ties)
+    work = _Work(
+        areas, title, tuple(sensitive), coarsened, relate, Examiner(earlier, homogeneous=homogeneous), progress, ties
+    )
     published = work.published(plan, True)
     before = after = work.examiner.examine(relate(published), progress=progress)
     new, n_known_by_size = plan, 0

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..arrays import to_list
 from .bounds import Bounds, propagate
-from .counts import ALIKE, DISCLOSED_BY_VALUES, Count
+from .counts import DISCLOSED_BY_VALUES, HOMOGENEOUS, Count
 from .overlay import NONE, UNBOUNDED, Overlay, Sums, differences
 from .published import Published
 from .values import Values
@@ -126,10 +126,10 @@ class _Part:
         people, fits = self._people_low >= 1, ~self.contradicted
         low, high = self._counted
         disclosed = people & (self._people_high < self._k) & ((low < 1) | (high >= self._k)) & fits
-        alike = ((self._high > 0).sum(axis=2) == 1) & (self._high[:, :, -1] == 0)
-        one_value = alike & people & (self._people_high >= self._k) & fits
+        homogeneous = ((self._high > 0).sum(axis=2) == 1) & (self._high[:, :, -1] == 0)
+        one_value = homogeneous & people & (self._people_high >= self._k) & fits
         found = []
-        for kind, where in ((DISCLOSED_BY_VALUES, disclosed), (ALIKE, one_value & ~self._alike_anyway())):
+        for kind, where in ((DISCLOSED_BY_VALUES, disclosed), (HOMOGENEOUS, one_value & ~self._homogeneous_anyway())):
             for cell, column in to_list(np.argwhere(where)):
                 least, most = int(self._people_low[cell, column]), int(self._people_high[cell, column])
                 shown_by = tuple(one.release for one in self._shown if one.region[cell] >= 0)
@@ -218,7 +218,7 @@ class _Part:
         """People of a region of one release who are not in a smaller one of another, all of one value."""
         found = []
         pairs = [(i, j) for i in range(len(self._shown)) for j in range(len(self._shown))]
-        anyway = self._alike_anyway()
+        anyway = self._homogeneous_anyway()
         for i, j in pairs:
             outer, inner = self._shown[i], self._shown[j]
             if not (outer.exact and inner.exact) or outer.release == inner.release:
@@ -230,15 +230,15 @@ class _Part:
                 continue
             for b, a, left in differences(outer, inner):
                 low, high = self._difference(i, j, b, a)
-                alike = ((high > 0).sum(axis=1) == 1) & (high[:, -1] == 0)
-                columns = np.flatnonzero(alike & (low.sum(axis=1) >= self._k) & ~self.contradicted)
+                homogeneous = ((high > 0).sum(axis=1) == 1) & (high[:, -1] == 0)
+                columns = np.flatnonzero(homogeneous & (low.sum(axis=1) >= self._k) & ~self.contradicted)
                 for column in to_list(columns[~anyway[left][:, columns].all(axis=0)]):
                     people = int(low[column].sum())
                     both = tuple(sorted({outer.release, inner.release}))
                     value = self._categories[int(np.argmax(high[column]))]
                     disclosed = ((self._field, value, people),)
                     most = int(high[column].sum())
-                    found.append(Count(ALIKE, left, self._joint[[column]], people, most, both, disclosed))
+                    found.append(Count(HOMOGENEOUS, left, self._joint[[column]], people, most, both, disclosed))
         return found
 
     def _difference(self, large: int, small: int, b: int, a: int) -> tuple[np.ndarray, np.ndarray]:
@@ -254,15 +254,15 @@ class _Part:
         (outer_low, outer_high), (inner_low, inner_high) = bounds
         return np.maximum(outer_low - inner_high, 0), np.maximum(outer_high - inner_low, 0)
 
-    def _alike_anyway(self) -> np.ndarray:
+    def _homogeneous_anyway(self) -> np.ndarray:
         """Overlay cells and joint classes in a class of some release that shows one value, (cells, u) bool."""
         found = np.zeros(self._people_low.shape, bool)
         for one in self._shown:
             n_own = (one.low.shape[1] - 1) // self._n
             shape = (one.n_regions, n_own, self._n)
             low, high = (bound[:-1, :-1].reshape(shape) for bound in (one.low, one.high))
-            alike = ((low > 0).sum(axis=2) == 1) & (low == high).all(axis=2)
-            framed = np.pad(alike, ((0, 1), (0, 1)))
+            homogeneous = ((low > 0).sum(axis=2) == 1) & (low == high).all(axis=2)
+            framed = np.pad(homogeneous, ((0, 1), (0, 1)))
             found |= framed[np.ix_(one.region, self._own(one, np.arange(len(self._joint))))]
         return found
 

@@ -51,7 +51,7 @@ def check_report(found: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
         (tr("Classes that fall short"), found.classes_below, ""),
     ]
     for name, diversity in found.diversity.items():
-        alike = int((diversity.distinct == 1).sum())
+        homogeneous = int((diversity.distinct == 1).sum())
         risk += [
             (
                 tr("“{name}”: fewest values in a class", name=name),
@@ -59,7 +59,7 @@ def check_report(found: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
                 plural(
                     "l, the fewest that could be those of all people of a class; in {n} class all share one.",
                     "l, the fewest that could be those of all people of a class; in {n} classes all share one.",
-                    alike,
+                    homogeneous,
                 ),
             ),
             (

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from .. import counted
 from ..language import plural, tr
-from ..releases.counts import ALIKE, CELL, DIFFERENCE, DISCLOSED_BY_VALUES, HIDDEN, REST, SUM
+from ..releases.counts import CELL, DIFFERENCE, DISCLOSED_BY_VALUES, HIDDEN, HOMOGENEOUS, REST, SUM
 from ..releases.examining import AllExamined
-from ..releases.listing import ALIKE_CHANGE, CHANGE, Row
+from ..releases.listing import CHANGE, HOMOGENEOUS_CHANGE, Row
 from ..releases.published import Published
 from .page import Report, Section, render
 from .running import Running, how_it_was_done
@@ -21,8 +21,8 @@ MEANING = {
     REST: tr("what is left of a count once the counts of another release within it are taken away"),
     SUM: tr("people of one or several classes in one or several regions, or parts of them, together"),
     DISCLOSED_BY_VALUES: tr("a count that the sensitive values tell, and the counts alone do not"),
-    ALIKE: tr("k people and more who all have one sensitive value, which no release alone shows"),
-    ALIKE_CHANGE: tr("k people and more who were added or taken out, all of one sensitive value"),
+    HOMOGENEOUS: tr("k people and more who all have one sensitive value, which no release alone shows"),
+    HOMOGENEOUS_CHANGE: tr("k people and more who were added or taken out, all of one sensitive value"),
     CHANGE: tr("people who were added to a count, or taken out, between two releases of the same regions"),
 }
 
@@ -66,12 +66,12 @@ def verdict(found: AllExamined, k: int, unsure: Sequence[str] = (), assumption: 
     said.append(_given_away(found, k) if found.n_counts else _nothing_given_away(found, k))
     if found.n_counts and found.n_values:
         said.append(tr("Of {n_values} of them the sensitive values are known.", n_values=found.n_values))
-    if found.n_alike:
+    if found.n_homogeneous:
         said.append(
             plural(
                 "{n} group of {k} people and more has one sensitive value, as the releases together show.",
                 "{n} groups of {k} people and more have one sensitive value, as the releases together show.",
-                found.n_alike,
+                found.n_homogeneous,
                 k=k,
             )
         )

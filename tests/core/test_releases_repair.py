@@ -93,8 +93,8 @@ def test_what_is_asked_of_labels_holds_after_a_repair(case, seed):
         plan = suppress(profile, plain.crosswalk, plain.k, requirement)
     else:
         plan = nest(areas, profile, plain.levels, plain.k, requirement=requirement)
-    done = repair(plan, areas, earlier, sensitive=sensitive, alike=True, requirement=requirement)
-    assert examine(done.published, earlier, alike=True).n_counts == done.after.n_counts == 0
+    done = repair(plan, areas, earlier, sensitive=sensitive, homogeneous=True, requirement=requirement)
+    assert examine(done.published, earlier, homogeneous=True).n_counts == done.after.n_counts == 0
     cells = np.flatnonzero(done.plan.label_of != SUPPRESSED)
     holds = requirement.holds(cells, done.plan.label_of[cells], len(done.plan.records))
     assert holds[np.unique(done.plan.label_of[cells])].all()
