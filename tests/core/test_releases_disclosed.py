@@ -86,7 +86,11 @@ def test_brute_force_finds_the_same_cells(case):
                 sums = tables[:, inside][:, :, of_class].sum(axis=(1, 2))
                 if inside.sum() * of_class.sum() > 1 and sums.min() >= 1:
                     key = np.flatnonzero(inside), joint[of_class]
-                    assert (key[0].astype(int).tobytes(), key[1].tobytes()) in hidden
+                    # Where only one overlay cell of one joint class can have people, the sum is its count.
+                    somebody = tables[:, inside][:, :, of_class].max(axis=0) > 0
+                    only = next(zip(*(where[at].tolist() for where, at in zip(key, np.nonzero(somebody)))))
+                    is_cell = somebody.sum() == 1 and only in cells
+                    assert is_cell or (key[0].astype(int).tobytes(), key[1].tobytes()) in hidden
         for count in found.counts:
             if count.kind in (DIFFERENCE, HIDDEN) and np.isin(count.joint, joint).all():
                 sums = tables[:, count.cells][:, :, np.isin(joint, count.joint)].sum(axis=(1, 2))
