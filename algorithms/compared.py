@@ -27,9 +27,9 @@ from .form.areas import areas_of, with_neighbours
 from .form.command import command_of
 from .form.form import Form
 from .form.generalising import coarser_of
+from .form.provenance import provenance_of
 from .form.records import populated, records_of
 from .form.run_again import inputs_for
-from .form.running import running_of
 
 
 def compare_all(form: Form) -> dict[str, object]:
@@ -55,7 +55,7 @@ def compare_all(form: Form) -> dict[str, object]:
     wanted = len(ks) * (len(configurations) + len(form.words("NESTED")) + len(baselines))
     wanted += sum(one.budget is not None for one in outcomes)
     form.outputs.add_text(
-        "REPORT", lambda: comparison_report(outcomes, ks, wanted, running_of(form), records.notes, sections)
+        "REPORT", lambda: comparison_report(outcomes, ks, wanted, provenance_of(form), records.notes, sections)
     )
     return {"N_CONFIGURATIONS": sum(one.measures is not None for one in outcomes), "N_FAILED": len(failed)}
 

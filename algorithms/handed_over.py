@@ -20,8 +20,8 @@ from .form.conclusion import conclude
 from .form.editions import add_release_edition, ground_of
 from .form.form import Form
 from .form.lost import lost, say_who_is_lost
+from .form.provenance import provenance_of
 from .form.release import release_table
-from .form.running import running_of
 from .layers.shapes.areas import AreaLayer
 from .privacy.earlier import add_to_register
 
@@ -57,7 +57,7 @@ def hand_over(
         seconds[tr("drawing and writing")] = form.seconds() - sum(seconds.values())
         remarks = replace(remarks, seconds=seconds, notes=(*account.notes, *remarks.notes))
         ground = ground_of(layer, shapes)
-        form.outputs.add_text("REPORT", lambda: internal_report(account, ground, running_of(form), remarks))
+        form.outputs.add_text("REPORT", lambda: internal_report(account, ground, provenance_of(form), remarks))
     if account.rows is not None:
         add_release_edition(form, account, layer, shapes)
     conclude(form, account, step)

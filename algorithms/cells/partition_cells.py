@@ -14,8 +14,8 @@ from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
 from ..form.effective import Conditions
 from ..form.form import Form
+from ..form.provenance import provenance_of
 from ..form.regions import crosswalk_table
-from ..form.running import running_of
 from ..layers.shapes.projection import north_of
 from . import groups
 from .cells import cells as cell_parameters
@@ -90,7 +90,7 @@ class PartitionCells(VbasAlgorithm):
                 described,
                 np.asarray(drawn) if planar is shapes else dissolve(planar, crosswalk),
                 north_of(layer.planar, planar, form.context),
-                running_of(form),
+                provenance_of(form),
                 (note,),
                 seconds,
                 official,

@@ -17,7 +17,7 @@ from ..layers.shapes.areas import AreaLayer
 from ..named import version
 from .form import Form
 from .parameters import described
-from .running import now
+from .provenance import now
 
 # Settings that may be said. All others are kept back: the seed and earlier releases; what the number of regions was
 # reckoned from (with the cut-off it gives away how many records there were, and so how many are missing); and the names

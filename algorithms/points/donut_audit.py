@@ -12,7 +12,7 @@ from ..form import parameters as shared
 from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, Conditions
 from ..form.form import Form
-from ..form.running import running_of
+from ..form.provenance import provenance_of
 from ..layers.shapes.projection import north_of
 from . import audited, inputs
 
@@ -88,7 +88,7 @@ class DonutAudit(VbasAlgorithm):
                 areas.names.tolist(),
                 north_of(areas.planar, shapes, form.context),
                 notes,
-                running_of(form),
+                provenance_of(form),
             ),
         )
         return audited.audit_numbers(households, grid, smallest)

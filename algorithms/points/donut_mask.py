@@ -8,7 +8,7 @@ from ...core.masking.donut import donut_mask, generator, kept_warnings, unmasked
 from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, NOT_GIVEN, Conditions
 from ..form.form import Form
-from ..form.running import running_of
+from ..form.provenance import provenance_of
 from . import before, hidden, inputs, masked
 
 
@@ -90,6 +90,6 @@ class DonutMask(VbasAlgorithm):
         form.outputs.add("MASKED", released, title=masked.title(found))
         form.outputs.add("AUDIT", masked.masking_audit_table(case, masking, found))
         form.outputs.add_text(
-            "REPORT", lambda: masked.page(case, masking, found, k_inner, not_masked, running_of(form), said)
+            "REPORT", lambda: masked.page(case, masking, found, k_inner, not_masked, provenance_of(form), said)
         )
         return masked.masking_numbers(case, masking, found, k_inner)

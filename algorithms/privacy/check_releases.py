@@ -16,7 +16,7 @@ from ..form.effective import GIVEN, NOT_GIVEN, Conditions
 from ..form.form import Form
 from ..form.generalising import relating_parameters
 from ..form.guarantees import k_parameter
-from ..form.running import running_of
+from ..form.provenance import provenance_of
 from .relating import aliases_parameter, comparable
 from .releases import disclosed_table, register_parameter, release_parameters, releases_of
 
@@ -97,7 +97,7 @@ class CheckReleases(VbasAlgorithm):
         form.outputs.add("PINNED", disclosed_table(form, rows, releases))
         form.outputs.add_text(
             "REPORT",
-            lambda: releases_report(found, rows, releases, k, running_of(form), taken, unsure, same.assumption),
+            lambda: releases_report(found, rows, releases, k, provenance_of(form), taken, unsure, same.assumption),
         )
         sure = not (rows or unsure or found.n_contradicted or found.n_undecided)
         (form.info if sure else form.warn)(verdict(found, k, unsure, same.assumption))

@@ -19,7 +19,7 @@ from .numbers import shown
 from .page import Report, Section, render
 from .pictures import histogram
 from .protection import protection_section
-from .running import Running, how_it_was_done
+from .provenance import Provenance, how_it_was_done
 
 WORST_REGIONS = 10
 
@@ -92,7 +92,7 @@ def _what_it_cost(account: Account, audit: RegionAudit, ground: Ground, costs: S
 
 
 def evaluation_report(
-    account: Account, audit: RegionAudit, ground: Ground, running: Running, notes: Sequence[str], costs: Section
+    account: Account, audit: RegionAudit, ground: Ground, provenance: Provenance, notes: Sequence[str], costs: Section
 ) -> str:
     """The page of an evaluation, which releases nothing; arguments as for `anonymisation_report`."""
     measures = account.measures
@@ -104,16 +104,16 @@ def evaluation_report(
         n_records=shown(measures.n_records),
         suppression_percent=shown(measures.suppression_percent),
     )
-    sections = [*_what_it_cost(account, audit, ground, costs), *how_it_was_done(notes, running)]
+    sections = [*_what_it_cost(account, audit, ground, costs), *how_it_was_done(notes, provenance)]
     good = measures.n_suppressed < measures.n_records
-    return render(Report(tr("Evaluation report"), verdict, good, True, sections, running.date, True))
+    return render(Report(tr("Evaluation report"), verdict, good, True, sections, provenance.date, True))
 
 
 def anonymisation_report(
     account: Account,
     audit: RegionAudit,
     ground: Ground,
-    running: Running,
+    provenance: Provenance,
     notes: Sequence[str],
     seconds: Mapping[str, float],
     costs: Section,
@@ -121,8 +121,8 @@ def anonymisation_report(
 ) -> str:
     """The page as HTML.
 
-    audit : that of the account; ground : what is drawn; running : what the run was; notes : sentences of the components
-    and warnings; seconds : by component; costs : from `costs_section`; convergence : of the components.
+    audit : that of the account; ground : what is drawn; provenance : what the run was; notes : sentences of the
+    components and warnings; seconds : by component; costs : from `costs_section`; convergence : of the components.
     """
     measures, k = account.measures, account.plan.k
     released = measures.n_records - measures.n_suppressed
@@ -148,6 +148,6 @@ def anonymisation_report(
         *_what_it_cost(account, audit, ground, costs),
         protection_section(account),
         convergence_section(convergence),
-        *how_it_was_done(notes, running, tr("Component"), seconds),
+        *how_it_was_done(notes, provenance, tr("Component"), seconds),
     ]
-    return render(Report(tr("Anonymisation report"), verdict, bool(released), True, sections, running.date, True))
+    return render(Report(tr("Anonymisation report"), verdict, bool(released), True, sections, provenance.date, True))

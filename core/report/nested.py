@@ -31,7 +31,7 @@ from .numbers import shown
 from .page import Report, Section, render
 from .pictures import horizontal_bars, region_map
 from .protection import protection_section
-from .running import Running, how_it_was_done
+from .provenance import Provenance, how_it_was_done
 
 MOST_DRAWN = 2_500  # regions on one map
 POINTS_A_MAP, POINTS_A_REGION = 1_000, 12  # of outlines: there are many maps, and few regions need few points
@@ -44,7 +44,7 @@ def nested_report(
     account: Account,
     audit: LevelAudit,
     ground: Ground,
-    running: Running,
+    provenance: Provenance,
     notes: Sequence[str],
     seconds: Mapping[str, float],
     single: tuple[str, Measures] | None = None,
@@ -52,7 +52,7 @@ def nested_report(
 ) -> str:
     """The page as HTML.
 
-    audit : that of the account; ground : what is drawn; running : what the run was; notes : sentences and warnings;
+    audit : that of the account; ground : what is drawn; provenance : what the run was; notes : sentences and warnings;
     seconds : by step; single : what one level of regions gives, with its name; convergence : of the methods
     """
     measures, plan = account.measures, account.plan
@@ -68,11 +68,11 @@ def nested_report(
         *([protection_section(account)] if account.rows else []),
         Section(tr("What levels tell"), (*LIMITS, not_proven(plan.k))),
         convergence_section(convergence),
-        *how_it_was_done(notes, running, tr("Step"), seconds),
+        *how_it_was_done(notes, provenance, tr("Step"), seconds),
     ]
     title = tr("Nested release") if account.rows else tr("Evaluation of a nested release")
     verdict = _verdict(account)
-    return render(Report(title, verdict, plan.n_released > 0, True, sections, running.date, True))
+    return render(Report(title, verdict, plan.n_released > 0, True, sections, provenance.date, True))
 
 
 def _verdict(account: Account) -> str:

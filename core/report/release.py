@@ -27,7 +27,7 @@ from .ground import Ground, released_map
 from .numbers import shown
 from .page import Report, Section, render
 from .pictures import histogram
-from .running import settings
+from .provenance import settings
 
 NOT_SAID = (
     tr(

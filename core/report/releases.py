@@ -12,7 +12,7 @@ from ..releases.examining import AllExamined
 from ..releases.listing import CHANGE, HOMOGENEOUS_CHANGE, Row
 from ..releases.published import Published
 from .page import Report, Section, render
-from .running import Running, how_it_was_done
+from .provenance import Provenance, how_it_was_done
 
 MEANING = {
     CELL: tr("people of one class in the areas that lie in the same regions of all releases"),
@@ -32,19 +32,19 @@ def releases_report(
     rows: Sequence[Row],
     releases: Sequence[Published],
     k: int,
-    running: Running,
+    provenance: Provenance,
     taken: Sequence[str] = (),
     unsure: Sequence[str] = (),
     assumption: str = "",
 ) -> str:
-    """The page as HTML; running : what the run was; taken : sentences on which fields are the same; unsure : on what
+    """The page as HTML; provenance : what the run was; taken : sentences on which fields are the same; unsure : on what
     could not be compared; assumption : as `verdict` takes it."""
     sections = [
         Section(tr("What could not be compared"), tuple(unsure)),
         _releases_section(releases),
         _kinds_section(rows, k),
         _together_section(rows),
-        *how_it_was_done([*taken, *_notes(found, releases)], running),
+        *how_it_was_done([*taken, *_notes(found, releases)], provenance),
     ]
     return render(
         Report(
@@ -53,7 +53,7 @@ def releases_report(
             not rows and not unsure and not found.n_contradicted and not found.n_undecided,
             True,
             sections,
-            running.date,
+            provenance.date,
             True,
         )
     )

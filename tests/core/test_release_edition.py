@@ -21,8 +21,8 @@ from vbas.core.release import apply
 from vbas.core.report.ground import Ground
 from vbas.core.report.internal import Remarks, internal_report
 from vbas.core.report.page import Section
+from vbas.core.report.provenance import Provenance
 from vbas.core.report.release import Edition, release_report
-from vbas.core.report.running import Running
 
 from .strategies import column_from_array
 
@@ -93,7 +93,7 @@ def both_pages(rows, nested=False, counted=False):
     ground = Ground(SQUARES, shapes if nested else shapes[1:])
     published = Edition(release, 2, levels, K, public, ground, False, [("k", K)], "1", "today")
     remarks = Remarks(costs=Section("y"))
-    return release_report(published), "" if nested else internal_report(account, ground, Running(), remarks)
+    return release_report(published), "" if nested else internal_report(account, ground, Provenance(), remarks)
 
 
 @settings(deadline=None, max_examples=40)
