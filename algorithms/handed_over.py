@@ -17,7 +17,7 @@ from ..core.report.internal import Remarks, internal_report
 from ..core.suppression import Terms
 from .form import regions
 from .form.conclusion import conclude
-from .form.editions import add_release_edition, ground_of
+from .form.editions import add_release_edition, map_data_of
 from .form.form import Form
 from .form.lost import lost, say_who_is_lost
 from .form.provenance import provenance_of
@@ -56,8 +56,8 @@ def hand_over(
         seconds = {**remarks.seconds, **{tr(name): seconds for name, seconds in account.seconds.items()}}
         seconds[tr("drawing and writing")] = form.seconds() - sum(seconds.values())
         remarks = replace(remarks, seconds=seconds, notes=(*account.notes, *remarks.notes))
-        ground = ground_of(layer, shapes)
-        form.outputs.add_text("REPORT", lambda: internal_report(account, ground, provenance_of(form), remarks))
+        map_data = map_data_of(layer, shapes)
+        form.outputs.add_text("REPORT", lambda: internal_report(account, map_data, provenance_of(form), remarks))
     if account.rows is not None:
         add_release_edition(form, account, layer, shapes)
     conclude(form, account, step)

@@ -10,7 +10,7 @@ from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterFi
 from ...core.anonymise import Account
 from ...core.drawing import voronoi_cells_of
 from ...core.language import tr
-from ...core.report.ground import Ground
+from ...core.report.map_data import MapData
 from ...core.report.release import Edition, release_report
 from ...core.tables.schema import FOR_RELEASE
 from ..layers.shapes.areas import AreaLayer
@@ -60,10 +60,10 @@ def release_edition() -> QgsProcessingParameterDefinition:
     )
 
 
-def ground_of(layer: AreaLayer, levels: Sequence[np.ndarray]) -> Ground:
+def map_data_of(layer: AreaLayer, levels: Sequence[np.ndarray]) -> MapData:
     """What the maps of a report draw. levels : of each level the shapes of its regions, in the layer's CRS."""
     areas = voronoi_cells_of(layer.areas.points) if layer.are_points else layer.to_planar(layer.shapes, layer.crs)
-    return Ground(areas, [layer.to_planar(np.asarray(shapes), layer.crs) for shapes in levels], layer.north())
+    return MapData(areas, [layer.to_planar(np.asarray(shapes), layer.crs) for shapes in levels], layer.north())
 
 
 def add_release_edition(
@@ -83,7 +83,7 @@ def add_release_edition(
                 account.levels,
                 account.ask.k,
                 None if layer is None else layer.areas,
-                ground_of(layer, shapes) if layer is not None and len(shapes) else None,
+                map_data_of(layer, shapes) if layer is not None and len(shapes) else None,
                 bool(account.requirement.members),
                 [(label, value) for label, value in form.rows(_said(form)) if value != ""],
                 version(),

@@ -23,7 +23,7 @@ from ..privacy.derivable import not_proven
 from ..privacy.risk import risk_of
 from ..release import Release, class_sizes
 from .cost import HEADER, risk_rows
-from .ground import Ground, released_map
+from .map_data import MapData, released_map
 from .numbers import shown
 from .page import Report, Section, render
 from .pictures import histogram
@@ -50,8 +50,8 @@ class Edition:
     n_quasi_identifiers : so many fields of the release, the first ones, make a class with level and region
     areas : with the population of their layer, ones where it has none, never the records; None where there are no
     distances
-    ground : None where nothing is drawn; counts_people : whether a person can have several records, so that a class has
-    fewer people than records; parameters : label and value of those that may be said
+    map_data : None where nothing is drawn; counts_people : whether a person can have several records, so that a class
+    has fewer people than records; parameters : label and value of those that may be said
     values : what each level shows of the quasi-identifiers, where levels differ in that
     """
 
@@ -60,7 +60,7 @@ class Edition:
     levels: Levels
     k: int
     areas: Areas | None = None
-    ground: Ground | None = None
+    map_data: MapData | None = None
     counts_people: bool = False
     parameters: Sequence[tuple[str, object]] = ()
     version: str = ""
@@ -179,12 +179,12 @@ def _levels(published: Edition) -> Section:
 
 def _map(published: Edition) -> Section:
     """The finest regions by the released records that they show."""
-    if published.ground is None:
+    if published.map_data is None:
         return Section("")
     release, crosswalk = published.release, published.levels.crosswalks[0]
     here = release.level == 0
     released = np.bincount(release.region[here], release.counts[here], crosswalk.n_regions).astype(np.int64)
-    return Section(tr("The regions"), (), pictures=(released_map(published.ground, crosswalk.numbers, released),))
+    return Section(tr("The regions"), (), pictures=(released_map(published.map_data, crosswalk.numbers, released),))
 
 
 def _classes(published: Edition) -> Section:

@@ -18,8 +18,8 @@ from vbas.core.plan import suppress
 from vbas.core.records.matching import match_records
 from vbas.core.records.table import RecordTable
 from vbas.core.release import apply
-from vbas.core.report.ground import Ground
 from vbas.core.report.internal import Remarks, internal_report
+from vbas.core.report.map_data import MapData
 from vbas.core.report.page import Section
 from vbas.core.report.provenance import Provenance
 from vbas.core.report.release import Edition, release_report
@@ -90,10 +90,10 @@ def both_pages(rows, nested=False, counted=False):
     account = anonymise(populated, records, levels, Ask(K))
     release = account.release
     shapes = [SQUARES, np.array([shapely.union_all(SQUARES[REGIONS.region_of == r]) for r in range(4)])]
-    ground = Ground(SQUARES, shapes if nested else shapes[1:])
-    published = Edition(release, 2, levels, K, public, ground, False, [("k", K)], "1", "today")
+    map_data = MapData(SQUARES, shapes if nested else shapes[1:])
+    published = Edition(release, 2, levels, K, public, map_data, False, [("k", K)], "1", "today")
     remarks = Remarks(costs=Section("y"))
-    return release_report(published), "" if nested else internal_report(account, ground, Provenance(), remarks)
+    return release_report(published), "" if nested else internal_report(account, map_data, Provenance(), remarks)
 
 
 @settings(deadline=None, max_examples=40)
