@@ -12,12 +12,12 @@ from .anonymized import anonymized
 from .form import approaches, regions
 from .form import parameters as shared
 from .form.areas import area_parameters
-from .form.editions import release_edition
 from .form.effective import GIVEN, Condition, Conditions
 from .form.form import Form
 from .form.generalising import CONDITIONS as GENERALISING
 from .form.guarantees import PROTECTION, k_parameter
 from .form.lost import conditions_with_costs
+from .form.public_report import public_report_parameter
 from .form.records import record_parameters, released_fields
 from .form.release import released_records, ties
 from .layers.inputs import Inputs
@@ -72,7 +72,7 @@ class Anonymize(FollowsRules):
                     "suppressed, maps before and after, what was read, and the command that does it again."
                 )
             ),
-            release_edition(),
+            public_report_parameter(),
         )
         self.addNumbers(**regions.NUMBERS, **NUMBERS)
 

@@ -8,12 +8,12 @@ from ...core.language import as_data, tr
 from ..form import parameters as shared
 from ..form import regions
 from ..form.areas import area_parameters
-from ..form.editions import release_edition
 from ..form.effective import GIVEN, Conditions
 from ..form.form import Form
 from ..form.generalising import CONDITIONS as GENERALISING
 from ..form.generalising import generalising_parameters
 from ..form.guarantees import PROTECTION, k_parameter, protection_settings
+from ..form.public_report import public_report_parameter
 from ..form.records import published_margins, unmatched
 from ..form.release import ties
 from ..nested.coarser import levels_coarser, with_levels_coarser
@@ -61,7 +61,7 @@ class ReleaseDatabase(InPlaceAlgorithm, FollowsRules):
             ties(),
             destination(),
             report_in_place(),
-            release_edition(),
+            public_report_parameter(),
         )
         self.addOutput(QgsProcessingOutputString("RELEASED_RECORDS", tr("Where the released records are")))
         self.addNumbers(**{name: regions.NUMBERS[name] for name in NUMBERS})

@@ -10,12 +10,12 @@ from ..form import parameters as shared
 from ..form import regions
 from ..form.areas import area_parameters, areas_of
 from ..form.base import VbasAlgorithm
-from ..form.editions import release_edition
 from ..form.effective import Conditions
 from ..form.form import Form
 from ..form.generalising import CONDITIONS as GENERALISING
 from ..form.generalising import coarser_of
 from ..form.guarantees import PROTECTION, k_parameter
+from ..form.public_report import public_report_parameter
 from ..form.records import populated, record_parameters, records_of, released_fields
 from ..form.release import released_records, ties
 from ..handed_over import hand_over
@@ -53,7 +53,7 @@ class ReleaseRecords(VbasAlgorithm):
             *register_parameters(),
             ties(),
             released_records(),
-            release_edition(),
+            public_report_parameter(),
         )
         self.addNumbers(**{name: regions.NUMBERS[name] for name in NUMBERS})
 

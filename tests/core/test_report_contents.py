@@ -23,7 +23,7 @@ from vbas.core.report.provenance import InputUsed, Provenance, how_it_was_done
 from vbas.core.site_location import LocationOptions
 
 from .strategies import column_from_array
-from .test_release_edition import REGIONS, K, N, areas_with, rare_rows_of, records_of, shown_rows_of
+from .test_public_report import REGIONS, K, N, areas_with, rare_rows_of, records_of, shown_rows_of
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""The two editions of a report: what the maps of both are drawn from, and what the one for release may say."""
+"""The public report of a release: what it may say, and what its maps and those of the internal report draw."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...core.anonymise import Account
 from ...core.drawing import voronoi_cells_of
 from ...core.language import tr
 from ...core.report.map_data import MapData
-from ...core.report.release import Edition, release_report
+from ...core.report.release import PublicReport, release_report
 from ...core.tables.schema import FOR_RELEASE
 from ..layers.shapes.areas import AreaLayer
 from ..named import version
@@ -41,7 +41,7 @@ MAY_BE_SAID = (
 SAID_WITH_POPULATION = ("FLOOR", "LEAST_POPULATION", "RULE")
 
 
-def release_edition() -> QgsProcessingParameterDefinition:
+def public_report_parameter() -> QgsProcessingParameterDefinition:
     """RELEASE_REPORT."""
     page = QgsProcessingParameterFileDestination(
         "RELEASE_REPORT",
@@ -66,7 +66,7 @@ def map_data_of(layer: AreaLayer, levels: Sequence[np.ndarray]) -> MapData:
     return MapData(areas, [layer.to_planar(np.asarray(shapes), layer.crs) for shapes in levels], layer.north())
 
 
-def add_release_edition(
+def add_public_report(
     form: Form, account: Account, layer: AreaLayer | None = None, shapes: Sequence[np.ndarray] = ()
 ) -> None:
     """Write RELEASE_REPORT of a release.
@@ -77,7 +77,7 @@ def add_release_edition(
     form.outputs.add_text(
         "RELEASE_REPORT",
         lambda: release_report(
-            Edition(
+            PublicReport(
                 account.release,
                 len(account.plan.profile.quasi_identifiers),
                 account.levels,
