@@ -115,7 +115,7 @@ def main() -> None:
         kinds = Counter(count.kind for count in found.counts)
         changed = sum(len(one) for _, one in found.changes)
         single = sum(count.high == 1 for count in found.counts) + changed * (name == "one person more")
-        people = 0 if found.pinned is None else found.pinned.n_persons
+        people = 0 if found.disclosed is None else found.disclosed.n_persons
         people += sum(one.n_persons for _, one in found.changes)
         shown = " | ".join(str(kinds[kind]) for kind in KINDS)
         row = f"| {name} | {found.n_counts} | {shown} | {changed} | {single} | {people} | {found.n_undecided}"

@@ -266,15 +266,15 @@ def case_of(seed: int, repaired: bool = True) -> Case:
         if rng.random() < 0.3:
             requirement = Requirement(k, (members_of("persons", cell_of, people["person"]),))
         plan = _plan(rng, areas, points, profile, k, requirement)
-        told = publish(plan, areas, f"release {number}")
+        published = publish(plan, areas, f"release {number}")
         if earlier and repaired:
             done = repair(plan, areas, earlier, f"release {number}")
-            told, plan = done.published, done.plan
+            published, plan = done.published, done.plan
             undecided += done.after.n_undecided
             if done.after.n_counts:  # the form stops: nothing is published
                 continue
         n_suppressed += int(profile.counts.sum()) - plan.n_released
-        earlier.append(replace(told, held_back=None))
+        earlier.append(replace(published, held_back=None))
     sizes = [len(values) for values in DOMAINS.values()]
     table = np.zeros((n, int(np.prod(sizes))), np.int64)
     np.add.at(table, (people["area"], np.ravel_multi_index([people[name] for name in DOMAINS], sizes)), 1)
@@ -348,11 +348,11 @@ def attacked(case: Case) -> Iterator[Found]:
         together, earlier = case.releases[:n], case.releases[: n - 1]
         found = list(Attack(together, DOMAINS).found(min(one.k for one in together)))
         if found:
-            known = {_told(one) for one in Attack(earlier, DOMAINS, together).found(max(one.k for one in earlier))}
-            yield from (one for one in found if _told(one) not in known)
+            known = {_identity(one) for one in Attack(earlier, DOMAINS, together).found(max(one.k for one in earlier))}
+            yield from (one for one in found if _identity(one) not in known)
 
 
-def _told(one: Found) -> tuple[object, ...]:
+def _identity(one: Found) -> tuple[object, ...]:
     return one.areas, one.values, one.taken, round(one.low, 3), round(one.high, 3)
 
 

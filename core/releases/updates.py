@@ -82,14 +82,14 @@ def compare(old: Published, new: Published, k: int | None = None) -> tuple[Chang
         return None
     k = min(old.k, new.k) if k is None else k
     before, after = _counts(old, None), _counts(new, regions)
-    few, alike = [], []
+    few, homogeneous = [], []
     for key in sorted(after.keys() & before.keys()):
         one = _change(before[key], after[key], key[0] < 0)
         if 1 <= one.people < k:
             few.append(one)
         elif one.people and any(one.one_value(field) for field in dict.fromkeys(field for field, *_ in one.values)):
-            alike.append(one)
-    return _changes(few), _changes(alike)
+            homogeneous.append(one)
+    return _changes(few), _changes(homogeneous)
 
 
 def differs(old: Published, new: Published) -> bool:

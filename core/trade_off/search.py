@@ -123,8 +123,8 @@ class _Counted:
         self._found: dict[tuple[int, int], float] = {}
         self._own: dict[int, Trials] = {}
         one = search.configuration
-        looks = aggregation.APPROACHES[one.aggregation].looks_at_classes
-        located = not one.chooses_sites and site_location.APPROACHES[one.site_location].looks_at_classes
+        looks = aggregation.APPROACHES[one.aggregation].uses_attribute_counts
+        located = not one.chooses_sites and site_location.APPROACHES[one.site_location].uses_attribute_counts
         self._own_regions = looks or located
 
     def trials(self, k: int) -> Trials:

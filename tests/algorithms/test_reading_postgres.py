@@ -61,13 +61,13 @@ def layer_of(server, shown=TABLE, subset=""):
 def by_features(provider, layer):
     from qgis.core import QgsProcessingContext
 
-    from vbas.algorithms.layers.given import Given
+    from vbas.algorithms.layers.inputs import Inputs
     from vbas.algorithms.layers.reading.checked_source import checked_source
 
     algorithm = provider.algorithm("profilerecords").create()
     context = QgsProcessingContext()
     context.temporaryLayerStore().addMapLayer(layer)
-    source = checked_source(Given(algorithm, {"RECORDS": layer.id()}, context), "RECORDS")
+    source = checked_source(Inputs(algorithm, {"RECORDS": layer.id()}, context), "RECORDS")
     assert source is not None
     columns = _read_features(source, [layer.fields().lookupField(name) for name in NAMES], lambda _: None)
     context.temporaryLayerStore().takeMapLayer(layer)

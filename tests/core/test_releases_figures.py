@@ -12,8 +12,8 @@ from vbas.core.crosswalk import Crosswalk
 from vbas.core.plan import suppress
 from vbas.core.progress import silent
 from vbas.core.releases.counts import CELL, REST
+from vbas.core.releases.disclosed import find_disclosed
 from vbas.core.releases.examining import examine, examine_all
-from vbas.core.releases.pinned import find_pinned
 from vbas.core.releases.published import publish
 from vbas.core.releases.repair import on_earlier_regions, repair
 from vbas.core.report.releases import verdict
@@ -50,7 +50,7 @@ def test_other_regions(town, first, second):
     old = suppress(profile, regions(areas, profile, first), K)
     plan = suppress(profile, regions(areas, profile, second), K)
     releases = [publish(old, areas), publish(plan, areas)]
-    found = find_pinned(releases)
+    found = find_disclosed(releases)
     assert found.n_undecided == 0
     table = true_table(found.overlay, profile, areas)
     exact = [count for count in found.counts if count.kind == CELL and count.low == count.high]
@@ -117,9 +117,9 @@ def test_what_contradicts_itself_is_told_as_that_and_never_as_nothing():
     areas = make_areas(["a", "b"], np.array([[0.0, 0.0], [1.0, 0.0]]))
     both, each = Crosswalk(np.array([0, 0]), 1), Crosswalk(np.array([0, 1]), 2)
     people = [profile_over(np.array(one), [("x",)], ("p",)) for one in ([[5], [5]], [[6], [5]])]
-    told = [publish(suppress(one, regions, 5), areas) for one, regions in zip(people, (both, each))]
-    found = examine_all(told)
-    assert found.pinned is not None and found.n_counts == 0 and len(found.pinned.contradicted) == 1
+    published = [publish(suppress(one, regions, 5), areas) for one, regions in zip(people, (both, each))]
+    found = examine_all(published)
+    assert found.disclosed is not None and found.n_counts == 0 and len(found.disclosed.contradicted) == 1
     said = verdict(found, 5)
     assert "In 1 class the releases contradict each other" in said and "nobody can say" in said
     assert "different people." not in said and not said.startswith("No count")

@@ -12,8 +12,8 @@ from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
 from vbas.core.releases.counts import REST
+from vbas.core.releases.disclosed import find_disclosed
 from vbas.core.releases.overlay import _possible, is_level_of
-from vbas.core.releases.pinned import find_pinned
 from vbas.core.releases.published import publish
 from vbas.core.releases.repair import repair
 
@@ -28,7 +28,7 @@ LARGE_FAMILIES = {"age": ("0-19", "20-59", "60-79", "80 and over"), "sex": ("f",
 
 
 @pytest.mark.parametrize("seed", SAMPLE)
-def test_nothing_is_pinned_in_repaired_releases(seed):
+def test_nothing_is_disclosed_in_repaired_releases(seed):
     case = case_of(seed)
     assert len(case.releases) > 1
     assert case.undecided == 0
@@ -66,7 +66,7 @@ def one_age_is_missing():
 def test_four_women_of_the_one_age_that_is_not_shown_are_found_and_held_back():
     areas, plan, wide = one_age_is_missing()
     fine = publish(plan, areas, "by age")
-    found = find_pinned([wide, fine], 5)
+    found = find_disclosed([wide, fine], 5)
     three = set(found.overlay.cell_of[:3].tolist())
     (count,) = [one for one in found.counts if one.kind == REST and set(one.cells.tolist()) == three]
     assert (count.low, count.high) == (4, 4)
@@ -85,7 +85,7 @@ def test_a_value_that_is_suppressed_everywhere_is_not_believed_not_to_be():
     crosswalk = number_compactly(np.array([0, 0]))[0]
     fine = publish(suppress(profile, crosswalk, 5), areas, "fine")
     wide = publish(suppress(coarser(profile, ("p",)), crosswalk, 5), areas, "wide")
-    found = find_pinned([wide, fine])
+    found = find_disclosed([wide, fine])
     assert [(one.low, one.high) for one in found.counts] == [(3, 3)] and not len(found.contradicted)
 
 
@@ -97,7 +97,7 @@ def test_all_people_are_what_releases_of_different_quasi_identifiers_have_in_com
     by_age, by_sex = (
         publish(suppress(coarser(profile, (name,)), crosswalk, 5), areas, name) for name in ("age", "sex")
     )
-    found = find_pinned([by_sex, by_age])
+    found = find_disclosed([by_sex, by_age])
     over = found.overlay
     (count,) = [one for one in found.counts if one.kind == REST]
     assert (count.low, count.high) == (3, 3)  # of the first area, and old
@@ -112,7 +112,7 @@ def test_what_is_left_of_several_regions_that_hang_together():
     first = [0, 0, 1, 1, 2, 2, 3, 3, 3, 4, 4]
     second = [0, 1, 1, 2, 2, 3, 0, 3, 4, -1, 5]
     plans = [suppress(profile, number_compactly(np.array(one))[0], 5) for one in (first, second)]
-    found = find_pinned([publish(one, areas, str(i)) for i, one in enumerate(plans)])
+    found = find_disclosed([publish(one, areas, str(i)) for i, one in enumerate(plans)])
     left = [one for one in found.counts if found.overlay.areas[np.isin(found.overlay.cell_of, one.cells)].size == 2]
     assert any((one.low, one.high) == (3, 3) for one in left)
     done = repair(plans[1], areas, [publish(plans[0], areas)])
@@ -132,7 +132,7 @@ def test_only_regions_together_tell_what_two_regions_across_them_leave():
     profile = profile_over(counts, [("x",)], ("p",))
     regions = [[0, 0, 1, 1, 1, 2, 2, 3, 3, 4, 4], [-1, 0, 0, -1, 1, 1, -1, 2, -1, 2, -1]]
     plans = [suppress(profile, number_compactly(np.array(one))[0], 5) for one in regions]
-    found = find_pinned([publish(one, areas, str(i)) for i, one in enumerate(plans)])
+    found = find_disclosed([publish(one, areas, str(i)) for i, one in enumerate(plans)])
     assert left_in(found) == [(["a0", "a3", "a6"], 3, 3)]
 
 
@@ -145,7 +145,7 @@ def test_only_regions_together_tell_what_a_region_across_small_ones_leaves():
     fine, coarse, across = (number_compactly(np.array(one))[0] for one in regions)
     nested = publish(nest(areas, profile, make_levels(areas, [fine, coarse]), 5), areas, "nested")
     wide = publish(suppress(coarser(profile, ("p",)), across, 5), areas, "wide")
-    assert left_in(find_pinned([nested, wide])) == [(["a0", "a3"], 3, 3)]
+    assert left_in(find_disclosed([nested, wide])) == [(["a0", "a3"], 3, 3)]
 
 
 def test_a_coarser_value_goes_with_its_finer_one_only():
