@@ -24,7 +24,7 @@ import numpy as np
 import shapely
 
 from vbas.benchmarks import ottawa_data
-from vbas.core.masking.audit import Audit, Masker, audit, smallest_k_inner
+from vbas.core.masking.audit import Audit, Masker, audit, donuts, smallest_k_inner
 from vbas.core.masking.donut import donut_mask, generator
 from vbas.core.masking.placing import own_areas
 from vbas.core.masking.populations import make_households
@@ -62,7 +62,7 @@ def masker(seed: int = 0, weighted: bool = False) -> Masker:
     inside = area_of >= 0
     counted = np.bincount(area_of[inside], weights=households.weights[inside], minlength=len(city.shapes))
     people = np.where(inside, counted[area_of], 0.0)
-    return Masker(households, area_of, people, city.shapes, 10.0, "uniform in distance", seed)
+    return Masker(households, area_of, people, city.shapes, "uniform in distance", seed)
 
 
 def holds(grid: Audit) -> bool:
@@ -81,7 +81,7 @@ def table() -> None:
 def _print_table(ours: Masker, counted: str, times: int = 1) -> None:
     """times : what every K is multiplied by; where it is 1, the published figures are shown too."""
     k_inner, k_min = [times * k for k in K_INNER], [times * k for k in K_MIN]
-    grid, needed = audit(ours, k_inner, k_min)
+    grid, needed = audit(ours, donuts(k_inner), k_min)
     weights, areas = ours.households.weights, np.unique(ours.area_of[ours.area_of >= 0])
     in_areas = np.bincount(ours.area_of[ours.area_of >= 0], minlength=len(ours.shapes))[areas]
     print(f"\nOttawa, {counted}: {len(ours.households)} points that stand for {weights.sum():.0f}")
@@ -106,7 +106,7 @@ def speed() -> None:
     rows = [("1 000 000 points in 1 000 areas: own areas and masking", "10", _seconds(_million()))]
     ours = masker()
     rows.append(
-        ("12 x 5 audit of 38 461 pseudo-households", "30", _seconds(lambda: audit(ours, K_INNER, K_MIN))),
+        ("12 x 5 audit of 38 461 pseudo-households", "30", _seconds(lambda: audit(ours, donuts(K_INNER), K_MIN))),
     )
     print("\n| task | limit, s | CPU s |\n|---|---|---|")
     for name, limit, seconds in rows:
