@@ -263,6 +263,18 @@ def partitioncells(town):
     }
 
 
+def dotmap(town):
+    f = town.field
+    return {
+        "GROUPS": town.area_layer(),
+        "GROUP_ID": f("area"),
+        "RECORDS": town.records(),
+        "RECORD_REGION": f("home"),
+        "CATEGORY": f("sex"),
+        "LEAST": 2,
+    }
+
+
 def releasedatabase(town):
     """The records as a Parquet file whose fields and values are the town's."""
     f, arrow = town.field, needed("pyarrow")
@@ -312,6 +324,7 @@ REPORTING = {
         donutmask,
         donutaudit,
         partitioncells,
+        dotmap,
         releasedatabase,
     )
 }
