@@ -113,8 +113,8 @@ def _what_it_tells(least: int, people_per_dot: int, allocation: str) -> tuple[st
             least=least,
         ),
         tr(
-            "A group without dots has nobody, or a category of which only 1 to {most} are there: readers who know that people live "
-            "there know the second.",
+            "A group without dots has nobody, or a category of which only 1 to {most} are there: readers who know "
+            "that people live there know the second.",
             most=least - 1,
         ),
     )

@@ -271,6 +271,9 @@ def dotmap(town):
         "RECORDS": town.records(),
         "RECORD_REGION": f("home"),
         "CATEGORY": f("sex"),
+        "RECORD_COUNT": f("records"),
+        "PEOPLE": None,  # in place of the records
+        "RATE": None,
         "LEAST": 2,
     }
 
