@@ -25,7 +25,6 @@ from .effective import Conditions
 from .form import Form
 from .parameters import choice, field, number, whole
 
-
 WHOSE_COUNT = tr(
     "“max combinations” counts only the values that at least k records have; the paper counts every value, as “max "
     "combinations (2018)” does."
@@ -61,8 +60,8 @@ def combination() -> QgsProcessingParameterDefinition:
         "all-rounder",
         tr(
             "The combinations of approaches that Croft et al. (2018, Table 4) recommend, by what each "
-            "favours. {whose_count} {parts} “custom”: the approaches chosen below, among the advanced parameters, which "
-            "count for “custom” only.",
+            "favours. {whose_count} {parts} “custom”: the approaches chosen below, among the advanced parameters, "
+            "which count for “custom” only.",
             parts=parts,
             whose_count=WHOSE_COUNT,
         ),
