@@ -3,10 +3,10 @@
     PYTHONPATH=build/package .venv/bin/python benchmarks/trade_off.py [Winnipeg] [city]
 
 prints, for each data set, what was searched and what it took; for shares of the attributes' entropy given up, the most
-regions within each budget; the unbeaten rows at the middle budget; the row that is recommended at each, and what its
-attributes cost; and how near a search that looks at some of the nodes only comes to that of all. Level 1 of the city is
-written here by hand, elsewhere it joins neighbouring categories in pairs; level 2 says nothing. Areas: open statistics,
-and the demonstration city; records: made up. Times are CPU seconds.
+regions within each budget; the rows of the Pareto front at the middle budget; the row that is recommended at each, and
+what its attributes cost; and how near a search that looks at some of the nodes only comes to that of all. Level 1 of
+the city is written here by hand, elsewhere it joins neighbouring categories in pairs; level 2 says nothing. Areas: open
+statistics, and the demonstration city; records: made up. Times are CPU seconds.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def traded(name: str) -> bool:
         f"classes of {', '.join(search.profile.quasi_identifiers)}; k = {K}. {n_nodes(search.top)} nodes at "
         f"{len(BUDGETS)} budgets in {seconds:.1f} CPU s (at most {TARGET:g}: "
         f"{'reached' if seconds <= TARGET else 'MISSED'}); {sum(o.pareto for o in outcomes)} of {len(outcomes)} rows "
-        "unbeaten"
+        "on the Pareto front"
     )
     print("\n| at most given up | " + " | ".join(f"regions at {budget:g} %" for budget in BUDGETS) + " |")
     print("|---|" + "---|" * len(BUDGETS))
@@ -116,7 +116,7 @@ def traded(name: str) -> bool:
 
 
 def _print_front(rows: Sequence[Outcome]) -> None:
-    print(f"\nUnbeaten at {BUDGETS[1]:g} %:\n")
+    print(f"\nThe Pareto front at {BUDGETS[1]:g} %:\n")
     print("| coarser | given up, % | regions | suppressed, % | mean distance, m | group that loses most |")
     print("|---|---|---|---|---|---|")
     for outcome in sorted(rows, key=lambda o: o.given_up):
@@ -154,9 +154,9 @@ def some_of_all(name: str) -> None:
     ]
     print(
         f"\n{name}: of {n_nodes(search.top)} nodes {SOME} looked at: {len(fronts[0] & fronts[1])} of the "
-        f"{len(fronts[0])} unbeaten are found; for what each gives up the distance is {np.median(distances):.2f} times "
-        f"as large (median; at most {max(distances):.2f}); the balance of the best is {best[1]:.3f} against "
-        f"{best[0]:.3f}"
+        f"{len(fronts[0])} rows of the front are found; for what each gives up the distance is "
+        f"{np.median(distances):.2f} times as large (median; at most {max(distances):.2f}); the balance of the best is "
+        f"{best[1]:.3f} against {best[0]:.3f}"
     )
 
 

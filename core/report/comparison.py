@@ -95,7 +95,7 @@ def comparison_report(
 
 
 def searched_section(numbered: Sequence[tuple[int, Outcome]]) -> Section:
-    """What coarser attributes buy: the unbeaten rows of the search, those that give up least first."""
+    """What coarser attributes buy: the rows of the search on the Pareto front, those that give up least first."""
     searched = [(i, o, o.measures) for i, o in numbered if o.budget is not None and o.measures is not None]
     best = sorted((row for row in searched if row[1].pareto), key=lambda row: row[1].given_up)
     rows = [
@@ -137,8 +137,8 @@ def searched_section(numbered: Sequence[tuple[int, Outcome]]) -> Section:
         *(
             [
                 plural(
-                    "{n} further unbeaten row is in the table COMPARISON.",
-                    "{n} further unbeaten rows are in the table COMPARISON.",
+                    "{n} further row of the Pareto front is in the table COMPARISON.",
+                    "{n} further rows of the Pareto front are in the table COMPARISON.",
                     n_left,
                 )
             ]
@@ -159,15 +159,15 @@ def trade_off_section(outcomes: Sequence[Outcome], series: Sequence[str] = ()) -
     if not rated:
         return Section(tr("What is traded for what"))
     both = [(m.suppression_percent, m.compactness, one) for _, _, m, one in rated]
-    unbeaten = [
+    pareto_front = [
         not any(x <= own[0] and y <= own[1] and one == own[2] and (x, y, one) != own for x, y, one in both)
         for own in both
     ]
     points = [
         Point(str(i), outcome.name, pair[0], pair[1], best, one)
-        for (i, outcome, _, one), pair, best in zip(rated, both, unbeaten)
+        for (i, outcome, _, one), pair, best in zip(rated, both, pareto_front)
     ]
-    named = [(i, outcome.name, *pair[:2]) for (i, outcome, _, _), pair, best in zip(rated, both, unbeaten) if best]
+    named = [(i, outcome.name, *pair[:2]) for (i, outcome, _, _), pair, best in zip(rated, both, pareto_front) if best]
     return Section(
         tr("What is traded for what"),
         (tr("Nearer to the lower left is better. The numbered diamonds are not beaten in both by any other:"),),
@@ -190,7 +190,7 @@ _HEADER = (
     tr("Group that loses most"),
     tr("of it suppressed, %"),
     tr("Seconds"),
-    tr("Unbeaten"),
+    tr("Pareto-optimal"),
 )
 
 

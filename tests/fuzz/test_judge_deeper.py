@@ -205,7 +205,7 @@ def _unweighted():
         (_comparison, lambda: _measured(non_uniform_entropy=lambda n: n * 1.01), "non_uniform_entropy of"),
         (_comparison, lambda: _measured(n_suppressed=lambda n: n + 1), "are said to be"),
         (_comparison, lambda: _measured(n_regions=lambda n: n + 1), "n_sites of"),
-        (_comparison, lambda: (outcome, "unbeaten", lambda rows: np.zeros(len(rows), bool)), "pareto is"),
+        (_comparison, lambda: (outcome, "pareto_front", lambda rows: np.zeros(len(rows), bool)), "pareto is"),
         (_comparison, _worst, "is said to lose 1.5 %"),
         (_several, lambda: _rows(lambda rows: rows[1:]), "PINNED has"),
         (_several, lambda: _rows(_one_more), "are said to live"),
