@@ -240,7 +240,7 @@ def explorer() -> Steps:
         if number is not None:
             dock.chooser.number.setValue(number)
         yield 2 * MOMENT
-        while dock.looking.busy:
+        while dock.session.busy:
             yield MOMENT
     iface.zoomFull()
     yield 2 * MOMENT

@@ -29,10 +29,10 @@ def wait_for(condition):
 
 def settle(dock):
     """Until no work is left: one piece of it may start another."""
-    wait_for(lambda: not dock.looking.busy)
+    wait_for(lambda: not dock.session.busy)
     let_pass()
-    while dock.looking.busy:
-        wait_for(lambda: not dock.looking.busy)
+    while dock.session.busy:
+        wait_for(lambda: not dock.session.busy)
         let_pass()
 
 
