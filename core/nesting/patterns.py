@@ -16,11 +16,12 @@ MOST_STATES = 1 << 24  # of all patterns together, beyond which they are forgott
 class Patterns:
     """The patterns met so far, by number.
 
-    A state is (r, p): r records are released in the region and p are handed up, where k stands for k and more; r is at
-    most `parts`, k or 0. Its number is r · (k + 1) + p.
+    A state is (r, p): r records are released in the region and p are passed to the parent, where k stands for k and
+    more; r is at most `parts`, k or 0. Its number is r · (k + 1) + p.
     Arrays by pattern, with room for more than there are:
     reach : (P, parts + 1, k + 1) bool, the states that there are; ends : (P, k + 1) bool, the numbers of records that
-    can be handed up if what stays is released, nothing or k and more; origin : (P, k + 1), the state behind each
+    can be passed to the parent if what stays is released, nothing or k and more; origin : (P, k + 1), the state behind
+    each
     before : (P, states), the state without the last cell; here : (P, states) bool, whether that cell is released
     """
 
@@ -83,13 +84,13 @@ class Patterns:
         """Add patterns, each by the one that it follows and the records of its last cell."""
         start, self._size = self._size, self._size + len(last)
         self._next[last, digit] = np.arange(start, self._size)
-        handed, origin = self._handed_up(self.reach[last], digit)
-        reach, rows, states = handed, len(last), np.arange(self.before.shape[1]).reshape(self.reach.shape[1:])
+        passed, origin = self._passed_on(self.reach[last], digit)
+        reach, rows, states = passed, len(last), np.arange(self.before.shape[1]).reshape(self.reach.shape[1:])
         before = states[:, :1] + origin
-        here = np.zeros_like(handed)
-        if self.parts:  # to release is the same as to hand up, the other way round
-            here = ~handed & handed.swapaxes(1, 2)
-            reach = handed | here
+        here = np.zeros_like(passed)
+        if self.parts:  # to release is the same as to pass to the parent, the other way round
+            here = ~passed & passed.swapaxes(1, 2)
+            reach = passed | here
             before = np.where(here, origin.swapaxes(1, 2) * (self.k + 1) + states[:1], before)
         before = np.where(reach, before, states)
         ends, closing = self._ends(reach)
@@ -110,8 +111,9 @@ class Patterns:
                 setattr(self, name, larger)
             getattr(self, name)[start : self._size] = new
 
-    def _handed_up(self, reach: np.ndarray, digit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The states once the last cell is handed up, and how many were handed up without it, both as `reach`.
+    def _passed_on(self, reach: np.ndarray, digit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The states once the last cell is passed to the parent, and how many were passed to the parent without it,
+        both as `reach`.
 
         reach : without it. Of several ways to k and more it is the one of fewest records.
         """

@@ -230,9 +230,9 @@ def without(plan: Plan, labels: np.ndarray) -> Plan:
     label_of, last = plan.label_of, len(plan.levels) - 1
     marked = (label_of != SUPPRESSED) & labels[label_of]
     level_of = np.where(label_of != SUPPRESSED, plan.level_of, SUPPRESSED)
-    lifted = marked & (level_of < last)
+    promoted = marked & (level_of < last)
     at_top = marked & (level_of == last)
-    level_of[lifted] += 1
+    level_of[promoted] += 1
     region = plan.levels.crosswalks[last].region_of[area_of_cells(plan.profile)]
     top = region * len(plan.profile.classes) + plan.profile.counts.indices
     finer = (label_of != SUPPRESSED) & (plan.level_of < last)
