@@ -21,7 +21,7 @@ class Chunk:
     """Whole groups of joint classes: u of them, with an unknown for each overlay cell and joint class.
 
     joint : (u,) which they are; families : their sums; bounds : of the unknowns and the sums; k : counts below it are
-    looked for; contradicted : (u,) bool, of which the releases tell things that fit no people
+    looked for; contradicted : (u,) bool, of which the releases contradict each other
     """
 
     over: Overlay

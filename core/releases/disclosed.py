@@ -34,7 +34,7 @@ class DisclosedCounts:
 
     counts : the disclosed counts, the overlay cells first; k : counts below it are looked for
     n_undecided : counts that were too many or too hard to decide, contradictions apart
-    contradicted : joint classes of which the releases tell things that fit no people: they are not of the same people
+    contradicted : joint classes of which the releases contradict each other: they are not of the same people
     n_programs : counts that propagation left open
     """
 
@@ -126,8 +126,8 @@ def _found_in(
     """What is disclosed in some joint classes, whole groups of them, for somebody who knows all values there are.
 
     closed : the schemas of which the values that some release shows are taken for all there are. That is believed of a
-    group unless it fits no people, as where all people of a value are suppressed everywhere: then of all these schemas
-    but one, whichever that is.
+    group unless its sums contradict each other, as where all people of a value are suppressed everywhere: then of all
+    these schemas but one, whichever that is.
     """
     chunk = chunk_of(over, joint, k, closed)
     found = _disclosed_of(chunk, programs)

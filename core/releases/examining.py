@@ -37,7 +37,7 @@ class Examined:
 
     @property
     def n_contradicted(self) -> int:
-        """Classes of which the releases tell things that fit no people: people changed, and so did the regions."""
+        """Classes of which the releases contradict each other: people changed, and so did the regions."""
         return 0 if self.disclosed is None else len(self.disclosed.contradicted)
 
     @property
@@ -172,7 +172,7 @@ class AllExamined:
 
     @property
     def n_contradicted(self) -> int:
-        """Classes of which the releases tell things that fit no people: nobody can say what they give away there."""
+        """Classes of which the releases contradict each other: nobody can say what they give away there."""
         return 0 if self.disclosed is None else len(self.disclosed.contradicted)
 
     @property

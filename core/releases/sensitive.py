@@ -30,7 +30,7 @@ class DisclosedValues:
     """What the values of one field add.
 
     counts : those given, with the values of their people where they are known, and those that only values tell
-    contradicted : joint classes whose values fit no people
+    contradicted : joint classes whose values contradict each other
     """
 
     counts: list[Count]
