@@ -33,7 +33,7 @@ class Examined:
     @property
     def n_counts(self) -> int:
         """Pinned counts and visible changes."""
-        return len(self.counts) + sum(len(one) for _, one in self.changes)
+        return len(self.counts) + sum(len(changes) for _, changes in self.changes)
 
     @property
     def n_contradicted(self) -> int:
@@ -77,9 +77,9 @@ class Examiner:
 
         joint : the joint classes to look at, all where None; programs : as `find_pinned` takes it
         """
-        k = min(one.k for one in (new, *self._earlier)) if self._k is None else self._k
+        k = min(release.k for release in (new, *self._earlier)) if self._k is None else self._k
         compared = [(i, both) for i, both in enumerate(compare(old, new, k) for old in self._earlier) if both]
-        changes = [(i, one) for i, (few, alike) in compared for one in (few, alike)[: 1 + self._alike] if len(one)]
+        changes = [(i, part) for i, (few, alike) in compared for part in (few, alike)[: 1 + self._alike] if len(part)]
         n_alike = sum(len(alike) for _, (_, alike) in compared)
         same = tuple(i for i, old in enumerate(self._earlier) if not differs(old, new))
         if not same:
@@ -143,25 +143,25 @@ class AllExamined:
     @property
     def n_counts(self) -> int:
         """Pinned counts of fewer than k people and visible changes."""
-        return len(self._pinned()) + sum(len(one) for *_, one in self.changes)
+        return len(self._pinned()) + sum(len(changes) for *_, changes in self.changes)
 
     @property
     def n_alike(self) -> int:
         """Groups of k people and more who are shown to have one sensitive value by the releases together alone."""
         counts = 0 if self.pinned is None else sum(count.kind == ALIKE for count in self.pinned.counts)
-        return counts + sum(len(one) for *_, one in self.alike)
+        return counts + sum(len(changes) for *_, changes in self.alike)
 
     @property
     def n_values(self) -> int:
         """Of the counts of fewer than k people, those the sensitive values of whose people are known."""
-        known = sum(bool(values) for *_, one in self.changes for values in one.values)
+        known = sum(bool(values) for *_, changes in self.changes for values in changes.values)
         return known + sum(bool(count.values) for count in self._pinned())
 
     @property
     def n_persons(self) -> int:
         """People in pinned counts at least, and by which counts changed."""
         persons = 0 if self.pinned is None else persons_in(self._pinned())
-        return persons + sum(one.n_persons for *_, one in self.changes)
+        return persons + sum(changes.n_persons for *_, changes in self.changes)
 
     @property
     def n_contradicted(self) -> int:
@@ -182,7 +182,7 @@ def examine_all(releases: Sequence[Published], k: int | None = None, progress: P
 
     Raises what `find_pinned` raises.
     """
-    k = min(one.k for one in releases) if k is None else k
+    k = min(release.k for release in releases) if k is None else k
     pairs = [(i, j) for j in range(len(releases)) for i in range(j)]
     compared = [(i, j, both) for i, j in pairs if (both := compare(releases[i], releases[j], k)) is not None]
     changes = [(i, j, few) for i, j, (few, _) in compared if len(few)]
