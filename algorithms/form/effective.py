@@ -30,7 +30,9 @@ class Effective:
 
     def __init__(self, given: Given, counts: Counts, settled: Mapping[str, object]) -> None:
         self._given, self._counts, self._settled = given, counts, settled
-        self._inputs = [one for one in given.algorithm.parameterDefinitions() if not one.isDestination()]
+        self._inputs = [
+            parameter for parameter in given.algorithm.parameterDefinitions() if not parameter.isDestination()
+        ]
 
     def values(self) -> dict[str, object]:
         """Name and value of every input that counts, those left at their default included; layers by their names."""
@@ -44,11 +46,11 @@ class Effective:
     def given(self) -> list[str]:
         """Inputs that were set and have an effect, as they were set."""
         return [
-            one.name()
-            for one in self._inputs
-            if one.name() in self._given.parameters
-            and one.name() not in self._settled
-            and self._missing(one.name()) is None
+            parameter.name()
+            for parameter in self._inputs
+            if parameter.name() in self._given.parameters
+            and parameter.name() not in self._settled
+            and self._missing(parameter.name()) is None
         ]
 
     def sentence(self) -> str:

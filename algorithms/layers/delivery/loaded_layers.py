@@ -84,7 +84,7 @@ def dress_when_loaded(given: Given, identifier: str, dress: Dress) -> None:
     context = given.context
     if context.willLoadLayerOnCompletion(identifier):
         dress.group.expect(dress.name)
-        _KEPT[:] = [one for one in _KEPT if not sip.isdeleted(one)]
+        _KEPT[:] = [dressing for dressing in _KEPT if not sip.isdeleted(dressing)]
         _KEPT.append(Dressing(given, dress))
         context.layerToLoadOnCompletionDetails(identifier).setPostProcessor(_KEPT[-1])
 
