@@ -112,8 +112,8 @@ class Look(QObject):
             return
 
         def work(job: Job) -> Seen:
-            found = seen.curve.most_within(percent, part(job.progress, 0.0, 0.8))
-            if found is None:
+            point = seen.curve.most_within(percent, part(job.progress, 0.0, 0.8))
+            if point is None:
                 raise InputError(
                     tr(
                         "No number of regions suppresses at most {budget:.3g} %: even one region takes {least:.3g} %.",
@@ -121,7 +121,7 @@ class Look(QObject):
                         least=seen.curve.point(1).percent,
                     )
                 )
-            return _at(seen, found.n_sites, job)
+            return _at(seen, point.n_sites, job)
 
         self._run(tr("VBAS explorer: regions"), work)
 
