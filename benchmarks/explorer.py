@@ -53,15 +53,15 @@ def milliseconds(work: Callable[[int], object], first: int, runs: int) -> float:
 
 def show(title: str, look: Callable[[Choices], tuple[Reading, Explored]], runs: int) -> None:
     """A line per number of regions."""
-    found = []
+    lines = []
     for nested in (False, True):
         choices = Choices(5, "all-rounder", nested=nested)
         reading, explored = look(choices)
         settings = reading.settings(choices.favour)
-        found.append(
+        lines.append(
             (settings, explored, Curve(explored.areas, explored.profile, settings.configuration, explored.terms(5)))
         )
-    settings, explored, curve = found[0]
+    settings, explored, curve = lines[0]
     started = time.process_time()
     n_points = len(list(curve.filled()))
     seconds = time.process_time() - started
@@ -72,7 +72,7 @@ def show(title: str, look: Callable[[Choices], tuple[Reading, Explored]], runs: 
     print("regions   regions, ms   map, ms   nested regions, ms   nested map, ms")
     for number in NUMBERS:
         row: list[float] = []
-        for settings, explored, curve in found:
+        for settings, explored, curve in lines:
             row += both(explored, curve, settings, number, runs)
         print(f"{number:7}   {row[0]:11.0f}   {row[1]:7.0f}   {row[2]:18.0f}   {row[3]:14.0f}")
 

@@ -169,7 +169,7 @@ class Run:
         """Whether it has begun to write outputs."""
         with suppress(FileNotFoundError):  # a folder that is removed while it is looked at
             return any(
-                any(one.glob("[A-Z]*/*")) for one in set(self.bench.staging.glob("vbas-*")) - self.left_by_others
+                any(path.glob("[A-Z]*/*")) for path in set(self.bench.staging.glob("vbas-*")) - self.left_by_others
             )
         return False
 
