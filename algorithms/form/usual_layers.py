@@ -84,8 +84,12 @@ def area_layer(layers: Sequence[QgsVectorLayer], active: QgsMapLayer | None) -> 
     ]
     tables = [layer for layer in layers if not is_own_output(layer)]
 
-    def rank(one: QgsVectorLayer) -> tuple[bool, bool, bool]:
-        return any(join_of(one, table) for table in tables), geometry_kind(one) == "polygon", one is active
+    def rank(candidate: QgsVectorLayer) -> tuple[bool, bool, bool]:
+        return (
+            any(join_of(candidate, table) for table in tables),
+            geometry_kind(candidate) == "polygon",
+            candidate is active,
+        )
 
     return max(candidates, key=rank, default=None)
 
@@ -96,9 +100,14 @@ def record_layer(
     """The table of records: the one that joins the areas best, else one without shapes; None for none."""
     candidates = [layer for layer in layers if layer is not areas and not is_own_output(layer)]
 
-    def rank(one: QgsVectorLayer) -> tuple[bool, bool, bool, tuple[float, bool, int]]:
-        join = join_of(areas, one, region_id) if isinstance(areas, QgsVectorLayer) else None
-        return join is not None, not one.isSpatial(), one is active, (0.0, False, 0) if join is None else join.rank
+    def rank(candidate: QgsVectorLayer) -> tuple[bool, bool, bool, tuple[float, bool, int]]:
+        join = join_of(areas, candidate, region_id) if isinstance(areas, QgsVectorLayer) else None
+        return (
+            join is not None,
+            not candidate.isSpatial(),
+            candidate is active,
+            (0.0, False, 0) if join is None else join.rank,
+        )
 
     best = max(candidates, key=rank, default=None)
     return best if best is not None and (rank(best)[0] or not best.isSpatial()) else None
