@@ -21,17 +21,17 @@ from .release_cases import all_tables, only_seen_values, several_releases, true_
 @settings(max_examples=300, deadline=None)
 def test_true_counts_lie_within_all_bounds(case):
     areas, profile, releases = case
-    found = find_pinned(releases, keep_bounds=True)
-    table = true_table(found.overlay, profile, areas)
-    assert not len(found.contradicted)
-    for joint, bounds in found.bounds:
-        if not only_seen_values(found.overlay, table):
+    pinned = find_pinned(releases, keep_bounds=True)
+    table = true_table(pinned.overlay, profile, areas)
+    assert not len(pinned.contradicted)
+    for joint, bounds in pinned.bounds:
+        if not only_seen_values(pinned.overlay, table):
             continue
         assert (bounds.low <= table[:, joint]).all() and (table[:, joint] <= bounds.high).all()
-    for count in found.counts:
+    for count in pinned.counts:
         true = table[np.ix_(count.cells, count.joint)].sum()
-        assert count.low >= 1 and count.high < found.k
-        if count.kind == CELL and only_seen_values(found.overlay, table):
+        assert count.low >= 1 and count.high < pinned.k
+        if count.kind == CELL and only_seen_values(pinned.overlay, table):
             assert count.low <= true <= count.high
 
 
@@ -40,11 +40,11 @@ def test_true_counts_lie_within_all_bounds(case):
 def test_rows_say_who_is_counted_and_who_is_not(case):
     """The people of its areas and values, less those whom the release shows there, are as many as a row says."""
     areas, profile, releases = case
-    found = examine_all(releases)
-    assert found.pinned is not None
-    over = found.pinned.overlay
+    findings = examine_all(releases)
+    assert findings.pinned is not None
+    over = findings.pinned.overlay
     table = true_table(over, profile, areas)
-    for row in rows_of(found, releases):
+    for row in rows_of(findings, releases):
         cells = np.unique(over.cell_of[np.isin(over.areas, row.areas)])
         joint = [one for one in range(len(over.entries)) if has(row.values, over.values_of(one))]
         if only_seen_values(over, table):
